@@ -17,7 +17,7 @@ from typing import Any
 
 from autograder.audit import cases, mutants
 from autograder.feedback import messages, other_arguments
-from autograder.grading import experiments, thresholds
+from autograder.grading import probes, thresholds
 from autograder.grading.grader import Grader
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
@@ -224,7 +224,7 @@ def _replaced_everywhere(name: str, before: Any, value: Any) -> Iterator[None]:
         yield
 
 
-_caches = (experiments.trials, other_arguments.others, other_arguments.right_for)
+_caches = (probes.trials, other_arguments.others, other_arguments.right_for)
 
 
 def _forget() -> None:

@@ -30,9 +30,9 @@ from autograder.audit.cases import (
     shared,
     submission,
 )
-from autograder.grading.charge import Graded
 from autograder.grading.grader import Grader
-from autograder.homework import kit, mistakes
+from autograder.grading.scoring import Graded
+from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
@@ -182,11 +182,11 @@ def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
         yield f"there are no correct alternatives in {kit.alternatives()}, so nothing shows that correct code keeps its points"
     lost = {name for row in rows if row.case.kind in ("mistake", "nothing") for name in row.lost}
     for module in only or rubric.modules:
-        if rubric.explains(module) and not mistakes.of_module(module):
-            yield f"{module}: there are no misconceptions in {kit.catalogue() / module}"
+        if rubric.explains(module) and not library.of_module(module):
+            yield f"{module}: there are no misconceptions in {kit.misconceptions() / module}"
     for name, criterion in rubric.criteria.items():
         wanted = (criterion.module == INTEGRATION and not only) or criterion.module in (only or rubric.modules)
-        if wanted and name not in lost and (criterion.module == INTEGRATION or mistakes.of_module(criterion.module)):
+        if wanted and name not in lost and (criterion.module == INTEGRATION or library.of_module(criterion.module)):
             yield f"{name}: no misconception costs it"
 
 

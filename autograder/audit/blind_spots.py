@@ -24,10 +24,10 @@ import click
 import numpy as np
 
 from autograder.audit.cases import recorded
-from autograder.grading import script as scripts
+from autograder.grading import plan as scripts
+from autograder.grading.call_results import Step, with_needed
+from autograder.grading.comparison import judged
 from autograder.grading.direct import Direct, play
-from autograder.grading.judge import judged
-from autograder.grading.record import Step, with_needed
 from autograder.homework import factors, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.factors import InputClass

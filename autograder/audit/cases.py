@@ -15,20 +15,20 @@ from typing import Any, Literal, TypeVar
 
 import yaml
 
-from autograder.feedback import whole
+from autograder.feedback import integration
 from autograder.feedback.sentences import lacking
-from autograder.grading import script as scripts
-from autograder.grading.charge import Graded
+from autograder.grading import plan as scripts
+from autograder.grading.call_results import Record, Step
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.direct import Direct
 from autograder.grading.grader import Result, diagnoser_of, graded_with, open_grader
-from autograder.grading.record import Record, Step
+from autograder.grading.plan import Script
 from autograder.grading.runner import Imports, Runner
-from autograder.grading.script import Script
-from autograder.homework import kit, mistakes
+from autograder.grading.scoring import Graded
+from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.homework.mistakes import TRIVIAL, Mistake, trivial
+from autograder.homework.library import TRIVIAL, Mistake, trivial
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.sandbox.messages import Error, Reply
 from autograder.submissions.submission import Submission, read
@@ -74,7 +74,7 @@ class Case:
         """The wrong function, or functions, as a student would write it; "" for an alternative."""
         if not self.mistakes or self.kind == "nothing":
             return self.changed or "\n\n".join(mistake.source for mistake in self.mistakes)
-        version = mistakes.made(self.module, self.function, self.mistakes)
+        version = library.made(self.module, self.function, self.mistakes)
         assert version is not None, f"{self.name}: these mistakes cannot be combined"
         return version.source
 
@@ -91,23 +91,23 @@ def cases(only: Collection[str] = ()) -> list[Case]:
 
 def singles(module: str) -> list[Case]:
     """Every known mistake of a module alone, in each of its ways."""
-    catalogue = mistakes.of_module(module)
-    ways = {m.id: sum(mistake.id == m.id for mistake in catalogue) for m in catalogue}
+    known = library.of_module(module)
+    ways = {m.id: sum(mistake.id == m.id for mistake in known) for m in known}
     return [
         Case("mistake", f"{m.id} ({m.way + 1} of {ways[m.id]})" if ways[m.id] > 1 else m.id, module, m.function, (m,))
-        for m in catalogue
+        for m in known
     ]
 
 
 def holes(module: str) -> list[Case]:
     """Each function of a module that is explained, not done in each way."""
-    functions = rubrics.current().modules[module].functions if mistakes.of_module(module) else ()
+    functions = rubrics.current().modules[module].functions if library.of_module(module) else ()
     return [Case("hole", f"{f}, {hole}", module, f, hole=hole) for f in functions for hole in HOLES]
 
 
 def nothings(module: str) -> list[Case]:
     """Code that computes nothing in the place of each function of a module that is explained, then of all of them."""
-    if not mistakes.of_module(module):
+    if not library.of_module(module):
         return []
     each = {f: trivial(module, f) for f in rubrics.current().modules[module].functions}
     trivials = [Case("nothing", m.id, module, f, (m,)) for f, own in each.items() for m in own]
@@ -141,10 +141,10 @@ def pairs(only: Collection[str] = ()) -> Iterator[Case]:
     """Every two mistakes of one function that can stand in it together; of several ways the first."""
     for module, entry in rubrics.current().modules.items():
         for function in entry.functions:
-            catalogue = [m for m in mistakes.of_function(module, function) if m.way == 0]
-            for both in combinations(catalogue, 2):
+            known = [m for m in library.of_function(module, function) if m.way == 0]
+            for both in combinations(known, 2):
                 case = Case("pair", " + ".join(m.id for m in both), module, function, both)
-                if case.is_one_of(only) and mistakes.made(module, function, both) is not None:
+                if case.is_one_of(only) and library.made(module, function, both) is not None:
                     yield case
 
 
@@ -368,7 +368,7 @@ def row_of(case: Case, result: Result, deviations: bool = True) -> Row:
     """The row of a graded case; without deviations if they are not wanted."""
     graded = {g.criterion.id: g for g in result.graded if not g.passed or g.mistakes or g.undecided or g.blamed}
     lost = {name: g for name, g in graded.items() if not g.passed and name.startswith(INTEGRATION)}
-    causes = {name: whole.causes(g, result) for name, g in lost.items()}
+    causes = {name: integration.causes(g, result) for name, g in lost.items()}
     absent = {name: _absent(g.record) for name, g in graded.items() if g.record is not None and not causes.get(name)}
     light = {name: replace(entry, record=None, shown=None) for name, entry in graded.items()}
     return Row(case, light, absent, causes, dict(_deviations(result)) if deviations else {})

@@ -1,7 +1,7 @@
-"""What a class teaches the kit: drafts of known mistakes, made of functions that nothing explains (gradebook/lessons.py).
+"""What a class teaches the kit: drafts of known mistakes, made of functions that nothing explains (gradebook/class_statistics.py).
 
-A draft is text, outside the catalogue. What it holds is a student's code: until a person has read it, it is run in the sandbox
-only, where it must reply as those did that it was made of. Accepting it puts the text into the catalogue; from then on it is an
+A draft is text, outside the library. What it holds is a student's code: until a person has read it, it is run in the sandbox
+only, where it must reply as those did that it was made of. Accepting it puts the text into the library; from then on it is an
 entry like any other.
 """
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from autograder.exceptions import ArgumentsError
 from autograder.feedback.results import write_atomically
-from autograder.gradebook.lessons import Group, Unexplained, digest_of, shortest
+from autograder.gradebook.class_statistics import Group, Unexplained, digest_of, shortest
+from autograder.grading.call_results import with_needed
+from autograder.grading.comparison import judged
 from autograder.grading.grader import Grader
-from autograder.grading.judge import judged
-from autograder.grading.played import wrong_in_value
-from autograder.grading.record import with_needed
+from autograder.grading.responses import wrong_in_value
 from autograder.grading.runner import Runner
 from autograder.homework import kit, rubric
 from autograder.submissions.submission import Submission
@@ -92,9 +92,9 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
 
 
 def accept(file: Path) -> Path:
-    """Put a draft that a person has filled in into the catalogue; returns the file that has it now.
+    """Put a draft that a person has filled in into the library; returns the file that has it now.
 
-    Raises ArgumentsError, with the catalogue as it was, for a text that is no entry: without its two sentences, for instance.
+    Raises ArgumentsError, with the library as it was, for a text that is no entry: without its two sentences, for instance.
     """
     try:
         text = file.read_text(encoding="utf-8")
@@ -104,7 +104,7 @@ def accept(file: Path) -> Path:
     entry = body[0] if len(body) == 1 else None
     function = entry.name.partition("__")[0] if isinstance(entry, ast.FunctionDef) and entry.decorator_list else ""
     modules = [name for name, module in rubric.current().modules.items() if function in module.functions]
-    path = kit.catalogue() / "".join(modules) / f"{function}.py"
+    path = kit.misconceptions() / "".join(modules) / f"{function}.py"
     if not modules or not path.is_file():
         raise ArgumentsError(f"{file}: not a draft; it must be one function, as `autograder learn` wrote it")
     before = path.read_text(encoding="utf-8")

@@ -13,10 +13,10 @@ from typing import Literal
 
 from autograder.audit.audit import may_lose
 from autograder.audit.cases import Case, InProcess, Row, each, row_of, submission
-from autograder.grading.played import Played, alike_in_form
-from autograder.homework import mistakes
+from autograder.grading.responses import Played, alike_in_form
+from autograder.homework import library
 from autograder.homework import rubric as rubrics
-from autograder.homework.mistakes import Version, made
+from autograder.homework.library import Version, made
 
 What = Literal["both", "hidden", "like", "wrong"]
 
@@ -80,7 +80,7 @@ def _like(played: Played, case: Case, graded: Row) -> tuple[What, tuple[str, ...
     right = played.version(())
     if right is not None and _replies_as(played, pair, right):
         return "like", ("the correct function",)  # two mistakes may undo one another
-    known = mistakes.of_function(case.module, case.function)
+    known = library.of_function(case.module, case.function)
     for mistake in (*case.mistakes, *(m for m in known if m not in case.mistakes)):
         if _replies_as(played, pair, mistake.alone):
             return ("hidden" if mistake.id in case.ids else "like"), (mistake.id,)

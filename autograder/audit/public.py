@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.homework import kit, mistakes
+from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.homework.mistakes import Mistake
+from autograder.homework.library import Mistake
 from autograder.release import handout
 
 
@@ -47,7 +47,7 @@ class Seen:
 
 def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
     """Every known mistake of these modules, or of all, in `jobs` processes, of which each takes a module at a time."""
-    names = [name for name in only or rubrics.current().modules if mistakes.of_module(name)]
+    names = [name for name in only or rubrics.current().modules if library.of_module(name)]
     # Fresh interpreters: the hidden suites, which have the names of the public checks, may be imported in this one.
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
         for rows in pool.map(_of_module, names):
@@ -63,7 +63,7 @@ def _of_module(module: str) -> list[Seen]:
             sys.modules.pop(name, None)
         table = {module: handout.table_of(module, rubrics.current())}
         setattr(importlib.import_module("known_mistakes"), "_table", lambda: table)  # noqa: B010 - mypy knows no such module
-        return [_seen(mistake) for mistake in mistakes.of_module(module)]
+        return [_seen(mistake) for mistake in library.of_module(module)]
 
 
 def _seen(mistake: Mistake) -> Seen:
@@ -87,7 +87,7 @@ def _made(mistake: Mistake) -> ModuleType:
     right = vars(references.modules()[mistake.module]).items()
     made.__dict__.update({name: value for name, value in right if name[:2] != "__"})
     for function in rubrics.current().modules[mistake.module].functions:
-        text = mistake.source if function == mistake.function else mistakes.correct(mistake.module, function).source
+        text = mistake.source if function == mistake.function else library.correct(mistake.module, function).source
         exec(compile(text, made.__file__, "exec"), made.__dict__)  # noqa: S102 - the kit's own text
     return made
 

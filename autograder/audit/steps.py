@@ -17,15 +17,15 @@ from typing import Any
 import click
 
 from autograder.audit import blind_spots, mutants
-from autograder.grading import script as scripts
+from autograder.grading import plan as scripts
+from autograder.grading.call_results import Step, grouped
+from autograder.grading.comparison import judged
 from autograder.grading.direct import Direct
 from autograder.grading.grader import diagnoser_of
-from autograder.grading.judge import judged
-from autograder.grading.played import Played, alike_in_form
-from autograder.grading.record import Step, grouped
-from autograder.homework import factors, mistakes, reference
+from autograder.grading.responses import Played, alike_in_form
+from autograder.homework import factors, library, reference
 from autograder.homework import rubric as rubrics
-from autograder.homework.mistakes import Mistake
+from autograder.homework.library import Mistake
 
 TWICE = 2
 
@@ -90,12 +90,12 @@ def needs(module: str, graded: Iterable[mutants.Graded]) -> Iterator[Need]:
     diagnoser, script = diagnoser_of(scripts.current()), scripts.current()
     counted = {step.number for step in (*script.visible.get(module, ()), *script.hidden.get(module, ()))}
     for function in rubrics.current().modules[module].functions:
-        catalogue = mistakes.of_function(module, function)
-        if catalogue:
+        of_this = library.of_function(module, function)
+        if of_this:
             played = diagnoser.played(module, function)
-            for mistake in catalogue:
+            for mistake in of_this:
                 yield from _shown(played, mistake, counted)
-            yield from _apart(played, catalogue)
+            yield from _apart(played, of_this)
     for criterion in rubrics.current().of(module):
         for function in criterion.grades:
             yield from _refusing(module, function, criterion.id)
@@ -130,11 +130,11 @@ def _refusing(module: str, function: str, criterion: str) -> Iterator[Need]:
         yield Need(f"{function} that rejects everything in {criterion}", numbers)
 
 
-def _apart(played: Played, catalogue: Sequence[Mistake]) -> Iterator[Need]:
+def _apart(played: Played, library: Sequence[Mistake]) -> Iterator[Need]:
     """The steps that tell two versions of a function apart; none for versions that do the same."""
     correct = played.version(())
     assert correct is not None
-    versions = {"right": correct, **{f"{m.id} ({m.way + 1})": m.alone for m in catalogue}}
+    versions = {"right": correct, **{f"{m.id} ({m.way + 1})": m.alone for m in library}}
     for first, second in combinations(versions, 2):
         pair = versions[first], versions[second]
         numbers = frozenset(
@@ -148,7 +148,7 @@ def _apart(played: Played, catalogue: Sequence[Mistake]) -> Iterator[Need]:
 
 def report(only: Sequence[str] = (), jobs: int | None = None) -> int:
     """Print for each group of steps what would be lost without it; the exit status is 1 if no step shows something."""
-    chosen = [name for name in only or rubrics.current().modules if mistakes.of_module(name)]
+    chosen = [name for name in only or rubrics.current().modules if library.of_module(name)]
     every = list(mutants.run(jobs, [mutant for name in chosen for mutant in mutants.mutants(name)]))
     spare, problems = 0, []
     for module in chosen:

@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from autograder.grading import direct
-from autograder.grading.judge import judged
-from autograder.grading.script import Script
+from autograder.grading.comparison import judged
+from autograder.grading.plan import Script
 from autograder.homework import reference
 
 

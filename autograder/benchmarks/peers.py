@@ -30,9 +30,9 @@ import numpy as np
 from autograder.audit import audit, cases, public
 from autograder.benchmarks import peer_signatures
 from autograder.grading.grader import open_grader
-from autograder.homework import kit, mistakes, reference
+from autograder.homework import kit, library, reference
 from autograder.homework import rubric as rubrics
-from autograder.homework.mistakes import Mistake, trivial
+from autograder.homework.library import Mistake, trivial
 from autograder.release import handout
 from autograder.submissions.submission import Submission
 from autograder.values.compare import equal
@@ -228,7 +228,7 @@ def measure(peer: Peer) -> Measured:
     tests = passed(peer, list(peer.tests), right)
     with _running(right):
         expected = peer.probe(right.functions)
-    every = {m: code_of(with_mistake(m)) for name in MODULES for m in mistakes.of_module(name) if m.way == 0}
+    every = {m: code_of(with_mistake(m)) for name in MODULES for m in library.of_module(name) if m.way == 0}
     showing = {m: code for m, code in every.items() if shows(peer, expected, code)}
     styles = {case.name: code_of(cases.submission(case).files) for case in cases.alternatives()}
     return Measured(
@@ -270,7 +270,7 @@ def measure_here() -> Here:
 
 def table(measured: Sequence[Measured], here: Here) -> str:
     styles = len(cases.alternatives())
-    lines = [f"Our misconceptions: {sum(m.way == 0 for n in MODULES for m in mistakes.of_module(n))}.", ""]
+    lines = [f"Our misconceptions: {sum(m.way == 0 for n in MODULES for m in library.of_module(n))}.", ""]
     heads = [f"{one.peer.name} ({one.peer.version})" for one in measured]
     lines += [f"| | {' | '.join(heads)} |", f"|---|{'---|' * len(measured)}"]
 

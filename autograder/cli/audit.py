@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from autograder.cli.ending import FAULT
+from autograder.cli.exit_codes import FAULT
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -101,7 +101,7 @@ def audit(
 
 def named(names: str, only_modules: bool = False) -> list[str]:
     """Modules, and unless `only_modules` functions and ids of mistakes, from a list with commas."""
-    from autograder.homework.mistakes import find
+    from autograder.homework.library import find
     from autograder.homework.rubric import current
 
     modules, what = current().modules, "module" if only_modules else "module, function or mistake"

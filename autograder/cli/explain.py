@@ -22,8 +22,8 @@ def explain(result: Path, criterion: str) -> None:
     from autograder.gradebook import pool, store
     from autograder.grading.grader import open_grader
     from autograder.homework import rubric
-    from autograder.submissions.entries import load
     from autograder.submissions.exports import listing
+    from autograder.submissions.uploads import load
 
     current = rubric.current()
     if criterion not in current.criteria:

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.cli.ending import FAULT, INTERRUPTED
+from autograder.cli.exit_codes import FAULT, INTERRUPTED
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.submissions.text import printable
 
@@ -94,13 +94,13 @@ def grade(
     Brightspace, or .py files. To continue an interrupted run, run the same command again.
     """
     # Imported here for the start-up time of all other commands.
-    from autograder.gradebook import batch, inputs, pool, products, progress, rows, store
+    from autograder.gradebook import batch, inputs, outputs, pool, progress, rows, store
     from autograder.homework import rubric
     from autograder.submissions.exports import listing
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, a shutdown: ends as Ctrl-C does
     current = rubric.current()
-    if late_days and late_days.resolve() == (out / products.LATE_DAYS).resolve():
+    if late_days and late_days.resolve() == (out / outputs.LATE_DAYS).resolve():
         raise ArgumentsError(f"{late_days}: this run writes that file; give the late days left before this homework")
     given, unusable = inputs.read(current, roster, overrides, comments, late_days)
     submissions = listing(paths, out)
@@ -125,7 +125,7 @@ def grade(
     store.write_run(out, paths, submissions.entries, [row.outcome for row in graded])
     notes = [*_uploads(graded, accept_names), *rows.notes(graded, current, given.roster)]
     run = _run(submissions, grades, results, graded, notes)
-    products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback, given.late_days)
+    outputs.write(out, run, outputs.assignment(assignment, current.title), anonymous, feedback, given.late_days)
     if not quiet:
         _print_scores(run.rows)
         click.echo(f"{_graded(run)}; see {out / 'report.html'}")
@@ -307,16 +307,16 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
     if out is not None:
         from autograder.audit import learning
         from autograder.feedback.results import write_atomically
-        from autograder.gradebook import lessons, store
+        from autograder.gradebook import class_statistics, store
         from autograder.grading.grader import open_grader
 
         people = [student for who in store.students(out).values() for student in who]
-        every = lessons.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
+        every = class_statistics.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
         lines = []
         with open_grader() as grader:
             for group in (group for group in every if len(group) >= least):
                 name, text = learning.draft(grader, group)
-                function = lessons.shortest(group).function
+                function = class_statistics.shortest(group).function
                 where = "none: no function fails only because of this mistake"
                 if text:
                     where = str(out / "drafts" / f"{function}.{name}.txt")

@@ -10,7 +10,7 @@ import click
 
 from autograder import __version__
 from autograder.cli import audit, doctor, explain, grade
-from autograder.cli.ending import Commands
+from autograder.cli.exit_codes import Commands
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 

@@ -14,7 +14,7 @@ from autograder.feedback import results
 from autograder.gradebook import report, sample
 from autograder.gradebook.store import Grade, grade_of
 from autograder.grading.grader import Grader, open_grader
-from autograder.homework import mistakes
+from autograder.homework import library
 from autograder.submissions.submission import Submission
 
 DOCS = Path(__file__).parent
@@ -29,7 +29,7 @@ COLOURS = {"lost": "#7fa6cf", "named": "#b5532a"}  # as in the report
 
 def student(grader: Grader) -> str:
     """The entries of a module with one mistake, as Gradescope lists them, and the message of the first lost criterion."""
-    made = sample.wrong(sample.references(), *filter(None, [mistakes.find(MISTAKE)]))
+    made = sample.wrong(sample.references(), *filter(None, [library.find(MISTAKE)]))
     tests = [test for test in _graded(grader, made)["tests"] if test["name"].startswith("layernorm.")]
     told = next(test for test in tests if MISTAKE in test["extra_data"]["misconceptions"])
     lines = [(f"{_points(test)}   {test['name']}", _colour(test)) for test in tests]
@@ -65,7 +65,7 @@ def instructor(grader: Grader) -> str:
 
 def _class(grader: Grader) -> Iterator[Grade]:
     right, empty = sample.references(), sample.stubs()
-    known = [mistake for module in right for mistake in mistakes.of_module(module.removesuffix(".py"))]
+    known = [mistake for module in right for mistake in library.of_module(module.removesuffix(".py"))]
     for number in range(STUDENTS):
         chosen = [known[(number * STEP + part * len(known) // 4) % len(known)] for part in range(number % 4)]
         not_begun = list(right)[-(number % UNFINISHED) :] if number % 5 == 4 else []
@@ -82,7 +82,7 @@ def _frequent(data: Mapping[str, Any]) -> Iterator[str]:
     for number in (one for row in data["cells"] for found in row.values() for one in found):
         counts[number] = counts.get(number, 0) + 1
     for number, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SHOWN]:
-        found = mistakes.find(data["mistakes"][number])
+        found = library.find(data["mistakes"][number])
         yield from textwrap.wrap(
             f"{count} x  {found.sentence if found else ''}".replace("`", ""), COLUMNS, subsequent_indent="     "
         )

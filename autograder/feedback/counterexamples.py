@@ -9,8 +9,8 @@ import numpy as np
 from autograder.feedback.observations import differs_by, observe
 from autograder.feedback.sentences import ended, form_of_example, sentence
 from autograder.feedback.text import said_in_code
-from autograder.grading.experiments import Tried
-from autograder.grading.record import Record
+from autograder.grading.call_results import Record
+from autograder.grading.probes import Tried
 from autograder.homework import reference
 from autograder.values.display import display, function_source, literal, pair
 

@@ -12,36 +12,36 @@ from typing import Any
 import numpy as np
 
 from autograder.feedback.sentences import seen, sentence
-from autograder.grading import charge
-from autograder.grading.charge import Graded, Why
+from autograder.grading import scoring
+from autograder.grading.call_results import Record
 from autograder.grading.grader import Result
-from autograder.grading.played import wrong_in_value
-from autograder.grading.record import Record
+from autograder.grading.responses import wrong_in_value
+from autograder.grading.scoring import Graded, Why
 from autograder.homework import kit
-from autograder.homework.mistakes import Mistake
+from autograder.homework.library import Mistake
 from autograder.values.display import display
 from autograder.values.kinds import describe
 
 LONGEST = 300  # characters of one value
 # What the reasons of Graded mean, and the code that decides them.
 RULES: dict[Why, tuple[str, Callable[..., Any]]] = {
-    "right": ("every call passes", charge.charges),
+    "right": ("every call passes", scoring.charges),
     "elsewhere": (
         "earned: the mistake that explains the failing calls costs another criterion (rule 1)",
-        charge._Charging._of_values,
+        scoring._Charging._of_values,
     ),
     "mistake": (
         "lost to a recognised mistake, which belongs to this criterion (rules 1 and 2)",
-        charge._Charging._of_values,
+        scoring._Charging._of_values,
     ),
-    "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", charge._Charging._of_values),
-    "form": ("lost to an observed side effect or dtype (rule 4)", charge._Charging._of_form),
+    "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", scoring._Charging._of_values),
+    "form": ("lost to an observed side effect or dtype (rule 4)", scoring._Charging._of_form),
     "too little": (
         "lost: fewer than half of its functions compute something correct (rule 4)",
-        charge._Charging._of_form,
+        scoring._Charging._of_form,
     ),
-    "tests": ("the share of wrong versions that the student's tests detect", charge.charges),
-    "not imported": ("lost: the modules cannot be imported together", charge.charges),
+    "tests": ("the share of wrong versions that the student's tests detect", scoring.charges),
+    "not imported": ("lost: the modules cannot be imported together", scoring.charges),
 }
 
 
@@ -119,7 +119,7 @@ def _mistake(mistake: Mistake, graded: Graded, records: Iterable[Record]) -> Ite
     if not mistake.right:
         yield f"{mistake.name} in {mistake.module}.py: a single edit of {mistake.function} makes every call pass"
         return
-    file = kit.catalogue() / mistake.module / f"{mistake.function}.py"
+    file = kit.misconceptions() / mistake.module / f"{mistake.function}.py"
     place = _found(file, '"' + mistake.name + '"')
     yield f"{mistake.id} ({place}): {mistake.does}"
     own = [record for record in records if record.target.function == mistake.function]

@@ -9,7 +9,7 @@ under the first lost criterion that is shown as early; the others say why they a
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autograder.feedback import student_tests, whole
+from autograder.feedback import integration, student_tests
 from autograder.feedback.counterexamples import counterexample
 from autograder.feedback.sentences import (
     about_call,
@@ -23,15 +23,15 @@ from autograder.feedback.sentences import (
     undecided,
     unwritten,
 )
-from autograder.feedback.showing import may_name, tells_as_much
 from autograder.feedback.summary import no_answer
 from autograder.feedback.text import listed
-from autograder.grading.charge import Graded
-from autograder.grading.experiments import is_unsteady
+from autograder.feedback.visibility import may_name, tells_as_much
+from autograder.grading.call_results import Record
 from autograder.grading.grader import ModuleResult, Result
-from autograder.grading.record import Record
+from autograder.grading.probes import is_unsteady
+from autograder.grading.scoring import Graded
 from autograder.homework import rubric
-from autograder.homework.mistakes import Mistake
+from autograder.homework.library import Mistake
 from autograder.homework.rubric import INTEGRATION
 from autograder.submissions.submission import Submission
 from autograder.values.differences import REMEMBERED, UNSTEADY
@@ -64,7 +64,7 @@ def _message(graded: Graded, result: Result) -> str:
     if graded.tests is not None:
         return student_tests.told(graded.tests, result.submission)
     if criterion.module == INTEGRATION:
-        return whole.told(graded, result) if graded.blamed or not graded.passed else ""
+        return integration.told(graded, result) if graded.blamed or not graded.passed else ""
     if graded.passed:
         return _earned(graded)
     assert module is not None

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from autograder.feedback.other_arguments import others, right_for
-from autograder.grading.experiments import Tried, is_unsteady, moved, part
-from autograder.grading.record import Record
+from autograder.grading.call_results import Record
+from autograder.grading.probes import Tried, is_unsteady, moved, part
 from autograder.grading.thresholds import FEW
 from autograder.values.compare import equal
 from autograder.values.differences import IN_ORDER, UNSTEADY, difference

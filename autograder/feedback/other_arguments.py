@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.experiments import Arguments, arguments, plain
-from autograder.grading.record import Step
+from autograder.grading.call_results import Step
+from autograder.grading.probes import Arguments, arguments, plain
 from autograder.homework import reference
 from autograder.values.compare import equal
 from autograder.values.tree import leaves

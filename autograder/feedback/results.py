@@ -12,8 +12,8 @@ from typing import Any
 from autograder.feedback.messages import message
 from autograder.feedback.summary import notes, summary
 from autograder.feedback.text import number
-from autograder.grading.charge import Graded
 from autograder.grading.grader import Result
+from autograder.grading.scoring import Graded
 from autograder.submissions.text import page
 
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from autograder.grading.record import Record, Target
+from autograder.grading.call_results import Record, Target
 from autograder.homework import reference, rubric
-from autograder.homework.mistakes import Mistake
+from autograder.homework.library import Mistake
 from autograder.sandbox.messages import Ended, Error
 from autograder.submissions.submission import Submission
 from autograder.values.changes import WORK_ON_COPIES, in_words

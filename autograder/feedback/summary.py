@@ -12,8 +12,8 @@ from difflib import get_close_matches
 
 from autograder.feedback.sentences import about_call, ended, sentence
 from autograder.feedback.text import listed, number, said
+from autograder.grading.call_results import Record
 from autograder.grading.grader import ModuleResult, Result
-from autograder.grading.record import Record
 from autograder.homework import reference, rubric
 from autograder.sandbox.messages import Error
 from autograder.submissions.submission import Submission

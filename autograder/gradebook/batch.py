@@ -26,8 +26,8 @@ from autograder.gradebook.store import Document, Grade, Store
 from autograder.homework.rubric import RubricError
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
-from autograder.submissions.entries import Entry, load
 from autograder.submissions.submission import Submission
+from autograder.submissions.uploads import Entry, load
 
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
 WRITES = 3  # failed writes in a row

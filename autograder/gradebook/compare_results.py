@@ -9,10 +9,10 @@ from pathlib import Path
 
 from autograder.feedback.results import write_atomically
 from autograder.feedback.text import number
-from autograder.gradebook import products, report, store
+from autograder.gradebook import outputs, report, store
 from autograder.gradebook.store import Grade, Outcome
 from autograder.homework import rubric
-from autograder.submissions.entries import Student
+from autograder.submissions.uploads import Student
 
 MANY = 6  # criteria of one student from which on their modules are named; the csv has all
 
@@ -118,7 +118,7 @@ def write(comparison: RunChanges, old: Path, new: Path) -> Path:
         for change in comparison.changes
     ]
     head = ["Submission", "Student", "Old", "New", "Change", *changed, *(("Other", "Reason") if others else ())]
-    write_atomically(folder / "compare.csv", products.csv_text([head, *lines]))
+    write_atomically(folder / "compare.csv", outputs.csv_text([head, *lines]))
     page = report.rendered("compare.html", title=rubric.current().title, found=comparison, old=str(old), new=str(new))
     write_atomically(folder / "compare.html", page + "\n")
     return folder / "compare.html"

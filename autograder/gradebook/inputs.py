@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from autograder.exceptions import ArgumentsError
 from autograder.feedback.text import number
 from autograder.homework.rubric import Rubric
-from autograder.submissions.entries import Identity, Student
+from autograder.submissions.uploads import Identity, Student
 
 LARGEST = 2**24  # bytes of a table that is read
 SEPARATORS = ",;\t"

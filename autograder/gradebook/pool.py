@@ -29,7 +29,7 @@ import numpy as np
 
 from autograder.exceptions import ArgumentsError, CommandError, SandboxFault
 from autograder.feedback import results
-from autograder.gradebook import lessons
+from autograder.gradebook import class_statistics
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, rubric
 from autograder.sandbox.budget import Limits
@@ -62,7 +62,7 @@ def kit_digest() -> str:
 def _files() -> dict[str, Path]:
     """Everything that grading reads, once each, by a name that is the same in a clone and in a wheel."""
     folders = {package: kit.PACKAGE / package for package in GRADING} | {"solutions": kit.solutions()}
-    folders |= {"suites": kit.suites(), "misconceptions": kit.catalogue()}
+    folders |= {"suites": kit.suites(), "misconceptions": kit.misconceptions()}
     if rubric.current().tests:
         folders["alternatives"] = kit.alternatives()
     names = {  # the suites and misconceptions of the packaged homework are files of a package, too
@@ -150,8 +150,8 @@ def _grade(submission: Submission) -> dict[str, Any]:
     document = results.gradescope(result)
     document["extra_data"] |= {
         "submitted": [module for module in rubric.current().modules if f"{module}.py" in submission.files],
-        "unexplained": [asdict(lesson) for lesson in lessons.unexplained(result)],
-        "guesses": [asdict(lesson) for lesson in lessons.guesses(submission)],
+        "unexplained": [asdict(lesson) for lesson in class_statistics.unexplained(result)],
+        "guesses": [asdict(lesson) for lesson in class_statistics.guesses(submission)],
     }
     return document
 

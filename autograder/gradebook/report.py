@@ -22,11 +22,11 @@ import numpy as np
 from markupsafe import Markup
 
 from autograder.feedback.text import number
-from autograder.gradebook import lessons
+from autograder.gradebook import class_statistics
 from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Grade
 from autograder.homework import kit, rubric
-from autograder.homework import mistakes as known_mistakes
+from autograder.homework import library as known_mistakes
 from autograder.sandbox import layers
 
 TEMPLATES = kit.PACKAGE / "gradebook" / "templates"
@@ -79,7 +79,9 @@ def _environment() -> jinja2.Environment:
 
 def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     grades = submissions_that_count(run.rows)
-    groups = lessons.groups({grade.key: grade.unexplained for grade in grades}, [row.student for row in run.rows])
+    groups = class_statistics.groups(
+        {grade.key: grade.unexplained for grade in grades}, [row.student for row in run.rows]
+    )
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
     items = item_analysis(grades)
     titles = rubric.current().titles
@@ -104,10 +106,10 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
         "hardest": sorted(items, key=lambda item: item.rate)[:HARDEST],
         "sections": any(row.section for row in run.rows),
         "mistakes": mistakes(run.rows),
-        "alike": [(list(group), lessons.shortest(group)) for group in groups if len(group) > 1],
+        "alike": [(list(group), class_statistics.shortest(group)) for group in groups if len(group) > 1],
         "alone": sum(len(group) == 1 for group in groups),
         "places": _places(run.rows),
-        "questions": lessons.questions(grade.guesses for grade in grades),
+        "questions": class_statistics.questions(grade.guesses for grade in grades),
         "subtotals": [_subtotals(row.grade) for row in run.rows],
         "lost": [_lost(row.grade) for row in run.rows],
         "remarks": [row.remark for row in run.rows],

@@ -27,7 +27,7 @@ from autograder.gradebook.inputs import (
 )
 from autograder.gradebook.store import Grade, Outcome
 from autograder.homework.rubric import LatePolicy, Rubric
-from autograder.submissions.entries import Entry, Student
+from autograder.submissions.uploads import Entry, Student
 
 NO_INPUTS = Inputs()
 NOTHING = "nothing to grade in it"

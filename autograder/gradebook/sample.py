@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.homework import kit, rubric
-from autograder.homework import mistakes as known
-from autograder.homework.mistakes import Mistake
+from autograder.homework import library as known
+from autograder.homework.library import Mistake
 from autograder.release import handout
 
 Files = dict[str, str]

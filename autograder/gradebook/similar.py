@@ -16,11 +16,11 @@ from typing import Any
 
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.feedback.results import write_atomically
-from autograder.gradebook import products, report, sample, store
+from autograder.gradebook import outputs, report, sample, store
 from autograder.homework import rubric
-from autograder.submissions.entries import Entry, Student, load
 from autograder.submissions.exports import listing
 from autograder.submissions.text import printable
+from autograder.submissions.uploads import Entry, Student, load
 
 NAME = "similar.json"
 NOISE = 15  # tokens below which a match is chance: a formula of this homework is that long
@@ -160,7 +160,7 @@ def write(out: Path, pairs: Sequence[Pair], works: Sequence[_Work], names: Mappi
         ]
         for pair in pairs
     ]
-    write_atomically(out / "similar.csv", products.csv_text([head, *lines]))
+    write_atomically(out / "similar.csv", outputs.csv_text([head, *lines]))
 
 
 def notices(out: Path) -> list[str]:

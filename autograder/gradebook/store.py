@@ -18,9 +18,9 @@ from typing import Any
 
 from autograder.exceptions import ArgumentsError
 from autograder.feedback import results
-from autograder.gradebook.lessons import Guess, Unexplained
+from autograder.gradebook.class_statistics import Guess, Unexplained
 from autograder.homework.rubric import INTEGRATION, TESTS
-from autograder.submissions.entries import Entry, Student
+from autograder.submissions.uploads import Entry, Student
 
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.experiments import arguments
-from autograder.grading.played import Played, wrong_in_value
-from autograder.grading.record import Record, Step
+from autograder.grading.call_results import Record, Step
+from autograder.grading.probes import arguments
+from autograder.grading.responses import Played, wrong_in_value
 from autograder.grading.search import Candidate, Search, Table
 from autograder.grading.thresholds import LEAST_EVIDENCE
 from autograder.homework import reference
-from autograder.homework.mistakes import COPIES, KEEP_DTYPE, KEPT, Mistake, of_form, of_function
+from autograder.homework.library import COPIES, KEEP_DTYPE, KEPT, Mistake, of_form, of_function
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change, in_words, part

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from autograder.grading.record import Step
+from autograder.grading.call_results import Step
 from autograder.sandbox import wire
 from autograder.sandbox.messages import Error, Reply
 from autograder.sandbox.student.calls import Absent, Calls

@@ -25,22 +25,22 @@ from operator import itemgetter
 
 import numpy as np
 
-from autograder.grading import script as scripts
-from autograder.grading.charge import Graded, Why, charges
+from autograder.grading import plan as scripts
+from autograder.grading.call_results import Record, Step, with_needed
+from autograder.grading.comparison import judged
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
-from autograder.grading.experiments import Trial, Tried, is_unsteady, played_again, trials
-from autograder.grading.judge import judged
-from autograder.grading.played import alike, wrong_in_value
-from autograder.grading.record import Record, Step, with_needed
+from autograder.grading.plan import Script
+from autograder.grading.probes import Trial, Tried, is_unsteady, played_again, trials
 from autograder.grading.repair import Repair, Repairs, charged_as
+from autograder.grading.responses import alike, wrong_in_value
 from autograder.grading.runner import Runner
-from autograder.grading.script import Script
+from autograder.grading.scoring import Graded, Why, charges
 from autograder.grading.search import is_boolean
 from autograder.grading.student_tests import graded_tests
 from autograder.grading.thresholds import TIMES
 from autograder.homework import kit
 from autograder.homework import reference as references
-from autograder.homework.mistakes import Mistake
+from autograder.homework.library import Mistake
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Reply

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.record import Kind, Rules, Step, Target
+from autograder.grading.call_results import Kind, Rules, Step, Target
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, RubricError

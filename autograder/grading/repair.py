@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from autograder.grading import edit_runner, edits
+from autograder.grading.call_results import Record, Step, with_needed
+from autograder.grading.comparison import judged
 from autograder.grading.edits import MOST_EDITS
-from autograder.grading.judge import judged
-from autograder.grading.played import wrong_in_value
-from autograder.grading.record import Record, Step, with_needed
+from autograder.grading.responses import wrong_in_value
 from autograder.grading.runner import Runner
 from autograder.grading.thresholds import (
     FEW,
@@ -31,7 +31,7 @@ from autograder.grading.thresholds import (
     MOST_SPENT,
     MOST_SURVIVORS,
 )
-from autograder.homework.mistakes import Mistake
+from autograder.homework.library import Mistake
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.messages import Call, Reference, Reply, prepared_extension, prepared_request
 from autograder.sandbox.process import SPENT

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from autograder.grading.judge import judged
-from autograder.grading.record import Record, Step, with_needed
-from autograder.grading.script import Script
+from autograder.grading.call_results import Record, Step, with_needed
+from autograder.grading.comparison import judged
+from autograder.grading.plan import Script
 from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
 from autograder.homework import reference as references
 from autograder.sandbox.budget import PREVIEW

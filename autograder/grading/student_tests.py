@@ -17,11 +17,11 @@ from functools import cache, lru_cache
 
 from autograder.exceptions import SandboxFault
 from autograder.grading import tests_session
-from autograder.grading.charge import Graded
-from autograder.homework import kit, mistakes
+from autograder.grading.scoring import Graded
+from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.homework.mistakes import Mistake
+from autograder.homework.library import Mistake
 from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
 from autograder.sandbox.messages import Call, Reference, Reply, prepared_extension, prepared_load, prepared_request
 from autograder.sandbox.process import SPENT, StudentProcess
@@ -86,7 +86,7 @@ class Version:
     """The modules of the homework in a correct style (a folder, or "" for the reference), some functions with another text."""
 
     style: str = ""
-    functions: tuple[mistakes.Version, ...] = ()
+    functions: tuple[library.Version, ...] = ()
 
     @property
     def mistake(self) -> Mistake | None:
@@ -118,12 +118,12 @@ def by_function(text: bytes, rubric: Rubric, most: int) -> dict[str, list[str]]:
 
 def known(function: str, rubric: Rubric) -> list[Mistake]:
     """The misconceptions about a function, each in its first way."""
-    return [mistake for mistake in mistakes.of_function(rubric.module_of(function), function) if mistake.way == 0]
+    return [mistake for mistake in library.of_function(rubric.module_of(function), function) if mistake.way == 0]
 
 
 def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list[str]]) -> list[FunctionTests]:
     correct = [
-        Version(functions=tuple(mistakes.correct(rubric.module_of(name), name) for name in tests)),
+        Version(functions=tuple(library.correct(rubric.module_of(name), name) for name in tests)),
         *(Version(style) for style in ("", *sorted(path.name for path in kit.alternatives().glob("[!_.]*/")))),
     ]
     wrong = {name: [Version(functions=(mistake.alone,)) for mistake in known(name, rubric)] for name in tests}
@@ -215,7 +215,7 @@ def _load(version: Version) -> Call:
     modules = [
         Reference(name, _compiled(name, files.get(name) or _reference(version, name)), tuple(entry.functions))
         for name, entry in entries.items()
-        if mistakes.of_module(name)
+        if library.of_module(name)
     ]
     return prepared_load([MODULE], [*helpers, *modules])
 

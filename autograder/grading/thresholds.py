@@ -1,6 +1,6 @@
 """The numbers that decide a grade or a word of the diagnosis: what each decides, and how it was found.
 
-"By count": from the present catalogue. "By audit": no verdict of `autograder audit` may change for the worse. "By judgement":
+"By count": from the present library. "By audit": no verdict of `autograder audit` may change for the worse. "By judgement":
 nothing was measured. Numbers of code that cannot import this file are named here and stand there. Sizes that only shape a
 trial, a text or a message on the wire stand where they are used.
 """

@@ -74,9 +74,9 @@ def alternatives() -> Path:
     return _grading("alternatives", PACKAGE / "audit" / "alternatives")
 
 
-def catalogue() -> Path:
+def misconceptions() -> Path:
     """The library of misconceptions, a folder for each module."""
-    return _grading("misconceptions", PACKAGE / "homework" / "catalogue")
+    return _grading("misconceptions", PACKAGE / "homework" / "misconceptions")
 
 
 def _grading(name: str, packaged: Path) -> Path:

@@ -51,7 +51,7 @@ def _no_number(value: object) -> object:
 class Criterion(BaseModel, extra="forbid", frozen=True):
     """One thing that earns points. `grades` are the contract functions that it tries.
 
-    `looks_at` says what counts here: "values" (a mistake is charged once, see grading/charge.py), "form" (only changed
+    `looks_at` says what counts here: "values" (a mistake is charged once, see grading/scoring.py), "form" (only changed
     arguments, dtypes and the like), "examples" (every wrong value). `id` is "<module>.<name>", where `module` is a module's
     name or "integration". In `Rubric.criteria` nothing is missing: visibility and feedback are the rubric's where the file
     has none here.

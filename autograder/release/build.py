@@ -17,7 +17,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from autograder.exceptions import ArgumentsError, CommandError, of_system
-from autograder.grading import script
+from autograder.grading import plan
 from autograder.homework import kit, rubric
 from autograder.release import new_module, packing, rehearsal, selection
 from autograder.release.prerequisites import require_otter, temporary_folder, tree
@@ -52,7 +52,7 @@ def build(
     """
     stage(RECORD)
     # First, because a rubric that does not fit is to be said in its own words, not in Otter's.
-    script.record(rubric.current())
+    plan.record(rubric.current())
     new_module.refuse_placeholders(tree())
     if not only:
         with assigned(check, stage=stage) as result:

@@ -24,8 +24,8 @@ from otter.assign.solutions import replace_solutions
 from autograder.exceptions import CommandError
 from autograder.feedback.other_arguments import others
 from autograder.feedback.text import number
-from autograder.grading.record import Step, Target
-from autograder.homework import kit, mistakes, reference
+from autograder.grading.call_results import Step, Target
+from autograder.homework import kit, library, reference
 from autograder.homework.rubric import INTEGRATION, TESTS_FILE, Rubric
 from autograder.sandbox.messages import Call
 from autograder.values.tree import copied, mapped
@@ -96,9 +96,12 @@ def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Ite
             yield f"there are no public checks of {module}: {solutions / 'checks' / f'test_{module}.py'}"
         if f"-m pytest checks/test_{module}.py" not in text:
             yield f"{solutions / notebook} has no question named {module}"
-        bare = [function for function in entry.functions if not mistakes.examples(module, function)]
+        bare = [function for function in entry.functions if not library.examples(module, function)]
         if bare and rubric.explains(module):
-            place, example = kit.catalogue() / module, f'EXAMPLES = {{"{bare[0]}": [((np.array([1.0, 2.0]),), {{}})]}}'
+            place, example = (
+                kit.misconceptions() / module,
+                f'EXAMPLES = {{"{bare[0]}": [((np.array([1.0, 2.0]),), {{}})]}}',
+            )
             yield f"{place} has no EXAMPLES for {', '.join(bare)}; add {bare[0]}.py there, with public inputs: {example}"
 
 
@@ -304,7 +307,7 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
     results: list[list[Any]] = [[] for _ in expected]
     rows: list[list[Any]] = []
-    for mistake in mistakes.of_function(module, function):
+    for mistake in library.of_function(module, function):
         default = _wrong_default(right, mistake.fresh())
         found = [([mistake.does, mistake.read, mistake.right], _wrong_results(expected, mistake.fresh), default)]
         if default:

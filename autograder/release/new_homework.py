@@ -76,7 +76,7 @@ from pathlib import Path
 from autograder.homework import kit
 
 kit.use(Path(__file__).resolve().parents[2])
-pytest_plugins = ["autograder.grading.recorder", "autograder.grading.by_hand"]
+pytest_plugins = ["autograder.grading.recorder", "autograder.grading.manual"]
 ''',
     "alternatives/loops/$name.py": '''\
 """One row after the other, with the mean as a sum."""

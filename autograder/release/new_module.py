@@ -19,7 +19,7 @@ from autograder.feedback.results import write_atomically
 from autograder.feedback.text import number
 from autograder.homework import kit, rubric
 from autograder.release import prerequisites
-from autograder.submissions import entries
+from autograder.submissions import uploads
 
 POINTS = 2  # of the new module
 
@@ -72,7 +72,7 @@ def test_every_row_has_its_own_mean(check, rng):
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.library import written
 
 
 @written
@@ -159,7 +159,7 @@ RESERVED = {
     "otter",
     "tests",
 }
-RESERVED |= {"conftest", "integration", "readme", "test", "total", *entries.RESERVED}
+RESERVED |= {"conftest", "integration", "readme", "test", "total", *uploads.RESERVED}
 # Text of a draft that says nothing yet.
 PLACEHOLDERS = {
     "purpose": "one sentence on what the module does and why it is needed.",
@@ -205,7 +205,7 @@ def titled(name: str) -> dict[str, str]:
 
 def places() -> dict[str, Path]:
     """The folders of the homework in use, by the names that FILES has for them."""
-    return {"solutions": kit.solutions(), "suites": kit.suites(), "misconceptions": kit.catalogue()}
+    return {"solutions": kit.solutions(), "suites": kit.suites(), "misconceptions": kit.misconceptions()}
 
 
 def filled(files: Mapping[str, str], values: Mapping[str, str], folders: Mapping[str, Path]) -> dict[Path, str]:
@@ -250,7 +250,7 @@ def remove(name: str) -> list[Path]:
     own = [solutions / f"{name}.py", solutions / "checks" / f"test_{name}.py", suites / f"test_{name}.py"]
     own += [
         suites / f"{name}_factors.py",
-        kit.catalogue() / name,
+        kit.misconceptions() / name,
         *kit.alternatives().glob(f"*/{name}.py"),
     ]
     removed = [path for path in own if path.exists()]

@@ -24,7 +24,7 @@ from autograder.feedback.results import gradescope
 from autograder.feedback.text import number
 from autograder.grading.grader import Result, open_grader
 from autograder.homework import kit, rubric
-from autograder.sandbox import box
+from autograder.sandbox import workspace
 from autograder.submissions.submission import read
 
 FAULT_LENGTH = 500  # characters
@@ -131,7 +131,7 @@ def quarantined(place: Path) -> Iterator[None]:
         yield
     finally:
         with contextlib.suppress(OSError):  # there is a result, or a fault that says more
-            box.empty(str(place / "submission"))
+            workspace.empty(str(place / "submission"))
             _move(list((place / UPLOAD).iterdir()), place / "submission")
             (place / UPLOAD).rmdir()
 

@@ -100,7 +100,7 @@ PARTS = (*PROJECT, *HOMEWORK, "autograder")  # of a clone
 OUTSIDE = (*HOMEWORK, kit.GRADING)  # of a homework outside the package
 GUARD = "transformer_homework_otter_guard.pth"  # see otter_guard.py
 IGNORED = (".*", "__pycache__")
-NOT_THE_PACKAGE = ("tests", "benchmarks", "docs", "kit", "suites", "catalogue", "alternatives")
+NOT_THE_PACKAGE = ("tests", "benchmarks", "docs", "kit", "suites", "misconceptions", "alternatives")
 WHEEL = "kit-wheel"  # the folder of the wheel, under files/
 RUN_OTTER = """\
 '''Run Otter where it finds nothing of the upload; its plugin, the kit's, knows where that is and grades it.'''

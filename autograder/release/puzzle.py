@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from autograder.exceptions import ArgumentsError, of_system
-from autograder.homework import kit, mistakes, reference, rubric
-from autograder.homework.mistakes import Mistake
+from autograder.homework import kit, library, reference, rubric
+from autograder.homework.library import Mistake
 from autograder.release.prerequisites import temporary_folder
 
 LEVELS = {1: 1, 2: 1, 3: 2}  # mistakes in a puzzle; level 1 also names the function
@@ -142,13 +142,13 @@ def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
 @cache
 def _candidates() -> tuple[Mistake, ...]:
     """The misconceptions that change one line of a function that the model of names may use."""
-    every = [mistake for name in modules_of_model() for mistake in mistakes.of_module(name)]
+    every = [mistake for name in modules_of_model() for mistake in library.of_module(name)]
     return tuple(m for m in every if not m.whole and not m.memory and not m.inexact and _changed_line(m) is not None)
 
 
 def _changed_line(mistake: Mistake) -> tuple[str, str] | None:
     """The only line that differs from the correct function, wrong and right; None if there are several."""
-    right = mistakes.correct(mistake.module, mistake.function).source.splitlines()
+    right = library.correct(mistake.module, mistake.function).source.splitlines()
     wrong = mistake.source.splitlines()
     pairs = [(new, old) for new, old in zip(wrong, right, strict=False) if new != old]
     return pairs[0] if len(pairs) == 1 and len(wrong) == len(right) else None
@@ -166,7 +166,7 @@ def _text(module: str, chosen: Sequence[Mistake] = ()) -> str:
     functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     for node in reversed(functions):
         if node.name in rubric.current().modules[module].functions:
-            source = wrong[node.name].source if node.name in wrong else mistakes.correct(module, node.name).source
+            source = wrong[node.name].source if node.name in wrong else library.correct(module, node.name).source
             docstring = lines[node.body[0].lineno - 1 : node.body[0].end_lineno]
             lines[node.lineno - 1 : _end(node, lines)] = _with_docstring(source, docstring)
     return "\n".join(lines) + "\n"

@@ -100,7 +100,7 @@ def _below(path: Path) -> Path:
 
 
 def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
-    solutions, suites, catalogue = (_below(place) for place in (kit.solutions(), kit.suites(), kit.catalogue()))
+    solutions, suites, misconceptions = (_below(place) for place in (kit.solutions(), kit.suites(), kit.misconceptions()))
     for name in left_out:
         for path in (
             solutions / f"{name}.py",
@@ -109,7 +109,7 @@ def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
             suites / f"{name}_factors.py",
         ):
             (root / path).unlink(missing_ok=True)
-        shutil.rmtree(root / catalogue / name, ignore_errors=True)
+        shutil.rmtree(root / misconceptions / name, ignore_errors=True)
 
 
 def _given(cells: list[Cell], left_out: Collection[str]) -> list[str]:

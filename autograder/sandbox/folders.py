@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.sandbox import box
+from autograder.sandbox import workspace
 from autograder.sandbox.layers.user import Users
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -57,7 +57,7 @@ class Folder:
         """Put a submission where its processes read it, in place of the one before."""
         with contextlib.suppress(OSError):
             self.submission.chmod(0o700)  # the student's user may be ours, and have closed it
-        box.empty(str(self.submission))
+        workspace.empty(str(self.submission))
         self.lines = {}
         for name, content in files.items():
             target = self.submission / name
@@ -84,7 +84,7 @@ class Folder:
         if self.path.is_dir():
             with contextlib.suppress(OSError):
                 self.path.chmod(0o700)  # the student's user may be ours, and have closed it
-            box.empty(str(self.path))
+            workspace.empty(str(self.path))
             with contextlib.suppress(OSError):
                 self.path.rmdir()
         if self.users is not None:

@@ -21,7 +21,7 @@ import msgpack
 import numpy as np
 
 from autograder.exceptions import SandboxFault
-from autograder.sandbox import box, layers
+from autograder.sandbox import layers, workspace
 from autograder.sandbox.budget import Budget, Limits, container_memory
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import Confinement, kernel
@@ -136,8 +136,8 @@ class Sandbox:
             return ""
         if self._server is not None and not self._forks:
             self.budget.end()  # while it can be seen what it has used
-            box.end_family(self._server, self._temporary)
-            box.clear(str(self.folder.writable))
+            workspace.end_family(self._server, self._temporary)
+            workspace.clear(str(self.folder.writable))
             return ""
         answer = self._ask({})
         self.budget.end(answer.get("seconds"))
@@ -145,7 +145,7 @@ class Sandbox:
 
     def _is_full(self) -> bool:
         """Whether the process has written more than it may, if there is no fork server to look at that."""
-        return not self._forks and box.usage(str(self.folder.writable)) > self.limits.disk_mb * 2**20
+        return not self._forks and workspace.usage(str(self.folder.writable)) > self.limits.disk_mb * 2**20
 
     def close(self) -> None:
         """End everything and remove the folder."""

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy
 
-from autograder.sandbox import box, layers
+from autograder.sandbox import layers, workspace
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.layers import Confinement, kernel, landlock, resources, seccomp
 from autograder.sandbox.student import session
@@ -155,12 +155,12 @@ class Server:
                 self._answer(self._start(request["seconds"], request["extensions"], descriptor))
                 os.close(descriptor)
         self._end()
-        box.empty(self.settings.folder)
+        workspace.empty(self.settings.folder)
         shutil.rmtree(self.settings.folder, ignore_errors=True)
 
     def become_student(self) -> None:
         """Be the student process instead."""
-        box.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
+        workspace.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
         self._confined(self.settings.seconds, self.control)
 
     def _request(self) -> tuple[dict[str, Any] | None, int]:
@@ -179,9 +179,9 @@ class Server:
 
     def _start(self, seconds: int, extensions: list[str], descriptor: int) -> dict[str, Any]:
         try:
-            box.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
+            workspace.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
         except OSError as error:
-            box.clear(self.settings.writable)
+            workspace.clear(self.settings.writable)
             return {"no_room": f"its files cannot be written: {error}"}
         self.killed, pid = "", os.fork()
         if pid == 0:
@@ -212,22 +212,22 @@ class Server:
         os._exit(0)
 
     def _end(self) -> dict[str, Any]:
-        seconds = box.end(self.alive, self.settings.uid) if self.alive else 0.0
+        seconds = workspace.end(self.alive, self.settings.uid) if self.alive else 0.0
         self.alive = 0
-        box.clear(self.settings.writable)
+        workspace.clear(self.settings.writable)
         if self.settings.uid and not self.settings.has("landlock"):
-            box.strays(self.settings.uid)
+            workspace.strays(self.settings.uid)
         return {"seconds": seconds, "why": self.killed}
 
     def _watch(self) -> None:
         """Kill a process that takes too much of what no limit of the kernel bounds, also while nobody calls it."""
         if not self.settings.has("limits"):
             return
-        if box.usage(self.settings.writable) + box.unlinked(self.alive) > self.settings.disk:
+        if workspace.usage(self.settings.writable) + workspace.unlinked(self.alive) > self.settings.disk:
             self._kill("disk")
-        elif box.threads(self.alive) > self.settings.threads:
+        elif workspace.threads(self.alive) > self.settings.threads:
             self._kill("crash")
-        elif box.memory(self.alive) > self.settings.memory:
+        elif workspace.memory(self.alive) > self.settings.memory:
             self._kill("memory")
 
     def _kill(self, why: str) -> None:

@@ -24,9 +24,9 @@ from autograder.exceptions import ArgumentsError
 from autograder.homework import rubric
 from autograder.submissions import platforms
 from autograder.submissions import tree as trees
-from autograder.submissions.entries import Entry, Student, keyed
 from autograder.submissions.submission import ARCHIVES, is_likely_code
 from autograder.submissions.tree import Tree, UnusableError
+from autograder.submissions.uploads import Entry, Student, keyed
 from autograder.values.names import resembles
 
 Kind = Literal["gradescope", "moodle", "brightspace", "submission", "canvas", "class"]

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from autograder.homework import rubric
-from autograder.submissions.entries import Entry, Student
 from autograder.submissions.tree import Source, Tree, UnusableError, is_junk, is_litter
+from autograder.submissions.uploads import Entry, Student
 
 # Gradescope's "Export Submissions": a folder for each submission, `submission_metadata.yml` with the names.
 #

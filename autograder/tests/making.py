@@ -15,17 +15,17 @@ import yaml
 from autograder.audit.cases import Case, Row
 from autograder.feedback.results import dump
 from autograder.gradebook.store import Document, Grade, Mark, Outcome, write_run
-from autograder.grading.charge import Graded, Why
+from autograder.grading.call_results import Record, Rules, Step, Target
 from autograder.grading.grader import ModuleResult, Result
-from autograder.grading.record import Record, Rules, Step, Target
-from autograder.homework import kit, mistakes, reference
+from autograder.grading.scoring import Graded, Why
+from autograder.homework import kit, library, reference
 from autograder.homework import rubric as rubrics
-from autograder.homework.mistakes import Mistake
+from autograder.homework.library import Mistake
 from autograder.homework.rubric import Criterion, Rubric, Visibility
 from autograder.sandbox.messages import Call, Ended, Error, Reply
-from autograder.submissions.entries import Entry, Student, load
 from autograder.submissions.exports import Listing
 from autograder.submissions.submission import Submission
+from autograder.submissions.uploads import Entry, Student, load
 from autograder.values.compare import Fault, tolerance
 
 AWKWARD = (
@@ -142,7 +142,7 @@ def result(*modules: ModuleResult, files: dict[str, bytes] | None = None) -> Res
 
 def known(name: str) -> Mistake:
     """A mistake of layer_norm."""
-    return next(m for m in mistakes.of_function("layernorm", "layer_norm") if m.name == name)
+    return next(m for m in library.of_function("layernorm", "layer_norm") if m.name == name)
 
 
 def graded(criterion: str, why: Why, *names: str, undecided: tuple[str, ...] = ()) -> Graded:

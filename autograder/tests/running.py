@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading import script
+from autograder.grading import plan
+from autograder.grading.call_results import Record, Step
+from autograder.grading.comparison import judged
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.direct import play
-from autograder.grading.judge import judged
-from autograder.grading.record import Record, Step
-from autograder.homework import mistakes, reference, rubric
+from autograder.homework import library, reference, rubric
 from autograder.release.otter_plugin import quarantined
 from autograder.release.rehearsal import KEPT
 from autograder.sandbox import layers
@@ -38,22 +38,20 @@ from autograder.sandbox.sandbox import Sandbox
 
 def steps(module: str) -> tuple[Step, ...]:
     """All steps of a module, in the order in which a process plays them."""
-    current = script.current()
+    current = plan.current()
     return (*current.shown(module), *current.hidden.get(module, ()))
 
 
 @cache
 def diagnoser() -> Diagnoser:
-    return Diagnoser(
-        rubric.current(), {module: script.current().in_order(module) for module in rubric.current().modules}
-    )
+    return Diagnoser(rubric.current(), {module: plan.current().in_order(module) for module in rubric.current().modules})
 
 
 def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:
     """The functions of the reference module after these texts were appended to its file."""
     names = dict(vars(reference.modules()[module]))
     for function in rubric.current().modules[module].functions:
-        exec(mistakes.correct(module, function).source, names)
+        exec(library.correct(module, function).source, names)
     for source in sources:
         exec(source, names)
     return {function: names[function] for function in rubric.current().modules[module].functions}
@@ -61,12 +59,12 @@ def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:
 
 def with_mistakes(module: str, *ids: str) -> dict[str, Callable[..., Any]]:
     """The functions of a module with known mistakes in them; those of one function stand in it together."""
-    chosen: dict[str, list[mistakes.Mistake]] = {}
+    chosen: dict[str, list[library.Mistake]] = {}
     for name in ids:
-        found = mistakes.find(name)
+        found = library.find(name)
         assert found is not None, name
         chosen.setdefault(found.function, []).append(found)
-    made = [mistakes.made(module, function, tuple(own)) for function, own in chosen.items()]
+    made = [library.made(module, function, tuple(own)) for function, own in chosen.items()]
     return with_source(module, *(version.source for version in made if version is not None))
 
 
@@ -81,7 +79,7 @@ def records(module: str, functions: Mapping[str, Callable[..., Any]], of: Iterab
 def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]]]) -> list[Record]:
     """The same for all steps of a module, with functions made anew for each process."""
     found: dict[Step, Record] = {}
-    for own in script.current().in_order(module):
+    for own in plan.current().in_order(module):
         for record in records(module, made(), own):
             found.setdefault(record.step, record)
     return list(found.values())

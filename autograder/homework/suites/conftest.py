@@ -1,3 +1,3 @@
 """Fixtures of the hidden suites, and the option `--submission`."""
 
-pytest_plugins = ["autograder.grading.recorder", "autograder.grading.by_hand"]
+pytest_plugins = ["autograder.grading.recorder", "autograder.grading.manual"]

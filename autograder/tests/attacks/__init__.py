@@ -1,4 +1,4 @@
-"""Hostile submissions in four groups, each a file that says what it tries; `catalogue` reads them, test_attacks.py runs them.
+"""Hostile submissions in four groups, each a file that says what it tries; `all_attacks` reads them, test_attacks.py runs them.
 
 A file is what a student would upload as layernorm.py. Constants in it say otherwise, and what holds against it:
     MODULE, MODULES         what it is uploaded as, and what is graded
@@ -47,7 +47,7 @@ class Attack:
         return lost != self.needs or not lost if self.either else not lost
 
 
-def catalogue() -> list[Attack]:
+def all_attacks() -> list[Attack]:
     """Every attack, group by group."""
     return [_read(path) for group in GROUPS for path in sorted((FOLDER / group).glob("*.py"))]
 

@@ -10,11 +10,11 @@ import pytest
 
 from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
-from autograder.homework import kit, mistakes
+from autograder.homework import kit, library
 from autograder.homework.rubric import current
 from autograder.tests.making import graded, made
 
-MODULES = [name for name in current().modules if mistakes.of_module(name)]
+MODULES = [name for name in current().modules if library.of_module(name)]
 
 
 def singles() -> list[Case]:

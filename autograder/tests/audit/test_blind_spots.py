@@ -10,7 +10,7 @@ import pytest
 
 from autograder.audit import blind_spots
 from autograder.audit.blind_spots import demands, steps, uncovered, unseen, wrongly
-from autograder.grading.record import Rules, Step
+from autograder.grading.call_results import Rules, Step
 from autograder.homework import factors, reference
 from autograder.homework.rubric import current
 

@@ -1,4 +1,4 @@
-"""One mistake on its way from a class into the catalogue: a draft, a person who reads it, and its name in the next run."""
+"""One mistake on its way from a class into the library: a draft, a person who reads it, and its name in the next run."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def misconceptions(tree: Path, student: str) -> set[str]:
 
 
 def test_a_draft_that_nobody_has_filled_in_is_refused_and_changes_nothing(tree: Path) -> None:
-    path = tree / "autograder" / "homework" / "catalogue" / "layernorm" / "rms_norm.py"
+    path = tree / "autograder" / "homework" / "misconceptions" / "layernorm" / "rms_norm.py"
     before = path.read_bytes()
     done = command(tree, "learn", "--accept", draft(tree))
     assert done.returncode == 2 and "`does` must be a sentence with a full stop" in done.stderr

@@ -5,13 +5,13 @@ import pytest
 from autograder.audit import cases, pairs
 from autograder.audit.cases import Case, InProcess
 from autograder.audit.pairs import PairVerdict
-from autograder.grading import script
+from autograder.grading import plan
 from autograder.tests.making import few, graded, known, made
 
 
 @pytest.fixture(scope="module")
 def grader() -> InProcess:
-    return InProcess(script.current())
+    return InProcess(plan.current())
 
 
 def pair(*names: str) -> Case:

@@ -6,21 +6,21 @@ import pytest
 
 from autograder.audit import public
 from autograder.audit.public import Seen
-from autograder.grading import script
-from autograder.homework import kit, mistakes
+from autograder.grading import plan
+from autograder.homework import kit, library
 
 
 @pytest.fixture(scope="module")
 def rows() -> list[Seen]:
     """The mistakes of a module, in a process where the hidden suites are imported: they have the names of the public checks."""
-    script.current()
+    plan.current()
     return list(public.run(["layernorm"], 1))
 
 
 @pytest.mark.slow
 def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other(rows: list[Seen]) -> None:
     found = {one.mistake.id: one for one in rows}
-    assert len(found) == len({m.id for m in mistakes.of_module("layernorm")})
+    assert len(found) == len({m.id for m in library.of_module("layernorm")})
     assert "test_eps" in found["layer_norm.eps_missing"].checks
     assert found["layer_norm.first_axis"].example
     assert not found["layer_norm.float64_result"].example
@@ -44,7 +44,7 @@ def test_the_hidden_suites_are_not_taken_for_the_public_checks(rows: list[Seen])
 
 
 def test_lines_explain_themselves() -> None:
-    mistake = mistakes.of_module("layernorm")[0]
+    mistake = library.of_module("layernorm")[0]
     said = list(public.lines([Seen(mistake, ("test_one",), False, (mistake.right,))]))
     assert said[0].startswith("check: ")
     assert f"  check  half      -        {mistake.id}  (test_one)" in said
@@ -65,5 +65,5 @@ def test_lines_explain_themselves() -> None:
     ],
 )
 def test_an_answer_is_right_only_if_every_sentence_is_the_mistakes_own(said: tuple[str, ...], answer: str) -> None:
-    mistake = replace(mistakes.of_module("layernorm")[0], does="Does.", right="Right.")
+    mistake = replace(library.of_module("layernorm")[0], does="Does.", right="Right.")
     assert Seen(mistake, ("test_one",), False, said).answer == answer

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.audit.steps import CallGroup, Need, groups, needs, run
-from autograder.grading import script as scripts
+from autograder.grading import plan as scripts
 
 MODULE = "layernorm"
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from autograder.cli.main import main
 from autograder.gradebook.store import Outcome
-from autograder.submissions.entries import Student
+from autograder.submissions.uploads import Student
 from autograder.tests.making import document, run
 
 

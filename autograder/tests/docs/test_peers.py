@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.benchmarks import peers
-from autograder.homework import mistakes, reference
+from autograder.homework import library, reference
 
 SHAPE = """
 def test_norm():
@@ -53,7 +53,7 @@ def code() -> Callable[[str], peers.Code]:
     """The reference, or the reference with a misconception."""
 
     def make(id: str = "") -> peers.Code:
-        mistake = mistakes.find(id) if id else None
+        mistake = library.find(id) if id else None
         return peers.code_of(peers.with_mistake(mistake) if mistake else reference.files())
 
     return make
@@ -84,7 +84,7 @@ def test_tests_of_clones_run_on_our_code(
 def test_a_misconception_counts_where_it_shows(
     clones: tuple[peers.Peer, peers.Peer], code: Callable[[str], peers.Code], id: str, tinytorch: bool, deep_ml: bool
 ) -> None:
-    assert mistakes.find(id) is not None
+    assert library.find(id) is not None
     right = [peer.probe(code("").functions) for peer in clones]
     assert [peers.shows(peer, own, code(id)) for peer, own in zip(clones, right, strict=True)] == [tinytorch, deep_ml]
 

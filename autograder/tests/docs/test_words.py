@@ -122,7 +122,7 @@ SOURCES: dict[str, Callable[[Path], Texts]] = {
     "solutions/checks/*.py": strings_and_docstrings,
     "solutions/tour/**/*.py": strings_and_docstrings,
     "solutions/transformer.ipynb": cells,
-    "autograder/homework/catalogue/**/*.py": strings,
+    "autograder/homework/misconceptions/**/*.py": strings,
     "autograder/feedback/*.py": strings,
     "autograder/values/*.py": strings,
     "autograder/homework/*.py": strings,

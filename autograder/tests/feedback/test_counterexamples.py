@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from autograder.feedback.counterexamples import counterexample
-from autograder.grading.record import Record, Rules
-from autograder.homework import mistakes, reference
+from autograder.grading.call_results import Record, Rules
+from autograder.homework import library, reference
 from autograder.homework import rubric as rubrics
 from autograder.tests.making import raised, step, stopped
 from autograder.tests.running import played
@@ -17,12 +17,12 @@ EXAMPLES = [
     pytest.param(function, number, id=f"{function}-{number}")
     for module, entry in rubrics.current().modules.items()
     for function in entry.functions
-    for number in range(len(mistakes.examples(module, function)))
+    for number in range(len(library.examples(module, function)))
 ]
 
 
 def example(function: str, number: int) -> Any:
-    return mistakes.examples(rubrics.current().module_of(function), function)[number]
+    return library.examples(rubrics.current().module_of(function), function)[number]
 
 
 @pytest.mark.parametrize(("function", "number"), EXAMPLES)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.feedback.observations import dependence, observe
-from autograder.grading.experiments import Trial, Tried, played_again, trials
+from autograder.grading.probes import Trial, Tried, played_again, trials
 from autograder.homework import reference
 from autograder.tests.making import step
 from autograder.tests.running import played

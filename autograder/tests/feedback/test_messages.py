@@ -8,10 +8,10 @@ import pytest
 
 from autograder.feedback.messages import message
 from autograder.feedback.summary import summary
-from autograder.grading.charge import Graded
-from autograder.grading.experiments import Trial, Tried
+from autograder.grading.call_results import Record, Rules
 from autograder.grading.grader import ModuleResult
-from autograder.grading.record import Record, Rules
+from autograder.grading.probes import Trial, Tried
+from autograder.grading.scoring import Graded
 from autograder.homework import reference
 from autograder.homework.rubric import Feedback
 from autograder.sandbox.messages import Error, Reply

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.feedback.observations import observe
-from autograder.grading.record import Record
+from autograder.grading.call_results import Record
 from autograder.homework import reference
 from autograder.tests.making import step
 from autograder.tests.running import played

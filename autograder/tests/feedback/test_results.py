@@ -9,8 +9,8 @@ import pytest
 
 from autograder.feedback.results import dump, gradescope, write_atomically
 from autograder.feedback.text import number
-from autograder.grading.charge import Graded
 from autograder.grading.grader import ModuleResult
+from autograder.grading.scoring import Graded
 from autograder.sandbox.messages import Error, Reply
 from autograder.tests.making import criterion, mistake, module_of, raised, result
 

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.feedback import sentences
 from autograder.feedback.sentences import form_of_example, returns, sentence
-from autograder.grading.record import Record, Rules, Target
+from autograder.grading.call_results import Record, Rules, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.sandbox.messages import Ended, Reply

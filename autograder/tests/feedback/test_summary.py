@@ -8,10 +8,10 @@ import pytest
 from autograder.feedback.messages import message
 from autograder.feedback.summary import no_answer, notes, summary
 from autograder.feedback.text import number
-from autograder.grading.charge import Graded
+from autograder.grading.call_results import Record, Rules, Step, Target
+from autograder.grading.comparison import judged
 from autograder.grading.grader import Grader, ModuleResult
-from autograder.grading.judge import judged
-from autograder.grading.record import Record, Rules, Step, Target
+from autograder.grading.scoring import Graded
 from autograder.homework import rubric
 from autograder.sandbox.messages import Ended, Error, Reply
 from autograder.submissions.submission import Submission

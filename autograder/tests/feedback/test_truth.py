@@ -6,7 +6,7 @@ import pytest
 
 from autograder.audit.cases import InProcess, cases, sample, submission
 from autograder.feedback.messages import message
-from autograder.grading import script
+from autograder.grading import plan
 from autograder.grading.grader import Result
 from autograder.homework import rubric
 from autograder.tests.making import few
@@ -18,7 +18,7 @@ WORKS = re.compile(r"with a correct ((?:`\w+`(?:, | and )?)+) in place of yours,
 
 @pytest.fixture(scope="module")
 def grader() -> InProcess:
-    return InProcess(script.current())
+    return InProcess(plan.current())
 
 
 def names(found: str) -> set[str]:

@@ -29,7 +29,7 @@ from autograder.gradebook.batch import ClassGrades
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Store
 from autograder.homework import rubric as rubrics
-from autograder.submissions import entries
+from autograder.submissions import uploads
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Submission
 from autograder.tests.making import rubric_with
@@ -405,7 +405,7 @@ def test_fault_is_listed_and_is_no_0(
     graded: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = copied(graded, tmp_path / "out")
-    normal = entries.load
+    normal = uploads.load
 
     def load(entry: Any, *others: Any) -> Submission:
         if entry.key == "s01":

@@ -4,7 +4,7 @@ from autograder.gradebook.report import submissions_that_count
 from autograder.gradebook.rows import StudentRow, finished, without_dropped
 from autograder.gradebook.store import grade_of
 from autograder.homework import rubric as rubrics
-from autograder.submissions.entries import Entry, Student
+from autograder.submissions.uploads import Entry, Student
 from autograder.tests.making import document, grade_of_points, rubric_with
 
 FIRST, SECOND, *_ = rubrics.current().criteria.values()

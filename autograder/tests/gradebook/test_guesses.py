@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from autograder.gradebook import lessons
-from autograder.gradebook.lessons import Guess
+from autograder.gradebook import class_statistics
+from autograder.gradebook.class_statistics import Guess
 from autograder.homework import kit
 from autograder.submissions.submission import Submission
 
@@ -17,7 +17,7 @@ RIGHT, WRONG = "(t, d), the same as its input", "(t, h), the hidden size"
 
 def of(document: Any) -> list[Guess]:
     data = document if isinstance(document, bytes) else json.dumps(document).encode()
-    return lessons.guesses(Submission("s", {"guesses.json": data}))
+    return class_statistics.guesses(Submission("s", {"guesses.json": data}))
 
 
 def entry(guess: Any, right: Any = False) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def entry(guess: Any, right: Any = False) -> dict[str, Any]:
 
 def test_a_guess_is_read() -> None:
     assert of({QUESTION: entry(RIGHT, True)}) == [Guess(QUESTION, RIGHT, True)]
-    assert lessons.guesses(Submission("s", {})) == []
+    assert class_statistics.guesses(Submission("s", {})) == []
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_file_that_is_no_guesses_has_none(document: Any) -> None:
 
 
 def test_a_file_as_long_as_an_upload_may_be_is_not_read() -> None:
-    assert lessons.guesses(Submission("s", {lessons.FILE: b"[" + b"[]," * 5_000_000 + b"[]]"})) == []
+    assert class_statistics.guesses(Submission("s", {class_statistics.FILE: b"[" + b"[]," * 5_000_000 + b"[]]"})) == []
 
 
 def test_nothing_is_shown_that_does_not_stand_in_the_notebook() -> None:
@@ -48,7 +48,7 @@ def test_nothing_is_shown_that_does_not_stand_in_the_notebook() -> None:
 
 def test_class_is_counted_the_most_frequent_answer_first() -> None:
     wrong, right = of({QUESTION: entry(WRONG)}), of({QUESTION: entry(RIGHT, True)})
-    (question,) = lessons.questions([wrong, right, wrong, []])
+    (question,) = class_statistics.questions([wrong, right, wrong, []])
     assert question["answers"] == [(WRONG, 2, False), (RIGHT, 1, True)] and question["count"] == 3
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import ArgumentsError
-from autograder.gradebook import inputs, products
+from autograder.gradebook import inputs, outputs
 from autograder.gradebook.rows import StudentRow, finished, lateness, notes, remaining, with_lateness
 from autograder.homework.rubric import LatePolicy, Rubric
-from autograder.submissions.entries import Entry, Student
+from autograder.submissions.uploads import Entry, Student
 from autograder.tests.making import grade_of_points, rubric_with
 
 DUE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
@@ -125,9 +125,9 @@ def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> 
         found = finished(entries, grades, {}, late_rubric(), given)
         assert [row.score for row in found] == [10, 9, 4]
         assert remaining(found, left) == [("ADA@x", 0, 2), ("bela@x", 0, 1), ("Elsewhere", 3, 0), ("chidi@x", 5, 0)]
-    text = products.late_days_table(found, left)
+    text = outputs.late_days_table(found, left)
     assert [(one.student, one.days) for one in balances(tmp_path, text)][:2] == [("ADA@x", 0), ("bela@x", 0)]
-    assert "1 d 13 h 1 min late, 2 late days used" in products.table(found)
+    assert "1 d 13 h 1 min late, 2 late days used" in outputs.table(found)
     assert [row.lateness for row in found][
         -1
     ] == "1 d 13 h 1 min late"  # nor does a page speak of days that are not used

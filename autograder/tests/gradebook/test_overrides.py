@@ -10,13 +10,13 @@ from click.testing import CliRunner
 
 from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError
-from autograder.gradebook import inputs, products, report
+from autograder.gradebook import inputs, outputs, report
 from autograder.gradebook import rows as class_rows
 from autograder.gradebook.rows import StudentRow, notes, with_comments, with_overrides
 from autograder.homework import rubric as rubrics
-from autograder.submissions.entries import Entry, Student
 from autograder.submissions.exports import listing
 from autograder.submissions.tree import Tree
+from autograder.submissions.uploads import Entry, Student
 from autograder.tests.files import put
 from autograder.tests.making import grade_of_points
 
@@ -177,14 +177,14 @@ def test_withheld_grade_is_in_no_table_and_stays_in_the_results(tmp_path: Path) 
     assert (ada.score, ada.status, ada.remark) == (None, "Withheld", "withheld: under review")
     assert ada.grade is not None and ada.grade.score == RUBRIC.points - FIRST.points
     assert report.submissions_that_count([ada, bela]) == [bela.grade]
-    assert "Ada" not in products.canvas_table([ada, bela], "hw")
+    assert "Ada" not in outputs.canvas_table([ada, bela], "hw")
     assert notes([ada], RUBRIC, []) == ["grade withheld: Ada; the computed score stays in the results folder"]
 
 
 def test_adjustments_for_gradescope_are_what_was_set_by_hand(tmp_path: Path) -> None:
     made = applied(tmp_path, f"1,{FIRST.id},{FIRST.points},was right\n2,total,7,oral exam\n3,total,EX,ill\n")
     made = [replace(row, entry=replace(row.entry, key=f"submission_{at}")) for at, row in enumerate(made[:3])]
-    table = list(csv.DictReader(products.gradescope_table(made).splitlines()))
+    table = list(csv.DictReader(outputs.gradescope_table(made).splitlines()))
     earned = RUBRIC.points - FIRST.points
     assert [(line["Submission ID"], line["Adjustment"], line["Score"]) for line in table] == [
         ("0", f"{FIRST.points:g}", f"{RUBRIC.points:g}"),
@@ -208,7 +208,7 @@ def test_comments_change_no_points_and_reach_the_page(tmp_path: Path) -> None:
     (ada, *_), (before, *_) = with_comments(rows(), found), rows()
     assert (problems, ada.score) == ([], before.score)
     document = {"output": "", "tests": []}
-    ((_, page, _),) = products.student_pages([ada], {ada.entry.key: document}, RUBRIC)
+    ((_, page, _),) = outputs.student_pages([ada], {ada.entry.key: document}, RUBRIC)
     for line in (f"- `{FIRST.id}`: see \\[me\\] (Kim)", "- `layernorm.py:12`: use keepdims\n", "- well done\n"):
         assert line in page
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from autograder.gradebook import products, report
-from autograder.gradebook.lessons import Guess, Unexplained
+from autograder.gradebook import outputs, report
+from autograder.gradebook.class_statistics import Guess, Unexplained
 from autograder.gradebook.report import Run
 from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Grade, Mark
 from autograder.homework import rubric as rubrics
-from autograder.submissions.entries import Entry, Student
+from autograder.submissions.uploads import Entry, Student
 from autograder.tests.making import AWKWARD, few
 
 CRITERIA = rubrics.current().criteria
@@ -160,7 +160,7 @@ def test_anonymous_page_has_nothing_of_a_student() -> None:
 def test_students_pages_are_linked_where_there_are_some() -> None:
     one = run(("a", "b"))
     assert 'href="feedback/' not in report.html(one)
-    assert '<a href="feedback/s1.html">' in report.html(one, pages=products.page_names(one.rows))
+    assert '<a href="feedback/s1.html">' in report.html(one, pages=outputs.page_names(one.rows))
 
 
 def test_similar_uploads_are_pointed_out_on_the_page() -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import ArgumentsError
-from autograder.gradebook import inputs, products, report
+from autograder.gradebook import inputs, outputs, report
 from autograder.gradebook import rows as class_rows
 from autograder.gradebook.rows import StudentRow, finished, notes, with_roster
 from autograder.homework.rubric import Rubric
-from autograder.submissions.entries import Entry, Student
+from autograder.submissions.uploads import Entry, Student
 from autograder.tests.making import grade_of_points, rubric_with
 
 RUBRIC = rubric_with()
@@ -55,8 +55,8 @@ def test_names_and_sections_come_from_the_roster(tmp_path: Path, text: str, ada:
 
 def test_who_has_handed_in_nothing_stands_in_the_table_but_not_in_that_for_canvas(tmp_path: Path) -> None:
     rows = applied(tmp_path, GRADESCOPE)
-    assert "Bela Brandt,2,bela@x.org,,,Missing" in products.table(rows)
-    assert "Bela" not in products.canvas_table(rows, "HW")
+    assert "Bela Brandt,2,bela@x.org,,,Missing" in outputs.table(rows)
+    assert "Bela" not in outputs.canvas_table(rows, "HW")
 
 
 def test_canvas_student_is_found_by_the_id_of_canvas(tmp_path: Path) -> None:
@@ -193,14 +193,14 @@ def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
 def test_one_students_due_date_is_their_own(tmp_path: Path, cells: str, score: float) -> None:
     row = of(tmp_path, cells, "2026-11-21T10:00:00Z")
     assert row.score == pytest.approx(score)
-    assert ("Due" in products.table([row]).splitlines()[0].split(",")) == (cells != ",,")
+    assert ("Due" in outputs.table([row]).splitlines()[0].split(",")) == (cells != ",,")
 
 
 @pytest.mark.parametrize("cell", ["x", "yes", "1", "EX"])
 def test_excused_student_has_no_score_and_ex_in_canvas(tmp_path: Path, cell: str) -> None:
     row = of(tmp_path, f",,{cell}", "2026-11-21T10:00:00Z")
     assert (row.score, row.status, row.remark) == (None, "Excused", "excused by the roster")
-    assert products.canvas_table([row], "HW").splitlines()[1].endswith(",EX")
+    assert outputs.canvas_table([row], "HW").splitlines()[1].endswith(",EX")
     assert report.submissions_that_count([row]) == []
 
 
@@ -338,7 +338,7 @@ def test_moodles_grading_worksheet_is_a_roster_and_comes_back_with_the_grades(tm
         ("Ada Weiß", "ada@x.org", "Graded"),
         ("Bela Brandt", "bela@x.org", "Missing"),
     ]
-    assert products.moodle_table(found).splitlines() == [
+    assert outputs.moodle_table(found).splitlines() == [
         "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade)",
         "Participant 700112,Ada Weiß,ada@x.org,Graded,5,5,",
     ]

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.exceptions import ArgumentsError
 from autograder.gradebook import store
-from autograder.submissions.entries import Entry, Student
+from autograder.submissions.uploads import Entry, Student
 from autograder.tests.making import AWKWARD
 
 

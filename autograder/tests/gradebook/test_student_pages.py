@@ -5,10 +5,10 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from autograder.gradebook import products
+from autograder.gradebook import outputs
 from autograder.gradebook.rows import StudentRow
 from autograder.homework import rubric as rubrics
-from autograder.submissions.entries import Entry, Student
+from autograder.submissions.uploads import Entry, Student
 from autograder.tests.making import grade_of_points
 
 RUBRIC = rubrics.current()
@@ -32,7 +32,7 @@ def document(**first: Any) -> dict[str, Any]:
 
 
 def page(row: StudentRow, one: dict[str, Any]) -> tuple[str, str, str]:
-    ((name, text, markup),) = products.student_pages([row], {"s1": one}, RUBRIC)
+    ((name, text, markup),) = outputs.student_pages([row], {"s1": one}, RUBRIC)
     return name, text, markup
 
 
@@ -120,5 +120,5 @@ def test_lateness_and_what_was_set_by_hand_are_said() -> None:
 
 def test_each_member_of_a_group_has_a_page() -> None:
     rows = [row(), row(student=Student("Bela")), row(grade=None)]
-    found = [(name, "Bela" in text) for name, text, _ in products.student_pages(rows, {"s1": document()}, RUBRIC)]
+    found = [(name, "Bela" in text) for name, text, _ in outputs.student_pages(rows, {"s1": document()}, RUBRIC)]
     assert found == [("s1", False), ("s1-2", True)]

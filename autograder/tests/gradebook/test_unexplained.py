@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from autograder.audit.learning import replies_alike
-from autograder.gradebook import lessons
-from autograder.gradebook.lessons import Unexplained, standalone
+from autograder.gradebook import class_statistics
+from autograder.gradebook.class_statistics import Unexplained, standalone
+from autograder.grading.call_results import Record
 from autograder.grading.grader import Grader
-from autograder.grading.record import Record
-from autograder.homework.mistakes import text_of
+from autograder.homework.library import text_of
 from autograder.sandbox.messages import Reply
-from autograder.submissions.entries import Student
 from autograder.submissions.submission import Submission
+from autograder.submissions.uploads import Student
 
 MEDIAN = '''
 def rms_norm(x, gamma, eps=1e-6):
@@ -52,7 +52,7 @@ def found(grader: Grader, references: dict[str, bytes]) -> dict[str, list[Unexpl
 
     def one(text: str) -> list[Unexplained]:
         files = references | {"layernorm.py": references["layernorm.py"] + text.encode()}
-        return list(lessons.unexplained(grader.grade(Submission("s", files), ["layernorm"])))
+        return list(class_statistics.unexplained(grader.grade(Submission("s", files), ["layernorm"])))
 
     texts = {"ada": MEDIAN, "grace": OTHERWISE, "hedy": MEDIAN, "dana": POWER, "emil": KNOWN, "fay": ""}
     return {name: one(text) for name, text in texts.items()}
@@ -60,9 +60,12 @@ def found(grader: Grader, references: dict[str, bytes]) -> dict[str, list[Unexpl
 
 @pytest.mark.slow
 def test_what_replies_alike_is_one_group_with_the_shortest_first(found: dict[str, list[Unexplained]]) -> None:
-    first, second = lessons.groups(found)
+    first, second = class_statistics.groups(found)
     assert [*first] == ["ada", "hedy", "grace"] and [*second] == ["dana"]
-    assert lessons.shortest(first).function == "rms_norm" and lessons.shortest(first).criteria[0] == "layernorm.rms"
+    assert (
+        class_statistics.shortest(first).function == "rms_norm"
+        and class_statistics.shortest(first).criteria[0] == "layernorm.rms"
+    )
 
 
 @pytest.mark.slow
@@ -94,7 +97,7 @@ def test_no_variable_has_the_name_of_a_person() -> None:
 """
     one = Unexplained("rms_norm", "0", (), text, "")
     people = [Student("Ada Lovelace", "1815"), Student("Grace Hopper"), Student("Ian Max", email="eps@variance.edu")]
-    made = lessons.shortest(lessons.groups({"a": [one]}, people)[0]).source
+    made = class_statistics.shortest(class_statistics.groups({"a": [one]}, people)[0]).source
     for name in ("Grace", "hopper", "ada", "1815"):
         assert name not in made
     assert "np.max(" in made and "variance = " in made and "gamma, eps=1e-06" in made
@@ -102,7 +105,7 @@ def test_no_variable_has_the_name_of_a_person() -> None:
     exec(text, before)
     exec(made, after)
     assert np.array_equal(before["rms_norm"](names, 1.0), after["rms_norm"](names, 1.0))  # type: ignore[operator]
-    assert lessons.shortest(lessons.groups({"a": [one]})[0]).source == text
+    assert class_statistics.shortest(class_statistics.groups({"a": [one]})[0]).source == text
 
 
 def test_a_function_takes_with_it_what_it_uses_of_its_file() -> None:
@@ -130,7 +133,7 @@ def test_every_place_where_something_was_said_stays_python() -> None:
 
 def test_a_text_that_was_kept_and_is_no_python_ends_no_report(grader: Grader) -> None:
     broken = Unexplained("rms_norm", "0", (), "def rms_norm(max):\n    try:\n        pass\n", "")
-    group = lessons.groups({"a": [broken], "b": [broken]}, [Student("Ian Max")])[0]
+    group = class_statistics.groups({"a": [broken], "b": [broken]}, [Student("Ian Max")])[0]
     assert [one.source for one in group.values()] == ["", ""]
     assert not replies_alike(grader, broken)
 
@@ -155,7 +158,7 @@ def test_a_function_that_is_not_simply_defined_has_no_text(text: str) -> None:
 def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:
     """The digest of a function that returns this instead of what is expected."""
     steps = [step for step in grader.script.hidden["layernorm"] if step.target.function == "rms_norm"][:5]
-    return lessons.digest_of([Record(step, Reply(value=change(step.expected))) for step in steps])
+    return class_statistics.digest_of([Record(step, Reply(value=change(step.expected))) for step in steps])
 
 
 def test_digest_goes_by_values_up_to_rounding(grader: Grader) -> None:
@@ -183,5 +186,7 @@ def test_digest_tells_errors_apart_and_nans_not(grader: Grader) -> None:
 
 def test_smallest_text_is_first_and_one_without_text_last() -> None:
     one = Unexplained("f", "d", ("m.c",), text_of(digest_of), "")
-    group = lessons.groups({"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]})[0]
+    group = class_statistics.groups({"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]})[
+        0
+    ]
     assert [*group] == ["c", "b", "a"]

@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 from autograder.grading import diagnosis, search
+from autograder.grading.call_results import Record
 from autograder.grading.diagnosis import Explanation
-from autograder.grading.record import Record
-from autograder.homework import mistakes, rubric
+from autograder.homework import library, rubric
 from autograder.sandbox.messages import Ended, Reply
 from autograder.tests import running
 from autograder.tests.making import few
@@ -157,7 +157,7 @@ def test_only_the_records_that_are_given_are_explained() -> None:
     few([("layernorm", "layer_norm.sample_variance"), ("transformer_block", "transformer_stack.always_post")], 1),
 )
 def test_a_mistake_that_does_not_show_where_it_belongs_explains_nothing(module: str, name: str) -> None:
-    mistake = mistakes.find(name)
+    mistake = library.find(name)
     assert mistake is not None
     wrong = running.records(module, running.with_mistakes(module, name))
     right = running.records(module, running.with_source(module))
@@ -195,8 +195,8 @@ def test_nothing_is_guessed_where_a_helper_is_wrong_in_an_unknown_way() -> None:
 # What changed, and which dtype came back, is observed
 
 
-def observed(function: str, body: str) -> list[mistakes.Mistake]:
-    source = mistakes.correct("layernorm", function).source
+def observed(function: str, body: str) -> list[library.Mistake]:
+    source = library.correct("layernorm", function).source
     start = source.index("    ")
     return [m for e in explained_source("layernorm", source[:start] + body + source[start:]).values() for m in e.named]
 
@@ -250,7 +250,7 @@ def multi_head_attention(*args, **kwargs):
 
 @pytest.mark.slow
 def test_what_is_kept_of_known_versions_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    log = mistakes.find("softmax.log")
+    log = library.find("softmax.log")
     assert log is not None
     records = running.records("scaled_attention", running.with_source("scaled_attention", log.source, ODD))
     diagnoser = running.diagnoser.__wrapped__()
@@ -261,7 +261,7 @@ def test_what_is_kept_of_known_versions_is_bounded(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(diagnosis, "MOST_HELD", sum(kept) - 1)
     diagnoser.forget()
     assert [played.held for played in diagnoser._kept.values()] == kept[1:]
-    assert mistakes.made.cache_info().maxsize and mistakes.compiled.cache_info().maxsize
+    assert library.made.cache_info().maxsize and library.compiled.cache_info().maxsize
 
 
 def test_a_process_that_ended_is_no_known_mistake() -> None:
@@ -279,13 +279,13 @@ def test_a_process_that_ended_is_no_known_mistake() -> None:
 def way(id: str, number: int) -> str:
     """The text of a function with a mistake made in another way than the first."""
     function = id.partition(".")[0]
-    own = mistakes.of_function(rubric.current().module_of(function), function)
+    own = library.of_function(rubric.current().module_of(function), function)
     return next(mistake.source for mistake in own if mistake.id == id and mistake.way == number)
 
 
 def test_no_argument_is_said_to_change_where_none_was_seen_to() -> None:
     """The gradients are those of a function that multiplies grad_out by gamma in place."""
-    text = mistakes.correct("layernorm", "layer_norm_backward").source
+    text = library.correct("layernorm", "layer_norm_backward").source
     text = text.replace("grad_out * gamma", "grad_out").replace(
         "leading", "grad_out = grad_out * gamma\n    leading", 1
     )
@@ -310,21 +310,19 @@ def scaled_dot_product_attention(*args):
     output, weights = _known(*args)
     return output + 0.1 * (output.ndim == 2), weights
 """
-    versions_of = [
-        mistakes.made("scaled_attention", m.function, (m,)) for m in map(mistakes.find, both) if m is not None
-    ]
+    versions_of = [library.made("scaled_attention", m.function, (m,)) for m in map(library.find, both) if m is not None]
     found = explained_source("scaled_attention", "".join(v.source for v in versions_of if v is not None) + wrong)
     assert found["multi_head_attention"].mistakes == () and not found["multi_head_attention"].complete
 
 
 @pytest.fixture
 def twice(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
-    """Let a known mistake stand in the catalogue a second time, under another name, belonging to another criterion."""
+    """Let a known mistake stand in the library a second time, under another name, belonging to another criterion."""
 
     def again(id: str, criterion: str) -> None:
-        known = mistakes.find(id)
+        known = library.find(id)
         assert known is not None
-        own = mistakes.of_function(known.module, known.function)
+        own = library.of_function(known.module, known.function)
         others = [replace(m, name="again", criteria=(criterion,)) for m in own if m.id == id]
         monkeypatch.setattr(search, "of_function", lambda module, function: [*own, *others])
 
@@ -333,7 +331,7 @@ def twice(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
 
 def test_of_mistakes_that_reply_alike_the_cheapest_is_charged_and_none_named(twice: Callable[[str, str], None]) -> None:
     points = {c.id: c.points for c in rubric.current().of("layernorm") if c.looks_at == "values"}
-    known = mistakes.find("layer_norm.no_root")
+    known = library.find("layer_norm.no_root")
     assert known is not None
     cheaper = min(points, key=lambda name: points[name])
     assert points[cheaper] < points[known.criteria[0]]

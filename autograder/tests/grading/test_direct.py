@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.grading.comparison import judged
 from autograder.grading.direct import play
-from autograder.grading.judge import judged
 from autograder.grading.recorder import Check, Recorder
 
 X = np.array([1.0, 2.0])

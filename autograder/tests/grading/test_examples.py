@@ -3,21 +3,21 @@
 import pytest
 
 from autograder.audit.cases import Case, InProcess, submission
-from autograder.grading import script
-from autograder.grading.charge import Graded
+from autograder.grading import plan
 from autograder.grading.grader import shown
-from autograder.homework import mistakes
+from autograder.grading.scoring import Graded
+from autograder.homework import library
 from autograder.homework.rubric import current
 from autograder.tests import running
 
 
 @pytest.fixture(scope="module")
 def grader() -> InProcess:
-    return InProcess(script.current())
+    return InProcess(plan.current())
 
 
 def graded(grader: InProcess, module: str, function: str, *names: str) -> dict[str, Graded]:
-    known = {m.name: m for m in reversed(mistakes.of_function(module, function))}
+    known = {m.name: m for m in reversed(library.of_function(module, function))}
     case = Case("pair", " + ".join(names), module, function, tuple(known[name] for name in names))
     return {one.criterion.id: one for one in grader.grade(submission(case), module, function).graded}
 

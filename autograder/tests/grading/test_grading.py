@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autograder.grading import script as scripts
+from autograder.grading import plan as scripts
 from autograder.grading.grader import Grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics

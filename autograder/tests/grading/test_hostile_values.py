@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from autograder.feedback import results
+from autograder.grading.call_results import Step
 from autograder.grading.direct import Direct
 from autograder.grading.grader import Grader, open_grader
-from autograder.grading.record import Step
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import wire

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.record import Step
+from autograder.grading.call_results import Step
 from autograder.grading.recorder import Check, Recorder, rng_for
 from autograder.homework.rubric import RubricError
 from autograder.sandbox.wire import Kept

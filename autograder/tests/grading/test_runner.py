@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from autograder.grading import direct, thresholds
-from autograder.grading import script as scripts
+from autograder.grading import plan as scripts
+from autograder.grading.call_results import Step, with_needed
 from autograder.grading.grader import diagnoser_of, graded_with
-from autograder.grading.record import Step, with_needed
 from autograder.grading.runner import MISSING, Imports, Runner
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics

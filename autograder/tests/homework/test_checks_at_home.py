@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.homework import kit, mistakes
+from autograder.homework import kit, library
 from autograder.homework import rubric as rubrics
 from autograder.tests import forked
 from autograder.tests.making import few
@@ -944,7 +944,7 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_known_mistake_gets_its_own_sentences(home: Path, name: str) -> None:
     """Also where it is written in another way than the grader's, so that results differ by rounding."""
-    mistake = mistakes.find(f"layer_norm.{name}")
+    mistake = library.find(f"layer_norm.{name}")
     said = checked(
         home, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{MISTAKES[name]}", "--hint", "--hint"
     )
@@ -957,7 +957,7 @@ def test_hints_come_in_three_steps(home: Path) -> None:
     """Where to look; what the code does wrong; how to fix it. Calls after the first failed check count too."""
     wrong = "def layer_norm(x, gamma, beta, eps=1e-5):\n    x -= x.mean(axis=-1, keepdims=True)\n"
     wrong += "    return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta\n"
-    mistake = mistakes.find("layer_norm.changes_x")
+    mistake = library.find("layer_norm.changes_x")
     assert mistake is not None
     steps = [f"Read {mistake.read}", f"Probably {mistake.does}", f"Fix {mistake.right}"]
     for level in range(3):

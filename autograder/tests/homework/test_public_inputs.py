@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading import script
-from autograder.homework import kit, mistakes, reference, rubric
+from autograder.grading import plan
+from autograder.homework import kit, library, reference, rubric
 from autograder.release import handout
 
-MODULES = [module for module in rubric.current().modules if mistakes.known(module)]
+MODULES = [module for module in rubric.current().modules if library.known(module)]
 
 # Arrays whose point is such a value: source, function, path of the array, reason. A star stands for any text.
 ALLOWED = [
@@ -39,13 +39,13 @@ ALLOWED = [
 def examples(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """EXAMPLES of the misconception library."""
     for function in rubric.current().modules[module].functions:
-        for args, kwargs in mistakes.examples(module, function):
+        for args, kwargs in library.examples(module, function):
             yield function, args, kwargs
 
 
 def docstrings(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """The worked examples of the docstrings."""
-    for step in script.current().visible[module]:
+    for step in plan.current().visible[module]:
         if step.kind == "call" and step.criterion == f"{module}.example":
             yield step.target.function, step.args, dict(step.kwargs)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.script import record
+from autograder.grading.plan import record
 from autograder.homework import kit, rubric
 from autograder.homework.rubric import RubricError
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading import script as scripts
-from autograder.grading.record import Step
+from autograder.grading import plan as scripts
+from autograder.grading.call_results import Step
 from autograder.homework import reference
 from autograder.homework.rubric import current
 

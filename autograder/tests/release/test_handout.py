@@ -109,7 +109,7 @@ def secrets(module: str) -> Iterator[ast.AST]:
     shown = [f'criterion("{c.id}")' for c in rubrics.current().of(module) if c.visible]
     suite.body = [n for n in suite.body if not isinstance(n, ast.FunctionDef) or not public(n, shown)]
     yield suite
-    for path in (kit.catalogue() / module).glob("*.py"):
+    for path in (kit.misconceptions() / module).glob("*.py"):
         yield ast.parse(path.read_text())
     if module == INTEGRATION:
         return

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.homework import kit, mistakes
+from autograder.homework import kit, library
 from autograder.homework import rubric as rubrics
 from autograder.release import handout
 
@@ -92,7 +92,7 @@ def test_the_table_is_about_public_checks_and_known_mistakes(known: ModuleType) 
         public = {call.key for call in importlib.import_module("student_calls").calls_in(module) if call.told}
         for function, part in functions.items():
             assert part["calls"] and set(part["calls"]) <= public
-            halves = {(m.does, m.right) for m in mistakes.of_function(module, function)}
+            halves = {(m.does, m.right) for m in library.of_function(module, function)}
             said = {(does, right) for does, _, right, *_ in part["mistakes"]}
             assert (
                 said and {pair for pair in said if not pair[0].startswith("Your code ignores the argument ")} <= halves
@@ -131,7 +131,7 @@ def test_rounding_and_the_order_of_sums_do_not_change_what_is_said(known: Module
     part = handout.table_of(module, rubrics.current())
     calls = [call for call in importlib.import_module("student_calls").calls_in(module) if call.told]
     tried = 0
-    for mistake in mistakes.of_module(module):
+    for mistake in library.of_module(module):
         own = [call for call in calls if call.function == mistake.function]
         if mistake.id in OF_ROUNDING or mistake.memory:
             continue
@@ -141,9 +141,9 @@ def test_rounding_and_the_order_of_sums_do_not_change_what_is_said(known: Module
     assert tried > 50
 
 
-def seen(known: ModuleType, mistake: mistakes.Mistake, calls: list[Any], other: bool) -> list[Any]:
+def seen(known: ModuleType, mistake: library.Mistake, calls: list[Any], other: bool) -> list[Any]:
     """What the checks note of a mistake, or of the same one with other roundings."""
-    right, wrong = mistakes.correct(mistake.module, mistake.function).fresh(), mistake.fresh()
+    right, wrong = library.correct(mistake.module, mistake.function).fresh(), mistake.fresh()
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

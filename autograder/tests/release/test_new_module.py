@@ -99,7 +99,10 @@ def test_a_module_that_is_removed_leaves_nothing(tree: Path, tmp_path: Path) -> 
     assert built.returncode == 0 and not list((copy / "assignments").rglob("*centred_rows*")), built.stderr
 
 
-SUITE, LIBRARY = "autograder/homework/suites/test_layernorm.py", "autograder/homework/catalogue/layernorm/layer_norm.py"
+SUITE, LIBRARY = (
+    "autograder/homework/suites/test_layernorm.py",
+    "autograder/homework/misconceptions/layernorm/layer_norm.py",
+)
 FIRST = "check.layer_norm("
 SLIPS = {
     "a criterion that the rubric lacks": (

@@ -109,7 +109,7 @@ def test_a_chosen_folder_without_a_homework_is_one_line(tmp_path: Path, monkeypa
 
 # The engine knows neither homework
 
-DATA = ("tests", "docs", "benchmarks", "audit/alternatives", "homework/catalogue", "homework/suites")
+DATA = ("tests", "docs", "benchmarks", "audit/alternatives", "homework/misconceptions", "homework/suites")
 
 
 def engine() -> list[Path]:

@@ -28,21 +28,21 @@ import pytest
 from markdown_it import MarkdownIt
 
 from autograder.feedback import results
+from autograder.grading import plan as scripts
 from autograder.grading import recorder
-from autograder.grading import script as scripts
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import otter_plugin
-from autograder.sandbox import box, layers
+from autograder.sandbox import layers, workspace
 from autograder.sandbox.folders import readable_by_others
 from autograder.submissions.submission import Submission, read
-from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue
+from autograder.tests.attacks import OTTER_ROAD, Attack, all_attacks
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
 from autograder.tests.files import Bomb
 from autograder.tests.making import few
 
-ATTACKS = {attack.name: attack for attack in catalogue()}
+ATTACKS = {attack.name: attack for attack in all_attacks()}
 LIMITS = rubrics.current().limits
 TIGHT = LIMITS.model_copy(update={"call_seconds": 0.4, "submission_seconds": 8, "wall_factor": 3, "disk_mb": 4})
 # Processor time for the worst of them, of grader and submission: the tight limits allow a submission 8 seconds.
@@ -189,7 +189,7 @@ def left(field: Field, running: set[int]) -> list[str]:
     uids = set(folder.users.numbers if folder.users is not None else ())
     theirs = {p.pid for p in psutil.process_iter(["uids"]) if p.info["uids"] and p.info["uids"].real in uids}
     found = [f"process {pid}" for pid in family | theirs]
-    for place in {*OPEN, *box.open_folders(), str(folder.path), str(folder.submission)}:
+    for place in {*OPEN, *workspace.open_folders(), str(folder.path), str(folder.submission)}:
         with contextlib.suppress(OSError):
             found += [entry.path for entry in os.scandir(place) if _theirs(entry, uids)]
     found += [entry.path for entry in os.scandir(folder.writable)]
@@ -303,7 +303,7 @@ def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
     assert all(c.isprintable() or c == "\n" for c in text)
     assert not any(word in text for word in ("<script", "](http", "root:", "/etc/passwd:"))
     assert len(text) < 60_000
-    assert box.empty(str(tmp_path))  # pytest's own way ends at the depth of a thousand folders
+    assert workspace.empty(str(tmp_path))  # pytest's own way ends at the depth of a thousand folders
 
 
 def test_other_submission_beside_it_is_not_read(fields: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.sandbox import box, folders
+from autograder.sandbox import folders, workspace
 from autograder.sandbox.folders import Folder, closed_places, reachable, readable_by_others
 from autograder.tests.running import HOLDING, as_root, linux
 
@@ -78,7 +78,7 @@ def test_each_process_gets_a_fresh_temporary_folder() -> None:
     temporary = folder.writable / "own"
     times = []
     for _ in range(2):
-        box.renew(str(temporary), str(folder.submission), folder.uid)
+        workspace.renew(str(temporary), str(folder.submission), folder.uid)
         assert os.listdir(temporary) == ["data.txt"] and (temporary / "data.txt").read_bytes() == b"text"
         assert (temporary.stat().st_mode & 0o777, temporary.stat().st_uid) == (0o700, folder.uid or os.getuid())
         times.append(temporary.stat().st_ctime_ns)
@@ -86,7 +86,7 @@ def test_each_process_gets_a_fresh_temporary_folder() -> None:
         folder.writable.chmod(0)
         folder.submission.chmod(0)
     assert times[0] < times[1]
-    box.clear(str(folder.writable))
+    workspace.clear(str(folder.writable))
     assert os.listdir(folder.writable) == [] and content(folder.submission) == FILES
     folder.remove()
 
@@ -96,6 +96,6 @@ def test_links_in_place_of_the_temporary_folder_are_not_followed() -> None:
     folder.place(FILES)
     temporary = folder.writable / "own"
     temporary.symlink_to(folder.submission)
-    box.renew(str(temporary), str(folder.submission), folder.uid)
+    workspace.renew(str(temporary), str(folder.submission), folder.uid)
     assert not temporary.is_symlink() and content(folder.submission) == FILES
     folder.remove()

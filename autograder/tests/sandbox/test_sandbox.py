@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from autograder.exceptions import SandboxFault
-from autograder.sandbox import box
 from autograder.sandbox import sandbox as module
+from autograder.sandbox import workspace
 from autograder.sandbox.messages import Ended, Reply, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
@@ -152,7 +152,9 @@ def test_processes_that_escape_are_found(without: tuple[str, ...], then: str) ->
         process.close()
         mine = {os.getpid(), sandbox._server.pid if sandbox._server is not None else 0}
         for _ in range(10):  # a process of the second chain is gone before it is looked at, mostly
-            assert [p for p in psutil.pids() if p not in mine and path in box._environment(p).get("TMPDIR", "")] == []
+            assert [
+                p for p in psutil.pids() if p not in mine and path in workspace._environment(p).get("TMPDIR", "")
+            ] == []
 
 
 @linux

@@ -6,8 +6,8 @@ import pytest
 
 from autograder.gradebook.rows import rows
 from autograder.homework import rubric
-from autograder.submissions.entries import Student
 from autograder.submissions.exports import listing
+from autograder.submissions.uploads import Student
 from autograder.tests.files import put
 from autograder.tests.making import FIRST, Files, contents, rubric_with
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import ArgumentsError
-from autograder.submissions.entries import load
 from autograder.submissions.exports import kind, listing
 from autograder.submissions.tree import of_folder
+from autograder.submissions.uploads import load
 from autograder.tests.files import put, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
 

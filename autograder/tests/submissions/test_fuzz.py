@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.sandbox.budget import Limits
 from autograder.submissions import tree as trees
-from autograder.submissions.entries import load
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import read
 from autograder.submissions.tree import UnusableError, members
+from autograder.submissions.uploads import load
 from autograder.tests.fuzzing import for_a_while
 from autograder.tests.making import FIRST, SECOND
 

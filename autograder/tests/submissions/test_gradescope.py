@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import ArgumentsError, CommandError
-from autograder.submissions.entries import Student, load
 from autograder.submissions.exports import Listing, listing
+from autograder.submissions.uploads import Student, load
 from autograder.tests.files import put
 from autograder.tests.making import FIRST, LIMITS, WORK, contents, keys
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submissions.entries import Student
 from autograder.submissions.exports import listing
+from autograder.submissions.uploads import Student
 from autograder.tests.files import put, zipped
 from autograder.tests.making import FIRST, MODULES, SECOND, Files, contents
 

@@ -5,8 +5,8 @@ import os
 from forge import kit_folder
 
 NEEDS = ("landlock",)
-for name in ("homework/suites/test_layernorm.py", "homework/catalogue/layernorm/layer_norm.py", "homework/reference.py",
-             "homework/catalogue", "../solutions/layernorm.py", "../solutions", "kit/solutions/layernorm.py",
+for name in ("homework/suites/test_layernorm.py", "homework/misconceptions/layernorm/layer_norm.py", "homework/reference.py",
+             "homework/misconceptions", "../solutions/layernorm.py", "../solutions", "kit/solutions/layernorm.py",
              "../rubric.yaml", "../.git/HEAD", "sandbox/server.py"):  # fmt: skip
     for read in (lambda p: open(p).read(), os.listdir, lambda p: os.readlink(p)):
         try:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.library import written
 
 
 @written

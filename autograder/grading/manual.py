@@ -1,0 +1,84 @@
+"""The hidden suites by hand: `pytest SUITES --submission FOLDER`, with all of pytest's options.
+
+Each call of a test runs in the student's process as soon as the test makes it, so that pytest shows the line of the test
+at which a submission is wrong.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.grading.call_results import Step
+from autograder.grading.comparison import judged
+from autograder.grading.recorder import RECORDING, Recorder
+from autograder.grading.runner import Imports, SandboxProcess
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+from autograder.sandbox.messages import Reply
+from autograder.sandbox.sandbox import Sandbox
+from autograder.submissions.submission import read
+
+
+class ByHand(contextlib.ExitStack):
+    """The submission at a path, with a process for the module whose tests run."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.rubric = rubrics.current()
+        self.sandbox = self.enter_context(Sandbox(self.rubric.limits, (), kit.secret()))
+        self.sandbox.place(read(path, self.rubric.limits).files)
+        self.process: SandboxProcess | None = None
+        self.module = ""  # the one that the process is for
+
+    def test(self, recorder: Recorder) -> Callable[[Step], None]:
+        """What plays each new step of a test and raises AssertionError where the reply is wrong."""
+        replies: list[Reply] = []
+
+        def play(step: Step) -> None:
+            __tracebackhide__ = True
+            replies.extend(self._process_of(recorder.module).run([step]))
+            record = judged(recorder.steps, replies)[-1]
+            if record.fault is not None:
+                called = f"it was called with {step.args} {step.kwargs}"
+                raise AssertionError(f"{step.target.function}: {record.fault}\n{called}")
+
+        return play
+
+    def _process_of(self, module: str) -> SandboxProcess:
+        """The process of a module, or of the integration, which replaces the one of the module before."""
+        if self.process is None or self.process.ended is not None or self.module != module:
+            self.process, self.module = SandboxProcess(self.sandbox.start()), module
+            entry = self.rubric.modules.get(module)
+            imports = Imports((module,), tuple(entry.uses)) if entry else Imports(tuple(self.rubric.modules))
+            reply = self.process.load(imports)
+            if reply.error is not None or reply.ended is not None:
+                raise AssertionError(
+                    f"{' or '.join(imports.modules)} could not be imported: {reply.error or reply.ended}"
+                )
+        return self.process
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    about = "the submission (folder, zip or file) that the hidden suites are run on"
+    parser.addoption("--submission", type=Path, help=about)
+
+
+@pytest.fixture(scope="session")
+def submission(request: pytest.FixtureRequest) -> Iterator[ByHand | None]:
+    """The submission of `--submission` in a sandbox that lasts as long as pytest does."""
+    path = request.config.getoption("--submission")
+    if path is None:
+        if not request.config.stash.get(RECORDING, False):
+            pytest.exit("no submission to grade; run: pytest SUITES --submission FOLDER", returncode=2)
+        yield None
+        return
+    with ByHand(path) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _played(recorder: Recorder, submission: ByHand | None) -> None:
+    if submission is not None:
+        recorder.on_step = submission.test(recorder)

@@ -1,0 +1,196 @@
+"""The script of a homework: every call that grading makes, recorded once from the suites and the public examples.
+
+The suites run on the reference, under pytest's public interface, without any student's process. What is wrong with them is
+found here, before anything is graded: a test that fails on the reference or names no criterion, a criterion without a test.
+"""
+
+import contextlib
+import difflib
+import os
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.exceptions import CommandError
+from autograder.grading.call_results import Rules, Step, Target
+from autograder.grading.recorder import RECORDERS, RECORDING, Recorder, criterion_of
+from autograder.homework import kit, library
+from autograder.homework import reference as references
+from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import INTEGRATION, TESTS, Rubric, RubricError
+from autograder.values.compare import TOLERANCE, tolerance
+
+
+@dataclass(frozen=True)
+class Script:
+    """The steps of each module and of "integration", in the order of the suites; the public examples apart."""
+
+    rubric: Rubric
+    hidden: dict[str, tuple[Step, ...]]
+    visible: dict[str, tuple[Step, ...]]
+    examples: dict[str, tuple[Step, ...]]
+
+    def shown(self, module: str) -> tuple[Step, ...]:
+        """The steps whose replies may be shown to the student: those of visible criteria, then the public examples."""
+        return self.visible.get(module, ()) + self.examples.get(module, ())
+
+    def in_order(self, module: str) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+        """The steps of a module by process: public calls are made in another one than hidden calls, and before them.
+
+        Each function's first public call comes before the hidden ones too: what it keeps shows in later calls.
+        """
+        first = {example.target.function: example for example in reversed(self.examples.get(module, ()))}
+        return self.shown(module), (*reversed(first.values()), *self.hidden.get(module, ()))
+
+    def together(self, criterion: str) -> tuple[Step, ...]:
+        """The steps of a criterion of the integration."""
+        steps = self.visible.get(INTEGRATION, ()) + self.hidden.get(INTEGRATION, ())
+        return tuple(step for step in steps if step.criterion == criterion)
+
+
+@cache
+def current() -> Script:
+    """The script of the installed homework, recorded once; raises as `record` does."""
+    return record(rubrics.current())
+
+
+def record(rubric: Rubric) -> Script:
+    """The script of the installed homework.
+
+    Raises RubricError where suites and rubric do not fit, CommandError where a test fails on the reference.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        recorders = _run(rubric)
+        hidden, visible = dict[str, list[Step]](), dict[str, list[Step]]()
+        tested = {recorder.criterion for recorder in recorders if recorder.steps}
+        for name in rubric.criteria.keys() - tested:
+            raise RubricError(
+                f"{rubric.place(name)}: the tests of this criterion make no call; add check.f(...) to one"
+            )
+        for recorder in recorders:
+            for step in recorder.steps:
+                # What is no answer to a question is said at once. Such calls have no inputs that could be given away.
+                shown = rubric.criteria[recorder.criterion].visible or step.rules.question
+                (visible if shown else hidden).setdefault(recorder.module, []).append(step)
+        by_module = {module: _examples(module, rubric) for module in rubric.modules}
+    examples = {module: tuple(recorder.steps) for module, recorder in by_module.items()}
+    return Script(rubric, _frozen(hidden), _frozen(visible), examples)
+
+
+def _frozen(steps: dict[str, list[Step]]) -> dict[str, tuple[Step, ...]]:
+    return {module: tuple(recorded) for module, recorded in steps.items()}
+
+
+def _examples(module: str, rubric: Rubric) -> Recorder:
+    """Every public example as a step; float32 arguments are given where the dtype is the point."""
+    first = 1_000_000 * (1 + list(rubric.modules).index(module))  # numbers that no other step has
+    recorder = Recorder(module, references.by_name(), first=first)
+    for function in rubric.modules[module].functions:
+        for args, kwargs in library.examples(module, function):
+            try:
+                references.functions()[function](*args, **kwargs)
+                rules = Rules(dtype=tolerance((args, kwargs)) == TOLERANCE["float32"])
+            except ValueError:
+                rules = Rules(error="ValueError")
+            recorder.call(Target(module, function), args, kwargs, rules, keep=False)
+    return recorder
+
+
+# The suites under pytest
+
+
+def _run(rubric: Rubric) -> list[Recorder]:
+    """Run every suite on the reference; the recorders of all tests."""
+    recording = _Recording(rubric)
+    options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--disable-plugin-autoload"]
+    options += ["--assert=plain", "--import-mode=importlib", "--capture=no", "-c", str(kit.suites() / "pytest.ini")]
+    with _without_settings():
+        pytest.main([*options, str(kit.suites())], [recording])
+    if recording.misfits:
+        raise RubricError("\n".join(recording.misfits))
+    if recording.faults:
+        raise CommandError("; ".join(recording.faults[:3]))
+    return recording.recorders
+
+
+@contextlib.contextmanager
+def _without_settings() -> Iterator[None]:
+    """The environment without what a user has set for pytest runs of their own."""
+    names = [name for name in os.environ if name.startswith("PYTEST_") and name != "PYTEST_CURRENT_TEST"]
+    settings = {name: os.environ.pop(name) for name in names}
+    try:
+        yield
+    finally:
+        os.environ.update(settings)
+
+
+class _Recording:
+    """A pytest plugin; its hooks stand in the order in which they are called."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        self.rubric = rubric
+        self.recorders: list[Recorder] = []
+        self.misfits: list[str] = []
+        self.faults: list[str] = []
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[RECORDING] = True
+
+    def pytest_exception_interact(self, call: "pytest.CallInfo[Any]", report: Any) -> None:
+        collected = isinstance(report, pytest.CollectReport)
+        (self.misfits if collected else self.faults).append(_in_suite(call.excinfo, report.nodeid))
+
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        self.misfits = self.misfits or misfits(items, self.rubric)
+        if self.misfits:
+            items.clear()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped:
+            self.faults.append(f"{report.nodeid} is skipped: a hidden test must run on the reference")
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self.recorders = session.config.stash.get(RECORDERS, [])
+
+
+def _in_suite(caught: "pytest.ExceptionInfo[Any] | None", test: str) -> str:
+    """An error in a suite on one line, with the line of the suite that it comes from."""
+    if caught is None:
+        return f"{test}: failed"
+    error = caught.value.__cause__ if isinstance(caught.value, pytest.Collector.CollectError) else caught.value
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: {error.msg}"
+    frames = traceback.extract_tb((error or caught.value).__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(kit.suites())]
+    place = f"{own[-1].filename}:{own[-1].lineno}" if own else test
+    kind = "" if isinstance(error, CommandError | AssertionError) else f"{type(error).__name__}: "
+    said = str(error) or f"the reference fails: {own[-1].line if own else test}"
+    return f"{place}: {kind}{said}"
+
+
+def misfits(items: Sequence[pytest.Item], rubric: Rubric) -> list[str]:
+    """Where tests and rubric do not know the same criteria, one line each."""
+    used = {criterion_of(item) for item in items} | {criterion.id for criterion in rubric.of(TESTS)}
+    unknown = {item.nodeid: criterion_of(item) for item in items if criterion_of(item) not in rubric.criteria}
+    problems = []
+    for name in (name for name in rubric.criteria if name not in used):
+        near = difflib.get_close_matches(name, [name for name in unknown.values() if name], 1, 0.5)
+        problems.append(
+            f"{rubric.place(name)}: no test names this criterion"
+            + (f"; tests name {near[0]!r}, which the rubric does not have" if near else f"; add one in {kit.suites()}")
+        )
+    if not problems:
+        problems = [
+            f"{node} "
+            + (f"names the criterion {name!r}, which rubric.yaml does not have" if name else "has no @criterion")
+            for node, name in unknown.items()
+        ]
+    return problems

@@ -1,0 +1,271 @@
+"""What a wrong result comes from, tried: a wrong public call with one thing changed, on the student's code and the reference.
+
+A *move* changes one entry of one argument, or all of a large one: it tells what a result depends on. A *change* leaves out
+an argument, turns a flag, takes one row: where the result is right then, it lies in that. The calls are made up from public
+examples, so they are the same for every submission, and each is made once. The player plays them in a process of their own that
+gets no hidden call, before the first of these, since what comes of them is shown.
+"""
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from autograder.grading.call_results import Record, Step
+from autograder.grading.thresholds import ELSEWHERE, MOST_ENTRIES, MOST_MOVES, MOVES, SAME
+from autograder.homework import reference
+from autograder.sandbox.messages import prepared
+from autograder.values.compare import deviations, values_agree
+from autograder.values.tree import copied
+
+Arguments = dict[str, Any]
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A call that is made up. `change` are the words for what is another, "" for a move; `path` leads to the argument, or the
+    part of one, that is moved, at `entry`, or all of it where that is None. `elsewhere` are the reference's results before and
+    after the same move among other numbers: what it does not depend on in one call alone says little. `others` are some
+    such arguments, before and after."""
+
+    step: Step
+    change: str = ""
+    path: Path = ()
+    entry: tuple[int, ...] | None = None
+    elsewhere: tuple[tuple[Any, Any], ...] = ()
+    others: tuple[tuple[Arguments, Arguments], ...] = ()
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of a trial; `again`: what came before and after the same move among other numbers, where it was played there."""
+
+    trial: Trial
+    record: Record
+    again: tuple[tuple[Record, Record], ...] = ()
+
+
+@lru_cache(maxsize=1024)
+def trials(step: Step) -> tuple[Trial, ...]:
+    """The trials of a public example, itself first; none where functions are among its arguments or it must raise."""
+    given = arguments(step)
+    if step.rules.error or any(map(callable, given.values())):
+        return ()
+    changes = dict[bytes, Trial]()  # by what is sent, since the same call may have several words
+    parameters = inspect.signature(reference.functions()[step.target.function]).parameters.items()
+    zeros = [(f"`{n}=0.0`", given | {n: 0.0}) for n, p in parameters if isinstance(p.default, float)]  # such as an eps
+    for words, changed in (*plain(step.target.function, given), *zeros, *_rows(given), *_whole_numbers(given)):
+        for variant in _made(step, changed):
+            changes.setdefault(variant.call.payload, Trial(variant, words))
+    moves = []
+    others = [_with_others(given, seed) for seed in range(ELSEWHERE)]
+    before = [_expected(step, args) for args in others]
+    for (path, entry, changed), *there in zip(*(_moves(step, args) for args in (given, *others)), strict=True):
+        elsewhere = tuple(zip(before, (_expected(step, args) for _, _, args in there), strict=True))
+        both = tuple((args, after) for args, (_, _, after) in zip(others, there, strict=True))
+        moves += [Trial(variant, "", path, entry, elsewhere, both) for variant in _made(step, changed)]
+    return (Trial(step), *changes.values(), *moves)
+
+
+def played_again(outcomes: Sequence[Tried], play: Callable[[Sequence[Step]], Sequence[Record]]) -> tuple[Tried, ...]:
+    """The trials of one call. A move by which something of the right result moves and yours does not is played among other
+    numbers too: beside an entry that is 0 in this call alone, an argument that counts looks as if it did not."""
+    doubtful = [outcome for outcome in outcomes if outcome.trial.path and _rests(outcomes[0].record, outcome.record)]
+    sets = zip(*(outcome.trial.others for outcome in doubtful), strict=True)
+    given = [args for pairs in sets for args in (pairs[0][0], *(after for _, after in pairs))]
+    steps = [step for args in given for step in _made(outcomes[0].trial.step, args)]
+    records = play(steps) if steps and len(steps) == len(given) else ()
+    rounds = [records[n : n + len(doubtful) + 1] for n in range(0, len(records), len(doubtful) + 1)]
+    whole = len(records) == len(given)
+    again = {id(outcome): tuple((r[0], r[k]) for r in rounds) for k, outcome in enumerate(doubtful, 1) if whole}
+    return tuple(replace(outcome, again=again.get(id(outcome), ())) for outcome in outcomes)
+
+
+def is_unsteady(outcomes: Sequence[Tried]) -> bool:
+    """Whether these are one call, made several times, that gave different results."""
+    values = [outcome.record.reply.value for outcome in outcomes]
+    same_call = len(outcomes) > 1 and all(outcome.trial.step is outcomes[0].trial.step for outcome in outcomes)
+    return same_call and not all(values_agree(values[0], value) for value in values)
+
+
+def _rests(before: Record, after: Record) -> bool:
+    """Whether something of the right result moved and yours did not."""
+    names = before.step.parts
+    for number in range(max(1, len(names))):
+        right = moved(*(part(record.step.expected, number, names) for record in (before, after)))
+        yours = moved(*(part(record.reply.value, number, names) for record in (before, after)))
+        both = right is not None and yours is not None and right.shape == yours.shape
+        if both and np.any((right == 1) & (yours == 0)):
+            return True
+    return False
+
+
+def part(value: Any, number: int, names: Sequence[str]) -> Any:
+    """One part of a result that has several; None where there is no such part."""
+    if len(names) < 2:
+        return value
+    return value[number] if isinstance(value, tuple | list) and len(value) == len(names) else None
+
+
+def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
+    """By entry: 1 moved, 0 not moved, -1 neither clearly; None where that cannot be said."""
+    if not all(isinstance(v, np.ndarray | float) and np.asarray(v).dtype.kind == "f" for v in (before, after)):
+        return None
+    first, second = np.asarray(before), np.asarray(after)
+    if first.shape != second.shape or np.isnan(first).any() or np.isnan(second).any():
+        return None
+    away = deviations(first, second)
+    return np.where(away > MOVES, 1, np.where(away <= SAME, 0, -1))
+
+
+_signature = cache(inspect.signature)
+
+
+def arguments(step: Step) -> Arguments:
+    """The arguments of a call by name, also where they are given by position."""
+    bound = _signature(reference.functions()[step.target.function]).bind_partial(*step.args, **step.kwargs)
+    return dict(bound.arguments)
+
+
+def _made(step: Step, given: Arguments) -> Iterator[Step]:
+    """The call with other arguments; none where the reference refuses them."""
+    module, function = step.target.module, step.target.function
+    expected = _expected(step, given)
+    if expected is not None:
+        call = prepared(module, function, (), given)
+        yield replace(step, args=(), kwargs=given, expected=expected, call=call)
+
+
+def _expected(step: Step, given: Arguments) -> Any:
+    """What the reference gives; None where it refuses the arguments."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return reference.functions()[step.target.function](**copied(given))
+        except Exception:
+            return None
+
+
+# Changes
+
+
+def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """Other flags, words and counts, defaults in the place of what was passed, and a causal mask."""
+    parameters = inspect.signature(reference.functions()[function]).parameters
+    for name, parameter in parameters.items():
+        value, default = given.get(name), parameter.default
+        same = type(value) is type(default) and not isinstance(value, np.ndarray | dict | list) and value == default
+        if default is not parameter.empty and name in given and not same:
+            yield f"`{name}={default!r}`", {n: v for n, v in given.items() if n != name}
+    for name, value in given.items():
+        if isinstance(value, bool):
+            yield f"`{name}={not value!r}`", given | {name: not value}
+        elif isinstance(value, int):
+            yield f"`{name}=1`", given | {name: 1}
+            yield f"`{name}` one smaller", given | {name: value - 1}
+            yield f"`{name}` one larger", given | {name: value + 1}
+        elif isinstance(value, str):
+            yield from ((f"`{name}={word!r}`", given | {name: word}) for word in sorted(_known_words() - {value}))
+    first = next((value for value in given.values() if isinstance(value, np.ndarray) and value.ndim > 1), None)
+    if "mask" in parameters and first is not None:
+        mask, causal = given.get("mask"), np.tri(first.shape[-2], dtype=bool)
+        if mask is None or mask.shape[-2:] == causal.shape:
+            yield "a causal mask", given | {"mask": causal if mask is None else mask & causal}
+
+
+def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """The first row alone, every row twice, one axis fewer, in all arguments that have as many."""
+    arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
+    first = next(iter(arrays.values()), np.zeros((0, 0)))
+    cut: list[tuple[str, int, Callable[[Any, int], Any]]] = [
+        ("the first row alone", 2, lambda array, axis: array.take([0], axis)),
+        ("every row twice", 2, lambda array, axis: array.repeat(2, axis)),
+        ("only {}", 3, lambda array, axis: array if axis + array.ndim else array[0]),
+    ]
+    for words, axes, change in cut:
+        if first.ndim < axes or (axes == 2 and first.shape[-2] < 2 and "alone" in words):
+            continue
+        changed = {}
+        for name, array in arrays.items():
+            own = [-2] if array.dtype.kind != "b" else [-2, -1]
+            for axis in own if axes == 2 else [-first.ndim]:
+                if -axis <= array.ndim and array.shape[axis] == first.shape[-2 if axes == 2 else 0]:
+                    array = change(array, axis)
+            changed[name] = array
+        fewer = " and ".join(f"`{name}[0]`" for name, array in arrays.items() if changed[name].ndim < array.ndim)
+        yield words.format(fewer), given | changed
+
+
+def _whole_numbers(given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """In the place of a vector of whole numbers, like tokens: zeros, or one fewer."""
+    for name, value in given.items():
+        if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu":
+            if value.any():
+                yield f"every entry of `{name}` set to 0", given | {name: np.zeros_like(value)}
+            if len(value) > 2:
+                yield f"`{name}` without its last entry", given | {name: value[:-1]}
+
+
+@lru_cache(maxsize=1)
+def _known_words() -> set[str]:
+    """Every text that an argument can be: what the references compare their arguments with."""
+    constants = [constant for function in reference.functions().values() for constant in function.__code__.co_consts]
+    each = chain.from_iterable(c if isinstance(c, tuple | frozenset) else (c,) for c in constants)
+    return {constant for constant in each if isinstance(constant, str) and constant.isidentifier()}
+
+
+# Moves
+
+
+def _moves(step: Step, given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
+    """One entry of one argument moved, as long as few are left; then all entries of one, each by another amount."""
+    left = MOST_MOVES
+    for path, value in _numbers(given):
+        array = np.asarray(value)
+        single = array.size <= min(MOST_ENTRIES, left)
+        for entry in np.ndindex(array.shape) if single else [None]:
+            amounts = np.zeros(array.shape) if single else 1 + np.arange(array.size).reshape(array.shape) % 7 / 10
+            if entry is not None:
+                amounts[entry] = 1
+            left -= 1
+            if left >= 0:
+                yield path, entry, _with(given, path, _moved(array, amounts) if array.ndim else value * 1.5 + 0.1)
+
+
+def _moved(array: "np.ndarray[Any, Any]", amounts: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    if array.dtype.kind == "b":
+        return np.where(amounts > 0, ~array, array)
+    return (array + amounts * (0.2 + np.abs(np.where(np.isfinite(array), array, 0)) / 4)).astype(array.dtype)
+
+
+def _with_others(given: Arguments, seed: int) -> Arguments:
+    """The arguments with other numbers of the same size in every array of floats; where none is negative, none is."""
+    rng = np.random.default_rng(seed)
+    for path, value in list(_numbers(given)):
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            drawn = rng.normal(size=value.shape) * (1 + np.abs(value[np.isfinite(value)]).max(initial=0))
+            given = _with(given, path, (np.abs(drawn) if (value >= 0).all() else drawn).astype(value.dtype))
+    return given
+
+
+def _numbers(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Arrays of floats or truths, and floats, with the way to each."""
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _numbers(part, (*path, key))
+    elif isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind in "fb"):
+        yield path, value
+
+
+def _with(value: Any, path: Path, leaf: Any) -> Any:
+    if not path:
+        return leaf
+    parts = dict(value) if isinstance(value, dict) else list(value)
+    parts[path[0]] = _with(parts[path[0]], path[1:], leaf)  # type: ignore[index]
+    return parts

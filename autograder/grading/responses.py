@@ -1,0 +1,241 @@
+"""Known versions of a function, played on the steps of the script as a student's code is: each once, shared by all submissions.
+
+Most steps are played alone, when they are first needed. Steps that speak of one another, and all steps of a version that keeps
+something between calls, are played in their order by one function without earlier calls. Nothing here runs student code.
+"""
+
+import hashlib
+import pickle
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from autograder.grading.call_results import Record, Step, grouped
+from autograder.grading.direct import Direct
+from autograder.grading.thresholds import SAME, SAME_ROUNDING
+from autograder.homework import reference
+from autograder.homework.library import Mistake, Version, made
+from autograder.sandbox.messages import Reply
+from autograder.values.compare import compare, deviation, deviations, equal
+from autograder.values.tree import leaves
+
+
+class Played:
+    """The replies of every version of one function, built on fixed versions of its helpers.
+
+    Versions often reply alike, so replies are kept by class: a submission's reply is held once against each class of a step.
+    """
+
+    def __init__(self, module: str, function: str, steps: Sequence[Sequence[Step]], helpers: Mapping[str, Version]):
+        """`steps` are those of the module, by process."""
+        self.module, self.function, self.helpers = module, function, dict(helpers)
+        self.every = list(dict.fromkeys(chain(*steps)))
+        # The steps of the first process that makes a call.
+        self._process = {step.number: own for own in reversed(steps) for step in own}
+        self.steps = {step.number: step for step in chain(*steps) if step.target.function == function}
+        self.classes: dict[int, list[Reply]] = {number: [] for number in self.steps}
+        self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.steps}
+        self._found: dict[tuple[Mistake, ...], dict[int, int]] = {}
+        self._alike: dict[tuple[int, int, int], bool] = {}
+
+    def version(self, mistakes: tuple[Mistake, ...]) -> Version | None:
+        return made(self.module, self.function, mistakes)
+
+    def reply_class(self, version: Version, number: int) -> int:
+        """The class of a version's reply to a step."""
+        classes = self._found.setdefault(version.mistakes, {})
+        if number not in classes:
+            group = self._process[number] if self._keeps(version) else self._groups[number]
+            for step, reply in zip(group, self._play(version, group), strict=True):
+                if step.number in self.steps and (not self._keeps(version) or group is self._process[step.number]):
+                    classes[step.number] = self._class(step.number, reply)
+        return classes[number]
+
+    @property
+    def keeps(self) -> bool:
+        """Whether something is kept between calls whatever the version, so that each is played on every step."""
+        return any(helper.memory for helper in self.helpers.values())
+
+    @property
+    def held(self) -> int:
+        """The versions whose replies are held."""
+        return len(self._found)
+
+    def _keeps(self, version: Version) -> bool:
+        """Whether something is kept between calls, so that every call of the process counts, in its order."""
+        return version.memory or self.keeps
+
+    def reply(self, version: Version, number: int) -> Reply:
+        return self.classes[number][self.reply_class(version, number)]
+
+    def differ(self, first: Version, second: Version, numbers: Iterable[int]) -> bool:
+        """Whether two versions reply differently to any of these steps, in values."""
+        return any(not self._same(n, self.reply_class(first, n), self.reply_class(second, n)) for n in numbers)
+
+    def _same(self, number: int, first: int, second: int) -> bool:
+        if first == second:
+            return True
+        key = (number, first, second)
+        if key not in self._alike:
+            replies = self.classes[number]
+            self._alike[key] = alike(self.steps[number], replies[first], replies[second])
+        return self._alike[key]
+
+    def _class(self, number: int, reply: Reply) -> int:
+        by_content = self._known[number]
+        error = (reply.error.kinds, reply.error.text) if reply.error is not None else None
+        key = hashlib.sha256(pickle.dumps((reply.value, reply.changed, reply.shared, error))).digest()
+        if key not in by_content:
+            by_content[key] = len(by_content)
+            self.classes[number].append(reply)
+        return by_content[key]
+
+    def _play(self, version: Version, steps: Sequence[Step]) -> list[Reply]:
+        if self._keeps(version):  # calls of the functions that use this one leave something in it too
+            functions = version.whole_module(self.helpers)
+        else:
+            others = {step.target.function for step in steps} - {self.function}
+            functions = {name: reference.functions()[name] for name in others}
+            functions[self.function] = version.fresh(self.helpers)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return list(map(Direct(functions).play, steps))
+
+    @cached_property
+    def _groups(self) -> dict[int, list[Step]]:
+        """For each step, those that it must be played with, in their order."""
+        return {step.number: own for own in grouped(self.every, lambda step: step.needs) for step in own}
+
+
+def alike(step: Step, first: Reply, second: Reply) -> bool:
+    """Whether two replies to a step are the same in values: an error of the same kind, or equal up to the tolerance of the step."""
+    if first.ended is not None or second.ended is not None:
+        return False
+    if step.kind in ("changes", "write", "look"):
+        return True
+    if first.error is not None and second.error is not None:
+        return first.error.kind == second.error.kind
+    if first.error is not None or second.error is not None:
+        return not step.rules.error and (_breaks_down(first, second) or _breaks_down(second, first))
+    if step.rules.error:
+        # Where an error is due it does not matter what is returned; nothing at all is a return that is missing.
+        return (first.value is None) == (second.value is None)
+    of_type = _of_another_type(step, first)
+    if of_type:
+        return of_type == _of_another_type(step, second)  # of numbers in the place of booleans it does not matter which
+    return equal(step.counted(first.value), step.counted(second.value), _allowed(step, first.value))
+
+
+def _breaks_down(first: Reply, second: Reply) -> bool:
+    """Whether Python's own numbers raise an error where NumPy's give nan or infinity."""
+    error = first.error
+    if error is None or (
+        error.kind not in ("ZeroDivisionError", "OverflowError") and error.text != "math domain error"
+    ):
+        return False
+    numbers = [leaf for leaf in leaves(second.value) if isinstance(leaf, np.ndarray | np.generic | float)]
+    return any(not np.isfinite(leaf).all() for leaf in numbers if np.asarray(leaf).dtype.kind == "f")
+
+
+def explained(step: Step, version: Reply, reply: Reply) -> float:
+    """How much of a wrong reply a version explains: 1.0 if all, below 0.5 where it is only nearer to it than the right one is.
+
+    Of a tuple, the mean over the parts; a part that is right in the reply and not in the version counts against it.
+    """
+    if alike(step, version, reply):
+        return 1.0
+    if version.error is not None or reply.error is not None or reply.ended is not None or step.rules.error:
+        return 0.0
+    values = step.expected, step.counted(version.value), step.counted(reply.value)
+    tuples = all(isinstance(value, tuple | list) for value in values) and len({len(value) for value in values}) == 1
+    parts = list(zip(*values, strict=True)) if tuples else [values]
+    return sum(_explained(*part, step.allowed) for part in parts) / len(parts)
+
+
+def _explained(right: Any, version: Any, reply: Any, allowed: float) -> float:
+    if equal(right, reply, allowed):
+        return 0.0 if equal(version, reply, allowed) else -1.0
+    if equal(version, reply, allowed):
+        return 1.0
+    of_numbers = all(isinstance(value, np.ndarray | np.generic | float | int) for value in (right, version, reply))
+    if not of_numbers or len({np.shape(right), np.shape(version), np.shape(reply)}) > 1 or not np.size(reply):
+        return 0.0
+    before, after = deviation(np.asarray(reply), np.asarray(right)), deviation(np.asarray(reply), np.asarray(version))
+    wrong, missed = (deviations(np.asarray(value), np.asarray(reply)) > allowed for value in (right, version))
+    entries = (np.mean(~missed[wrong]) if wrong.any() else 0.0) - (np.mean(missed[~wrong]) if (~wrong).any() else 0.0)
+    near = (1 - after / before) / 2 if after < before < np.inf else 0.0
+    return max(near, float(entries) / 2)
+
+
+def _allowed(step: Step, value: Any) -> float:
+    """What two wrong replies may differ by: more than the step allows, where that is made for a much smaller right value."""
+    if not 0 < step.allowed < SAME:
+        return step.allowed
+    arrays = [np.abs(leaf[np.isfinite(leaf)]) for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
+    largest = max((float(array.max(initial=0.0)) for array in arrays), default=0.0)
+    return max(step.allowed, SAME * min(1.0, largest))
+
+
+def _of_another_type(step: Step, reply: Reply) -> str:
+    """What came back in the place of an array of booleans, or of an array at all; "" where the type is right."""
+    if not isinstance(step.expected, np.ndarray):
+        return ""
+    difference, _ = compare(step.expected, reply.value, np.inf)
+    return difference.text if difference is not None and difference.kind == "type" else ""
+
+
+def alike_in_form(step: Step, first: Reply, second: Reply) -> bool:
+    """Whether two replies are the same in what changed, what is shared, and the dtype."""
+    if (set(first.changed), first.shared) != (set(second.changed), second.shared):
+        return False
+    if first.error is not None or second.error is not None or not step.rules.dtype:
+        return True
+    difference, _ = compare(step.counted(first.value), step.counted(second.value), step.allowed, dtype=True)
+    return difference is None or difference.kind != "dtype"
+
+
+def wrong_in_value(record: Record) -> bool:
+    """Whether more is wrong than form: what changed, what is shared, the dtype."""
+    if record.fault is None or record.fault.kind in ("changed", "changed_later", "shared", "overwritten"):
+        return False
+    return record.fault.kind != "dtype" or not alike(record.step, Reply(value=record.step.expected), record.reply)
+
+
+# Rounding: how large its errors are, and what tells them from other small errors
+
+
+def alike_in_rounding(step: Step, exact: Reply, inexact: Reply, reply: Reply) -> bool:
+    """Whether a reply is off by as much as the known inexact one, where that one is off."""
+    if inexact.error is not None or reply.error is not None or step.kind != "call":
+        return alike(step, inexact, reply)
+    right = step.counted(exact.value)
+    far, theirs = (distance(right, step.counted(item.value)) for item in (inexact, reply))
+    if far <= step.allowed:
+        return alike(step, exact, reply)
+    return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
+
+
+def distance(exact: Any, value: Any) -> float:
+    """The largest deviation of a value or of its parts; negative where it has another form, infinite where not all is finite."""
+    if exact is None or value is None:
+        return 0.0 if exact is value else -1.0  # an error was raised
+    if isinstance(exact, tuple | list):
+        if not isinstance(value, tuple | list) or len(value) != len(exact):
+            return float("inf")
+        return max(distance(e, v) for e, v in zip(exact, value, strict=True))
+    difference, _ = compare(exact, value, np.inf)
+    if difference is not None and difference.kind != "value":
+        return -1.0  # of another form, which rounding does not explain
+    return deviation(np.asarray(exact), np.asarray(value))
+
+
+def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
+    """Whether a value is wrong as that of exact mistakes is: far nearer to it than to the right one. None where they do nothing."""
+    apart, left = distance(right, exact), distance(exact, value)
+    if 0 <= apart <= allowed:
+        return None
+    return 0 <= left <= max(apart / SAME_ROUNDING, allowed)

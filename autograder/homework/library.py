@@ -1,0 +1,460 @@
+"""Known mistakes: each function written once, and the edits of its text that students make.
+
+A file `<module>/<function>.py` of the library has a correct version of the function under `@written`, and a few lines for each
+mistake: its name, the criterion that it belongs to, what is changed in the text, and two half sentences for the student:
+
+    @written
+    def layer_norm(x, gamma, beta, eps=1e-5):
+        ...
+        var = squares / count
+        ...
+    layer_norm.wrong("sample_variance", "statistics", {"/ count": "/ (count - 1)"},
+        does="Your code divides the sum of squares by d - 1.", right="Divide by d: layer norm uses the population variance.",
+        read="numpy.var, argument ddof")
+
+The text is edited, not the value: a wrong version reads as a student would write it, can be submitted as part of a module, and
+two mistakes stand together unless they change the same letters. Nothing here runs student code.
+"""
+
+import inspect
+import textwrap
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from autograder.exceptions import CommandError
+from autograder.homework import kit, reference, rubric
+from autograder.homework.rubric import RubricError
+
+MOST_TEXTS = (
+    3000  # of versions that are kept, and as many compiled: all single mistakes, and the pairs of a few submissions
+)
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+KEPT = "the Python FAQ, Why are default values shared between objects?"
+ANY_ORDER = "Look up parameters by name: the keys of a dict can be in any order."
+COPIES = "the NumPy user guide, Copies and views"
+PROMOTION = "the NumPy reference, Data type promotion in NumPy"
+KEEP_DTYPE = "Results keep the dtype of the arguments"
+FLOAT64 = (
+    f"{KEEP_DTYPE}. Convert float64 values such as np.zeros(3), np.sqrt(8) or a table; math.sqrt(8) keeps the dtype."
+)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake in one function.
+
+    `does` says what the code probably does, `right` what is right, `read` what to read. `criteria` are full ids; the mistake
+    is charged there. `edits` are (old, new) texts, or `whole` is the text of a function of its own. `memory`: it keeps
+    something between calls. `inexact`: it is an error of rounding, whose size counts and not its digits. `way`: the same
+    mistake can be made in several ways, numbered from 0.  `twice` says
+    what it does in words that fit each function where it is made, if `does` names one.
+    """
+
+    module: str
+    function: str
+    name: str
+    criteria: tuple[str, ...]
+    does: str
+    right: str
+    read: str
+    edits: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    whole: str = field(default="", repr=False)
+    memory: bool = False
+    inexact: bool = False
+    way: int = 0
+    twice: str = field(default="", repr=False)
+
+    @property
+    def id(self) -> str:
+        return f"{self.function}.{self.name}"
+
+    @property
+    def same(self) -> tuple[str, str]:
+        """What it has in common with the same mistake, made in another function of the module: the name, and what the code does.
+
+        A name alone says too little: "final_norm" stands for a norm too many in a block, and for another one after a stack.
+        """
+        return self.name, self.twice or self.does
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.does} {self.right}"
+
+    @property
+    def changes(self) -> str:
+        """The argument that it changes, which its name says; empty if none."""
+        arguments = inspect.signature(reference.functions()[self.function]).parameters
+        return next((name for name in arguments if self.name == f"changes_{name}"), "")
+
+    @property
+    def alone(self) -> "Version":
+        """The function with this mistake and no other."""
+        version = made(self.module, self.function, (self,))
+        assert version is not None
+        return version
+
+    @property
+    def source(self) -> str:
+        """The function with this mistake alone, as a student would write it."""
+        return self.alone.source
+
+    def fresh(self) -> Callable[..., Any]:
+        """The function with this mistake alone, without any state left by earlier calls."""
+        return self.alone.fresh()
+
+
+@dataclass(frozen=True)
+class Version:
+    """A function with some mistakes in it, or with none. `source` is the text of that one function."""
+
+    module: str
+    function: str
+    mistakes: tuple[Mistake, ...]
+    source: str = field(repr=False)
+
+    @property
+    def memory(self) -> bool:
+        return any(mistake.memory for mistake in self.mistakes)
+
+    def fresh(self, helpers: "Mapping[str, Version] | None" = None) -> Callable[..., Any]:
+        """The function without any state left by earlier calls, built on these versions of its helpers."""
+        below = rubric.current().helpers(self.module, (self.function,)) if helpers else ()
+        return self._defined((*below, self.function), helpers or {})[self.function]  # type: ignore[no-any-return]
+
+    def whole_module(self, helpers: "Mapping[str, Version]") -> dict[str, Any]:
+        """The names of the module without any state; functions that use this one, or the helpers, are built on them."""
+        return self._defined((*rubric.current().modules[self.module].functions,), helpers)
+
+    def _defined(self, wanted: tuple[str, ...], others: "Mapping[str, Version]") -> dict[str, Any]:
+        names = dict(vars(reference.modules()[self.module]))
+        for name in filter(wanted.__contains__, rubric.current().modules[self.module].functions):
+            version = self if name == self.function else others.get(name) or correct(self.module, name)
+            version.enter(names)
+        return names
+
+    def enter(self, names: dict[str, Any]) -> None:
+        """Define the function among these names."""
+        exec(compiled(self.source, self.function), names)
+
+
+# What a file of mistakes is written with
+
+
+class Written:
+    """A function written correctly, to which mistakes are added with `wrong` and `instead`."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function.__name__
+        if self.function not in reference.functions():
+            raise RubricError(f"{function.__code__.co_filename}: {self.function} is not a function in rubric.yaml")
+        self.module = rubric.current().module_of(self.function)
+        self.source = text_of(function)
+        self.mistakes: list[Mistake] = []
+        self.examples: list[Call] = []  # as EXAMPLES of the file has them
+
+    def wrong(
+        self,
+        name: str,
+        criterion: str | tuple[str, ...],
+        *edits: Mapping[str, str],
+        does: str = "",
+        right: str = "",
+        read: str = "",
+        memory: bool = False,
+        inexact: bool = False,
+    ) -> None:
+        """A mistake that edits the text: each key of `edits` stands in it at least once, and becomes its value wherever it stands.
+
+        The other arguments are those of Mistake.
+
+        Several edits are ways to make the same mistake, which give different results on some arguments. `criterion` is the
+        name of a criterion of this module that grades the function. `changes_<argument>` and `float64_result` are mistakes of
+        form, whose sentences need not be written. Raises RubricError.
+        """
+        if not does and not right:
+            does, right, read = of_form(name, self.function)
+        if any(mistake.name == name for mistake in self.mistakes):
+            raise self._error(name, "there is already a misconception with this name")
+        for way, changed in enumerate(edits):
+            settings = {"edits": tuple(changed.items()), "memory": memory, "inexact": inexact, "way": way}
+            self._enter(self._mistake(name, criterion, does, right, read, **settings))
+
+    def instead(
+        self,
+        name: str,
+        criterion: str | tuple[str, ...],
+        *,
+        does: str = "",
+        right: str = "",
+        read: str = "",
+        memory: bool = False,
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """A mistake that does not fit into edits: the decorated function, called `<function>__<name>`, takes the place of this
+        one."""
+        if not does and not right:
+            does, right, read = of_form(name, self.function)
+
+        def enter(body: Callable[..., Any]) -> Callable[..., Any]:
+            if body.__name__ != f"{self.function}__{name}":
+                raise self._error(name, f"call the function {self.function}__{name}, not {body.__name__}")
+            text = text_of(body).replace(f"def {body.__name__}(", f"def {self.function}(", 1)
+            way = sum(mistake.name == name for mistake in self.mistakes)
+            self._enter(self._mistake(name, criterion, does, right, read, whole=text, memory=memory, way=way))
+            return body
+
+        return enter
+
+    def _mistake(
+        self, name: str, criterion: str | tuple[str, ...], does: str, right: str, read: str, **settings: Any
+    ) -> Mistake:
+        names = (criterion,) if isinstance(criterion, str) else criterion
+        criteria = tuple(f"{self.module}.{name}" for name in names)
+        read = read or f"the docstring of `{self.function}`"
+        return Mistake(self.module, self.function, name, criteria, does, right, read, **settings)
+
+    def _enter(self, mistake: Mistake) -> None:
+        for problem in self._problems(mistake):
+            raise self._error(mistake.name, problem)
+        self.mistakes.append(mistake)
+
+    def _problems(self, mistake: Mistake) -> Iterator[str]:
+        for half, text in (("does", mistake.does), ("right", mistake.right)):
+            if not text.endswith(".") or len(text.split()) < 2:
+                yield f"`{half}` must be a sentence with a full stop, not {text!r}"
+        for criterion in mistake.criteria or ("",):
+            graded = rubric.current().criteria.get(criterion)
+            if graded is None or self.function not in graded.grades:
+                own = [c.id.partition(".")[2] for c in rubric.current().of(self.module) if self.function in c.grades]
+                name = criterion.partition(".")[2]
+                yield f"the criterion {name!r} does not grade {self.function}; those that do: {', '.join(own)}"
+        for old, _ in mistake.edits:
+            if not old or old not in self.source:
+                yield f"the text to replace, {old!r}, does not occur in {self.function}"
+        changed = mistake.whole or edited(self.source, mistake.edits)
+        if changed is None or changed == self.source:
+            yield "the edit changes nothing, or changes the same text twice"
+        elif not is_python(changed):
+            yield f"the changed function is not Python:\n{changed}"
+
+    def _error(self, name: str, text: str) -> RubricError:
+        return RubricError(f"{_line_being_run()}{self.function}.{name}: {text}")
+
+
+def _line_being_run() -> str:
+    """The line of a file of misconceptions that is being run, with a colon after it; "" outside of these."""
+    stack = (frame for frame in traceback.extract_stack() if Path(frame.filename).is_relative_to(kit.misconceptions()))
+    return next((f"{frame.filename}:{frame.lineno}: " for frame in stack), "")
+
+
+def _of_file(error: Exception, path: Path) -> RubricError:
+    """An error in a file of misconceptions, on one line."""
+    if isinstance(error, SyntaxError):
+        return RubricError(f"{error.filename}:{error.lineno}: {error.msg}")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    line = f":{frames[-1].lineno}" if frames else ""
+    return RubricError(f"{path}{line}: {type(error).__name__}: {error}")
+
+
+def of_form(name: str, function: str) -> tuple[str, str, str]:
+    """What a mistake of form does, what is right and what to read, from its name; empty texts for another mistake.
+
+    Nothing is guessed about the cause: the names are `changes_<argument>` and `<dtype>_result`.
+    """
+    if name.startswith("changes_"):
+        right = "Do not change the arguments: work on copies or new arrays."
+        return f"Your code changes the argument `{name.removeprefix('changes_')}`.", right, COPIES
+    if name == "float64_result":
+        return "Your result is float64 for float32 arguments.", FLOAT64, f"the docstring of `{function}`; {PROMOTION}"
+    return "", "", ""
+
+
+def written(function: Callable[..., Any]) -> Written:
+    """The correct text of a function, in which its mistakes are edits. Raises ValueError for one that no module has."""
+    return Written(function)
+
+
+# What is known of a module
+
+
+@cache
+def known(module: str) -> dict[str, Written]:
+    """The misconceptions of a module, by function in the order of the rubric; empty if it has no files.
+
+    Raises RubricError with file and line.
+    """
+    folder = kit.misconceptions() / module
+    tables, examples = dict[str, Written](), dict[str, list[Call]]()
+    for path in sorted(folder.glob("*.py")):
+        try:
+            loaded = vars(kit.module(path))
+        except CommandError:
+            raise
+        except Exception as error:
+            raise _of_file(error, path) from error
+        tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
+        examples |= loaded.get("EXAMPLES", {})
+    functions = rubric.current().modules[module].functions
+    for name in functions:
+        if name in examples and name not in tables:  # no misconception of it is known
+            tables[name] = Written(reference.functions()[name])
+    for name, table in tables.items():
+        if name not in functions:
+            raise RubricError(f"{folder / name}.py: {name} is not a function of {module}; see rubric.yaml")
+        table.examples = examples.get(name, [])
+    return {name: tables[name] for name in functions if name in tables}
+
+
+@cache
+def of_module(module: str) -> tuple[Mistake, ...]:
+    """The mistakes of a module, function by function in the order of the rubric."""
+    return tuple(mistake for table in known(module).values() for mistake in table.mistakes)
+
+
+def of_function(module: str, function: str) -> tuple[Mistake, ...]:
+    return tuple(mistake for mistake in of_module(module) if mistake.function == function)
+
+
+def find(id: str) -> Mistake | None:
+    """The mistake of this id, if today's files have it."""
+    function, _, name = id.partition(".")
+    if function not in reference.functions():
+        return None
+    mistakes = of_function(rubric.current().module_of(function), function)
+    return next((mistake for mistake in mistakes if mistake.name == name), None)
+
+
+def examples(module: str, function: str) -> list[Call]:
+    """Tiny public inputs on which a wrong function is shown to be wrong, smallest first."""
+    table = known(module).get(function)
+    return table.examples if table is not None else []
+
+
+# Versions
+
+
+@cache
+def correct(module: str, function: str) -> Version:
+    """The function without a mistake: as the file of mistakes has it, else as the reference has it."""
+    table = known(module).get(function)
+    text = table.source if table is not None else text_of(reference.functions()[function])
+    return Version(module, function, (), text)
+
+
+@lru_cache(MOST_TEXTS)
+def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version | None:
+    """The function with these mistakes; None where they cannot be combined."""
+    if not mistakes:
+        return correct(module, function)
+    if any(mistake.whole for mistake in mistakes):
+        return Version(module, function, mistakes, mistakes[0].whole) if len(mistakes) == 1 else None
+    edits = dict.fromkeys(edit for mistake in mistakes for edit in mistake.edits)  # some have an edit in common
+    changed = edited(known(module)[function].source, tuple(edits))
+    if changed is None or not is_python(changed):
+        return None
+    return Version(module, function, mistakes, changed)
+
+
+# Texts of functions, and edits of them
+
+
+def text_of(function: Callable[..., Any]) -> str:
+    """The text of a function without its decorators."""
+    lines = textwrap.dedent(inspect.getsource(function)).splitlines(keepends=True)
+    start = next(number for number, line in enumerate(lines) if line.startswith("def "))
+    return "".join(lines[start:])
+
+
+@lru_cache(MOST_TEXTS)
+def compiled(text: str, name: str) -> CodeType:
+    """The code of a function's text."""
+    return compile(text, f"<a version of {name}>", "exec")
+
+
+def is_python(text: str) -> bool:
+    try:
+        compile(text, "<text>", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+def edited(text: str, edits: Sequence[tuple[str, str]]) -> str | None:
+    """The text with all edits made at once; None where two of them change the same letters."""
+    spans = sorted((start, start + len(old), new) for old, new in edits for start in places(text, old))
+    if any(first[1] > second[0] for first, second in pairwise(spans)):
+        return None
+    for start, end, new in reversed(spans):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def places(text: str, old: str) -> Iterator[int]:
+    start = text.find(old)
+    while start >= 0:
+        yield start
+        start = text.find(old, start + len(old))
+
+
+# Code that computes nothing: zeros, a constant, an argument returned, an exception, None. It must earn nothing.
+
+TRIVIAL = {
+    "zeros": "_like(_shape_{function}(*args), 0)",
+    "constant": "_like(_shape_{function}(*args), 1)",
+    "always_value_error": "_refuse()",
+    "nothing": "None",
+}
+_TRIVIAL_SOURCE = """
+{right}
+
+def _shape_{function}(*args):
+    try:
+        return _right_{function}(*args)
+    except ValueError:
+        return 0
+
+def _like(right, value):
+    if isinstance(right, tuple):
+        return tuple(_like(part, value) for part in right)
+    if isinstance(right, np.ndarray):
+        return np.full_like(right, value)
+    return {{key: str(value) for key in right}} if isinstance(right, dict) else type(right)(value)
+
+def _refuse():
+    raise ValueError("no")
+
+def _given(right, args, number):
+    return tuple(args[number] for _ in right) if isinstance(right, tuple) else args[number]
+
+def {function}({parameters}):
+    args = ({names})
+    return {body}
+"""
+
+
+def trivial(module: str, function: str) -> tuple[Mistake, ...]:
+    """Code that computes nothing, even where it knows the right shape: it must earn nothing."""
+    signature = inspect.signature(reference.functions()[function])
+    right = text_of(reference.functions()[function]).replace(f"def {function}(", f"def _right_{function}(", 1)
+    graded = tuple(c.id for c in rubric.current().of(module) if function in c.grades)
+    said = ("It computes nothing yet.", "Write it.", "the docstring")
+    returned = {
+        f"returns_{name}": f"_given(_shape_{{function}}(*args), args, {number})"
+        for number, name in enumerate(signature.parameters)
+    }
+    plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    parts = {
+        "right": right,
+        "function": function,
+        "parameters": str(inspect.Signature(plain))[1:-1],
+        "names": "".join(f"{name}, " for name in signature.parameters),
+    }
+    bodies = {name: body.format(function=function) for name, body in (TRIVIAL | returned).items()}
+    sources = {name: _TRIVIAL_SOURCE.format(body=body, **parts) for name, body in bodies.items()}
+    return tuple(Mistake(module, function, name, graded, *said, whole=source) for name, source in sources.items())

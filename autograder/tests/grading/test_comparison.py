@@ -1,0 +1,111 @@
+"""Replies held against steps: which fault each gets."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.grading.call_results import Record, Rules, Step, Target
+from autograder.grading.comparison import judged
+from autograder.grading.responses import alike
+from autograder.sandbox.messages import Call, Ended, Error, Reply, prepared
+from autograder.values.changes import Change
+
+X = np.array([1.0, 2.0])
+
+
+def call(number: int = 1, expected: Any = X, allowed: float = 1e-8, **rules: Any) -> Step:
+    return Step(number, Target("m", "f"), (), {}, expected, allowed, prepared("m", "m", "f"), Rules(**rules))
+
+
+def other(kind: Any, about: int) -> Step:
+    return Step(9, Target("m", "f"), (), {}, None, 0.0, prepared("m", "m", "f"), kind=kind, about=about)
+
+
+def pair(*counted: str) -> Step:
+    """A call that returns mean and var, of which some count."""
+    return replace(call(expected=(X, 2 * X), dtype=True, parts=counted), parts=("mean", "var"))
+
+
+def raised(kind: str, hint: str = "") -> Reply:
+    return Reply(error=Error((kind,), "", "", 0, hint))
+
+
+def fault(record: Record) -> str:
+    return record.fault.kind if record.fault else ""
+
+
+CASES: list[tuple[str, Step, Reply]] = [
+    ("", call(), Reply(X)),
+    ("", call(), Reply(X + 1e-12)),
+    ("value", call(), Reply(X + 1)),
+    ("shape", call(), Reply(X[:1])),
+    ("type", call(), Reply([1.0, 2.0])),
+    ("length", call(expected=(X, X)), Reply((X,))),
+    ("", call(expected=(X, X)), Reply([X, X])),
+    ("", call(), Reply(X.astype("float32"))),
+    ("", pair("var"), Reply((X.astype("float32"), 2 * X))),
+    ("", pair("mean"), Reply([X, None])),
+    ("", pair("mean", "var"), Reply((X, 2 * X))),
+    ("value", pair("mean"), Reply((X + 1, 2 * X))),
+    ("type", pair("var"), Reply((X, None))),
+    ("value", pair("mean", "var"), Reply((X + 1, 2 * X))),
+    ("length", pair("mean"), Reply((X,))),
+    ("type", pair("mean"), Reply(X)),
+    ("dtype", call(dtype=True), Reply(X.astype("float32"))),
+    ("changed", call(pure=True), Reply(X, changed=(Change(0, (), "entry written"),))),
+    ("shared", call(new=True), Reply(X, shared=True)),
+    ("raised", call(), raised("KeyError")),
+    ("ended", call(), Reply(ended=Ended("deadline"))),
+    ("", call(error="ValueError"), raised("ValueError")),
+    ("raised", call(error="ValueError"), raised("TypeError")),
+    ("raised", call(error="ValueError"), raised("ValueError", "signature")),
+    ("no_error", call(error="ValueError"), Reply(X)),
+    ("", call(expected="B", question="q1"), Reply({"q1": " b "})),
+    ("value", call(expected="B", question="q1"), Reply({"q1": "A"})),
+    ("value", call(expected="B", question="q1"), Reply({})),
+    ("value", call(expected="B", question="q1"), Reply(3)),
+]
+
+
+@pytest.mark.parametrize(("expected", "step", "reply"), CASES)
+def test_a_reply_has_the_fault_that_it_should(expected: str, step: Step, reply: Reply) -> None:
+    assert fault(judged([step], [reply])[0]) == expected
+
+
+def test_a_repeat_is_held_against_the_first_reply() -> None:
+    steps = [call(1), call(2, repeats=1)]
+    assert [fault(r) for r in judged(steps, [Reply(X), Reply(X)])] == ["", ""]
+    assert [fault(r) for r in judged(steps, [Reply(X), Reply(2 * X)])] == ["", "unsteady"]
+    assert [fault(r) for r in judged(steps, [Reply(2 * X), Reply(2 * X)])] == ["value", "value"]
+
+
+def test_a_look_is_held_against_what_was_returned() -> None:
+    steps = [call(1), other("look", 1)]
+    assert [fault(r) for r in judged(steps, [Reply(3 * X), Reply(3 * X)])] == ["value", ""]
+    assert [fault(r) for r in judged(steps, [Reply(X), Reply(X + 1)])] == ["", "overwritten"]
+    assert [fault(r) for r in judged(steps, [raised("KeyError"), Reply(None)])] == ["raised", ""]
+
+
+def test_arguments_that_changed_after_the_call() -> None:
+    change = Change(0, ("gamma",), "entry written")
+    assert [fault(r) for r in judged([call(1), other("changes", 1)], [Reply(X), Reply(changed=(change,))])] == [
+        "",
+        "changed_later",
+    ]
+
+
+def test_a_write_is_not_judged() -> None:
+    assert fault(judged([other("write", 1)], [Reply()])[0]) == ""
+    assert isinstance(prepared("m", "m", "f"), Call)
+
+
+@pytest.mark.parametrize(("differs_by", "same"), [(5e-17, True), (1e-9, False)])
+def test_large_wrong_replies_are_the_same_up_to_rounding_where_right_ones_are_tiny(
+    differs_by: float, same: bool
+) -> None:
+    tiny = call(expected=np.array([1e-14]), allowed=1e-22)
+    first, second = (Reply(np.array([0.47 + more])) for more in (0.0, differs_by))
+    assert alike(tiny, first, second) == same
+    assert not alike(tiny, Reply(np.array([1e-14])), Reply(np.array([1.001e-14])))

@@ -1,0 +1,119 @@
+"""The script: every criterion has steps, the same in every recording, and what does not fit is refused."""
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.grading import plan
+from autograder.homework import reference as references
+from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import INTEGRATION
+from autograder.sandbox.callbacks import packed
+
+
+def test_every_criterion_has_steps() -> None:
+    found = plan.current()
+    steps = [step for group in (found.visible, found.hidden) for own in group.values() for step in own]
+    assert {step.criterion for step in steps} == set(rubrics.current().criteria)
+
+
+def test_numbers_of_a_module_differ() -> None:
+    found = plan.current()
+    for module in (*rubrics.current().modules, INTEGRATION):
+        steps = (*found.shown(module), *found.hidden.get(module, ()))
+        assert len({step.number for step in steps}) == len(steps) > 0
+
+
+@pytest.mark.slow
+def test_two_recordings_are_the_same() -> None:
+    one, other = plan.current(), plan.record(rubrics.current())
+    for module in rubrics.current().modules:
+        first, second = one.hidden.get(module, ()), other.hidden.get(module, ())
+        assert [step.call.payload for step in first] == [step.call.payload for step in second]
+
+
+CONTRACT: dict[str, Callable[[Any], Any]] = {
+    "layer_norm": lambda x: references.functions()["layer_norm"](x, 1.0, 0.0),
+    "rms_norm": lambda x: references.functions()["rms_norm"](x, 1.0),
+    "batch_norm": lambda x: references.functions()["batch_norm"](x, 1.0, 0.0, 0.0, 1.0, True)[0],
+    "softmax": lambda x: references.functions()["softmax"](x),
+    "softmax of columns": lambda x: references.functions()["softmax"](x, 0),
+}
+
+
+def lent() -> Iterator[tuple[Callable[..., Any], tuple[int, ...]]]:
+    """Functions that tests lend, with the shapes of the arrays that they are called with."""
+    found = plan.current()
+    for step in (
+        step for steps in (found.visible, found.hidden, found.examples) for own in steps.values() for step in own
+    ):
+        given = (*step.args, *step.kwargs.values())
+        shapes = [value.shape for value in given if isinstance(value, np.ndarray)]
+        for shape in (shape for shape in shapes[:1] if len(shape) == 2 and min(shape) > 1):
+            yield from ((value, shape) for value in given if callable(value))
+
+
+def test_no_function_that_travels_computes_what_the_contract_asks_for() -> None:
+    rng, travelling = np.random.default_rng(0), [(f, shape) for f, shape in lent() if packed(f)]
+    assert travelling
+    for function, shape in travelling:
+        x = rng.normal(size=shape)
+        y = np.asarray(function(x))
+        assert [name for name, asked in CONTRACT.items() if y.shape == shape and np.allclose(y, asked(x))] == []
+
+
+def test_visible_criteria_and_examples_are_shown_and_no_others() -> None:
+    found, criteria = plan.current(), rubrics.current().criteria
+    for module in rubrics.current().modules:
+        for step in found.shown(module):
+            assert not step.criterion or criteria[step.criterion].visible or step.rules.question
+        assert not [step for step in found.hidden.get(module, ()) if criteria[step.criterion].visible]
+
+
+def item(name: str, criterion: str) -> Any:
+    marker = SimpleNamespace(args=(criterion,)) if criterion else None
+    return SimpleNamespace(nodeid=name, get_closest_marker=lambda _: marker)
+
+
+def test_tests_and_rubric_must_know_the_same_criteria() -> None:
+    rubric = rubrics.current()
+    items = [item(name, name) for name in rubric.criteria]
+    assert plan.misfits(items, rubric) == []
+    (line,) = plan.misfits(items[1:], rubric)
+    assert "no test names this criterion" in line
+    assert "has no @criterion" in plan.misfits([*items, item("test_more", "")], rubric)[0]
+    (near,) = plan.misfits([*items[1:], item("test_x", f"{items[0].nodeid}s")], rubric)
+    assert f"tests name '{items[0].nodeid}s'" in near
+
+
+@pytest.mark.slow
+def test_what_a_user_has_set_for_pytest_does_not_reach_the_suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    assert plan.record(rubrics.current()).hidden.keys() == plan.current().hidden.keys()
+
+
+def arrays(value: Any) -> set[tuple[Any, ...]]:
+    """The arrays in a value that say something: larger than a number, and not the same entry throughout."""
+    if isinstance(value, np.ndarray):
+        told = value.size > 1 and bool((value != value.flat[0]).any())
+        return {(value.shape, (np.round(value.astype(float), 6) + 0.0).tobytes())} if told else set()
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return {found for part in parts for found in arrays(part)}
+
+
+def test_no_criterion_is_met_by_arguments_that_wait_behind_its_calls() -> None:
+    """They lie in the memory of the student's process: an expected value must not be the argument of a later call."""
+    found, rubric = plan.current(), rubrics.current()
+    for height in range(3):
+        waiting, given, told = set[Any](), dict[str, int](), dict[str, int]()
+        modules = [module for module in rubric.modules if rubric.level(module) == height]
+        for step in reversed([step for module in modules for step in found.hidden.get(module, ())]):
+            expected = arrays(step.expected)
+            told[step.criterion] = told.get(step.criterion, 0) + bool(expected)
+            given[step.criterion] = given.get(step.criterion, 0) + bool(expected and expected <= waiting)
+            waiting |= arrays([step.args, dict(step.kwargs)])
+        assert told
+        assert [name for name in told if given[name] > told[name] / 2] == []

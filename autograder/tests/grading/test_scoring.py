@@ -1,0 +1,220 @@
+"""A mistake is charged once: where it was made, what it hides, and the examples that show it."""
+
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from autograder.audit import cases
+from autograder.grading.scoring import Graded, charges
+from autograder.homework import library, rubric
+from autograder.homework.library import Mistake
+from autograder.homework.rubric import Rubric
+from autograder.tests import running
+
+Functions = Mapping[str, Callable[..., Any]]
+
+
+def charged(module: str, functions: Functions, rules: Rubric | None = None) -> dict[str, Graded]:
+    """The charge of each criterion, by its short name."""
+    records = running.records(module, functions)
+    explanations = running.diagnoser().explain(module, records)
+    found = charges(rules or rubric.current(), module, records, explanations)
+    return {name.partition(".")[2]: charge for name, charge in found.items()}
+
+
+def lost(found: dict[str, Graded]) -> set[str]:
+    return {name for name, charge in found.items() if not charge.passed} - {"example"}
+
+
+def test_who_makes_no_mistake_loses_nothing() -> None:
+    found = charged("layernorm", running.with_source("layernorm"))
+    assert {charge.why for charge in found.values()} == {"right"}
+
+
+@pytest.mark.parametrize(
+    ("id", "criterion"),
+    [
+        ("layer_norm.sample_variance", "statistics"),
+        ("layer_norm.no_root", "statistics"),
+        ("layer_norm.shift_before_scale", "affine"),
+        ("layer_norm.eps_outside_root", "epsilon"),
+        ("rms_norm.sum_of_squares", "rms"),
+        ("layer_norm_backward.averaged", "backward_parameters"),
+    ],
+)
+def test_a_mistake_costs_its_own_criterion_alone(id: str, criterion: str) -> None:
+    found = charged("layernorm", running.with_mistakes("layernorm", id))
+    assert lost(found) == {criterion}
+    assert [m.id for m in found[criterion].mistakes] == [id] and found[criterion].why == "mistake"
+
+
+def test_a_criterion_earned_in_spite_of_wrong_values_says_where_they_are_charged() -> None:
+    found = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.no_root"))
+    elsewhere = [charge for charge in found.values() if charge.why == "elsewhere"]
+    assert elsewhere
+    for charge in elsewhere:
+        assert charge.passed and charge.charged == ("layernorm.statistics",) and charge.record is not None
+        assert [m.id for m in charge.mistakes] == ["layer_norm.no_root"]
+
+
+def test_two_mistakes_cost_two_criteria() -> None:
+    ids = ("layer_norm.sample_variance", "layer_norm.eps_outside_root")
+    assert lost(charged("layernorm", running.with_mistakes("layernorm", *ids))) == {"statistics", "epsilon"}
+
+
+def test_what_a_mistake_masks_is_not_lost_to_it() -> None:
+    """Where nothing is divided, eps cannot be tested."""
+    found = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.only_centred"))
+    assert found["epsilon"].why == "elsewhere" and found["epsilon"].charged == ("layernorm.statistics",)
+
+
+def test_the_same_mistake_in_two_functions_is_charged_once() -> None:
+    ids = ("layer_norm.no_root", "rms_norm.no_root")
+    found = charged("layernorm", running.with_mistakes("layernorm", *ids))
+    assert lost(found) == {"statistics"}
+    assert found["rms"].why == "elsewhere" and found["rms"].charged == ("layernorm.statistics",)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "cost"),
+    [
+        ("layer_norm.gamma_beta_swapped", "layer_norm_backward.gamma_beta_swapped", {"affine", "backward_parameters"}),
+        ("pre_norm_block.norms_swapped", "transformer_stack.norms_swapped", {"pre_norm", "stack"}),
+        ("residual.averaged", "gradient_flow.averaged", {"residual", "gradient_flow"}),
+        ("norm_moments.no_value_error", "batch_norm.no_value_error", {"moments", "evaluation"}),
+    ],
+)
+def test_other_mistakes_of_one_name_are_charged_each(first: str, second: str, cost: set[str]) -> None:
+    module = rubric.current().module_of(first.partition(".")[0])
+    assert lost(charged(module, running.with_mistakes(module, first, second))) >= cost
+
+
+def made_twice(module: str) -> list[tuple[Mistake, Mistake]]:
+    pairs = combinations(library.of_module(module), 2)
+    return [(a, b) for a, b in pairs if a.same == b.same and a.function != b.function and a.way == b.way == 0]
+
+
+@pytest.mark.parametrize("module", sorted(rubric.current().modules))
+def test_of_mistakes_that_are_the_same_the_same_is_said(module: str) -> None:
+    assert all((a.name, a.does) == (b.name, b.does) for a, b in made_twice(module))
+
+
+# What the second one adds: a worked example, or calls in which both show at once.
+COST_MORE = {
+    "causal_mask.additive+padding_mask.additive",
+    "positional_encoding.batch_axis+embed.batch_axis",
+    "positional_encoding.squeezed+embed.squeezed",
+    "positional_encoding.squeezed+decoder_logits.squeezed",
+    "scaled_dot_product_attention.batch_required+split_heads.batch_required",
+    "scaled_dot_product_attention.batch_required+merge_heads.batch_required",
+    "scaled_dot_product_attention.batch_required+multi_head_attention.batch_required",
+    "split_heads.changes_x+merge_heads.changes_x",
+}
+
+
+def points(module: str, *ids: str) -> float:
+    found = charged(module, running.with_mistakes(module, *ids))
+    return sum(charge.points for charge in found.values())
+
+
+@pytest.mark.parametrize(
+    ("module", "first", "second"),
+    [
+        pytest.param(m, a.id, b.id, id=f"{a.id}+{b.id}", marks=[pytest.mark.slow] * (number % 100 > 0))
+        for number, (m, a, b) in enumerate((m, *two) for m in sorted(rubric.current().modules) for two in made_twice(m))
+    ],
+)
+def test_a_mistake_made_in_two_functions_costs_what_it_costs_in_the_first(module: str, first: str, second: str) -> None:
+    records = running.records(module, running.with_mistakes(module, first, second))
+    explained = running.diagnoser().explain(module, records)
+    above = explained.get(second.partition(".")[0])
+    if above is None or not above.mistakes:
+        pytest.skip("beside its helper's mistake a function's own does not show")
+    same = points(module, first, second) == points(module, first)
+    assert same is (f"{first}+{second}" not in COST_MORE)
+
+
+def test_a_helpers_mistake_is_charged_to_the_helper() -> None:
+    found = charged("causal_mask", running.with_mistakes("causal_mask", "dependency_matrix.transposed"))
+    assert lost(found) == {"dependency"}
+    assert found["autoregressive"].why in ("right", "elsewhere")
+
+
+@pytest.mark.slow
+def test_what_no_known_mistake_explains_costs_each_criterion_that_it_touches() -> None:
+    odd = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return np.sin(x) * gamma + beta + eps\n"
+    found = charged("layernorm", running.with_source("layernorm", odd))
+    assert lost(found) >= {"statistics", "affine", "epsilon", "stability"}
+    assert {found[name].why for name in ("statistics", "affine")} == {"unexplained"}
+
+
+def test_form_is_lost_by_form_alone() -> None:
+    values = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.no_root"))
+    assert values["purity"].why == values["dtype"].why == "right"
+    form = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.changes_x"))
+    assert lost(form) == {"purity"} and [m.id for m in form["purity"].mistakes] == ["layer_norm.changes_x"]
+    wide = charged("layernorm", running.with_mistakes("layernorm", "rms_norm.float64_result"))
+    assert lost(wide) == {"dtype"} and [m.id for m in wide["dtype"].mistakes] == ["rms_norm.float64_result"]
+
+
+@pytest.mark.slow
+def test_something_kept_between_calls_costs_purity() -> None:
+    records = running.in_processes(
+        "layernorm", lambda: running.with_mistakes("layernorm", "layer_norm.statistics_kept")
+    )
+    explanations = running.diagnoser().explain("layernorm", records)
+    found = charges(rubric.current(), "layernorm", records, explanations)
+    assert not found["layernorm.purity"].passed
+
+
+EMPTY = [
+    pytest.param(case, id=case.name)
+    for module in ("layernorm", "batchnorm_comparison", "causal_mask")
+    for case in cases.nothings(module)
+    if not case.function
+]
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_a_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
+    right = running.with_source(case.module)
+    found = charged(case.module, right | {nothing.function: nothing.fresh() for nothing in case.mistakes})
+    assert {name for name, charge in found.items() if charge.passed} == set()
+
+
+def test_the_plain_rule_loses_every_criterion_with_a_wrong_call() -> None:
+    plain = rubric.current().model_copy(update={"charge": "criteria"})
+    functions = running.with_mistakes("layernorm", "layer_norm.no_root")
+    wrong = {r.step.criterion.partition(".")[2] for r in running.records("layernorm", functions) if r.fault is not None}
+    assert lost(charged("layernorm", functions, plain)) == wrong - {"", "example"}
+
+
+WRONG_FOR_ONE_ROW = """
+_right = layer_norm
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return _right(x, gamma, beta, eps) + 0.25 * np.cos(np.arange(np.shape(x)[-1])) * (np.shape(x)[-1] == 70)
+"""
+
+
+@pytest.mark.parametrize("charge", ["mistakes", "criteria"])
+def test_partial_credit_is_the_share_of_the_tests_that_pass(charge: str) -> None:
+    rules = rubric.current().model_copy(deep=True)
+    name = "layernorm.statistics"
+    rules.criteria[name] = rules.criteria[name].model_copy(update={"credit": "share"})
+    rules = rules.model_copy(update={"charge": charge})
+    functions = running.with_source("layernorm", WRONG_FOR_ONE_ROW)
+    whole, share = (charged("layernorm", functions, own)["statistics"] for own in (None, rules))
+    tests = {r.step.test: 0 for r in running.records("layernorm", functions) if r.step.criterion == name}
+    assert not whole.passed and whole.points == 0
+    assert not share.passed and share.share == 1 - 1 / len(tests) and share.points == round(3 * share.share, 2)
+
+
+def test_code_that_computes_nothing_gets_no_share() -> None:
+    rules = rubric.current().model_copy(deep=True)
+    for name, criterion in rules.criteria.items():
+        rules.criteria[name] = criterion.model_copy(update={"credit": "share"})
+    zeros = [m.source for f in rules.modules["layernorm"].functions for m in library.trivial("layernorm", f)[:1]]
+    found = charged("layernorm", running.with_source("layernorm", *zeros), rules)
+    assert sum(one.points for one in found.values() if one.criterion.looks_at == "values") == 0

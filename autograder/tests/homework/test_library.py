@@ -1,0 +1,185 @@
+"""The files of mistakes: what is refused, how mistakes stand together, and that every one of them can be submitted and runs."""
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from autograder.grading.responses import alike, alike_in_form
+from autograder.homework import library, reference, rubric
+from autograder.homework.library import Written, edited, trivial
+from autograder.homework.rubric import RubricError
+from autograder.tests import running
+from autograder.tests.making import few
+
+MODULES = [module for module in rubric.current().modules if library.known(module)]
+FUNCTIONS = [(module, function) for module in MODULES for function in library.known(module)]
+
+
+def wrong(
+    table: Written, criterion: str = "rms", does: str = "Your code.", right: str = "Do that.", **edits: str
+) -> None:
+    """A mistake called "a"; `edits` by the names in TEXTS."""
+    table.wrong("a", criterion, {TEXTS.get(old, old): new for old, new in edits.items()}, does=does, right=right)
+
+
+def twice(table: Written) -> None:
+    wrong(table, root="(")
+    wrong(table, eps="0")
+
+
+def another(table: Written) -> None:
+    table.instead("a", "rms", does="Your code.", right="Do that.")(np.mean)
+
+
+TEXTS = {"root": "np.sqrt(", "cube": "np.cbrt("}
+
+
+@pytest.fixture
+def rms() -> Written:
+    """A table of `rms_norm` that belongs to no file."""
+
+    def rms_norm(x, gamma, eps=1e-6):  # type: ignore[no-untyped-def]
+        square = np.mean(x**2, axis=-1, keepdims=True)
+        return gamma * x / np.sqrt(square + eps)
+
+    return Written(rms_norm)
+
+
+REFUSED: dict[str, tuple[Callable[[Written], None], str]] = {
+    "text that is not there": (lambda f: wrong(f, cube="("), "does not occur in rms_norm"),
+    "nothing changed": (lambda f: wrong(f, root="np.sqrt("), "changes nothing"),
+    "letters changed twice": (lambda f: wrong(f, root="(", sqrt="cbrt"), "the same text twice"),
+    "no Python": (lambda f: wrong(f, root="(("), "is not Python"),
+    "unknown criterion": (
+        lambda f: wrong(f, "roots", root="("),
+        "'roots' does not grade rms_norm; those that do: example, rms",
+    ),
+    "criterion of others": (lambda f: wrong(f, "affine", root="("), "does not grade rms_norm"),
+    "no first half": (lambda f: wrong(f, does="", root="("), "`does` must be"),
+    "no second half": (lambda f: wrong(f, right="do", root="("), "`right` must be"),
+    "name twice": (twice, "already a misconception"),
+    "another function": (another, "call the function rms_norm__a"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_mistake_that_cannot_be_used_is_refused_with_its_file_and_name(rms: Written, case: str) -> None:
+    enter, reason = REFUSED[case]
+    with pytest.raises(RubricError, match=r"^rms_norm\.a: ") as refusal:
+        enter(rms)
+    assert reason in str(refusal.value)
+
+
+def test_a_function_that_no_module_has_is_refused_with_its_file() -> None:
+    with pytest.raises(RubricError, match=rf"{re.escape(__file__)}: twice is not a function in rubric\.yaml"):
+        library.written(twice)
+
+
+def test_edits_are_made_at_once_everywhere_and_not_where_they_meet() -> None:
+    assert edited("a b a", [("a", "b"), ("b", "c")]) == "b c b"
+    assert edited("abc", [("ab", "x"), ("bc", "y")]) is None
+
+
+def test_two_mistakes_stand_together_unless_they_change_the_same_letters() -> None:
+    found = {m.name: m for m in library.of_function("layernorm", "layer_norm")}
+    both = library.made("layernorm", "layer_norm", (found["sample_variance"], found["no_beta"]))
+    assert both is not None and "(count - 1)" in both.source and "+ beta" not in both.source
+    assert library.made("layernorm", "layer_norm", (found["eps_missing"], found["eps_squared"])) is None
+
+
+def test_a_version_is_built_on_the_versions_of_its_helpers() -> None:
+    halved = library.find("scaled_dot_product_attention.no_scale") or library.find("dependency_matrix.inverted")
+    assert halved is not None
+    wrong = library.made(halved.module, halved.function, (halved,))
+    above = [f for f in rubric.current().modules[halved.module].functions if f not in (halved.function,)]
+    users = [f for f in above if halved.function in rubric.current().helpers(halved.module, (f,))]
+    assert wrong is not None and users
+    right = library.correct(halved.module, users[0])
+    assert right.fresh().__globals__[halved.function] is reference.functions()[halved.function]
+    assert right.fresh({halved.function: wrong}).__globals__[halved.function].__code__.co_filename == (
+        f"<a version of {halved.function}>"
+    )
+
+
+def test_nothing_is_kept_from_one_fresh_version_to_the_next() -> None:
+    kept = library.find("layer_norm.statistics_kept")
+    assert kept is not None
+    x, ones, zeros = np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3)
+    first = kept.fresh()
+    assert np.allclose(first(x, ones, zeros), kept.fresh()(x, ones, zeros))
+    assert not np.allclose(first(x + 1, ones, zeros), kept.fresh()(x + 1, ones, zeros))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_functions_that_mistakes_are_made_in_are_right(module: str) -> None:
+    records = running.records(module, running.with_source(module))
+    assert {record.target.function for record in records} >= set(library.known(module))
+    assert [record for record in records if record.fault is not None] == []
+
+
+@pytest.mark.parametrize(("module", "function"), FUNCTIONS)
+def test_every_mistake_can_be_submitted_as_part_of_a_module(module: str, function: str) -> None:
+    for mistake in library.of_function(module, function):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SyntaxWarning)  # "is" with a literal and the like
+            assert callable(running.with_source(module, mistake.source)[function])
+        assert library.find(mistake.id) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "function"), FUNCTIONS)
+def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(module: str, function: str) -> None:
+    played = running.diagnoser().played(module, function)
+    for mistake in library.of_function(module, function):
+        version = library.made(module, function, (mistake,))
+        assert version is not None
+        if not version.memory:
+            together = running.records(module, running.with_source(module, version.source))
+            own = [record for record in together if record.target.function == function]
+            alone = {record: played.reply(version, record.step.number) for record in own}
+            unlike = [r.step.number for r in own if not alike(r.step, alone[r], r.reply)]
+            assert not unlike + [r.step.number for r in own if not alike_in_form(r.step, alone[r], r.reply)], mistake.id
+
+
+@pytest.mark.parametrize(("module", "function"), FUNCTIONS)
+def test_examples_are_small_and_hold_integers_only_where_the_contract_names_them(module: str, function: str) -> None:
+    names = {"lengths", "tokens"}
+    parameters = list(inspect.signature(reference.functions()[function]).parameters)
+    for args, kwargs in library.examples(module, function):
+        for name, value in [*zip(parameters, args, strict=False), *kwargs.items()]:
+            arrays = [value] if isinstance(value, np.ndarray) else []
+            assert all(a.size <= 64 and (a.dtype.kind in "fb" or name in names) for a in arrays), (name, value)
+
+
+@pytest.mark.parametrize(("module", "function"), few(FUNCTIONS))
+def test_code_that_computes_nothing_is_no_version_of_the_function(module: str, function: str) -> None:
+    for nothing in trivial(module, function):
+        functions = running.with_source(module) | {function: nothing.fresh()}
+        explanation = running.diagnoser().explain(module, running.records(module, functions)).get(function)
+        assert explanation is not None and (explanation.empty or not explanation.complete), nothing.id
+
+
+# Words that read as translated, and what to write instead.
+BANNED = {
+    r"stands?": "is",
+    r"refuses?": "rejects",
+    r"exchanges?|changed places": "swaps",
+    r"in the place of": "instead of",
+    r"hands? \w+ on": "passes",
+    r"throughout": "all",
+    r"alone": "only",
+    r"whatever \w+ (is|says|passes)": "ignores the argument",
+    r"(may|be|is) seen|sees?|may look": "attends to",
+    r"sub-layers?": "sublayer",
+}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_sentences_use_the_standard_vocabulary(module: str) -> None:
+    wrong = re.compile(rf"\b({'|'.join(BANNED)})\b")
+    sentences = {mistake.sentence for mistake in library.of_module(module)}
+    assert not {text: wrong.findall(text) for text in sentences if wrong.search(text)}

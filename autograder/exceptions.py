@@ -21,7 +21,7 @@ class ArgumentsError(CommandError):
     status = 2
 
 
-class SandboxFault(CommandError):
+class SandboxError(CommandError):
     """The sandbox failed for reasons of this machine, which no student can cause."""
 
 

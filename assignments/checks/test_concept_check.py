@@ -8,7 +8,7 @@ QUESTIONS = ["q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8"]
 LETTERS = ("a", "b", "c", "d")
 
 
-def fault(answers: Any) -> str:
+def failure(answers: Any) -> str:
     """Missing and invalid answers."""
     if not isinstance(answers, dict):
         return f"it is a {type(answers).__name__}, not a dict"
@@ -23,4 +23,4 @@ def fault(answers: Any) -> str:
 
 
 def test_every_question_has_one_letter(call: Caller) -> None:
-    call.answers().fulfils('a dict such as {"q1": "a", "q2": ...}: a letter for each of q1 to q8', fault)
+    call.answers().fulfils('a dict such as {"q1": "a", "q2": ...}: a letter for each of q1 to q8', failure)

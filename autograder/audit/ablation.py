@@ -177,7 +177,9 @@ def _graded(grader: Grader, item: tuple[str, Subject]) -> Outcome:
             Submission(subject.name, dict(subject.files)), (subject.module,) if subject.module else ()
         )
         said = {graded.criterion.id: messages.message(graded, result) for graded in result.graded}
-    names = {g.criterion.id: tuple(m.id for m in (*g.mistakes, *g.undecided)) for g in result.graded if not g.passed}
+    names = {
+        g.criterion.id: tuple(m.id for m in (*g.misconceptions, *g.undecided)) for g in result.graded if not g.passed
+    }
     seconds = time.process_time() - began + grader.sandbox.processor_seconds - grader.sandbox.budget.own_seconds
     return Outcome(result.points, names, said, seconds)
 

@@ -31,7 +31,7 @@ from autograder.audit.cases import (
     submission,
 )
 from autograder.grading.grader import Grader
-from autograder.grading.scoring import Graded
+from autograder.grading.scoring import CriterionScore
 from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
@@ -148,13 +148,13 @@ def _of_nothing(row: Row) -> Iterator[str]:
         yield from (f"{row.case.name}: {name} reports that {module}.py earns nothing" for module in others)
 
 
-def may_lose(case: Case, graded: Graded) -> bool:
+def may_lose(case: Case, graded: CriterionScore) -> bool:
     """Whether mistakes may lose a criterion that they do not belong to: one that goes by all results."""
     criterion = graded.criterion
     return criterion.module == case.module and (criterion.looks_at == "examples" or hides(graded))
 
 
-def hides(graded: Graded) -> bool:
+def hides(graded: CriterionScore) -> bool:
     """Whether a criterion of form is lost because too little is right."""
     return not graded.passed and graded.why == "too little"
 
@@ -163,7 +163,7 @@ def _names(row: Row) -> Iterator[str]:
     if row.case.kind == "pair":
         return  # two mistakes may reply as another one does, see pairs.py
     # The same mistake in another function of the module, or inside one, is no other one.
-    same = row.case.ids | {mistake.name for mistake in row.case.mistakes}
+    same = row.case.ids | {misconception.name for misconception in row.case.misconceptions}
     others = sorted(name for name in row.named if name not in row.case.ids and name.partition(".")[2] not in same)
     yield from (f"{row.case.name} is named {name}" for name in others)
     if not row.lost or row.case.ids & row.named:
@@ -202,7 +202,7 @@ def margins(rows: Iterable[Row]) -> dict[GradedCall, tuple[float, float]]:
     right: dict[GradedCall, float] = {}
     wrong: dict[GradedCall, float] = {}
     for row in rows:
-        inexact = any(mistake.inexact for mistake in row.case.mistakes)
+        inexact = any(misconception.inexact for misconception in row.case.misconceptions)
         for check, value in row.deviations.items():
             if row.case.kind == "alternative":
                 right[check] = max(right.get(check, 0.0), value)
@@ -220,7 +220,7 @@ def unclear(rows: Iterable[Row]) -> list[str]:
     """The mistakes whose values are nowhere far from the tolerance, so that a verdict hangs on it."""
     names = []
     for row in rows:
-        criteria, inexact = row.case.criteria, any(mistake.inexact for mistake in row.case.mistakes)
+        criteria, inexact = row.case.criteria, any(misconception.inexact for misconception in row.case.misconceptions)
         deviations = [(value, check.allowed) for check, value in row.deviations.items() if check.criterion in criteria]
         wrong = [(value, allowed) for value, allowed in deviations if value > allowed / 10]
         if row.case.kind == "mistake" and not inexact and wrong and all(v < 10 * allowed for v, allowed in wrong):
@@ -260,9 +260,9 @@ def mark(row: Row, criterion: str) -> str:
     whole = rubrics.current().criteria[criterion]
     if criterion not in row.case.criteria and (whole.looks_at == "examples" or whole.module == INTEGRATION):
         return "E"
-    if set(row.case.mistakes) & set(graded.mistakes):
+    if set(row.case.misconceptions) & set(graded.misconceptions):
         return "N"
-    return "S" if set(row.case.mistakes) & set(graded.undecided) and shared([graded]) else "x"
+    return "S" if set(row.case.misconceptions) & set(graded.undecided) and shared([graded]) else "x"
 
 
 def unnamed(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:

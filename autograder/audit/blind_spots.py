@@ -25,8 +25,8 @@ import numpy as np
 
 from autograder.audit.cases import recorded
 from autograder.grading import plan as scripts
-from autograder.grading.call_results import Step, with_needed
-from autograder.grading.comparison import judged
+from autograder.grading.call_results import TestCall, with_needed
+from autograder.grading.comparison import compared
 from autograder.grading.direct import Direct, play
 from autograder.homework import factors, reference
 from autograder.homework import rubric as rubrics
@@ -38,14 +38,14 @@ RECORD = "blind_spots.yaml"  # in the folder of the suites
 
 Function = Callable[..., Any]
 Seen = dict[str, Any]  # what `factors.seen` tells of a call
-Met = Callable[[Step, Seen], bool]
+Met = Callable[[TestCall, Seen], bool]
 Spot = tuple[str, str]  # a function, and the name of what the suites may not see in it
 
 
-def steps(module: str) -> tuple[Step, ...]:
+def calls_of(module: str) -> tuple[TestCall, ...]:
     """The steps that points depend on."""
-    script = scripts.current()
-    return script.visible.get(module, ()) + script.hidden.get(module, ())
+    plan = scripts.current()
+    return plan.visible.get(module, ()) + plan.hidden.get(module, ())
 
 
 # Classes of inputs
@@ -56,42 +56,44 @@ def demands(module: str) -> Iterator[tuple[Spot, Met]]:
     dtype, purity = frozenset({f"{module}.dtype"}), frozenset({f"{module}.purity"})
     for inside in factors.classes(module):
         if values := inside.about - dtype - purity:
-            yield _demand("values", inside, values, lambda step, seen: True)
+            yield _demand("values", inside, values, lambda test_call, seen: True)
             for name in inside.uses:
                 yield _demand(f"{name} not seen", inside, values, partial(_matters, name))
         if dtype <= inside.about:
-            yield _demand("dtype", inside, dtype, lambda step, seen: step.rules.dtype)
+            yield _demand("dtype", inside, dtype, lambda test_call, seen: test_call.rules.dtype)
         if purity <= inside.about:
-            yield _demand("arguments", inside, purity, lambda step, seen: step.rules.pure or step.rules.untouched)
+            yield _demand(
+                "arguments", inside, purity, lambda test_call, seen: test_call.rules.pure or test_call.rules.untouched
+            )
 
 
 def _demand(what: str, inside: InputClass, about: frozenset[str], counts: Met) -> tuple[Spot, Met]:
     """A call in the class, under a criterion of `about`, and such that it `counts`."""
 
-    def met(step: Step, seen: Seen) -> bool:
-        own = step.target.function == inside.function and step.criterion in about
-        return own and inside.holds(seen) and counts(step, seen)
+    def met(test_call: TestCall, seen: Seen) -> bool:
+        own = test_call.target.function == inside.function and test_call.criterion in about
+        return own and inside.holds(seen) and counts(test_call, seen)
 
     return (inside.function, f"{what}, {inside.name}"), met
 
 
-def uncovered(module: str, played: Sequence[Step]) -> list[Spot]:
+def uncovered(module: str, responses: Sequence[TestCall]) -> list[Spot]:
     """The demands of a module that no call meets."""
-    return [spot for spot, numbers in meeting(module, played).items() if not numbers]
+    return [spot for spot, numbers in meeting(module, responses).items() if not numbers]
 
 
-def meeting(module: str, played: Sequence[Step]) -> dict[Spot, set[int]]:
+def meeting(module: str, responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
     """The calls, by their numbers, that meet each demand of a module."""
     wanted = list(demands(module))
     steps_by_spot: dict[Spot, set[int]] = {spot: set() for spot, _ in wanted}
-    for step, seen in _calls(played):
+    for test_call, seen in _calls(responses):
         for spot, met in wanted:
-            if met(step, seen):
-                steps_by_spot[spot].add(step.number)
+            if met(test_call, seen):
+                steps_by_spot[spot].add(test_call.number)
     return steps_by_spot
 
 
-def _calls(played: Iterable[Step]) -> Iterator[tuple[Step, Seen]]:
+def _calls(responses: Iterable[TestCall]) -> Iterator[tuple[TestCall, Seen]]:
     """Each call with what it is given, objects of earlier calls too, before anything is written into these."""
     calls: list[Seen] = []
 
@@ -104,21 +106,21 @@ def _calls(played: Iterable[Step]) -> Iterator[tuple[Step, Seen]]:
         return noted
 
     direct = Direct({name: noting(name, right) for name, right in reference.functions().items()})
-    for step in played:
+    for test_call in responses:
         calls.clear()
-        direct.play(step)
+        direct.play(test_call)
         if calls:
-            yield step, calls[0]
+            yield test_call, calls[0]
 
 
-def _matters(name: str, step: Step, seen: Seen) -> bool:
+def _matters(name: str, test_call: TestCall, seen: Seen) -> bool:
     """Whether a call would give something else if an argument were left out."""
-    right = reference.functions()[step.target.function]
+    right = reference.functions()[test_call.target.function]
     given = {key: seen[key] for key in inspect.signature(right).parameters}
-    result = _outcome(right, (), given | {name: factors.defaults(step.target.function)[name]})
-    if isinstance(result, Exception) or step.rules.error:
-        return isinstance(result, Exception) != bool(step.rules.error)
-    return not equal(step.expected, step.counted(result), step.allowed)
+    result = _outcome(right, (), given | {name: factors.defaults(test_call.target.function)[name]})
+    if isinstance(result, Exception) or test_call.rules.error:
+        return isinstance(result, Exception) != bool(test_call.rules.error)
+    return not equal(test_call.expected, test_call.counted(result), test_call.allowed)
 
 
 def _outcome(right: Function, args: Any, kwargs: Any) -> Any:
@@ -137,27 +139,29 @@ def _returned(result: Any) -> Any:
 # What stays between calls
 
 
-def unseen(module: str, played: Sequence[Step]) -> list[Spot]:
+def unseen(module: str, responses: Sequence[TestCall]) -> list[Spot]:
     """The programs with memory that keep every criterion about what stays."""
-    return [spot for spot, numbers in showing(module, played).items() if not numbers]
+    return [spot for spot, numbers in showing(module, responses).items() if not numbers]
 
 
-def showing(module: str, played: Sequence[Step]) -> dict[Spot, set[int]]:
+def showing(module: str, responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
     """The steps, by their numbers, at which each program with memory loses a criterion about what stays."""
     steps_by_spot = {}
     for function in factors.of_module(module):
         graded = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
         about = frozenset({f"{module}.purity"} & set(graded) or graded) - {f"{module}.dtype"}
         for name, wrong in with_memory(function).items():
-            steps_by_spot[function, name] = {s.number for s in wrongly(played, function, wrong) if s.criterion in about}
+            steps_by_spot[function, name] = {
+                s.number for s in wrongly(responses, function, wrong) if s.criterion in about
+            }
     return steps_by_spot
 
 
-def wrongly(played: Sequence[Step], function: str, wrong: Function) -> list[Step]:
+def wrongly(responses: Sequence[TestCall], function: str, wrong: Function) -> list[TestCall]:
     """The steps of the function that are wrong when `wrong`, which has not been called before, is in its place."""
-    own = with_needed(played, [step for step in played if step.target.function == function])
-    records = judged(own, play({**reference.functions(), function: wrong}, own))
-    return [record.step for record in records if record.fault is not None]
+    own = with_needed(responses, [test_call for test_call in responses if test_call.target.function == function])
+    call_results = compared(own, play({**reference.functions(), function: wrong}, own))
+    return [call_result.test_call for call_result in call_results if call_result.failure is not None]
 
 
 def with_memory(function: str) -> dict[str, Function]:
@@ -273,8 +277,8 @@ def _parts(value: Any, kind: type) -> list[Any]:
 
 def reasons() -> dict[Spot, str]:
     """Why each blind spot on record may be one; in a name * stands for anything."""
-    record = recorded(RECORD).items()
-    return {(f, name): entry["why"] for f, entries in record for entry in entries for name in entry["spots"]}
+    call_result = recorded(RECORD).items()
+    return {(f, name): entry["why"] for f, entries in call_result for entry in entries for name in entry["spots"]}
 
 
 def run(modules: Iterable[str] = ()) -> dict[Spot, str]:
@@ -282,7 +286,7 @@ def run(modules: Iterable[str] = ()) -> dict[Spot, str]:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         names = list(modules) or rubrics.current().modules
-        spots = list(chain.from_iterable((*uncovered(m, steps(m)), *unseen(m, steps(m))) for m in names))
+        spots = list(chain.from_iterable((*uncovered(m, calls_of(m)), *unseen(m, calls_of(m))) for m in names))
     excused = reasons()
     return {spot: next((why for pattern, why in excused.items() if _fits(spot, pattern)), "") for spot in spots}
 

@@ -18,17 +18,17 @@ import yaml
 from autograder.feedback import integration
 from autograder.feedback.sentences import lacking
 from autograder.grading import plan as scripts
-from autograder.grading.call_results import Record, Step
+from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.direct import Direct
 from autograder.grading.grader import Result, diagnoser_of, graded_with, open_grader
-from autograder.grading.plan import Script
+from autograder.grading.plan import Plan
 from autograder.grading.runner import Imports, Runner
-from autograder.grading.scoring import Graded
+from autograder.grading.scoring import CriterionScore
 from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.homework.library import TRIVIAL, Mistake, trivial
+from autograder.homework.library import TRIVIAL, Misconception, trivial
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.sandbox.messages import Error, Reply
 from autograder.submissions.submission import Submission, read
@@ -52,18 +52,18 @@ class Case:
     name: str
     module: str = ""
     function: str = ""
-    mistakes: tuple[Mistake, ...] = ()
+    misconceptions: tuple[Misconception, ...] = ()
     hole: str = ""
     changed: str = field(default="", repr=False)
 
     @property
     def ids(self) -> frozenset[str]:
-        return frozenset(mistake.id for mistake in self.mistakes)
+        return frozenset(misconception.id for misconception in self.misconceptions)
 
     @property
     def criteria(self) -> frozenset[str]:
         """The criteria that the mistakes belong to."""
-        return frozenset(criterion for mistake in self.mistakes for criterion in mistake.criteria)
+        return frozenset(criterion for misconception in self.misconceptions for criterion in misconception.criteria)
 
     def is_one_of(self, only: Collection[str]) -> bool:
         """Whether its module, its function or one of its mistakes is given; so it is if none are."""
@@ -72,9 +72,9 @@ class Case:
     @property
     def source(self) -> str:
         """The wrong function, or functions, as a student would write it; "" for an alternative."""
-        if not self.mistakes or self.kind == "nothing":
-            return self.changed or "\n\n".join(mistake.source for mistake in self.mistakes)
-        version = library.made(self.module, self.function, self.mistakes)
+        if not self.misconceptions or self.kind == "nothing":
+            return self.changed or "\n\n".join(misconception.source for misconception in self.misconceptions)
+        version = library.made(self.module, self.function, self.misconceptions)
         assert version is not None, f"{self.name}: these mistakes cannot be combined"
         return version.source
 
@@ -92,7 +92,7 @@ def cases(only: Collection[str] = ()) -> list[Case]:
 def singles(module: str) -> list[Case]:
     """Every known mistake of a module alone, in each of its ways."""
     known = library.of_module(module)
-    ways = {m.id: sum(mistake.id == m.id for mistake in known) for m in known}
+    ways = {m.id: sum(misconception.id == m.id for misconception in known) for m in known}
     return [
         Case("mistake", f"{m.id} ({m.way + 1} of {ways[m.id]})" if ways[m.id] > 1 else m.id, module, m.function, (m,))
         for m in known
@@ -192,33 +192,41 @@ Functions = Mapping[str, Callable[..., Any]]
 class InProcess:
     """Grades submissions of the kit's own code on a script."""
 
-    def __init__(self, script: Script):
-        self.script, self.rubric = script, script.rubric
-        self.diagnoser: Diagnoser = diagnoser_of(script)
-        self._wanted: dict[tuple[str, frozenset[str]], frozenset[Step]] = {}
+    def __init__(self, plan: Plan):
+        self.plan, self.rubric = plan, plan.rubric
+        self.diagnoser: Diagnoser = diagnoser_of(plan)
+        self._wanted: dict[tuple[str, frozenset[str]], frozenset[TestCall]] = {}
         perfect = self._played(Submission("references", references.files()), {}, self.rubric.groups)
-        self.right = {record.step: record.reply for module in perfect.modules for record in module.records}
+        self.right = {
+            call_result.test_call: call_result.reply
+            for module in perfect.modules
+            for call_result in module.call_results
+        }
 
     def grade(self, submission: Submission, module: str, function: str, whole: bool = False) -> Result:
         """Grade a module (and, if `whole`, the integration) of a submission that is perfect but for this function ("": all)."""
         entries = self.rubric.modules[module].functions
         touched = frozenset(n for n in entries if function in (n, "") or function in self.rubric.helpers(module, (n,)))
-        right = {step: reply for step, reply in self.right.items() if step not in self._needed(module, touched)}
+        right = {
+            test_call: reply
+            for test_call, reply in self.right.items()
+            if test_call not in self._needed(module, touched)
+        }
         return self._played(submission, right, (module, INTEGRATION) if whole else (module,))
 
-    def _played(self, submission: Submission, right: Mapping[Step, Reply], names: tuple[str, ...]) -> Result:
-        player = Runner(lambda: DirectProcess(submission, self.rubric, right), self.script, submission)
+    def _played(self, submission: Submission, right: Mapping[TestCall, Reply], names: tuple[str, ...]) -> Result:
+        player = Runner(lambda: DirectProcess(submission, self.rubric, right), self.plan, submission)
         return Result(submission, graded_with(player, self.diagnoser, names), ())
 
-    def _needed(self, module: str, touched: frozenset[str]) -> frozenset[Step]:
+    def _needed(self, module: str, touched: frozenset[str]) -> frozenset[TestCall]:
         """The steps of functions that are touched by what is wrong, those whose objects they are given, and the integration."""
         if (module, touched) not in self._wanted:
-            steps = {s.number: s for s in (*self.script.shown(module), *self.script.hidden.get(module, ()))}
-            own = {number for number, step in steps.items() if step.target.function in touched}
+            test_calls = {s.number: s for s in (*self.plan.shown(module), *self.plan.hidden.get(module, ()))}
+            own = {number for number, test_call in test_calls.items() if test_call.target.function in touched}
             for number in sorted(own, reverse=True):  # an object comes from an earlier step
-                own |= steps[number].needs
-            whole = (*self.script.visible.get(INTEGRATION, ()), *self.script.hidden.get(INTEGRATION, ()))
-            self._wanted[module, touched] = frozenset((*(steps[number] for number in own), *whole))
+                own |= test_calls[number].needs
+            whole = (*self.plan.visible.get(INTEGRATION, ()), *self.plan.hidden.get(INTEGRATION, ()))
+            self._wanted[module, touched] = frozenset((*(test_calls[number] for number in own), *whole))
         return self._wanted[module, touched]
 
 
@@ -227,7 +235,7 @@ class DirectProcess:
 
     ended = None
 
-    def __init__(self, submission: Submission, rubric: Rubric, right: Mapping[Step, Reply]):
+    def __init__(self, submission: Submission, rubric: Rubric, right: Mapping[TestCall, Reply]):
         self.submission, self.rubric, self.right = submission, rubric, right
         self.modules: dict[str, ModuleType] = {}
         self.direct = Direct({})
@@ -253,8 +261,11 @@ class DirectProcess:
         self.direct.functions = {name: function for name, function in functions if function is not None}
         return Reply()
 
-    def run(self, steps: Sequence[Step], account: str = "") -> list[Reply]:
-        return [self.right[step] if step in self.right else self.direct.play(step) for step in steps]
+    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Reply]:
+        return [
+            self.right[test_call] if test_call in self.right else self.direct.play(test_call)
+            for test_call in test_calls
+        ]
 
     def close(self) -> None:
         """There is nothing to end."""
@@ -331,24 +342,24 @@ class Row:
     """
 
     case: Case
-    graded: dict[str, Graded]
+    graded: dict[str, CriterionScore]
     absent: dict[str, str] = field(default_factory=dict)
     causes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     deviations: dict[GradedCall, float] = field(default_factory=dict)
 
     @property
-    def lost(self) -> dict[str, Graded]:
+    def lost(self) -> dict[str, CriterionScore]:
         return {name: graded for name, graded in self.graded.items() if not graded.passed}
 
     @property
     def named(self) -> frozenset[str]:
         """The mistakes that the student is told."""
-        return frozenset(mistake.id for graded in self.graded.values() for mistake in graded.mistakes)
+        return frozenset(misconception.id for graded in self.graded.values() for misconception in graded.misconceptions)
 
     @property
     def undecided(self) -> frozenset[str]:
         """The mistakes of which none can be told, since they do the same."""
-        return frozenset(mistake.id for graded in self.graded.values() for mistake in graded.undecided)
+        return frozenset(misconception.id for graded in self.graded.values() for misconception in graded.undecided)
 
     @property
     def name(self) -> str:
@@ -359,40 +370,56 @@ class Row:
         """The criteria, why each is lost or earned, and the mistakes, as JSON has them."""
         return {
             name: {"earned": graded.passed, "why": graded.why}
-            | {what: [m.id for m in getattr(graded, what)] for what in ("mistakes", "undecided")}
+            | {what: [m.id for m in getattr(graded, what)] for what in ("misconceptions", "undecided")}
             for name, graded in self.graded.items()
         }
 
 
 def row_of(case: Case, result: Result, deviations: bool = True) -> Row:
     """The row of a graded case; without deviations if they are not wanted."""
-    graded = {g.criterion.id: g for g in result.graded if not g.passed or g.mistakes or g.undecided or g.blamed}
+    graded = {g.criterion.id: g for g in result.graded if not g.passed or g.misconceptions or g.undecided or g.blamed}
     lost = {name: g for name, g in graded.items() if not g.passed and name.startswith(INTEGRATION)}
     causes = {name: integration.causes(g, result) for name, g in lost.items()}
-    absent = {name: _absent(g.record) for name, g in graded.items() if g.record is not None and not causes.get(name)}
-    light = {name: replace(entry, record=None, shown=None) for name, entry in graded.items()}
+    absent = {
+        name: _absent(g.call_result) for name, g in graded.items() if g.call_result is not None and not causes.get(name)
+    }
+    light = {name: replace(entry, call_result=None, shown=None) for name, entry in graded.items()}
     return Row(case, light, absent, causes, dict(_deviations(result)) if deviations else {})
 
 
-def _absent(record: Record) -> str:
-    missing = record.unwritten or (record.reply.error is not None and record.reply.error.hint == "missing")
-    return record.target.function if missing else lacking(record)
+def _absent(call_result: CallResult) -> str:
+    missing = call_result.unwritten or (
+        call_result.reply.error is not None and call_result.reply.error.hint == "missing"
+    )
+    return call_result.target.function if missing else lacking(call_result)
 
 
 def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
     for module in result.modules:
-        for record in module.records:
-            step, kind = record.step, record.fault.kind if record.fault is not None else "value"
-            compared = step.kind == "call" and step.test and not step.rules.error and not step.rules.question
-            if compared and kind == "value" and record.reply.error is None and record.reply.ended is None:
-                dtype = "float32" if tolerance((step.args, step.kwargs)) == TOLERANCE["float32"] else "float64"
-                place = GradedCall(module.module, step.test, step.number, dtype, step.allowed, step.criterion)
-                yield place, record.deviation
+        for call_result in module.call_results:
+            test_call, kind = (
+                call_result.test_call,
+                call_result.failure.kind if call_result.failure is not None else "value",
+            )
+            compared = (
+                test_call.kind == "call"
+                and test_call.test
+                and not test_call.rules.error
+                and not test_call.rules.question
+            )
+            if compared and kind == "value" and call_result.reply.error is None and call_result.reply.ended is None:
+                dtype = (
+                    "float32" if tolerance((test_call.args, test_call.kwargs)) == TOLERANCE["float32"] else "float64"
+                )
+                place = GradedCall(
+                    module.module, test_call.test, test_call.number, dtype, test_call.allowed, test_call.criterion
+                )
+                yield place, call_result.deviation
 
 
-def shared(graded: Iterable[Graded]) -> str:
+def shared(graded: Iterable[CriterionScore]) -> str:
     """The sentence that is told of mistakes which cannot be told apart, "" if there is none."""
-    sentences = ({mistake.right for mistake in entry.undecided} for entry in graded)
+    sentences = ({misconception.right for misconception in entry.undecided} for entry in graded)
     return next((right.pop() for right in sentences if len(right) == 1), "")
 
 

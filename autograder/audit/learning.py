@@ -15,7 +15,7 @@ from autograder.exceptions import ArgumentsError
 from autograder.feedback.results import write_atomically
 from autograder.gradebook.class_statistics import Group, Unexplained, digest_of, shortest
 from autograder.grading.call_results import with_needed
-from autograder.grading.comparison import judged
+from autograder.grading.comparison import compared
 from autograder.grading.grader import Grader
 from autograder.grading.responses import wrong_in_value
 from autograder.grading.runner import Runner
@@ -69,22 +69,26 @@ def _text(group: Group, member: Unexplained, name: str) -> str:
 
 def replies_alike(grader: Grader, member: Unexplained) -> bool:
     """Whether a function's text, played in the sandbox beside correct neighbours and helpers, is wrong as the function was."""
-    script, module = grader.script, rubric.current().module_of(member.function)
+    plan, module = grader.plan, rubric.current().module_of(member.function)
     tree = parsed(member.source)
     if tree is None:  # kept by an earlier version
         return False
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     helpers = tuple(f for f in rubric.current().modules[module].functions if f in used and f != member.function)
-    every = (*script.shown(module), *script.hidden.get(module, ()))
-    steps = with_needed(every, [step for step in every if step.target.function == member.function])
+    every = (*plan.shown(module), *plan.hidden.get(module, ()))
+    test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == member.function])
     neighbours = rubric.current().neighbours(module).items()
     imports = [f"from {m} import {f}" for m, names in neighbours for f in names if f in used]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
-    with Runner.in_sandbox(grader.sandbox, script, draft) as player:
-        replies = player.with_helpers(module, helpers, steps)
-    records = judged(steps, [replies[step] for step in steps])
-    wrong = [record for record in records if record.target.function == member.function and wrong_in_value(record)]
+    with Runner.in_sandbox(grader.sandbox, plan, draft) as player:
+        replies = player.with_helpers(module, helpers, test_calls)
+    call_results = compared(test_calls, [replies[test_call] for test_call in test_calls])
+    wrong = [
+        call_result
+        for call_result in call_results
+        if call_result.target.function == member.function and wrong_in_value(call_result)
+    ]
     return digest_of(wrong) == member.replies
 
 

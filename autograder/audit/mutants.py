@@ -15,41 +15,39 @@ array code.
 
 import ast
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Any
 
 import click
 
-from autograder.audit import cases
 from autograder.audit.cases import Case, each, recorded, submission
 from autograder.grading.grader import Grader
-from autograder.grading.repair import Repairs
 from autograder.grading.runner import Runner
 from autograder.homework import kit
-from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.submissions.submission import Submission
 
 RECORD = "equivalent_mutants.yaml"  # in the folder of the suites
 # A mutant and the steps, by their numbers, at which it is wrong; none for a survivor.
-Graded = tuple[Case, frozenset[int]]
+CriterionScore = tuple[Case, frozenset[int]]
 
 
-def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Graded]:
+def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[CriterionScore]:
     """Grade mutants, in their order, in `jobs` processes; all of them unless some are chosen."""
     every = [m for module in rubrics.current().modules for m in mutants(module)] if chosen is None else list(chosen)
     yield from each(_grade, every, jobs, sandbox=True)
 
 
-def _grade(grader: Grader, mutant: Case) -> Graded:
+def _grade(grader: Grader, mutant: Case) -> CriterionScore:
     """By the plain rule, since what is charged elsewhere was seen all the same."""
-    script, module = grader.script, mutant.module
-    steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
-    with Runner.in_sandbox(grader.sandbox, script, submission(mutant)) as player:
-        records = player.public(module) | player.hidden(module)
-    return mutant, frozenset(step.number for step in steps if records[step].fault is not None)
+    plan, module = grader.plan, mutant.module
+    test_calls = (*plan.visible.get(module, ()), *plan.hidden.get(module, ()))
+    with Runner.in_sandbox(grader.sandbox, plan, submission(mutant)) as player:
+        call_results = player.public(module) | player.hidden(module)
+    return mutant, frozenset(
+        test_call.number for test_call in test_calls if call_results[test_call].failure is not None
+    )
 
 
 def equivalent() -> dict[str, str]:
@@ -62,7 +60,7 @@ def equivalent() -> dict[str, str]:
     return reasons
 
 
-def problems(graded: Iterable[Graded]) -> list[str]:
+def problems(graded: Iterable[CriterionScore]) -> list[str]:
     """Survivors that are not recorded as equivalent, and mutants that are, though a criterion was lost."""
     excused, lines = equivalent(), []
     for mutant, wrong in graded:
@@ -241,7 +239,11 @@ class Scope:
             case ast.expr():
                 yield from _expression(node)
             case ast.Slice(lower=lower, upper=upper, step=step):
-                yield from (ast.Slice(None, upper, step), ast.Slice(lower, None, step), ast.Slice(lower, upper, None))
+                yield from (
+                    ast.Slice(None, upper, step),
+                    ast.Slice(lower, None, step),
+                    ast.Slice(lower, upper, None),
+                )
                 yield from [ast.Slice(ast.Constant(1), upper, step)] if lower is None else []
                 yield from [ast.Slice(lower, ast.Constant(-1), step)] if upper is None else []
 
@@ -339,71 +341,3 @@ def _shorter(parts: list[Any]) -> Iterator[list[Any]]:
     """The parts without one of them."""
     for i in range(len(parts)):
         yield parts[:i] + parts[i + 1 :]
-
-
-# `autograder audit --repairs`: does one edit of the text repair what stands in no list, at its line, and two mistakes seldom?
-#
-# Machine-made mistakes in the references take the place of mistakes that nobody has listed: those count that no known mistake
-# explains. Two known mistakes in one function are to stay two: where one edit repairs both they are charged as one.
-
-EACH = 6  # mutants and pairs of a function; all of them would take hours
-What = Literal["right", "explained", "at its line", "elsewhere", "not told", "not repaired"]
-
-
-def try_repairs(jobs: int | None = None, only: Sequence[str] = (), number: int = EACH) -> Iterator[tuple[Case, What]]:
-    """Try to repair so many mutants and pairs of each function, in `jobs` processes: each, and what came of it."""
-    modules = only or tuple(rubrics.current().modules)
-    excused = equivalent()
-    made = [case for module in modules for case in mutants(module) if case.name not in excused]
-    chosen = cases.sample([*made, *cases.pairs(modules)], number)
-    yield from each(_try, chosen, jobs, sandbox=True)
-
-
-def _try(grader: Grader, case: Case) -> tuple[Case, What]:
-    text, line = _text_of(case)
-    submission = Submission(case.name, references.files() | {f"{case.module}.py": text.encode()})
-    steps = (*grader.script.shown(case.module), *grader.script.hidden.get(case.module, ()))
-    with Runner.in_sandbox(grader.sandbox, grader.script, submission) as player:
-        played = player.public(case.module) | player.hidden(case.module)
-        records = [played[step] for step in steps]
-        explanation = grader.diagnoser.explain(case.module, records).get(case.function)
-        if explanation is None:
-            return case, "right"
-        if explanation.empty or (case.kind == "mutant" and explanation.complete):
-            return case, "explained"
-        repair = Repairs(player).search(case.module, case.function, (), records)
-    if repair is None:
-        return case, "not repaired"
-    _, _, places = repair
-    if not places:
-        return case, "not told"
-    return case, "at its line" if any(line in lines for lines in places) else "elsewhere"
-
-
-def _text_of(case: Case) -> tuple[str, int]:
-    """The module with the wrong function in place of the right one, and the first line that is wrong."""
-    tree = ast.parse(references.files()[f"{case.module}.py"])
-    [function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == case.function)
-    undress(function)  # as in a mutant
-    place = tree.body.index(function)
-    right = ast.unparse(tree)
-    tree.body[place : place + 1] = ast.parse(case.source).body
-    wrong = ast.unparse(tree)
-    pairs = enumerate(zip_longest(right.splitlines(), wrong.splitlines()), 1)
-    return wrong, next((line for line, (expected, actual) in pairs if expected != actual), 0)
-
-
-def report_repairs(jobs: int | None = None, only: Sequence[str] = ()) -> int:
-    """Print both shares, and what is repaired elsewhere than where it is wrong."""
-    outcomes = list(try_repairs(jobs, only))
-    for case, what in outcomes:
-        if what == "elsewhere" and case.kind == "mutant":
-            click.echo(f"another line: {case.name}")
-    for kind, said in (("mutant", "mutants that no misconception explains"), ("pair", "pairs of misconceptions")):
-        own = [what for case, what in outcomes if case.kind == kind and what not in ("right", "explained")]
-        repaired = [what for what in own if what != "not repaired"]
-        click.echo(f"{len(repaired)} of {len(own)} {said} are repaired by one edit")
-        if kind == "mutant":
-            count = {what: repaired.count(what) for what in ("at its line", "elsewhere", "not told")}
-            click.echo("repaired: " + ", ".join(f"{number} {what}" for what, number in count.items()))
-    return 0

@@ -24,7 +24,7 @@ import numpy as np
 from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.homework.library import Mistake
+from autograder.homework.library import Misconception
 from autograder.release import handout
 
 
@@ -33,7 +33,7 @@ class Seen:
     """A known mistake, the public checks that fail with it, whether the example of its function's docstring does, and the
     sentences about a known mistake that are said."""
 
-    mistake: Mistake
+    misconception: Misconception
     checks: tuple[str, ...]
     example: bool
     said: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Seen:
     @property
     def answer(self) -> str:
         """How the checks at home speak of it: "-" not at all, "half" or "named" by one or both of its sentences, or "misnamed"."""
-        said, own = set(self.said), {self.mistake.does, self.mistake.right}
+        said, own = set(self.said), {self.misconception.does, self.misconception.right}
         return ("-", "half", "named")[len(said)] if said <= own else "misnamed"
 
 
@@ -63,31 +63,35 @@ def _of_module(module: str) -> list[Seen]:
             sys.modules.pop(name, None)
         table = {module: handout.table_of(module, rubrics.current())}
         setattr(importlib.import_module("known_mistakes"), "_table", lambda: table)  # noqa: B010 - mypy knows no such module
-        return [_seen(mistake) for mistake in library.of_module(module)]
+        return [_seen(misconception) for misconception in library.of_module(module)]
 
 
-def _seen(mistake: Mistake) -> Seen:
+def _seen(misconception: Misconception) -> Seen:
     """As pytest and the checks' own hooks do it: the advice for a function stands under the first check of it that fails."""
-    sys.modules[mistake.module] = _made(mistake)
+    sys.modules[misconception.module] = _made(misconception)
     for name in ("student_modules.load", "student_advice._failing", "student_advice.explained"):
         importlib.import_module(name.partition(".")[0]).__dict__[name.partition(".")[2]].cache_clear()
     importlib.import_module("student_calls").SEEN.clear()
-    failing = dict(_failing(mistake.module))
+    failing = dict(_failing(misconception.module))
     not_ready = importlib.import_module("student_errors").NotReady
     made = [error for error in failing.values() if not isinstance(error, not_ready)]
     advice = importlib.import_module("student_advice").Advice(made, hint=True)
     said = [text for title, text in advice.said if title in ("probably", "right")]
-    return Seen(mistake, tuple(failing), _example_fails(mistake), tuple(said))
+    return Seen(misconception, tuple(failing), _example_fails(misconception), tuple(said))
 
 
-def _made(mistake: Mistake) -> ModuleType:
+def _made(misconception: Misconception) -> ModuleType:
     """The reference module with the mistake in it, as a student who wrote it would have it."""
-    made = ModuleType(mistake.module)
-    made.__file__ = str(kit.solutions() / f"{mistake.module}.py")
-    right = vars(references.modules()[mistake.module]).items()
+    made = ModuleType(misconception.module)
+    made.__file__ = str(kit.solutions() / f"{misconception.module}.py")
+    right = vars(references.modules()[misconception.module]).items()
     made.__dict__.update({name: value for name, value in right if name[:2] != "__"})
-    for function in rubrics.current().modules[mistake.module].functions:
-        text = mistake.source if function == mistake.function else library.correct(mistake.module, function).source
+    for function in rubrics.current().modules[misconception.module].functions:
+        text = (
+            misconception.source
+            if function == misconception.function
+            else library.correct(misconception.module, function).source
+        )
         exec(compile(text, made.__file__, "exec"), made.__dict__)  # noqa: S102 - the kit's own text
     return made
 
@@ -104,11 +108,11 @@ def _failing(module: str) -> Iterator[tuple[str, Any]]:
                 yield name, error
 
 
-def _example_fails(mistake: Mistake) -> bool:
+def _example_fails(misconception: Misconception) -> bool:
     """Whether the worked examples of the docstring fail, as `python -m doctest` tries them."""
-    right = references.functions()[mistake.function]
-    names = dict(vars(_made(mistake)))
-    parsed = doctest.DocTestParser().get_doctest(right.__doc__ or "", names, mistake.function, None, 0)
+    right = references.functions()[misconception.function]
+    names = dict(vars(_made(misconception)))
+    parsed = doctest.DocTestParser().get_doctest(right.__doc__ or "", names, misconception.function, None, 0)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     with redirect_stdout(StringIO()):
         return runner.run(parsed).failed > 0
@@ -118,14 +122,14 @@ def lines(rows: Iterable[Seen]) -> Iterator[str]:
     """A line for each mistake, then for each module how many are seen."""
     groups: dict[str, list[Seen]] = {}
     for row in rows:
-        groups.setdefault(row.mistake.module, []).append(row)
+        groups.setdefault(row.misconception.module, []).append(row)
     yield "check: a public check fails; example: a docstring example fails; each way to make the mistake has its own line"
     yield "named: the message has both sentences of the misconception; half: one of them; misnamed: those of another"
     for module, own in groups.items():
         yield f"\n{module}"
         for row in own:
             marks = f"{'check' if row.checks else '-':<7}{row.answer:<10}{'example' if row.example else '-':<9}"
-            yield f"  {marks}{row.mistake.id}" + (f"  ({', '.join(row.checks)})" if row.checks else "")
+            yield f"  {marks}{row.misconception.id}" + (f"  ({', '.join(row.checks)})" if row.checks else "")
     yield ""
     groups["all"] = [row for own in groups.values() for row in own]
     for module, own in groups.items():

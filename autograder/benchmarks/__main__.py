@@ -108,7 +108,7 @@ def against_floor(grader: Grader, times: int) -> dict[str, float]:
         began = processor_seconds()
         grader.grade(submission)
         between = processor_seconds()
-        floor.run_once(grader.script)
+        floor.run_once(grader.plan)
         if number > 1:  # the first ones warm up
             ours, lowest = ours + between - began, lowest + processor_seconds() - between
     return {"ours": ours / times * 1e3, "floor": lowest / times * 1e3, "ratio": ours / lowest}
@@ -124,7 +124,7 @@ def against_styles(grader: Grader, times: int) -> dict[str, float]:
             grader.grade(style)
             if number:  # the first ones warm up
                 ours += processor_seconds() - began
-                lowest += floor.called(grader.script, style.files)
+                lowest += floor.called(grader.plan, style.files)
     each = times * len(styles) / 1e3
     return {"ours": ours / each, "floor": lowest / each, "ratio": ours / lowest}
 

@@ -11,25 +11,25 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from autograder.grading import direct
-from autograder.grading.comparison import judged
-from autograder.grading.plan import Script
+from autograder.grading.comparison import compared
+from autograder.grading.plan import Plan
 from autograder.homework import reference
 
 
-def run_once(script: Script) -> None:
+def run_once(plan: Plan) -> None:
     """Every step of the script on the references, once, and its judgement."""
-    for module in script.rubric.groups:
-        steps = (*script.shown(module), *script.hidden.get(module, ()))
-        judged(steps, direct.play(reference.functions(), steps))
+    for module in plan.rubric.groups:
+        test_calls = (*plan.shown(module), *plan.hidden.get(module, ()))
+        compared(test_calls, direct.play(reference.functions(), test_calls))
 
 
-def called(script: Script, files: Mapping[str, bytes]) -> float:
+def called(plan: Plan, files: Mapping[str, bytes]) -> float:
     """Seconds of processor time of every step on the functions of trusted files, not judged, in a process of their own.
 
     The files are imported and their functions warmed up before.
     """
     here, there = get_context("fork").Pipe(duplex=False)
-    process = get_context("fork").Process(target=_call, args=(script, files, there))
+    process = get_context("fork").Process(target=_call, args=(plan, files, there))
     process.start()
     try:
         return float(here.recv())
@@ -37,22 +37,22 @@ def called(script: Script, files: Mapping[str, bytes]) -> float:
         process.join()
 
 
-def _call(script: Script, files: Mapping[str, bytes], end: Connection) -> None:
+def _call(plan: Plan, files: Mapping[str, bytes], end: Connection) -> None:
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
         for name, text in files.items():
             (Path(folder) / name).write_bytes(text)
-        modules = reference.load(Path(folder), tuple(script.rubric.modules))
+        modules = reference.load(Path(folder), tuple(plan.rubric.modules))
         functions = {
             name: getattr(modules[module], name)
-            for module, entry in script.rubric.modules.items()
+            for module, entry in plan.rubric.modules.items()
             for name in entry.functions
         }
         seconds = 0.0
         with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
             for _ in range(2):
                 started = time.process_time()
-                for module in script.rubric.groups:
-                    direct.play(functions, (*script.shown(module), *script.hidden.get(module, ())))
+                for module in plan.rubric.groups:
+                    direct.play(functions, (*plan.shown(module), *plan.hidden.get(module, ())))
                 seconds = time.process_time() - started
     end.send(seconds)

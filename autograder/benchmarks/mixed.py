@@ -13,12 +13,12 @@ def mixed_class(size: int, first: int = 0) -> list[Submission]:
     Two thirds are right, in the styles of audit/alternatives. Of the rest nearly all have one known mistake in such a style, each
     another one; one of 24 ends its process at import, one is empty. Every file has a line of its own.
     """
-    styles, mistakes = right_styles(), [case for case in cases.cases() if case.kind == "mistake"]
+    styles, misconceptions = right_styles(), [case for case in cases.cases() if case.kind == "mistake"]
     made = []
     for number in range(first, first + size):
         files = dict(styles[number % len(styles)].files)
         if number % 3 == 0:
-            case = mistakes[number * 7 % len(mistakes)]
+            case = misconceptions[number * 7 % len(misconceptions)]
             files[f"{case.module}.py"] = cases.submission(case).files[f"{case.module}.py"]
         if number % 24 == 6:
             files |= {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"}

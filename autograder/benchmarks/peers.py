@@ -32,7 +32,7 @@ from autograder.benchmarks import peer_signatures
 from autograder.grading.grader import open_grader
 from autograder.homework import kit, library, reference
 from autograder.homework import rubric as rubrics
-from autograder.homework.library import Mistake, trivial
+from autograder.homework.library import Misconception, trivial
 from autograder.release import handout
 from autograder.submissions.submission import Submission
 from autograder.values.compare import equal
@@ -145,7 +145,7 @@ def code_of(files: Files) -> Code:
     return Code(functions, loaded)
 
 
-def with_mistake(mistake: Mistake) -> Files:
+def with_mistake(mistake: Misconception) -> Files:
     return cases.submission(cases.Case("mistake", mistake.id, mistake.module, mistake.function, (mistake,))).files
 
 
@@ -217,8 +217,8 @@ class Measured:
 
     peer: Peer
     tests: list[str]
-    misconceptions: list[Mistake]
-    detected: list[Mistake]
+    misconceptions: list[Misconception]
+    detected: list[Misconception]
     trivial: dict[str, float]  # the share of tests that pass
     losing: list[str]  # correct styles that fail a test
 
@@ -252,9 +252,9 @@ class Here:
 
 
 def measure_here() -> Here:
-    at_home = {row.mistake.id for row in public.run(MODULES) if row.checks and row.mistake.way == 0}
-    singles = [case for name in MODULES for case in cases.singles(name) if case.mistakes[0].way == 0]
-    lost = {row.case.mistakes[0].id for row in audit.run(singles) if row.lost}
+    at_home = {row.misconception.id for row in public.run(MODULES) if row.checks and row.misconception.way == 0}
+    singles = [case for name in MODULES for case in cases.singles(name) if case.misconceptions[0].way == 0]
+    lost = {row.case.misconceptions[0].id for row in audit.run(singles) if row.lost}
     shares = {}
     with open_grader() as grader:
         most = sum(grader.rubric.modules[name].points for name in MODULES)

@@ -36,8 +36,6 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--mutants", is_flag=True, help="audit generated mutants of the reference solutions instead")
 @click.option("--blind-spots", is_flag=True, help="report the input classes that no graded call covers instead")
-@click.option("--repairs", is_flag=True, help="report which unlisted mistakes a single edit repairs instead")
-@click.option("--steps", is_flag=True, help="report what each hidden test call contributes instead")
 @click.option("--ablate", is_flag=True, help="report what each rule of the grading contributes instead (an hour)")
 @click.option(
     "--modules",
@@ -55,8 +53,6 @@ def audit(
     public: bool,
     mutants: bool,
     blind_spots: bool,
-    repairs: bool,
-    steps: bool,
     ablate: bool,
     modules: tuple[Path, ...],
 ) -> None:
@@ -70,22 +66,17 @@ def audit(
     from autograder.audit import blind_spots as blind
     from autograder.audit import mutants as machine
     from autograder.audit import public as home
-    from autograder.audit import steps as needed
     from autograder.gradebook import pool
 
     if only and (mutants or blind_spots):
         raise click.UsageError("--mutants and --blind-spots cover all modules and cannot be combined with --only")
-    chosen = named(only, only_modules=mutants or blind_spots or repairs or steps or public)
+    chosen = named(only, only_modules=public)
     before = _read(against) if against is not None else None
     pool.check()
     if mutants:
         sys.exit(machine.report(jobs))
     if blind_spots:
         sys.exit(blind.report())
-    if repairs:
-        sys.exit(machine.report_repairs(jobs, chosen))
-    if steps:
-        sys.exit(needed.report(chosen, jobs))
     if ablate:
         graded = ablation.subjects(modules)
         for line in ablation.lines(ablation.run([*ablation.NEUTRAL, *ablation.RULES], graded, jobs), len(graded)):

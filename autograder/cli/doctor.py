@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from autograder.cli import probes
-from autograder.exceptions import SandboxFault
+from autograder.exceptions import SandboxError
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import layers
 from autograder.sandbox.layers import landlock
@@ -48,7 +48,7 @@ def diagnose() -> dict[str, tuple[str, str]]:
 def _tried(layer: str) -> tuple[str, str]:
     try:
         reply, started = attempt(layer, (layer, *BELOW.get(layer, ())))
-    except SandboxFault as fault:
+    except SandboxError as fault:
         return "fails", str(fault)
     if reply.value == []:
         proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]

@@ -9,8 +9,8 @@ import numpy as np
 from autograder.feedback.observations import differs_by, observe
 from autograder.feedback.sentences import ended, form_of_example, sentence
 from autograder.feedback.text import said_in_code
-from autograder.grading.call_results import Record
-from autograder.grading.probes import Tried
+from autograder.grading.call_results import CallResult
+from autograder.grading.probes import ProbeResult
 from autograder.homework import reference
 from autograder.values.display import display, function_source, literal, pair
 
@@ -18,36 +18,38 @@ LONGEST = 3000  # characters of a value that came back
 
 
 def counterexample(
-    record: Record,
+    call_result: CallResult,
     named: bool = False,
-    examples: Sequence[Record] = (),
+    examples: Sequence[CallResult] = (),
     label: str = "For example",
-    outcomes: Sequence[Tried] = (),
+    outcomes: Sequence[ProbeResult] = (),
 ) -> str:
     """A wrong public example: the call, what came back, what was expected, and how the two differ.
 
     `named`: a known mistake is named already, so that no more is said than how the values differ. `examples` are all public
     examples of the same function, `outcomes` those of the trials of this one. `label` stands before it.
     """
-    block = "```python\n" + lines(record).replace("```", "'''") + "\n```"
-    observation = differs_by(record) if named else observe(record, examples, outcomes)
-    said = " ".join(filter(None, (form_of_example(record), observation)))
+    block = "```python\n" + lines(call_result).replace("```", "'''") + "\n```"
+    observation = differs_by(call_result) if named else observe(call_result, examples, outcomes)
+    said = " ".join(filter(None, (form_of_example(call_result), observation)))
     return f"**{label}:**\n\n{block}" + (f"\n\n{said}" if said else "")
 
 
-def lines(record: Record) -> str:
+def lines(call_result: CallResult) -> str:
     """The call, what was expected and what came back, as lines of Python."""
-    expected, came_back = _results(record)
-    return "\n".join([*_call(record), f"# expected: {_commented(expected)}", f"# yours:    {_commented(came_back)}"])
+    expected, came_back = _results(call_result)
+    return "\n".join(
+        [*_call(call_result), f"# expected: {_commented(expected)}", f"# yours:    {_commented(came_back)}"]
+    )
 
 
-def _call(record: Record) -> Iterator[str]:
+def _call(call_result: CallResult) -> Iterator[str]:
     """The call as lines of Python, its larger arguments by name."""
-    step = record.step
-    yield from ("import numpy as np", f"from {step.target.module} import {step.target.function}", "")
-    names = list(inspect.signature(reference.functions()[step.target.function]).parameters)
+    test_call = call_result.test_call
+    yield from ("import numpy as np", f"from {test_call.target.module} import {test_call.target.function}", "")
+    names = list(inspect.signature(reference.functions()[test_call.target.function]).parameters)
     arguments = []
-    for name, value in zip(names, step.args, strict=False):
+    for name, value in zip(names, test_call.args, strict=False):
         if callable(value):
             lambda_ = value.__name__ == "<lambda>"
             yield f"{name} = {function_source(value)}" if lambda_ else function_source(value)
@@ -57,31 +59,31 @@ def _call(record: Record) -> Iterator[str]:
             arguments.append(name)
         else:
             arguments.append(literal(value))
-    arguments += [f"{name}={literal(value)}" for name, value in step.kwargs.items()]
-    yield f"{step.target.function}({', '.join(arguments)})"
+    arguments += [f"{name}={literal(value)}" for name, value in test_call.kwargs.items()]
+    yield f"{test_call.target.function}({', '.join(arguments)})"
 
 
-def _results(record: Record) -> tuple[str, str]:
+def _results(call_result: CallResult) -> tuple[str, str]:
     """What was expected and what came back, as text."""
-    expected, error = record.step.expected, record.step.rules.error
+    expected, error = call_result.test_call.expected, call_result.test_call.rules.error
     wanted = f"{error}, because the docstring does not allow these arguments" if error else ""
-    if record.reply.ended is not None:
-        return wanted or display(expected), ended(record.reply.ended, (f"{record.target.module}.py",))
-    if record.reply.error is not None:
-        return wanted or display(expected), _raised(record)
+    if call_result.reply.ended is not None:
+        return wanted or display(expected), ended(call_result.reply.ended, (f"{call_result.target.module}.py",))
+    if call_result.reply.error is not None:
+        return wanted or display(expected), _raised(call_result)
     if error:
-        return wanted, _bounded(display(record.reply.value))
-    if record.fault is not None and record.fault.kind == "dtype":  # other digits would draw the eye off
-        return display(expected), _bounded(display(record.reply.value, like=expected))
-    shown = pair(expected, record.reply.value)
+        return wanted, _bounded(display(call_result.reply.value))
+    if call_result.failure is not None and call_result.failure.kind == "dtype":  # other digits would draw the eye off
+        return display(expected), _bounded(display(call_result.reply.value, like=expected))
+    shown = pair(expected, call_result.reply.value)
     return shown[0], _bounded(shown[1])
 
 
-def _raised(record: Record) -> str:
-    error = record.reply.error
+def _raised(call_result: CallResult) -> str:
+    error = call_result.reply.error
     assert error is not None
     if error.hint == "missing":
-        return sentence(record)
+        return sentence(call_result)
     text = said_in_code(error.text.partition("\n")[0])
     place = f"  (line {error.line} of {said_in_code(error.file)})" if error.line else ""
     return f"{error.kind}{': ' if text else ''}{text}{place}"

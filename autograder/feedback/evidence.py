@@ -13,12 +13,12 @@ import numpy as np
 
 from autograder.feedback.sentences import seen, sentence
 from autograder.grading import scoring
-from autograder.grading.call_results import Record
+from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Result
 from autograder.grading.responses import wrong_in_value
-from autograder.grading.scoring import Graded, Why
+from autograder.grading.scoring import CriterionScore, Why
 from autograder.homework import kit
-from autograder.homework.library import Mistake
+from autograder.homework.library import Misconception
 from autograder.values.display import display
 from autograder.values.kinds import describe
 
@@ -45,41 +45,42 @@ RULES: dict[Why, tuple[str, Callable[..., Any]]] = {
 }
 
 
-def lines(graded: Graded, result: Result) -> Iterator[str]:
+def lines(graded: CriterionScore, result: Result) -> Iterator[str]:
     """The explanation of one criterion."""
     criterion = graded.criterion
     points = f"{graded.points:g} of {criterion.most:g} points"
     yield f"{criterion.id}: {points} ({_found(kit.rubric_file(), criterion.id.partition('.')[2] + ':')})"
     yield f"  {criterion.about}; covers {', '.join(criterion.grades) or 'all modules together'}"
     module = next(module for module in result.modules if module.module == criterion.module)
-    own = [record for record in module.records if record.step.criterion == criterion.id]
-    failed = [record for record in own if record.fault is not None]
+    own = [call_result for call_result in module.call_results if call_result.test_call.criterion == criterion.id]
+    failed = [call_result for call_result in own if call_result.failure is not None]
     yield f"\nTest calls: {len(own)}, failing: {len(failed)}"
     suite = kit.suites() / f"test_{criterion.module}.py"
-    for test, calls in groupby(own, key=lambda record: record.step.test.partition("[")[0]):
+    for test, calls in groupby(own, key=lambda call_result: call_result.test_call.test.partition("[")[0]):
         yield f"  {test} ({_found(suite, f'def {test}(')})"
-        for record in calls:
-            yield from _call(record)
+        for call_result in calls:
+            yield from _call(call_result)
     yield "\nDiagnosis"
-    yield from (f"  {line}" for line in _diagnosis(graded, module.records))
+    yield from (f"  {line}" for line in _diagnosis(graded, module.call_results))
     said, function = RULES[graded.why]
     yield f"\nRule\n  {said}\n  {_line_of(function)}; autograder/docs/explanation/scoring.md"
 
 
-def _call(record: Record) -> Iterator[str]:
-    step = record.step
-    outcome = "passes" if record.fault is None else "FAILS "
+def _call(call_result: CallResult) -> Iterator[str]:
+    test_call = call_result.test_call
+    outcome = "passes" if call_result.failure is None else "FAILS "
     arguments = ", ".join(
-        [*map(_argument, step.args), *(f"{n}={_argument(value)}" for n, value in step.kwargs.items())]
+        [*map(_argument, test_call.args), *(f"{n}={_argument(value)}" for n, value in test_call.kwargs.items())]
     )
-    call = f"{step.target.function}({arguments})"
-    yield f"    {outcome} {call if step.kind == 'call' else f'{step.kind} of an earlier call of {step.target.function}'}"
-    if record.fault is None:
+    call = f"{test_call.target.function}({arguments})"
+    earlier = f"{test_call.kind} of an earlier call of {test_call.target.function}"
+    yield f"    {outcome} {call if test_call.kind == 'call' else earlier}"
+    if call_result.failure is None:
         return
-    yield f"           {sentence(record)}"
-    if step.kind == "call" and record.reply.error is None and record.reply.ended is None:
-        yield f"           expected: {step.rules.error or _short(step.expected)}"
-        yield f"           returned: {_short(record.reply.value)}"
+    yield f"           {sentence(call_result)}"
+    if test_call.kind == "call" and call_result.reply.error is None and call_result.reply.ended is None:
+        yield f"           expected: {test_call.rules.error or _short(test_call.expected)}"
+        yield f"           returned: {_short(call_result.reply.value)}"
 
 
 def _argument(value: Any) -> str:
@@ -94,41 +95,41 @@ def _short(value: Any) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
 
 
-def _diagnosis(graded: Graded, records: Iterable[Record]) -> Iterator[str]:
-    for mistake in graded.mistakes:
-        yield from _mistake(mistake, graded, records)
+def _diagnosis(graded: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:
+    for misconception in graded.misconceptions:
+        yield from _mistake(misconception, graded, call_results)
     if graded.undecided:
-        ids = ", ".join(mistake.id for mistake in graded.undecided)
+        ids = ", ".join(misconception.id for misconception in graded.undecided)
         yield f"these misconceptions give the same result in every call, so none is named: {ids}"
     if graded.blamed:
         yield f"tested with a correct {', '.join(graded.blamed)} in place of the student's"
     if graded.charged:
         yield f"costs {', '.join(graded.charged)}"
-    if not (graded.mistakes or graded.undecided):
+    if not (graded.misconceptions or graded.undecided):
         yield (
             "none: every call passes"
-            if graded.record is None
+            if graded.call_result is None
             else "none: no misconception and no single edit explains the calls"
         )
 
 
-def _mistake(mistake: Mistake, graded: Graded, records: Iterable[Record]) -> Iterator[str]:
-    if seen(mistake):
-        yield f"observed: {mistake.does}"
+def _mistake(misconception: Misconception, graded: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:
+    if seen(misconception):
+        yield f"observed: {misconception.does}"
         return
-    if not mistake.right:
-        yield f"{mistake.name} in {mistake.module}.py: a single edit of {mistake.function} makes every call pass"
+    if not misconception.right:
+        yield f"{misconception.name} in {misconception.module}.py: a single edit of {misconception.function} makes every call pass"
         return
-    file = kit.misconceptions() / mistake.module / f"{mistake.function}.py"
-    place = _found(file, '"' + mistake.name + '"')
-    yield f"{mistake.id} ({place}): {mistake.does}"
-    own = [record for record in records if record.target.function == mistake.function]
+    file = kit.misconceptions() / misconception.module / f"{misconception.function}.py"
+    place = _found(file, '"' + misconception.name + '"')
+    yield f"{misconception.id} ({place}): {misconception.does}"
+    own = [call_result for call_result in call_results if call_result.target.function == misconception.function]
     wrong = sum(map(wrong_in_value, own))
     if graded.at_least:
-        yield f"  it explains some of the {wrong} wrong results of {mistake.function}"
+        yield f"  it explains some of the {wrong} wrong results of {misconception.function}"
     else:
-        beside = " with the other mistakes named," if len(graded.mistakes) > 1 else ""
-        yield f" {beside} it reproduces all {len(own)} results of {mistake.function}, {wrong} of them wrong"
+        beside = " with the other mistakes named," if len(graded.misconceptions) > 1 else ""
+        yield f" {beside} it reproduces all {len(own)} results of {misconception.function}, {wrong} of them wrong"
 
 
 def _found(file: Path, text: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from autograder.feedback.other_arguments import others, right_for
-from autograder.grading.call_results import Record
-from autograder.grading.probes import Tried, is_unsteady, moved, part
+from autograder.grading.call_results import CallResult
+from autograder.grading.probes import ProbeResult, is_unsteady, moved, part
 from autograder.grading.thresholds import FEW
 from autograder.values.compare import equal
 from autograder.values.differences import IN_ORDER, UNSTEADY, difference
@@ -20,73 +20,82 @@ from autograder.values.differences import IN_ORDER, UNSTEADY, difference
 Array = np.ndarray[Any, Any]
 
 
-def observe(example: Record, examples: Sequence[Record] = (), outcomes: Sequence[Tried] = ()) -> str:
+def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: Sequence[ProbeResult] = ()) -> str:
     """A few sentences about a wrong public example, or "". `examples` are all public examples of the same function.
 
     `outcomes` are those of the trials of the example; what is said of all calls must hold of those that are wrong.
     """
-    step = example.step
-    if step.rules.error or example.reply.ended is not None:
+    test_call = example.test_call
+    if test_call.rules.error or example.reply.ended is not None:
         return ""
     if is_unsteady(outcomes):
         return UNSTEADY
     if not _returned(example):
         return _right_with(outcomes)
-    others = [record for record in examples if record.step is not step and _returned(record)]
-    wrong = [example, *(record for record in others if record.fault is not None)]
-    made_up = [outcome.record for outcome in outcomes[1:] if outcome.record.fault is not None]
+    others = [
+        call_result for call_result in examples if call_result.test_call is not test_call and _returned(call_result)
+    ]
+    wrong = [example, *(call_result for call_result in others if call_result.failure is not None)]
+    made_up = [outcome.call_result for outcome in outcomes[1:] if outcome.call_result.failure is not None]
     said = _other_arguments(wrong, made_up)
     differs = said or differs_by(example)
     if said or differs.startswith(IN_ORDER):
         return differs
-    alike = (_returned(r) and difference(r.step.expected, r.reply.value, r.step.allowed) == differs for r in made_up)
+    alike = (
+        _returned(r) and difference(r.test_call.expected, r.reply.value, r.test_call.allowed) == differs
+        for r in made_up
+    )
     if "transpose" in differs and not all(alike):
         differs = ""
     return " ".join(filter(None, (differs, dependence(outcomes), _right_with(outcomes))))
 
 
-def differs_by(example: Record) -> str:
+def differs_by(example: CallResult) -> str:
     """How the values of a public example differ; "" where it returned none."""
-    step = example.step
-    return difference(step.expected, example.reply.value, step.allowed, step.parts) if _returned(example) else ""
+    test_call = example.test_call
+    return (
+        difference(test_call.expected, example.reply.value, test_call.allowed, test_call.parts)
+        if _returned(example)
+        else ""
+    )
 
 
-def _right_with(outcomes: Sequence[Tried]) -> str:
+def _right_with(outcomes: Sequence[ProbeResult]) -> str:
     """What can be another in the call so that its result is right."""
-    right = (outcome.trial.change for outcome in outcomes[1:] if outcome.record.fault is None)
+    right = (outcome.trial.change for outcome in outcomes[1:] if outcome.call_result.failure is None)
     words = dict.fromkeys(filter(None, right))
     return f"The same call is correct with {', and with '.join(list(words)[:FEW])}." if words else ""
 
 
-def _returned(record: Record) -> bool:
-    return record.reply.error is None and record.reply.ended is None and not record.step.rules.error
+def _returned(call_result: CallResult) -> bool:
+    return call_result.reply.error is None and call_result.reply.ended is None and not call_result.test_call.rules.error
 
 
 # Right for other arguments
 
 
-def _other_arguments(wrong: Sequence[Record], made_up: Sequence[Record]) -> str:
+def _other_arguments(wrong: Sequence[CallResult], made_up: Sequence[CallResult]) -> str:
     """What the first result would be right for, if each other wrong one would be so too, or cannot tell.
 
     Of those that are made up each must be right for it.
     """
-    for sentence, value in others(wrong[0].step):
+    for sentence, value in others(wrong[0].test_call):
         if (
             _mixed(wrong[0], value)
-            and all(_agrees(record, sentence) for record in wrong[1:])
-            and all(_returned(r) and _mixed(r, right_for(r.step, sentence)) for r in made_up)
+            and all(_agrees(call_result, sentence) for call_result in wrong[1:])
+            and all(_returned(r) and _mixed(r, right_for(r.test_call, sentence)) for r in made_up)
         ):
             return sentence
     return ""
 
 
-def _agrees(record: Record, sentence: str) -> bool:
-    return next((_mixed(record, value) for said, value in others(record.step) if said == sentence), True)
+def _agrees(call_result: CallResult, sentence: str) -> bool:
+    return next((_mixed(call_result, value) for said, value in others(call_result.test_call) if said == sentence), True)
 
 
-def _mixed(record: Record, value: Any) -> bool:
+def _mixed(call_result: CallResult, value: Any) -> bool:
     """Whether a result is this value; of a tuple the parts that are right need not be."""
-    expected, actual, allowed = record.step.expected, record.reply.value, record.step.allowed
+    expected, actual, allowed = call_result.test_call.expected, call_result.reply.value, call_result.test_call.allowed
     if not isinstance(expected, tuple) or not isinstance(value, tuple) or not isinstance(actual, tuple | list):
         return equal(value, actual, allowed)
     if not len(expected) == len(value) == len(actual):
@@ -101,17 +110,17 @@ def _mixed(record: Record, value: Any) -> bool:
 # head for all. Each sentence says what was seen in trials of a public call, and no more.
 
 
-def dependence(outcomes: Sequence[Tried]) -> str:
+def dependence(outcomes: Sequence[ProbeResult]) -> str:
     """Sentences about the trials of one call, of which the first is the call itself; "" where both depend on the same."""
     moves = [outcome for outcome in outcomes[1:] if outcome.trial.path]
     if not moves:
         return ""
-    base = outcomes[0].record
-    names = tuple(f"`{name}`" for name in base.step.parts) or ("result",)
+    base = outcomes[0].call_result
+    names = tuple(f"`{name}`" for name in base.test_call.parts) or ("result",)
     of_leaves = [(path, list(own)) for path, own in groupby(moves, lambda outcome: outcome.trial.path)]
     said: list[tuple[int, str]] = []
     for number, name in enumerate(names):
-        right, yours = part(base.step.expected, number, names), part(base.reply.value, number, names)
+        right, yours = part(base.test_call.expected, number, names), part(base.reply.value, number, names)
         if moved(right, right) is None or moved(yours, yours) is None or np.shape(right) != np.shape(yours):
             continue
         for path, own in of_leaves:
@@ -119,8 +128,8 @@ def dependence(outcomes: Sequence[Tried]) -> str:
             pairs = [
                 (
                     t.trial.entry,
-                    moved(right, part(t.record.step.expected, number, names)),
-                    moved(yours, part(t.record.reply.value, number, names)),
+                    moved(right, part(t.call_result.test_call.expected, number, names)),
+                    moved(yours, part(t.call_result.reply.value, number, names)),
                     _again(t, number, names),
                     *(moved(*(part(value, number, names) for value in pair)) for pair in t.trial.elsewhere),
                 )
@@ -131,10 +140,10 @@ def dependence(outcomes: Sequence[Tried]) -> str:
     return " ".join(sentence for _, sentence in sorted(said, key=lambda ranked: ranked[0])[:FEW])
 
 
-def _again(outcome: Tried, number: int, names: Sequence[str]) -> Array:
+def _again(outcome: ProbeResult, number: int, names: Sequence[str]) -> Array:
     """Where your result moves among other numbers; everywhere, where that was not played."""
-    shape = np.shape(part(outcome.record.step.expected, number, names))
-    moves = [moved(*(part(record.reply.value, number, names) for record in pair)) for pair in outcome.again]
+    shape = np.shape(part(outcome.call_result.test_call.expected, number, names))
+    moves = [moved(*(part(call_result.reply.value, number, names) for call_result in pair)) for pair in outcome.again]
     alike = [move for move in moves if move is not None and move.shape == shape]
     return np.abs(alike).max(axis=0) if alike and len(alike) == len(moves) else np.ones(shape, int)
 

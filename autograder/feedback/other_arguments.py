@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import Step
+from autograder.grading.call_results import TestCall
 from autograder.grading.probes import Arguments, arguments, plain
 from autograder.homework import reference
 from autograder.values.compare import equal
@@ -24,28 +24,28 @@ RIGHT = "Your result would be correct"
 
 
 @lru_cache(maxsize=1024)
-def others(step: Step) -> tuple[tuple[str, Any], ...]:
+def others(test_call: TestCall) -> tuple[tuple[str, Any], ...]:
     """What the reference gives for other arguments than those of a public example, where that is something else.
 
     Each result comes after the sentence for who returns it: "Your result would be correct with `mask=None`." A result that holds
     little information, like three tokens, is the same for too many arrays to say anything: there only a flag, a word, a count or
     None is another.
     """
-    function = reference.functions()[step.target.function]
-    kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(step.expected)]
+    function = reference.functions()[test_call.target.function]
+    kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(test_call.expected)]
     is_rich = all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds)  # floating numbers, or many truths
     results = []
-    for sentence, call, is_plain in _calls(step, function, arguments(step)):
+    for sentence, call, is_plain in _calls(test_call, function, arguments(test_call)):
         value = _result(call)
-        if value is not None and not equal(step.expected, value, step.allowed) and (is_plain or is_rich):
+        if value is not None and not equal(test_call.expected, value, test_call.allowed) and (is_plain or is_rich):
             results.append((sentence, value))
     return tuple(results)
 
 
 @lru_cache(maxsize=4096)
-def right_for(step: Step, sentence: str) -> Any:
+def right_for(test_call: TestCall, sentence: str) -> Any:
     """The result that is right by a sentence of `others`; None where the reference gives none."""
-    calls = _calls(step, reference.functions()[step.target.function], arguments(step))
+    calls = _calls(test_call, reference.functions()[test_call.target.function], arguments(test_call))
     return next((_result(call) for said, call, _ in calls if said == sentence), None)
 
 
@@ -59,15 +59,17 @@ def _result(call: Callable[[], Any]) -> Any:
             return None
 
 
-def _calls(step: Step, function: Callable[..., Any], given: Arguments) -> Iterator[tuple[str, Callable[[], Any], bool]]:
+def _calls(
+    test_call: TestCall, function: Callable[..., Any], given: Arguments
+) -> Iterator[tuple[str, Callable[[], Any], bool]]:
     """The sentence, the call, and whether it is plain: the most likely mix-ups first."""
-    for words, changed in plain(step.target.function, given):
+    for words, changed in plain(test_call.target.function, given):
         yield f"{RIGHT} with {words}.", partial(function, **changed), True
         if words.endswith("one larger"):
             shifted = f"{RIGHT} with {words}, without the first row of that result."
             yield shifted, partial(lambda given: function(**given)[1:], changed), True
-    truth = isinstance(step.expected, np.ndarray) and step.expected.dtype.kind == "b"
-    for words, changed in _changes(function, given, not truth and not isinstance(step.expected, bool | np.bool_)):
+    truth = isinstance(test_call.expected, np.ndarray) and test_call.expected.dtype.kind == "b"
+    for words, changed in _changes(function, given, not truth and not isinstance(test_call.expected, bool | np.bool_)):
         yield f"{RIGHT} with {words}.", partial(function, **changed), False
     for name, value in given.items():
         if isinstance(value, np.ndarray):

@@ -13,7 +13,7 @@ from autograder.feedback.messages import message
 from autograder.feedback.summary import notes, summary
 from autograder.feedback.text import number
 from autograder.grading.grader import Result
-from autograder.grading.scoring import Graded
+from autograder.grading.scoring import CriterionScore
 from autograder.submissions.text import page
 
 
@@ -32,7 +32,7 @@ def gradescope(result: Result) -> dict[str, Any]:
     }
 
 
-def _entry(graded: Graded, result: Result) -> dict[str, Any]:
+def _entry(graded: CriterionScore, result: Result) -> dict[str, Any]:
     criterion = graded.criterion
     earned = graded.points == criterion.most
     return {
@@ -46,7 +46,7 @@ def _entry(graded: Graded, result: Result) -> dict[str, Any]:
         "extra_data": {
             "criterion": criterion.id,
             # Those that points were lost to: what is earned in spite of a mistake has none.
-            "misconceptions": [] if earned else list(dict.fromkeys(m.id for m in graded.mistakes if m.right)),
+            "misconceptions": [] if earned else list(dict.fromkeys(m.id for m in graded.misconceptions if m.right)),
         },
     }
 

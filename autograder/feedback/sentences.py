@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from autograder.grading.call_results import Record, Target
+from autograder.grading.call_results import CallResult, Target
 from autograder.homework import reference, rubric
-from autograder.homework.library import Mistake
+from autograder.homework.library import Misconception
 from autograder.sandbox.messages import Ended, Error
 from autograder.submissions.submission import Submission
 from autograder.values.changes import WORK_ON_COPIES, in_words
@@ -40,23 +40,24 @@ FAULTS = {
 }
 
 
-def sentence(record: Record, place: bool = True, files: tuple[str, ...] = ()) -> str:
+def sentence(call_result: CallResult, place: bool = True, files: tuple[str, ...] = ()) -> str:
     """What is wrong with one call, hidden or not, as a sentence that begins with "It" or "The".
 
     `place`: whether the line of an error is said. It is said of the module's own file, and of `files`.
     """
-    assert record.fault is not None
-    own = (f"{record.target.module}.py", *files) if place else ()
-    if record.reply.ended is not None:
-        return ended(record.reply.ended, own)
-    if record.reply.error is not None and record.fault.kind == "raised":
-        return _raised(record.reply.error, record, own)
-    if record.fault.kind in FORMS:
-        said = f"the docstring says {returns(record.target) or kind_of(record.step.expected)}"
-        return f"{FORMS[record.fault.kind]}{_part(record)}; {KEEP_DTYPE if record.fault.kind == 'dtype' else said}."
-    if record.fault.kind in ("changed", "changed_later") and record.reply.changed:
-        return _changed(record)
-    return FAULTS[record.fault.kind]
+    assert call_result.failure is not None
+    own = (f"{call_result.target.module}.py", *files) if place else ()
+    if call_result.reply.ended is not None:
+        return ended(call_result.reply.ended, own)
+    if call_result.reply.error is not None and call_result.failure.kind == "raised":
+        return _raised(call_result.reply.error, call_result, own)
+    if call_result.failure.kind in FORMS:
+        said = f"the docstring says {returns(call_result.target) or kind_of(call_result.test_call.expected)}"
+        kind = call_result.failure.kind
+        return f"{FORMS[kind]}{_part(call_result)}; {KEEP_DTYPE if kind == 'dtype' else said}."
+    if call_result.failure.kind in ("changed", "changed_later") and call_result.reply.changed:
+        return _changed(call_result)
+    return FAULTS[call_result.failure.kind]
 
 
 def about_call(function: str, said: str) -> str:
@@ -69,20 +70,27 @@ def lowered(said: str) -> str:
     return said[:1].lower() + said[1:]
 
 
-def _part(record: Record) -> str:
+def _part(call_result: CallResult) -> str:
     """ " for `var`" if only that part of a tuple has the wrong form; "" where the whole result has."""
-    found = re.match(r"part \[(\d+)\]", record.fault.text if record.fault else "")
-    names = record.step.parts
+    found = re.match(r"part \[(\d+)\]", call_result.failure.text if call_result.failure else "")
+    names = call_result.test_call.parts
     return f" for {f'`{names[int(found[1])]}`' if names else found[0]}" if found else ""
 
 
-def form_of_example(record: Record) -> str:
+def form_of_example(call_result: CallResult) -> str:
     """What is wrong in the form of a public example's result, with what came back; "" where its form is right."""
-    step = record.step
-    if record.fault is None or record.fault.kind not in FORMS:
+    test_call = call_result.test_call
+    if call_result.failure is None or call_result.failure.kind not in FORMS:
         return ""
-    returned = returns(record.target)
-    return form(step.expected, step.counted(record.reply.value), step.allowed, step.rules.dtype, returned, step.parts)
+    returned = returns(call_result.target)
+    return form(
+        test_call.expected,
+        test_call.counted(call_result.reply.value),
+        test_call.allowed,
+        test_call.rules.dtype,
+        returned,
+        test_call.parts,
+    )
 
 
 def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
@@ -92,12 +100,12 @@ def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
     return ENDED.get(end.why, ENDED["crash"]).format(what=what, where=loop)
 
 
-def unwritten(record: Record | None, submission: Submission) -> str:
+def unwritten(call_result: CallResult | None, submission: Submission) -> str:
     """A sentence about a function that computes nothing, as its text says, or that is defined twice, the last time so; "" for
     others, and where it cannot be called as it should be."""
-    if record is None or (record.reply.error is not None and record.reply.error.hint == "signature"):
+    if call_result is None or (call_result.reply.error is not None and call_result.reply.error.hint == "signature"):
         return ""
-    return _stubs(submission.text(f"{record.target.module}.py")).get(record.target.function, "")
+    return _stubs(submission.text(f"{call_result.target.module}.py")).get(call_result.target.function, "")
 
 
 @lru_cache(8)
@@ -107,22 +115,22 @@ def _stubs(text: bytes) -> dict[str, str]:
     return {name: f"`{name}` is not written yet. {twice(name, own)}".strip() for name, own in every if is_stub(own[-1])}
 
 
-def lacking(record: Record) -> str:
+def lacking(call_result: CallResult) -> str:
     """The contract function of the same module that a call needs, and that is not written or not there; "" if none."""
-    error = record.reply.error
+    error = call_result.reply.error
     if error is None or error.kind not in ("NotImplementedError", "NameError"):
         return ""
     name = next(iter(error.passed), "")
-    others = set(rubric.current().modules[record.target.module].functions) - {record.target.function}
+    others = set(rubric.current().modules[call_result.target.module].functions) - {call_result.target.function}
     return name if name in others else ""
 
 
-def needed(record: Record) -> str:
+def needed(call_result: CallResult) -> str:
     """What a call lacks, as "`softmax`, which is not written yet"; "" if nothing."""
-    name, error = lacking(record), record.reply.error
+    name, error = lacking(call_result), call_result.reply.error
     if not name or error is None:
         return ""
-    why = f"`{record.target.module}.py` does not have" if error.kind == "NameError" else "is not written yet"
+    why = f"`{call_result.target.module}.py` does not have" if error.kind == "NameError" else "is not written yet"
     return f"`{name}`, which {why}"
 
 
@@ -131,19 +139,19 @@ def where(file: str, line: int, files: tuple[str, ...], place: str = "on line") 
     return f" {place} {line} of `{file}`" if file in files and line else ""
 
 
-def _raised(error: Error, record: Record, files: tuple[str, ...]) -> str:
-    function, module = record.target.function, record.target.module
+def _raised(error: Error, call_result: CallResult, files: tuple[str, ...]) -> str:
+    function, module = call_result.target.function, call_result.target.module
     if error.hint == "missing":
         return missing(function, module)
     if error.hint == "signature":
         return no_such_call(function, ", ".join(inspect.signature(reference.functions()[function]).parameters))
-    if record.unwritten:
+    if call_result.unwritten:
         return f"It still raises NotImplementedError{where(error.file, error.line, files)}."
-    if needed(record):
-        return f"It needs {needed(record)}."
+    if needed(call_result):
+        return f"It needs {needed(call_result)}."
     raised = f"It raised {error.kind}{where(error.file, error.line, files)}"
-    if record.step.rules.error:
-        return f"{raised}, but the docstring requires a {record.step.rules.error}."
+    if call_result.test_call.rules.error:
+        return f"{raised}, but the docstring requires a {call_result.test_call.rules.error}."
     return f"{raised}. {advice(error.kind, error.text)}".strip()
 
 
@@ -158,80 +166,86 @@ def returns(target: Target) -> str:
 # What has changed
 
 
-def _changed(record: Record) -> str:
-    names = list(inspect.signature(reference.functions()[record.target.function]).parameters)
-    step = record.step
-    if step.kind == "call":
-        names = [*names[: len(step.args)], *step.kwargs]  # arguments by keyword are counted after the others
+def _changed(call_result: CallResult) -> str:
+    names = list(inspect.signature(reference.functions()[call_result.target.function]).parameters)
+    test_call = call_result.test_call
+    if test_call.kind == "call":
+        names = [*names[: len(test_call.args)], *test_call.kwargs]  # arguments by keyword are counted after the others
     # Positions and paths are those of arguments that the grader has made: nothing in them is the student's choice.
-    said = in_words(names, record.reply.changed)
+    said = in_words(names, call_result.reply.changed)
     # A call that raised an error may have changed them before.
-    seen = "After the call, its arguments were modified" if step.kind == "changes" else "It modified its arguments"
+    seen = "After the call, its arguments were modified" if test_call.kind == "changes" else "It modified its arguments"
     return f"{seen}: {said}. {WORK_ON_COPIES}"
 
 
 # Mistakes in words: what the code does and what is right, two parts that cannot be confused
 
 
-def named(mistakes: Sequence[Mistake], function: str = "", at_least: bool = False) -> str:
+def named(misconceptions: Sequence[Misconception], function: str = "", at_least: bool = False) -> str:
     """The full text of mistakes, as paragraphs. `function` is the one that is said to have been called: of others the name is said.
 
     The same mistake in two functions is told once, and so is what is right where it is the same for all. Of a repair (repair.py)
     only the line is known.
     """
-    repairs = [mistake for mistake in mistakes if not mistake.right]
+    repairs = [misconception for misconception in misconceptions if not misconception.right]
     if repairs:
-        others = [mistake for mistake in mistakes if mistake.right]
+        others = [misconception for misconception in misconceptions if misconception.right]
         return "\n\n".join(([named(others, function, at_least)] if others else []) + [_does(repairs)])
-    same: dict[tuple[str, str], list[Mistake]] = {}
-    for mistake in mistakes:
-        same.setdefault(mistake.same, []).append(mistake)
-    groups, right = list(same.values()), " ".join(dict.fromkeys(mistake.right for mistake in mistakes))
-    if all(map(seen, mistakes)) or len(groups) == 1:
-        label = "Observed" if seen(mistakes[0]) else f"Probably{' (not every result fits)' * at_least}"
-        return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Fix:** {right}"
+    same: dict[tuple[str, str], list[Misconception]] = {}
+    for misconception in misconceptions:
+        same.setdefault(misconception.same, []).append(misconception)
+    groups, right = (
+        list(same.values()),
+        " ".join(dict.fromkeys(misconception.right for misconception in misconceptions)),
+    )
+    if all(map(seen, misconceptions)) or len(groups) == 1:
+        label = "Observed" if seen(misconceptions[0]) else f"Probably{' (not every result fits)' * at_least}"
+        return f"**{label}{_inside(misconceptions, function)}:** {_does(own[0] for own in groups)}\n\n**Fix:** {right}"
     lines = []
     for number, own in enumerate(groups, 1):
         said = f"{'Observed: ' if seen(own[0]) else ''}{_placed(own, function)}"
         lines.append(f"{number}. {said}" + (f"  \n   **Fix:** {own[0].right}" if own[0].right != right else ""))
     listed = f"**Probably{' (not every result fits)' * at_least}:**\n\n" + "\n".join(lines)
-    return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Fix:** {right}"
+    return listed if len({m.right for m in misconceptions}) > 1 else f"{listed}\n\n**Fix:** {right}"
 
 
-def undecided(mistakes: Sequence[Mistake]) -> str:
+def undecided(misconceptions: Sequence[Misconception]) -> str:
     """What several mistakes share that do the same on every call: a whole sentence or half of one, or ""."""
-    does, right = {mistake.does for mistake in mistakes}, {mistake.right for mistake in mistakes}
+    does, right = (
+        {misconception.does for misconception in misconceptions},
+        {misconception.right for misconception in misconceptions},
+    )
     said = [f"**Probably:** {does.pop()}"] if len(does) == 1 else []
     return "\n\n".join([*said, f"**Fix:** {right.pop()}"] if len(right) == 1 else said)
 
 
-def reading(mistakes: Sequence[Mistake]) -> str:
+def reading(misconceptions: Sequence[Misconception]) -> str:
     """What to read about mistakes, each once."""
-    return "; ".join(dict.fromkeys(mistake.read for mistake in mistakes))
+    return "; ".join(dict.fromkeys(misconception.read for misconception in misconceptions))
 
 
-def briefly(mistakes: Sequence[Mistake], function: str = "") -> str:
+def briefly(misconceptions: Sequence[Misconception], function: str = "") -> str:
     """What the code does, without what is right: for a line that refers to the full text. Of others than `function` the name is
     said."""
-    same: dict[str, list[Mistake]] = {}
-    for mistake in mistakes:
-        same.setdefault(mistake.does, []).append(mistake)
+    same: dict[str, list[Misconception]] = {}
+    for misconception in misconceptions:
+        same.setdefault(misconception.does, []).append(misconception)
     return " ".join(_placed(own, function or own[0].function) for does, own in same.items() if does)
 
 
-def seen(mistake: Mistake) -> bool:
+def seen(misconception: Misconception) -> bool:
     """Whether a mistake was observed, and is neither a repair nor one of the known ones that reproduce the results."""
-    return not mistake.edits and not mistake.whole and bool(mistake.right)
+    return not misconception.edits and not misconception.whole and bool(misconception.right)
 
 
-def _does(mistakes: Iterable[Mistake]) -> str:
-    return " ".join(dict.fromkeys(mistake.does for mistake in mistakes))
+def _does(misconceptions: Iterable[Misconception]) -> str:
+    return " ".join(dict.fromkeys(misconception.does for misconception in misconceptions))
 
 
-def _placed(mistakes: Sequence[Mistake], function: str) -> str:
-    return f"{mistakes[0].does.removesuffix('.')}{_inside(mistakes, function, ' (', ')')}."
+def _placed(misconceptions: Sequence[Misconception], function: str) -> str:
+    return f"{misconceptions[0].does.removesuffix('.')}{_inside(misconceptions, function, ' (', ')')}."
 
 
-def _inside(mistakes: Sequence[Mistake], function: str, start: str = ", ", end: str = "") -> str:
-    names = list(dict.fromkeys(mistake.function for mistake in mistakes))
+def _inside(misconceptions: Sequence[Misconception], function: str, start: str = ", ", end: str = "") -> str:
+    names = list(dict.fromkeys(misconception.function for misconception in misconceptions))
     return "" if names == [function] else f"{start}in {' and '.join(f'`{name}`' for name in names)}{end}"

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from autograder.feedback.sentences import about_call, ended, sentence
 from autograder.feedback.text import listed, number, said
-from autograder.grading.call_results import Record
+from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.homework import reference, rubric
 from autograder.sandbox.messages import Error
@@ -72,7 +72,7 @@ def _standing(result: Result) -> str:
     seen = [graded for graded in result.graded if graded.criterion.visible]
     points, most = sum(graded.points for graded in seen), sum(graded.criterion.most for graded in seen)
     lost = [graded for graded in seen if graded.points < graded.criterion.most]
-    cause = reason((g.criterion.module, [m.id for m in g.mistakes if m.right]) for g in lost)
+    cause = reason((g.criterion.module, [m.id for m in g.misconceptions if m.right]) for g in lost)
     rest = sum(graded.criterion.most for graded in result.graded) - most
     at_once = " that are visible now" if rest else ""
     later = f" The other {number(rest)} are not shown yet." if rest else ""
@@ -85,10 +85,10 @@ def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
     `lost` are the module and the named mistakes of each criterion.
     """
     criteria = list(lost)
-    mistakes = sorted({mistake for _, named in criteria for mistake in named})
-    if mistakes and all(named for _, named in criteria):
-        functions = listed([f"`{mistake.partition('.')[0]}`" for mistake in mistakes])
-        return f": {'one mistake' if len(mistakes) == 1 else f'{len(mistakes)} mistakes'}, in {functions}"
+    misconceptions = sorted({misconception for _, named in criteria for misconception in named})
+    if misconceptions and all(named for _, named in criteria):
+        functions = listed([f"`{misconception.partition('.')[0]}`" for misconception in misconceptions])
+        return f": {'one mistake' if len(misconceptions) == 1 else f'{len(misconceptions)} mistakes'}, in {functions}"
     files = [f"`{file}`" for module, _ in criteria if (file := rubric.current().file_of(module))]
     return f": points were lost in {listed(files)}" if files else ""
 
@@ -111,10 +111,10 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
         yield TopNote(kind, path, not_imported(module, submission), file)
         return
     reasons: dict[str, list[str]] = {}
-    for record in module.records:
-        reason = _reason(record)
+    for call_result in module.call_results:
+        reason = _reason(call_result)
         if reason:
-            reasons.setdefault(reason, []).append(record.step.rules.question)
+            reasons.setdefault(reason, []).append(call_result.test_call.rules.question)
     for reason, questions in reasons.items():
         yield TopNote("answer", file, _filled(reason, questions), file)
 
@@ -195,25 +195,25 @@ def _is_utf8(content: bytes) -> bool:
     return True
 
 
-def no_answer(record: Record | None) -> str:
+def no_answer(call_result: CallResult | None) -> str:
     """Why a question has no answer at all; "" where there is one, right or wrong. Says nothing of which letter it is.
 
     The function that answers questions has no arguments, so nothing that is said here can come from a hidden input.
     """
-    reason = _reason(record) if record is not None else ""
-    return _filled(reason, [record.step.rules.question]) if reason and record is not None else ""
+    reason = _reason(call_result) if call_result is not None else ""
+    return _filled(reason, [call_result.test_call.rules.question]) if reason and call_result is not None else ""
 
 
-def _reason(record: Record) -> str:
+def _reason(call_result: CallResult) -> str:
     """The same, with {questions} where they are to be named."""
-    if not record.step.rules.question or record.fault is None:
+    if not call_result.test_call.rules.question or call_result.failure is None:
         return ""
-    function, question = f"`{record.target.function}`", record.step.rules.question
-    if record.unwritten:
+    function, question = f"`{call_result.target.function}`", call_result.test_call.rules.question
+    if call_result.unwritten:
         return f"{function} is not written yet, so no answers could be graded."
-    if record.reply.error is not None or record.reply.ended is not None:
-        return f"{about_call(function, sentence(record))} No answers could be graded."
-    value = record.reply.value
+    if call_result.reply.error is not None or call_result.reply.ended is not None:
+        return f"{about_call(function, sentence(call_result))} No answers could be graded."
+    value = call_result.reply.value
     if not isinstance(value, dict):
         return f"{function} must return a dict that maps each question id to a letter. No answers could be graded."
     if question not in value:
@@ -222,7 +222,7 @@ def _reason(record: Record) -> str:
     if not isinstance(given, str) or len(given.strip()) != 1 or not given.strip().isalpha():
         return "The answer to {questions} is not a single letter."
     # Before the answers in the docstring of the module; none where it has no such lines.
-    offered = re.findall(r"^ *([a-z])\) ", reference.modules()[record.target.module].__doc__ or "", re.MULTILINE)
+    offered = re.findall(r"^ *([a-z])\) ", reference.modules()[call_result.target.module].__doc__ or "", re.MULTILINE)
     letters = sorted(set(offered))
     if letters and given.strip().lower() not in letters:
         return f"The answer to {{questions}} is not one of the letters {', '.join(letters)}."

@@ -27,7 +27,7 @@ from autograder.homework.rubric import RubricError
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission
-from autograder.submissions.uploads import Entry, load
+from autograder.submissions.uploads import Upload, load
 
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
 WRITES = 3  # failed writes in a row
@@ -54,14 +54,14 @@ class ClassGrades:
 class _Job:
     """A submission on its way through the workers."""
 
-    entry: Entry
+    entry: Upload
     submission: Submission
     stamp: dict[str, Any]
     crashes: int = 0
 
 
 def run(
-    entries: Sequence[Entry],
+    entries: Sequence[Upload],
     store: Store,
     workers: Pool,
     limits: Limits,
@@ -121,7 +121,7 @@ class _Batch:
     breaks: int = 0
     ready: bool = False
 
-    def all(self, entries: Sequence[Entry]) -> ClassGrades:
+    def all(self, entries: Sequence[Upload]) -> ClassGrades:
         self.display.start(len(entries))
         jobs = self._jobs(entries)
         while self._fill(jobs) and not self.outcome.stopped:
@@ -135,7 +135,7 @@ class _Batch:
                 self.outcome.faults.setdefault(entry.key, "the run stopped before this submission")
         return self.outcome
 
-    def _jobs(self, entries: Sequence[Entry]) -> Iterator[_Job]:
+    def _jobs(self, entries: Sequence[Upload]) -> Iterator[_Job]:
         """The submissions that must be graded, each read when a worker is free for it."""
         for entry in entries:
             try:
@@ -243,7 +243,7 @@ class _Batch:
         self.outcome.grades[grade.key] = grade
         self.display.advance(grade.score, kept)
 
-    def _fault(self, entry: Entry, why: str) -> None:
+    def _fault(self, entry: Upload, why: str) -> None:
         self.outcome.faults[entry.key] = " ".join(why.split())
         self.store.set_aside(entry.key)
         self.display.advance(None)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from autograder.feedback.counterexamples import lines
-from autograder.grading.call_results import Record
+from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.responses import wrong_in_value
 from autograder.homework import kit, rubric
@@ -64,9 +64,9 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
     """The functions of one submission whose wrong results no known mistake explains."""
     for module in result.modules:
         text = result.submission.text(f"{module.module}.py")
-        for function, records in module.unexplained.items():
-            wrong = [record for record in records if wrong_in_value(record)]
-            calls = Counter(record.step.criterion for record in wrong if record.step.criterion)
+        for function, call_results in module.unexplained.items():
+            wrong = [call_result for call_result in call_results if wrong_in_value(call_result)]
+            calls = Counter(call_result.test_call.criterion for call_result in wrong if call_result.test_call.criterion)
             about = rubric.current().criteria
             criteria = sorted(calls, key=lambda name: (about[name].looks_at != "values", -calls[name]))
             yield Unexplained(
@@ -88,19 +88,21 @@ def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[St
     return sorted(made, key=lambda group: (-len(group), shortest(group).function, shortest(group).replies))
 
 
-def digest_of(wrong: Sequence[Record]) -> str:
+def digest_of(wrong: Sequence[CallResult]) -> str:
     """Over the wrong replies of a function.
 
     Two functions have the same one if they are wrong in the same calls, and raise the same there or give values that are equal
     up to rounding.
     """
     total = hashlib.sha256()
-    for record in wrong:
-        step = record.step
-        most = max((magnitude(np.asarray(leaf)) for leaf in leaves(step.expected) if _is_number(leaf)), default=1.0)
-        error = record.reply.error
-        reply = error.kind if error is not None else _rounded(record.reply.value, STEP * step.allowed * most)
-        total.update(repr((step.number, reply)).encode())
+    for call_result in wrong:
+        test_call = call_result.test_call
+        most = max(
+            (magnitude(np.asarray(leaf)) for leaf in leaves(test_call.expected) if _is_number(leaf)), default=1.0
+        )
+        error = call_result.reply.error
+        reply = error.kind if error is not None else _rounded(call_result.reply.value, STEP * test_call.allowed * most)
+        total.update(repr((test_call.number, reply)).encode())
     return total.hexdigest()[:16]
 
 
@@ -108,18 +110,18 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.ndarray | np.generic)
 
 
-def _rounded(value: Any, step: float) -> Any:
+def _rounded(value: Any, test_call: float) -> Any:
     """A value in which what the comparison accepts alike is the same: lists and tuples, dtypes, numbers up to rounding."""
     if isinstance(value, list | tuple):
-        return [_rounded(part, step) for part in value]
+        return [_rounded(part, test_call) for part in value]
     if isinstance(value, dict):
-        return [(key, _rounded(part, step)) for key, part in value.items()]
+        return [(key, _rounded(part, test_call)) for key, part in value.items()]
     array = np.asarray(value) if _is_number(value) else np.asarray(None)
     if array.dtype.kind not in "biuf":
         return type(value).__name__
     if array.dtype.kind != "b":
         with np.errstate(over="ignore"):
-            array = np.rint(array.astype(np.float64) / (step or 1.0)) + 0.0  # + 0.0: no negative zero
+            array = np.rint(array.astype(np.float64) / (test_call or 1.0)) + 0.0  # + 0.0: no negative zero
         array = np.where(np.isnan(array), np.nan, array)  # nan has signs too
     return array.dtype.kind, array.shape, array.tobytes()
 
@@ -127,12 +129,14 @@ def _rounded(value: Any, step: float) -> Any:
 def _example(module: ModuleResult, function: str) -> str:
     """The public example that is shown of it, without imports, for a teacher to read."""
     shown = (graded.shown for graded in module.graded)
-    record = next((r for r in shown if r is not None and r.target.function == function), None)
-    if record is None:
+    call_result = next((r for r in shown if r is not None and r.target.function == function), None)
+    if call_result is None:
         return ""
-    if record.reply.error is not None:  # its text is the student's
-        record = replace(record, reply=replace(record.reply, error=replace(record.reply.error, text="")))
-    return lines(record).partition("\n\n")[2].replace("\n# yours: ", "\n# theirs:")
+    if call_result.reply.error is not None:  # its text is the student's
+        call_result = replace(
+            call_result, reply=replace(call_result.reply, error=replace(call_result.reply.error, text=""))
+        )
+    return lines(call_result).partition("\n\n")[2].replace("\n# yours: ", "\n# theirs:")
 
 
 # The text of a function

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exceptions import ArgumentsError, CommandError, SandboxFault
+from autograder.exceptions import ArgumentsError, CommandError, SandboxError
 from autograder.feedback import results
 from autograder.gradebook import class_statistics
 from autograder.grading.grader import Grader, open_grader
@@ -137,7 +137,7 @@ def grade(submission: Submission, kit: str) -> dict[str, Any]:
             )
         try:
             return _grade(submission)
-        except SandboxFault:
+        except SandboxError:
             return _grade(submission)
 
 

@@ -27,7 +27,7 @@ from autograder.gradebook.inputs import (
 )
 from autograder.gradebook.store import Grade, Outcome
 from autograder.homework.rubric import LatePolicy, Rubric
-from autograder.submissions.uploads import Entry, Student
+from autograder.submissions.uploads import Student, Upload
 
 NO_INPUTS = Inputs()
 NOTHING = "nothing to grade in it"
@@ -60,10 +60,10 @@ class StudentRow:
     """
 
     student: Student
-    entry: Entry
+    entry: Upload
     grade: Grade | None
     fault: str = ""
-    others: tuple[Entry, ...] = ()
+    others: tuple[Upload, ...] = ()
     section: str = ""
     absent: bool = False
     due: datetime | None = None
@@ -126,7 +126,7 @@ class StudentRow:
 
 
 def rows(
-    entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str], roster: Sequence[Person] = ()
+    entries: Sequence[Upload], grades: Mapping[str, Grade], faults: Mapping[str, str], roster: Sequence[Person] = ()
 ) -> list[StudentRow]:
     """Every student once, in the order of the entries, with the newest of several submissions."""
     students = [student for entry in entries for student in entry.students]
@@ -135,7 +135,7 @@ def rows(
         if student.sid and student.email:
             emails.setdefault(student.sid, set()).add(student.email.lower())
     persons = _known(students, roster)
-    handed_in: dict[object, list[tuple[Student, Entry]]] = {}
+    handed_in: dict[object, list[tuple[Student, Upload]]] = {}
     for entry in entries:
         for student in entry.students or (Student(),):
             identity = persons[student] if student in persons else _identity(student, entry, emails)
@@ -148,7 +148,7 @@ def rows(
     return made
 
 
-def _identity(student: Student, entry: Entry, emails: Mapping[str, set[str]]) -> object:
+def _identity(student: Student, entry: Upload, emails: Mapping[str, set[str]]) -> object:
     """Who it is: by address, else by id; by the name alone nobody is known, and the submission stands alone."""
     if student.email:
         return "email", student.email.lower()
@@ -168,7 +168,7 @@ def _number(key: str) -> int:
 
 
 def finished(
-    entries: Sequence[Entry],
+    entries: Sequence[Upload],
     grades: Mapping[str, Grade],
     faults: Mapping[str, str],
     rubric: Rubric,
@@ -182,7 +182,7 @@ def finished(
     return with_comments(class_rows, inputs.comments)
 
 
-def problems(entries: Sequence[Entry], rubric: Rubric, inputs: Inputs) -> list[str]:
+def problems(entries: Sequence[Upload], rubric: Rubric, inputs: Inputs) -> list[str]:
     """The same complaints, as far as they need no grades; and that of a roster of another class."""
     roster = inputs.roster
     class_rows = rows(entries, {}, {}, roster)
@@ -281,7 +281,7 @@ def with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Ru
     completed = [_completed(row, persons[row.student], rubric) if row.student in persons else row for row in rows]
     there = set(persons.values())
     absent = [person for person in roster if person not in there]
-    empty = StudentRow(Student(), Entry("", None), None, absent=True, total=0.0 if rubric.missing == "zero" else None)
+    empty = StudentRow(Student(), Upload("", None), None, absent=True, total=0.0 if rubric.missing == "zero" else None)
     return completed + [_completed(empty, person, rubric) for person in absent]
 
 

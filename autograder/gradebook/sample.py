@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.homework import kit, rubric
 from autograder.homework import library as known
-from autograder.homework.library import Mistake
+from autograder.homework.library import Misconception
 from autograder.release import handout
 
 Files = dict[str, str]
@@ -29,7 +29,7 @@ def _solution(name: str) -> str:
     return (kit.solutions() / f"{name}.py").read_text(encoding="utf-8")
 
 
-def wrong(files: Mapping[str, str], *mistakes: Mistake) -> Files:
+def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
     """The files with mistakes made in them, as if the student had written the wrong version last."""
     changed = dict(files)
     for mistake in mistakes:
@@ -37,7 +37,7 @@ def wrong(files: Mapping[str, str], *mistakes: Mistake) -> Files:
     return changed
 
 
-def mistakes(number: int) -> list[Mistake]:
+def mistakes(number: int) -> list[Misconception]:
     """The `number`-th known mistake of each module, counted around."""
     pools = [known.of_module(name) for name in rubric.current().modules]
     return [pool[number % len(pool)] for pool in pools if pool]

@@ -20,7 +20,7 @@ from autograder.gradebook import outputs, report, sample, store
 from autograder.homework import rubric
 from autograder.submissions.exports import listing
 from autograder.submissions.text import printable
-from autograder.submissions.uploads import Entry, Student, load
+from autograder.submissions.uploads import Student, Upload, load
 
 NAME = "similar.json"
 NOISE = 15  # tokens below which a match is chance: a formula of this homework is that long
@@ -77,7 +77,7 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
     return sorted(likely, key=lambda pair: (-pair.share, pair.one, pair.other)), works
 
 
-def _fingerprinted(submissions: Sequence[tuple[Entry, dict[str, str]]]) -> list[_Work]:
+def _fingerprinted(submissions: Sequence[tuple[Upload, dict[str, str]]]) -> list[_Work]:
     """The submissions, without what the handout gives and what many have written."""
     given = {name.removesuffix(".py"): text for name, text in sample.stubs().items()}
     handout = {name: set(_print(name, text).hashes) for name, text in given.items()}

@@ -20,7 +20,7 @@ from autograder.exceptions import ArgumentsError
 from autograder.feedback import results
 from autograder.gradebook.class_statistics import Guess, Unexplained
 from autograder.homework.rubric import INTEGRATION, TESTS
-from autograder.submissions.uploads import Entry, Student
+from autograder.submissions.uploads import Student, Upload
 
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
@@ -131,8 +131,8 @@ def _mark(test: Mapping[str, Any]) -> Mark:
     # Results of earlier kits name at most one mistake, under "misconception".
     named = extra["misconceptions"] if "misconceptions" in extra else [extra["misconception"] or ""]
     criterion, name = intern(str(extra["criterion"])), intern(str(test["name"]))
-    mistakes = tuple(intern(str(mistake)) for mistake in named if mistake)
-    return Mark(criterion, name, float(test["score"]), float(test["max_score"]), mistakes)
+    misconceptions = tuple(intern(str(misconception)) for misconception in named if misconception)
+    return Mark(criterion, name, float(test["score"]), float(test["max_score"]), misconceptions)
 
 
 class Store:
@@ -221,7 +221,7 @@ class Outcome:
     reasons: tuple[str, ...] = ()
 
 
-def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Entry], outcomes: Iterable[Outcome] = ()) -> None:
+def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Upload], outcomes: Iterable[Outcome] = ()) -> None:
     """Once before grading, and once more with what came of it. Raises OSError if it cannot be written."""
     students = {entry.key: [asdict(student) for student in entry.students] for entry in entries}
     document: Document = {"paths": [str(path.absolute()) for path in paths], "students": students}

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from autograder.sandbox.messages import Call, Reply
 from autograder.sandbox.wire import Kept
-from autograder.values.compare import Compared, Fault, compare
+from autograder.values.compare import Compared, Failure, compare
 from autograder.values.tree import leaves
 
 Kind = Literal["call", "changes", "write", "look"]
@@ -57,7 +57,7 @@ class Rules:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class TestCall:
     """One thing asked of a student's process. `criterion` is "" for a public example; `expected` comes from the reference.
 
     `number` is unique in the script of a module; `about` is the number of the call that "changes", "write" and "look" speak of.
@@ -105,46 +105,48 @@ class Step:
         return {leaf.call for leaf in given if isinstance(leaf, Kept)} | ({self.about} if self.about else set())
 
 
-def with_needed(every: Sequence[Step], wanted: Iterable[Step]) -> list[Step]:
+def with_needed(every: Sequence[TestCall], wanted: Iterable[TestCall]) -> list[TestCall]:
     """Some steps, those whose objects they are given or speak of, and what is written into these before, in their order."""
-    numbers = {step.number for step in wanted}
+    numbers = {test_call.number for test_call in wanted}
     last = max(numbers, default=0)
-    for step in reversed(every):  # an object comes from an earlier step
-        if step.number in numbers or (step.kind == "write" and step.about in numbers and step.number < last):
-            numbers |= {step.number, *step.needs}
-    return [step for step in every if step.number in numbers]
+    for test_call in reversed(every):  # an object comes from an earlier step
+        if test_call.number in numbers or (
+            test_call.kind == "write" and test_call.about in numbers and test_call.number < last
+        ):
+            numbers |= {test_call.number, *test_call.needs}
+    return [test_call for test_call in every if test_call.number in numbers]
 
 
-def grouped(steps: Iterable[Step], linked: Callable[[Step], Iterable[int]]) -> list[list[Step]]:
+def grouped(test_calls: Iterable[TestCall], linked: Callable[[TestCall], Iterable[int]]) -> list[list[TestCall]]:
     """Steps in groups, each with those, by number, that it is linked to; in their order."""
-    leader = {step.number: step.number for step in steps}
+    leader = {test_call.number: test_call.number for test_call in test_calls}
 
     def top(number: int) -> int:
         while leader[number] != number:
             number = leader[number]
         return number
 
-    for step in steps:
-        for number in linked(step):
-            leader[top(step.number)] = top(number)
-    groups: dict[int, list[Step]] = {}
-    for step in steps:
-        groups.setdefault(top(step.number), []).append(step)
+    for test_call in test_calls:
+        for number in linked(test_call):
+            leader[top(test_call.number)] = top(number)
+    groups: dict[int, list[TestCall]] = {}
+    for test_call in test_calls:
+        groups.setdefault(top(test_call.number), []).append(test_call)
     return list(groups.values())
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class CallResult:
     """What came of one step. `deviation` is the largest difference, as a share of max(1, largest expected magnitude)."""
 
-    step: Step
+    test_call: TestCall
     reply: Reply
-    fault: Fault | None = None
+    failure: Failure | None = None
     deviation: float = 0.0
 
     @property
     def target(self) -> Target:
-        return self.step.target
+        return self.test_call.target
 
     @property
     def unwritten(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from autograder.grading.call_results import Step
+from autograder.grading.call_results import TestCall
 from autograder.sandbox import wire
 from autograder.sandbox.messages import Error, Reply
 from autograder.sandbox.student.calls import Absent, Calls
@@ -22,34 +22,34 @@ class Direct:
         self.functions = functions
         self._calls = Calls(wire.MAX_FROM_STUDENT, _no_handles)
 
-    def play(self, step: Step) -> Reply:
+    def play(self, test_call: TestCall) -> Reply:
         """The reply of a student's process whose functions were these."""
         try:
-            if step.kind == "call":
-                return self._call(step)
-            if step.kind == "changes":
-                return Reply(changed=tuple(self._calls.changes(step.about)))
-            if step.kind == "look":
-                return Reply(copied(self._calls.look(step.args[0])))
-            self._calls.write(*step.args)
+            if test_call.kind == "call":
+                return self._call(test_call)
+            if test_call.kind == "changes":
+                return Reply(changed=tuple(self._calls.changes(test_call.about)))
+            if test_call.kind == "look":
+                return Reply(copied(self._calls.look(test_call.args[0])))
+            self._calls.write(*test_call.args)
         except Exception as error:
             hint, kinds = "absent" if isinstance(error, Absent) else "", tuple(builtin_kinds(error))
             names = tuple(passed(error, lambda name: True))
             return Reply(error=Error(kinds, text_of(error), "", 0, hint, names))
         return Reply()
 
-    def _call(self, step: Step) -> Reply:
-        function = self.functions.get(step.target.function)
+    def _call(self, test_call: TestCall) -> Reply:
+        function = self.functions.get(test_call.target.function)
         if function is None:
             return Reply(error=Error(("AttributeError",), "", "", 0, "missing"))
-        args, kwargs = copied(step.args), copied(dict(step.kwargs))  # arrays as they lie in memory
-        reply = self._calls.call(function, args, kwargs, step.rules.checks, step.number)
+        args, kwargs = copied(test_call.args), copied(dict(test_call.kwargs))  # arrays as they lie in memory
+        reply = self._calls.call(function, args, kwargs, test_call.rules.checks, test_call.number)
         return replace(reply, value=copied(reply.value))  # a later step may write into the result
 
 
-def play(functions: Mapping[str, Callable[..., Any]], steps: Iterable[Step]) -> list[Reply]:
+def play(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Reply]:
     """The replies to steps of one script, in their order."""
-    return list(map(Direct(functions).play, steps))
+    return list(map(Direct(functions).play, test_calls))
 
 
 def _no_handles(handle: wire.Handle) -> Callable[..., Any]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.call_results import Step
-from autograder.grading.comparison import judged
+from autograder.grading.call_results import TestCall
+from autograder.grading.comparison import compared
 from autograder.grading.recorder import RECORDING, Recorder
 from autograder.grading.runner import Imports, SandboxProcess
 from autograder.homework import kit
@@ -32,17 +32,17 @@ class ByHand(contextlib.ExitStack):
         self.process: SandboxProcess | None = None
         self.module = ""  # the one that the process is for
 
-    def test(self, recorder: Recorder) -> Callable[[Step], None]:
+    def test(self, recorder: Recorder) -> Callable[[TestCall], None]:
         """What plays each new step of a test and raises AssertionError where the reply is wrong."""
         replies: list[Reply] = []
 
-        def play(step: Step) -> None:
+        def play(test_call: TestCall) -> None:
             __tracebackhide__ = True
-            replies.extend(self._process_of(recorder.module).run([step]))
-            record = judged(recorder.steps, replies)[-1]
-            if record.fault is not None:
-                called = f"it was called with {step.args} {step.kwargs}"
-                raise AssertionError(f"{step.target.function}: {record.fault}\n{called}")
+            replies.extend(self._process_of(recorder.module).run([test_call]))
+            call_result = compared(recorder.test_calls, replies)[-1]
+            if call_result.failure is not None:
+                called = f"it was called with {test_call.args} {test_call.kwargs}"
+                raise AssertionError(f"{test_call.target.function}: {call_result.failure}\n{called}")
 
         return play
 

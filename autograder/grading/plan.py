@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from autograder.exceptions import CommandError
-from autograder.grading.call_results import Rules, Step, Target
+from autograder.grading.call_results import Rules, Target, TestCall
 from autograder.grading.recorder import RECORDERS, RECORDING, Recorder, criterion_of
 from autograder.homework import kit, library
 from autograder.homework import reference as references
@@ -29,19 +29,19 @@ from autograder.values.compare import TOLERANCE, tolerance
 
 
 @dataclass(frozen=True)
-class Script:
+class Plan:
     """The steps of each module and of "integration", in the order of the suites; the public examples apart."""
 
     rubric: Rubric
-    hidden: dict[str, tuple[Step, ...]]
-    visible: dict[str, tuple[Step, ...]]
-    examples: dict[str, tuple[Step, ...]]
+    hidden: dict[str, tuple[TestCall, ...]]
+    visible: dict[str, tuple[TestCall, ...]]
+    examples: dict[str, tuple[TestCall, ...]]
 
-    def shown(self, module: str) -> tuple[Step, ...]:
+    def shown(self, module: str) -> tuple[TestCall, ...]:
         """The steps whose replies may be shown to the student: those of visible criteria, then the public examples."""
         return self.visible.get(module, ()) + self.examples.get(module, ())
 
-    def in_order(self, module: str) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    def in_order(self, module: str) -> tuple[tuple[TestCall, ...], tuple[TestCall, ...]]:
         """The steps of a module by process: public calls are made in another one than hidden calls, and before them.
 
         Each function's first public call comes before the hidden ones too: what it keeps shows in later calls.
@@ -49,19 +49,19 @@ class Script:
         first = {example.target.function: example for example in reversed(self.examples.get(module, ()))}
         return self.shown(module), (*reversed(first.values()), *self.hidden.get(module, ()))
 
-    def together(self, criterion: str) -> tuple[Step, ...]:
+    def together(self, criterion: str) -> tuple[TestCall, ...]:
         """The steps of a criterion of the integration."""
-        steps = self.visible.get(INTEGRATION, ()) + self.hidden.get(INTEGRATION, ())
-        return tuple(step for step in steps if step.criterion == criterion)
+        test_calls = self.visible.get(INTEGRATION, ()) + self.hidden.get(INTEGRATION, ())
+        return tuple(test_call for test_call in test_calls if test_call.criterion == criterion)
 
 
 @cache
-def current() -> Script:
-    """The script of the installed homework, recorded once; raises as `record` does."""
+def current() -> Plan:
+    """The script of the installed homework, recorded once; raises as `call_result` does."""
     return record(rubrics.current())
 
 
-def record(rubric: Rubric) -> Script:
+def record(rubric: Rubric) -> Plan:
     """The script of the installed homework.
 
     Raises RubricError where suites and rubric do not fit, CommandError where a test fails on the reference.
@@ -69,24 +69,24 @@ def record(rubric: Rubric) -> Script:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         recorders = _run(rubric)
-        hidden, visible = dict[str, list[Step]](), dict[str, list[Step]]()
-        tested = {recorder.criterion for recorder in recorders if recorder.steps}
+        hidden, visible = dict[str, list[TestCall]](), dict[str, list[TestCall]]()
+        tested = {recorder.criterion for recorder in recorders if recorder.test_calls}
         for name in rubric.criteria.keys() - tested:
             raise RubricError(
                 f"{rubric.place(name)}: the tests of this criterion make no call; add check.f(...) to one"
             )
         for recorder in recorders:
-            for step in recorder.steps:
+            for test_call in recorder.test_calls:
                 # What is no answer to a question is said at once. Such calls have no inputs that could be given away.
-                shown = rubric.criteria[recorder.criterion].visible or step.rules.question
-                (visible if shown else hidden).setdefault(recorder.module, []).append(step)
+                shown = rubric.criteria[recorder.criterion].visible or test_call.rules.question
+                (visible if shown else hidden).setdefault(recorder.module, []).append(test_call)
         by_module = {module: _examples(module, rubric) for module in rubric.modules}
-    examples = {module: tuple(recorder.steps) for module, recorder in by_module.items()}
-    return Script(rubric, _frozen(hidden), _frozen(visible), examples)
+    examples = {module: tuple(recorder.test_calls) for module, recorder in by_module.items()}
+    return Plan(rubric, _frozen(hidden), _frozen(visible), examples)
 
 
-def _frozen(steps: dict[str, list[Step]]) -> dict[str, tuple[Step, ...]]:
-    return {module: tuple(recorded) for module, recorded in steps.items()}
+def _frozen(test_calls: dict[str, list[TestCall]]) -> dict[str, tuple[TestCall, ...]]:
+    return {module: tuple(recorded) for module, recorded in test_calls.items()}
 
 
 def _examples(module: str, rubric: Rubric) -> Recorder:

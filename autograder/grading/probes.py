@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import Record, Step
+from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.thresholds import ELSEWHERE, MOST_ENTRIES, MOST_MOVES, MOVES, SAME
 from autograder.homework import reference
 from autograder.sandbox.messages import prepared
@@ -28,13 +28,13 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class Trial:
+class Probe:
     """A call that is made up. `change` are the words for what is another, "" for a move; `path` leads to the argument, or the
     part of one, that is moved, at `entry`, or all of it where that is None. `elsewhere` are the reference's results before and
     after the same move among other numbers: what it does not depend on in one call alone says little. `others` are some
     such arguments, before and after."""
 
-    step: Step
+    test_call: TestCall
     change: str = ""
     path: Path = ()
     entry: tuple[int, ...] | None = None
@@ -43,63 +43,69 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Tried:
+class ProbeResult:
     """What came of a trial; `again`: what came before and after the same move among other numbers, where it was played there."""
 
-    trial: Trial
-    record: Record
-    again: tuple[tuple[Record, Record], ...] = ()
+    trial: Probe
+    call_result: CallResult
+    again: tuple[tuple[CallResult, CallResult], ...] = ()
 
 
 @lru_cache(maxsize=1024)
-def trials(step: Step) -> tuple[Trial, ...]:
+def trials(test_call: TestCall) -> tuple[Probe, ...]:
     """The trials of a public example, itself first; none where functions are among its arguments or it must raise."""
-    given = arguments(step)
-    if step.rules.error or any(map(callable, given.values())):
+    given = arguments(test_call)
+    if test_call.rules.error or any(map(callable, given.values())):
         return ()
-    changes = dict[bytes, Trial]()  # by what is sent, since the same call may have several words
-    parameters = inspect.signature(reference.functions()[step.target.function]).parameters.items()
+    changes = dict[bytes, Probe]()  # by what is sent, since the same call may have several words
+    parameters = inspect.signature(reference.functions()[test_call.target.function]).parameters.items()
     zeros = [(f"`{n}=0.0`", given | {n: 0.0}) for n, p in parameters if isinstance(p.default, float)]  # such as an eps
-    for words, changed in (*plain(step.target.function, given), *zeros, *_rows(given), *_whole_numbers(given)):
-        for variant in _made(step, changed):
-            changes.setdefault(variant.call.payload, Trial(variant, words))
+    for words, changed in (*plain(test_call.target.function, given), *zeros, *_rows(given), *_whole_numbers(given)):
+        for variant in _made(test_call, changed):
+            changes.setdefault(variant.call.payload, Probe(variant, words))
     moves = []
     others = [_with_others(given, seed) for seed in range(ELSEWHERE)]
-    before = [_expected(step, args) for args in others]
-    for (path, entry, changed), *there in zip(*(_moves(step, args) for args in (given, *others)), strict=True):
-        elsewhere = tuple(zip(before, (_expected(step, args) for _, _, args in there), strict=True))
+    before = [_expected(test_call, args) for args in others]
+    for (path, entry, changed), *there in zip(*(_moves(test_call, args) for args in (given, *others)), strict=True):
+        elsewhere = tuple(zip(before, (_expected(test_call, args) for _, _, args in there), strict=True))
         both = tuple((args, after) for args, (_, _, after) in zip(others, there, strict=True))
-        moves += [Trial(variant, "", path, entry, elsewhere, both) for variant in _made(step, changed)]
-    return (Trial(step), *changes.values(), *moves)
+        moves += [Probe(variant, "", path, entry, elsewhere, both) for variant in _made(test_call, changed)]
+    return (Probe(test_call), *changes.values(), *moves)
 
 
-def played_again(outcomes: Sequence[Tried], play: Callable[[Sequence[Step]], Sequence[Record]]) -> tuple[Tried, ...]:
+def played_again(
+    outcomes: Sequence[ProbeResult], play: Callable[[Sequence[TestCall]], Sequence[CallResult]]
+) -> tuple[ProbeResult, ...]:
     """The trials of one call. A move by which something of the right result moves and yours does not is played among other
     numbers too: beside an entry that is 0 in this call alone, an argument that counts looks as if it did not."""
-    doubtful = [outcome for outcome in outcomes if outcome.trial.path and _rests(outcomes[0].record, outcome.record)]
+    doubtful = [
+        outcome for outcome in outcomes if outcome.trial.path and _rests(outcomes[0].call_result, outcome.call_result)
+    ]
     sets = zip(*(outcome.trial.others for outcome in doubtful), strict=True)
     given = [args for pairs in sets for args in (pairs[0][0], *(after for _, after in pairs))]
-    steps = [step for args in given for step in _made(outcomes[0].trial.step, args)]
-    records = play(steps) if steps and len(steps) == len(given) else ()
-    rounds = [records[n : n + len(doubtful) + 1] for n in range(0, len(records), len(doubtful) + 1)]
-    whole = len(records) == len(given)
+    test_calls = [test_call for args in given for test_call in _made(outcomes[0].trial.test_call, args)]
+    call_results = play(test_calls) if test_calls and len(test_calls) == len(given) else ()
+    rounds = [call_results[n : n + len(doubtful) + 1] for n in range(0, len(call_results), len(doubtful) + 1)]
+    whole = len(call_results) == len(given)
     again = {id(outcome): tuple((r[0], r[k]) for r in rounds) for k, outcome in enumerate(doubtful, 1) if whole}
     return tuple(replace(outcome, again=again.get(id(outcome), ())) for outcome in outcomes)
 
 
-def is_unsteady(outcomes: Sequence[Tried]) -> bool:
+def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
     """Whether these are one call, made several times, that gave different results."""
-    values = [outcome.record.reply.value for outcome in outcomes]
-    same_call = len(outcomes) > 1 and all(outcome.trial.step is outcomes[0].trial.step for outcome in outcomes)
+    values = [outcome.call_result.reply.value for outcome in outcomes]
+    same_call = len(outcomes) > 1 and all(
+        outcome.trial.test_call is outcomes[0].trial.test_call for outcome in outcomes
+    )
     return same_call and not all(values_agree(values[0], value) for value in values)
 
 
-def _rests(before: Record, after: Record) -> bool:
+def _rests(before: CallResult, after: CallResult) -> bool:
     """Whether something of the right result moved and yours did not."""
-    names = before.step.parts
+    names = before.test_call.parts
     for number in range(max(1, len(names))):
-        right = moved(*(part(record.step.expected, number, names) for record in (before, after)))
-        yours = moved(*(part(record.reply.value, number, names) for record in (before, after)))
+        right = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
+        yours = moved(*(part(call_result.reply.value, number, names) for call_result in (before, after)))
         both = right is not None and yours is not None and right.shape == yours.shape
         if both and np.any((right == 1) & (yours == 0)):
             return True
@@ -127,27 +133,29 @@ def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
 _signature = cache(inspect.signature)
 
 
-def arguments(step: Step) -> Arguments:
+def arguments(test_call: TestCall) -> Arguments:
     """The arguments of a call by name, also where they are given by position."""
-    bound = _signature(reference.functions()[step.target.function]).bind_partial(*step.args, **step.kwargs)
+    bound = _signature(reference.functions()[test_call.target.function]).bind_partial(
+        *test_call.args, **test_call.kwargs
+    )
     return dict(bound.arguments)
 
 
-def _made(step: Step, given: Arguments) -> Iterator[Step]:
+def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
     """The call with other arguments; none where the reference refuses them."""
-    module, function = step.target.module, step.target.function
-    expected = _expected(step, given)
+    module, function = test_call.target.module, test_call.target.function
+    expected = _expected(test_call, given)
     if expected is not None:
         call = prepared(module, function, (), given)
-        yield replace(step, args=(), kwargs=given, expected=expected, call=call)
+        yield replace(test_call, args=(), kwargs=given, expected=expected, call=call)
 
 
-def _expected(step: Step, given: Arguments) -> Any:
+def _expected(test_call: TestCall, given: Arguments) -> Any:
     """What the reference gives; None where it refuses the arguments."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            return reference.functions()[step.target.function](**copied(given))
+            return reference.functions()[test_call.target.function](**copied(given))
         except Exception:
             return None
 
@@ -223,7 +231,7 @@ def _known_words() -> set[str]:
 # Moves
 
 
-def _moves(step: Step, given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
+def _moves(test_call: TestCall, given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
     """One entry of one argument moved, as long as few are left; then all entries of one, each by another amount."""
     left = MOST_MOVES
     for path, value in _numbers(given):

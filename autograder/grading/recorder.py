@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.call_results import Kind, Rules, Step, Target
+from autograder.grading.call_results import Kind, Rules, Target, TestCall
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, RubricError
@@ -39,8 +39,8 @@ class Recorder:
     test: str = ""
     criterion: str = ""
     first: int = 1
-    on_step: Callable[[Step], object] = lambda step: None
-    steps: list[Step] = field(default_factory=list)
+    on_step: Callable[[TestCall], object] = lambda test_call: None
+    test_calls: list[TestCall] = field(default_factory=list)
     # By id; the object is held, so that no other gets its id.
     kept: dict[int, tuple[Any, Kept]] = field(default_factory=dict)
 
@@ -57,7 +57,7 @@ class Recorder:
         refused = bool(rules.untouched and rules.error)  # what a call that raises has changed is not in its reply
         self._call(number, target, given, expected, rules, keep or rules.pure or refused)
         if rules.pure or refused:
-            about = prepared_changes(number, self.steps[-1].call)
+            about = prepared_changes(number, self.test_calls[-1].call)
             self._add(self._next(), target, "changes", about, number, rules)
         if rules.pure:
             self._call(self._next(), target, given, expected, replace(rules, repeats=number), False)
@@ -116,12 +116,12 @@ class Recorder:
     ) -> None:
         args, kwargs = given
         origin = (kind, about, self.test, self.criterion, self._parts(target))
-        step = Step(number, target, args, kwargs, expected, allowed, call, rules, *origin)
-        self.steps.append(step)
-        self.on_step(step)
+        test_call = TestCall(number, target, args, kwargs, expected, allowed, call, rules, *origin)
+        self.test_calls.append(test_call)
+        self.on_step(test_call)
 
     def _next(self) -> int:
-        return self.first + len(self.steps)
+        return self.first + len(self.test_calls)
 
     def _given(self, value: Any) -> Any:
         """An argument, or the earlier object that it is; also those in a list."""
@@ -144,7 +144,7 @@ class Recorder:
         return self.kept[id(value)][1]
 
     def _target(self, kept: Kept) -> Target:
-        return next(step.target for step in self.steps if step.number == kept.call)
+        return next(test_call.target for test_call in self.test_calls if test_call.number == kept.call)
 
 
 class Check:
@@ -271,7 +271,7 @@ def recorder(request: pytest.FixtureRequest) -> Recorder:
     if criterion is None:
         raise pytest.UsageError(f"{request.node.nodeid} does not name a criterion of rubric.yaml")
     earlier = request.config.stash[RECORDERS]
-    first = 1 + sum(len(recorder.steps) for recorder in earlier)
+    first = 1 + sum(len(recorder.test_calls) for recorder in earlier)
     earlier.append(Recorder(criterion.module, references.by_name(), request.node.name, criterion.id, first))
     return earlier[-1]
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from autograder.grading import edit_runner, edits
-from autograder.grading.call_results import Record, Step, with_needed
-from autograder.grading.comparison import judged
+from autograder.grading.call_results import CallResult, TestCall, with_needed
+from autograder.grading.comparison import compared
 from autograder.grading.edits import MOST_EDITS
 from autograder.grading.responses import wrong_in_value
 from autograder.grading.runner import Runner
@@ -31,15 +31,15 @@ from autograder.grading.thresholds import (
     MOST_SPENT,
     MOST_SURVIVORS,
 )
-from autograder.homework.library import Mistake
+from autograder.homework.library import Misconception
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.messages import Call, Reference, Reply, prepared_extension, prepared_request
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.student import bindings
 
 TOGETHER = 50  # edits that are played with one message
-Play = Callable[[Sequence[Step]], list[Reply]]
-Replied = Callable[[Record], Reply]
+Play = Callable[[Sequence[TestCall]], list[Reply]]
+Replied = Callable[[CallResult], Reply]
 # An edit: whether its line is another one than those of earlier repairs, and its size; its number; its line.
 Row = tuple[tuple[bool, int], int, int]
 # One edit makes a function right: the function whose edit of which number; its place; the lines of each of the smallest ones, ()
@@ -56,15 +56,17 @@ class Repairs:
         self.lines: dict[str, set[int]] = {}  # of each module's repairs: its other functions are edited there first
         self.made: dict[str, list[Repair]] = {}  # of each module
 
-    def search(self, module: str, function: str, helpers: tuple[str, ...], records: Sequence[Record]) -> Repair | None:
+    def search(
+        self, module: str, function: str, helpers: tuple[str, ...], call_results: Sequence[CallResult]
+    ) -> Repair | None:
         """The smallest edits that make every record of a function right, beside correct `helpers`; None if there are none."""
-        own = [record for record in records if record.target.function == function]
+        own = [call_result for call_result in call_results if call_result.target.function == function]
         first = _first_calls(own)
         if not first or not self.edits:
             return None
         self.endless = 0
-        rest = [step for step in _made_alone(own) if step not in first]
-        fixed = partial(self.lines_of, module, function, helpers, records)
+        rest = [test_call for test_call in _made_alone(own) if test_call not in first]
+        fixed = partial(self.lines_of, module, function, helpers, call_results)
 
         earlier = self.made.setdefault(module, [])
         for repair in earlier:  # what two functions share is wrong in both, and one edit makes both right
@@ -104,18 +106,18 @@ class Repairs:
         module: str,
         function: str,
         helpers: tuple[str, ...],
-        records: Sequence[Record],
+        call_results: Sequence[CallResult],
         edited: str,
         edit: int,
     ) -> tuple[int, ...]:
         """The lines of an edit that makes every record right, in a process that has seen no other; else ()."""
-        wanted = [record.step for record in records if record.target.function == function]
-        steps = with_needed([record.step for record in records], wanted)
+        wanted = [call_result.test_call for call_result in call_results if call_result.target.function == function]
+        test_calls = with_needed([call_result.test_call for call_result in call_results], wanted)
         left = [name for name in self.player.rubric.modules[module].functions if name != edited]
         before = [extension(), prepared_request("edit", module, edited, left, edit)]
-        with self.player.apart(module, helpers, [replace(steps[0], call=call) for call in before]) as play:
-            said, *replies = play(steps)[1:] or [SPENT]
-        right = len(replies) == len(steps) and _all_right(steps, replies, function)
+        with self.player.apart(module, helpers, [replace(test_calls[0], call=call) for call in before]) as play:
+            said, *replies = play(test_calls)[1:] or [SPENT]
+        right = len(replies) == len(test_calls) and _all_right(test_calls, replies, function)
         return self._lines(module, said.value) if right else ()  # it may say that it could not be made
 
     def _lines(self, module: str, value: Any) -> tuple[int, ...]:
@@ -129,28 +131,34 @@ class Repairs:
         module: str,
         function: str,
         helpers: tuple[str, ...],
-        records: Sequence[Record],
+        call_results: Sequence[CallResult],
         reply: Replied,
     ) -> bool:
         """Whether an edit makes the function reply as a known mistake does, whose replies `reply` gives."""
-        steps = [_as(r.step, reply(r)) if r.target.function == function else r.step for r in records]
-        named = [step.expected for step in steps if step.parts and step.kind == "call" and not step.rules.error]
+        test_calls = [
+            _as(r.test_call, reply(r)) if r.target.function == function else r.test_call for r in call_results
+        ]
+        named = [
+            test_call.expected
+            for test_call in test_calls
+            if test_call.parts and test_call.kind == "call" and not test_call.rules.error
+        ]
         fits = all(isinstance(value, tuple) for value in named)
-        altered = judged(steps, [record.reply for record in records])
+        altered = compared(test_calls, [call_result.reply for call_result in call_results])
         return fits and self.search(module, function, helpers, altered) is not None
 
-    def _passing(self, play: Play, edits: list[Row], calls: Sequence[Step]) -> Iterator[Row]:
+    def _passing(self, play: Play, edits: list[Row], calls: Sequence[TestCall]) -> Iterator[Row]:
         """The edits that make some calls right."""
         for start in range(0, len(edits), TOGETHER):
             left = edits[start : start + TOGETHER]
-            for step in calls:
+            for test_call in calls:
                 if not left:
                     break
-                edited = [replace(step, call=_edited(step.call, number)) for _, number, _ in left]
+                edited = [replace(test_call, call=_edited(test_call.call, number)) for _, number, _ in left]
                 ends = self.endless >= MOST_ENDLESS or self.player.spent() >= MOST_SPENT
                 replies = [] if ends else play(edited)
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in replies)
-                left = [edit for edit, reply in zip(left, replies, strict=False) if _all_right([step], [reply])]
+                left = [edit for edit, reply in zip(left, replies, strict=False) if _all_right([test_call], [reply])]
             yield from left
 
 
@@ -175,45 +183,51 @@ def _edits(value: Any) -> list[list[int]]:
     return value[:MOST_EDITS].tolist() if known else []
 
 
-def _as(step: Step, reply: Reply) -> Step:
+def _as(test_call: TestCall, reply: Reply) -> TestCall:
     """A step to which a known reply is right."""
-    if step.kind != "call":
-        return step
+    if test_call.kind != "call":
+        return test_call
     error = reply.error.kind if reply.error is not None else ""
-    return replace(step, expected=reply.value, rules=replace(step.rules, error=error))
+    return replace(test_call, expected=reply.value, rules=replace(test_call.rules, error=error))
 
 
-def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, records: Sequence[Record]) -> Mistake:
+def charged_as(
+    repair: Repair, rubric: Rubric, module: str, function: str, call_results: Sequence[CallResult]
+) -> Misconception:
     """A repair as a mistake: charged at the function's first wrong criterion of value, of form if only form is wrong."""
-    own = [record for record in records if record.target.function == function]
-    in_value = {record.step.criterion for record in own if wrong_in_value(record)}
-    wrong = {record.step.criterion for record in own if record.fault is not None}
+    own = [call_result for call_result in call_results if call_result.target.function == function]
+    in_value = {call_result.test_call.criterion for call_result in own if wrong_in_value(call_result)}
+    wrong = {call_result.test_call.criterion for call_result in own if call_result.failure is not None}
     criteria = [c.id for c in rubric.of(module) if c.id in wrong and c.looks_at != "examples"]
     home = next((c for c in criteria if c in in_value and rubric.criteria[c].looks_at == "values"), criteria[0])
     edit, place, shown = repair
     where = " or on ".join(map(_place, shown))
     does = f"A single edit on {where} makes every call of `{function}` pass." if shown else ""
     read = f"the docstring of `{function}` in `{module}.py`"
-    return Mistake(module, function, f"repair ({place})", (home,), does, "", read, twice=str(edit))
+    return Misconception(module, function, f"repair ({place})", (home,), does, "", read, twice=str(edit))
 
 
-def _all_right(steps: Sequence[Step], replies: Sequence[Reply], function: str = "") -> bool:
-    return all(record.fault is None for record in judged(steps, replies) if function in ("", record.target.function))
+def _all_right(test_calls: Sequence[TestCall], replies: Sequence[Reply], function: str = "") -> bool:
+    return all(
+        call_result.failure is None
+        for call_result in compared(test_calls, replies)
+        if function in ("", call_result.target.function)
+    )
 
 
-def _first_calls(records: Sequence[Record]) -> list[Step]:
+def _first_calls(call_results: Sequence[CallResult]) -> list[TestCall]:
     """Wrong calls that can be made alone, the shortest of each criterion; the shortest of all comes first."""
-    shortest: dict[str, Step] = {}
-    for step in _made_alone(record for record in records if record.fault is not None):
-        shortest.setdefault(step.criterion, step)
+    shortest: dict[str, TestCall] = {}
+    for test_call in _made_alone(call_result for call_result in call_results if call_result.failure is not None):
+        shortest.setdefault(test_call.criterion, test_call)
     return list(shortest.values())[:FIRST_CALLS]
 
 
-def _made_alone(records: Iterable[Record]) -> list[Step]:
+def _made_alone(call_results: Iterable[CallResult]) -> list[TestCall]:
     """The calls that can be made alone, the shortest first."""
-    calls = [record.step for record in records if record.step.kind == "call"]
-    alone = [step for step in calls if not step.needs and not step.rules.repeats]
-    return sorted(alone, key=lambda step: len(step.call.payload))
+    calls = [call_result.test_call for call_result in call_results if call_result.test_call.kind == "call"]
+    alone = [test_call for test_call in calls if not test_call.needs and not test_call.rules.repeats]
+    return sorted(alone, key=lambda test_call: len(test_call.call.payload))
 
 
 def _place(lines: Sequence[int]) -> str:

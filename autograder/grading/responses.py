@@ -14,45 +14,51 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import Record, Step, grouped
+from autograder.grading.call_results import CallResult, TestCall, grouped
 from autograder.grading.direct import Direct
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework import reference
-from autograder.homework.library import Mistake, Version, made
+from autograder.homework.library import Misconception, Version, made
 from autograder.sandbox.messages import Reply
 from autograder.values.compare import compare, deviation, deviations, equal
 from autograder.values.tree import leaves
 
 
-class Played:
+class Responses:
     """The replies of every version of one function, built on fixed versions of its helpers.
 
     Versions often reply alike, so replies are kept by class: a submission's reply is held once against each class of a step.
     """
 
-    def __init__(self, module: str, function: str, steps: Sequence[Sequence[Step]], helpers: Mapping[str, Version]):
-        """`steps` are those of the module, by process."""
+    def __init__(
+        self, module: str, function: str, test_calls: Sequence[Sequence[TestCall]], helpers: Mapping[str, Version]
+    ):
+        """`test_calls` are those of the module, by process."""
         self.module, self.function, self.helpers = module, function, dict(helpers)
-        self.every = list(dict.fromkeys(chain(*steps)))
+        self.every = list(dict.fromkeys(chain(*test_calls)))
         # The steps of the first process that makes a call.
-        self._process = {step.number: own for own in reversed(steps) for step in own}
-        self.steps = {step.number: step for step in chain(*steps) if step.target.function == function}
-        self.classes: dict[int, list[Reply]] = {number: [] for number in self.steps}
-        self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.steps}
-        self._found: dict[tuple[Mistake, ...], dict[int, int]] = {}
+        self._process = {test_call.number: own for own in reversed(test_calls) for test_call in own}
+        self.test_calls = {
+            test_call.number: test_call for test_call in chain(*test_calls) if test_call.target.function == function
+        }
+        self.classes: dict[int, list[Reply]] = {number: [] for number in self.test_calls}
+        self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.test_calls}
+        self._found: dict[tuple[Misconception, ...], dict[int, int]] = {}
         self._alike: dict[tuple[int, int, int], bool] = {}
 
-    def version(self, mistakes: tuple[Mistake, ...]) -> Version | None:
-        return made(self.module, self.function, mistakes)
+    def version(self, misconceptions: tuple[Misconception, ...]) -> Version | None:
+        return made(self.module, self.function, misconceptions)
 
     def reply_class(self, version: Version, number: int) -> int:
         """The class of a version's reply to a step."""
-        classes = self._found.setdefault(version.mistakes, {})
+        classes = self._found.setdefault(version.misconceptions, {})
         if number not in classes:
             group = self._process[number] if self._keeps(version) else self._groups[number]
-            for step, reply in zip(group, self._play(version, group), strict=True):
-                if step.number in self.steps and (not self._keeps(version) or group is self._process[step.number]):
-                    classes[step.number] = self._class(step.number, reply)
+            for test_call, reply in zip(group, self._play(version, group), strict=True):
+                if test_call.number in self.test_calls and (
+                    not self._keeps(version) or group is self._process[test_call.number]
+                ):
+                    classes[test_call.number] = self._class(test_call.number, reply)
         return classes[number]
 
     @property
@@ -82,7 +88,7 @@ class Played:
         key = (number, first, second)
         if key not in self._alike:
             replies = self.classes[number]
-            self._alike[key] = alike(self.steps[number], replies[first], replies[second])
+            self._alike[key] = alike(self.test_calls[number], replies[first], replies[second])
         return self._alike[key]
 
     def _class(self, number: int, reply: Reply) -> int:
@@ -94,40 +100,44 @@ class Played:
             self.classes[number].append(reply)
         return by_content[key]
 
-    def _play(self, version: Version, steps: Sequence[Step]) -> list[Reply]:
+    def _play(self, version: Version, test_calls: Sequence[TestCall]) -> list[Reply]:
         if self._keeps(version):  # calls of the functions that use this one leave something in it too
             functions = version.whole_module(self.helpers)
         else:
-            others = {step.target.function for step in steps} - {self.function}
+            others = {test_call.target.function for test_call in test_calls} - {self.function}
             functions = {name: reference.functions()[name] for name in others}
             functions[self.function] = version.fresh(self.helpers)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return list(map(Direct(functions).play, steps))
+            return list(map(Direct(functions).play, test_calls))
 
     @cached_property
-    def _groups(self) -> dict[int, list[Step]]:
+    def _groups(self) -> dict[int, list[TestCall]]:
         """For each step, those that it must be played with, in their order."""
-        return {step.number: own for own in grouped(self.every, lambda step: step.needs) for step in own}
+        return {
+            test_call.number: own for own in grouped(self.every, lambda test_call: test_call.needs) for test_call in own
+        }
 
 
-def alike(step: Step, first: Reply, second: Reply) -> bool:
+def alike(test_call: TestCall, first: Reply, second: Reply) -> bool:
     """Whether two replies to a step are the same in values: an error of the same kind, or equal up to the tolerance of the step."""
     if first.ended is not None or second.ended is not None:
         return False
-    if step.kind in ("changes", "write", "look"):
+    if test_call.kind in ("changes", "write", "look"):
         return True
     if first.error is not None and second.error is not None:
         return first.error.kind == second.error.kind
     if first.error is not None or second.error is not None:
-        return not step.rules.error and (_breaks_down(first, second) or _breaks_down(second, first))
-    if step.rules.error:
+        return not test_call.rules.error and (_breaks_down(first, second) or _breaks_down(second, first))
+    if test_call.rules.error:
         # Where an error is due it does not matter what is returned; nothing at all is a return that is missing.
         return (first.value is None) == (second.value is None)
-    of_type = _of_another_type(step, first)
+    of_type = _of_another_type(test_call, first)
     if of_type:
-        return of_type == _of_another_type(step, second)  # of numbers in the place of booleans it does not matter which
-    return equal(step.counted(first.value), step.counted(second.value), _allowed(step, first.value))
+        return of_type == _of_another_type(
+            test_call, second
+        )  # of numbers in the place of booleans it does not matter which
+    return equal(test_call.counted(first.value), test_call.counted(second.value), _allowed(test_call, first.value))
 
 
 def _breaks_down(first: Reply, second: Reply) -> bool:
@@ -141,19 +151,19 @@ def _breaks_down(first: Reply, second: Reply) -> bool:
     return any(not np.isfinite(leaf).all() for leaf in numbers if np.asarray(leaf).dtype.kind == "f")
 
 
-def explained(step: Step, version: Reply, reply: Reply) -> float:
+def explained(test_call: TestCall, version: Reply, reply: Reply) -> float:
     """How much of a wrong reply a version explains: 1.0 if all, below 0.5 where it is only nearer to it than the right one is.
 
     Of a tuple, the mean over the parts; a part that is right in the reply and not in the version counts against it.
     """
-    if alike(step, version, reply):
+    if alike(test_call, version, reply):
         return 1.0
-    if version.error is not None or reply.error is not None or reply.ended is not None or step.rules.error:
+    if version.error is not None or reply.error is not None or reply.ended is not None or test_call.rules.error:
         return 0.0
-    values = step.expected, step.counted(version.value), step.counted(reply.value)
+    values = test_call.expected, test_call.counted(version.value), test_call.counted(reply.value)
     tuples = all(isinstance(value, tuple | list) for value in values) and len({len(value) for value in values}) == 1
     parts = list(zip(*values, strict=True)) if tuples else [values]
-    return sum(_explained(*part, step.allowed) for part in parts) / len(parts)
+    return sum(_explained(*part, test_call.allowed) for part in parts) / len(parts)
 
 
 def _explained(right: Any, version: Any, reply: Any, allowed: float) -> float:
@@ -171,51 +181,55 @@ def _explained(right: Any, version: Any, reply: Any, allowed: float) -> float:
     return max(near, float(entries) / 2)
 
 
-def _allowed(step: Step, value: Any) -> float:
+def _allowed(test_call: TestCall, value: Any) -> float:
     """What two wrong replies may differ by: more than the step allows, where that is made for a much smaller right value."""
-    if not 0 < step.allowed < SAME:
-        return step.allowed
+    if not 0 < test_call.allowed < SAME:
+        return test_call.allowed
     arrays = [np.abs(leaf[np.isfinite(leaf)]) for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
     largest = max((float(array.max(initial=0.0)) for array in arrays), default=0.0)
-    return max(step.allowed, SAME * min(1.0, largest))
+    return max(test_call.allowed, SAME * min(1.0, largest))
 
 
-def _of_another_type(step: Step, reply: Reply) -> str:
+def _of_another_type(test_call: TestCall, reply: Reply) -> str:
     """What came back in the place of an array of booleans, or of an array at all; "" where the type is right."""
-    if not isinstance(step.expected, np.ndarray):
+    if not isinstance(test_call.expected, np.ndarray):
         return ""
-    difference, _ = compare(step.expected, reply.value, np.inf)
+    difference, _ = compare(test_call.expected, reply.value, np.inf)
     return difference.text if difference is not None and difference.kind == "type" else ""
 
 
-def alike_in_form(step: Step, first: Reply, second: Reply) -> bool:
+def alike_in_form(test_call: TestCall, first: Reply, second: Reply) -> bool:
     """Whether two replies are the same in what changed, what is shared, and the dtype."""
     if (set(first.changed), first.shared) != (set(second.changed), second.shared):
         return False
-    if first.error is not None or second.error is not None or not step.rules.dtype:
+    if first.error is not None or second.error is not None or not test_call.rules.dtype:
         return True
-    difference, _ = compare(step.counted(first.value), step.counted(second.value), step.allowed, dtype=True)
+    difference, _ = compare(
+        test_call.counted(first.value), test_call.counted(second.value), test_call.allowed, dtype=True
+    )
     return difference is None or difference.kind != "dtype"
 
 
-def wrong_in_value(record: Record) -> bool:
+def wrong_in_value(call_result: CallResult) -> bool:
     """Whether more is wrong than form: what changed, what is shared, the dtype."""
-    if record.fault is None or record.fault.kind in ("changed", "changed_later", "shared", "overwritten"):
+    if call_result.failure is None or call_result.failure.kind in ("changed", "changed_later", "shared", "overwritten"):
         return False
-    return record.fault.kind != "dtype" or not alike(record.step, Reply(value=record.step.expected), record.reply)
+    return call_result.failure.kind != "dtype" or not alike(
+        call_result.test_call, Reply(value=call_result.test_call.expected), call_result.reply
+    )
 
 
 # Rounding: how large its errors are, and what tells them from other small errors
 
 
-def alike_in_rounding(step: Step, exact: Reply, inexact: Reply, reply: Reply) -> bool:
+def alike_in_rounding(test_call: TestCall, exact: Reply, inexact: Reply, reply: Reply) -> bool:
     """Whether a reply is off by as much as the known inexact one, where that one is off."""
-    if inexact.error is not None or reply.error is not None or step.kind != "call":
-        return alike(step, inexact, reply)
-    right = step.counted(exact.value)
-    far, theirs = (distance(right, step.counted(item.value)) for item in (inexact, reply))
-    if far <= step.allowed:
-        return alike(step, exact, reply)
+    if inexact.error is not None or reply.error is not None or test_call.kind != "call":
+        return alike(test_call, inexact, reply)
+    right = test_call.counted(exact.value)
+    far, theirs = (distance(right, test_call.counted(item.value)) for item in (inexact, reply))
+    if far <= test_call.allowed:
+        return alike(test_call, exact, reply)
     return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
 
 

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from autograder.grading.call_results import Record, Step, with_needed
-from autograder.grading.comparison import judged
-from autograder.grading.plan import Script
+from autograder.grading.call_results import CallResult, TestCall, with_needed
+from autograder.grading.comparison import compared
+from autograder.grading.plan import Plan
 from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
 from autograder.homework import reference as references
 from autograder.sandbox.budget import PREVIEW
@@ -56,7 +56,7 @@ class Process(Protocol):
 
     def load(self, imports: Imports, account: str = "") -> Reply: ...
 
-    def run(self, steps: Sequence[Step], account: str = "") -> list[Reply]:
+    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Reply]:
         """The replies, up to the end of the process; the time counts for an account of the budget."""
 
     def close(self) -> object: ...
@@ -76,16 +76,16 @@ class SandboxProcess:
         helpers = references.helpers(imports.modules[0], imports.helpers) if imports.helpers else None
         return self._process.load(imports.modules, references.replacing(imports.references), helpers, account)
 
-    def run(self, steps: Sequence[Step], account: str = "") -> list[Reply]:
-        return self._process.run([step.call for step in steps], account)
+    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Reply]:
+        return self._process.run([test_call.call for test_call in test_calls], account)
 
 
 class Runner:
     """The processes of one submission, each of which `start` gives after the one before has ended."""
 
-    def __init__(self, start: Callable[[], Process], script: Script, submission: Submission):
-        self.start, self.script, self.submission = start, script, submission
-        self.rubric = script.rubric
+    def __init__(self, start: Callable[[], Process], plan: Plan, submission: Submission):
+        self.start, self.plan, self.submission = start, plan, submission
+        self.rubric = plan.rubric
         self.edits = 0  # edited versions of its functions that may be tried
         self.spent: Callable[[], float] = float  # the share of its processor time that is used up
         self._process: Process | None = None
@@ -96,9 +96,7 @@ class Runner:
         self._together: dict[str, Reply] = {}  # the same in the preview
 
     @classmethod
-    def in_sandbox(
-        cls, sandbox: Sandbox, script: Script, submission: Submission, is_reference: bool = False
-    ) -> "Runner":
+    def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission, is_reference: bool = False) -> "Runner":
         """A runner in processes of the sandbox, whose present submission this becomes."""
         sandbox.place(submission.files)
 
@@ -107,42 +105,42 @@ class Runner:
             process.is_reference = is_reference
             return SandboxProcess(process)
 
-        runner = cls(start, script, submission)
+        runner = cls(start, plan, submission)
         runner.edits = sandbox.limits.repairs
         runner.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
         return runner
 
-    def preview(self, modules: Iterable[str]) -> dict[Step, Record]:
+    def preview(self, modules: Iterable[str]) -> dict[TestCall, CallResult]:
         """Run the public calls of modules with all of the submission's files together."""
-        records: dict[Step, Record] = {}
+        call_results: dict[TestCall, CallResult] = {}
         for module in modules:
-            steps = self.script.shown(module)
-            replies, broken = self._run(Imports((module,)), steps, PREVIEW, shared=ALL_FILES)
+            test_calls = self.plan.shown(module)
+            replies, broken = self._run(Imports((module,)), test_calls, PREVIEW, shared=ALL_FILES)
             if broken is not None:
                 self._together[module] = broken
-            records |= zip(steps, judged(steps, replies), strict=True)
-        return records
+            call_results |= zip(test_calls, compared(test_calls, replies), strict=True)
+        return call_results
 
-    def public(self, module: str) -> dict[Step, Record]:
+    def public(self, module: str) -> dict[TestCall, CallResult]:
         """Run the public calls of a module once more, beside reference implementations of the modules it uses."""
-        steps = self.script.shown(module)
-        replies, broken = self._run(self._beside_references(module), steps, module, shared=module)
+        test_calls = self.plan.shown(module)
+        replies, broken = self._run(self._beside_references(module), test_calls, module, shared=module)
         if broken is not None:
             self._alone[module] = broken
-        return dict(zip(steps, judged(steps, replies), strict=True))
+        return dict(zip(test_calls, compared(test_calls, replies), strict=True))
 
-    def hidden(self, module: str) -> dict[Step, Record]:
+    def hidden(self, module: str) -> dict[TestCall, CallResult]:
         """Run the hidden calls of a module beside the same references, after a public call of each function; in the process
         of the public calls if nothing has taken its place.
 
         An import that fails only now is the error of each call.
         """
-        hidden, (_, steps) = self.script.hidden.get(module, ()), self.script.in_order(module)
+        hidden, (_, test_calls) = self.plan.hidden.get(module, ()), self.plan.in_order(module)
         if not hidden:
             return {}
-        replies, _ = self._run(self._beside_references(module), steps, module, shared=module)
-        records = dict(zip(steps, judged(steps, replies), strict=True))
-        return {step: records[step] for step in hidden}
+        replies, _ = self._run(self._beside_references(module), test_calls, module, shared=module)
+        call_results = dict(zip(test_calls, compared(test_calls, replies), strict=True))
+        return {test_call: call_results[test_call] for test_call in hidden}
 
     def has_ended(self, module: str) -> bool:
         """Whether the process of a module's public calls has ended, or there was none."""
@@ -164,45 +162,47 @@ class Runner:
         """Whether no other module can import this one."""
         return module in self._alone or module in self._together
 
-    def alone(self, step: Step, together: bool) -> Reply:
+    def alone(self, test_call: TestCall, together: bool) -> Reply:
         """A public call once more, in a process that runs nothing else, `together` with the submission's files or not."""
-        return self._run(self._imports(step.target.module, together), [step], step.target.module)[0][0]
+        return self._run(self._imports(test_call.target.module, together), [test_call], test_call.target.module)[0][0]
 
-    def probes(self, module: str, steps: Sequence[Step], together: bool) -> list[Reply]:
+    def probes(self, module: str, test_calls: Sequence[TestCall], together: bool) -> list[Reply]:
         """Made-up public calls, in a process that runs nothing else; fewer if they end it or take long."""
         replies, before = list[Reply](), self.spent()
         if self._load(self._imports(module, together), module) is None:
-            for first in range(0, len(steps), PROBES_AT_ONCE):
+            for first in range(0, len(test_calls), PROBES_AT_ONCE):
                 if self._process is None or self._process.ended or self.spent() - before > MOST_TRIALS_SPENT:
                     break
-                replies += self._process.run(steps[first : first + PROBES_AT_ONCE], module)
+                replies += self._process.run(test_calls[first : first + PROBES_AT_ONCE], module)
         return [reply for reply in replies if reply.ended is None]
 
-    def integration(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
+    def integration(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[TestCall, Reply], bool]:
         """Run a criterion of the integration; and whether the modules could be imported together.
 
         References take the place of `correct` modules. Criteria that are run one after another beside the same references have one
         process, which may be the preview's. Those that are visible have their own.
         """
-        steps = self.script.together(criterion)
-        called = dict.fromkeys(step.target.module for step in steps)
+        test_calls = self.plan.together(criterion)
+        called = dict.fromkeys(test_call.target.module for test_call in test_calls)
         imports = Imports(tuple(module for module in called if module not in correct), correct)
         shared = "" if self.rubric.criteria[criterion].visible else ALL_FILES
-        replies, broken = self._run(imports, steps, shared=shared)
+        replies, broken = self._run(imports, test_calls, shared=shared)
         if broken is not None and shared:  # perhaps because of what other criteria have imported
-            replies, broken = self._run(imports, steps)
-        return dict(zip(steps, replies, strict=True)), broken is None
+            replies, broken = self._run(imports, test_calls)
+        return dict(zip(test_calls, replies, strict=True)), broken is None
 
-    def with_helpers(self, module: str, helpers: tuple[str, ...], steps: Sequence[Step]) -> dict[Step, Reply]:
+    def with_helpers(
+        self, module: str, helpers: tuple[str, ...], test_calls: Sequence[TestCall]
+    ) -> dict[TestCall, Reply]:
         """Run steps of a module once more, with some of its own functions replaced by the reference."""
         with self.apart(module, helpers) as run:
-            replies = dict(zip(steps, run(steps), strict=False))
-        return {step: replies.get(step, SPENT) for step in steps}
+            replies = dict(zip(test_calls, run(test_calls), strict=False))
+        return {test_call: replies.get(test_call, SPENT) for test_call in test_calls}
 
     @contextlib.contextmanager
     def apart(
-        self, module: str, helpers: tuple[str, ...], before: Sequence[Step] = (), first: Sequence[Step] = ()
-    ) -> Iterator[Callable[[Sequence[Step]], list[Reply]]]:
+        self, module: str, helpers: tuple[str, ...], before: Sequence[TestCall] = (), first: Sequence[TestCall] = ()
+    ) -> Iterator[Callable[[Sequence[TestCall]], list[Reply]]]:
         """Runs steps of a module in a process of its own, with some of its own functions replaced by the reference.
 
         Steps `before` the module is imported, and the `first` ones after it, are replied to first. If another process has taken its
@@ -210,12 +210,12 @@ class Runner:
         """
         process, replies, is_loaded = self._opened(module, helpers, before, first)
 
-        def run(steps: Sequence[Step]) -> list[Reply]:
+        def run(test_calls: Sequence[TestCall]) -> list[Reply]:
             nonlocal process, replies, is_loaded
             if self._process is not process:
                 process, _, is_loaded = self._opened(module, helpers, before, first)
             earlier, replies = replies, []
-            return [*earlier, *process.run(steps, module)] if is_loaded else []
+            return [*earlier, *process.run(test_calls, module)] if is_loaded else []
 
         try:
             yield run
@@ -224,7 +224,7 @@ class Runner:
                 self.close()
 
     def _opened(
-        self, module: str, helpers: tuple[str, ...], before: Sequence[Step], first: Sequence[Step]
+        self, module: str, helpers: tuple[str, ...], before: Sequence[TestCall], first: Sequence[TestCall]
     ) -> tuple[Process, list[Reply], bool]:
         """A new process for `apart`, its first replies, and whether it has imported the module."""
         self.close()
@@ -268,7 +268,7 @@ class Runner:
         return reply if reply.error is not None or reply.ended is not None else None
 
     def _run(
-        self, imports: Imports, steps: Sequence[Step], account: str = "", shared: str = ""
+        self, imports: Imports, test_calls: Sequence[TestCall], account: str = "", shared: str = ""
     ) -> tuple[list[Reply], Reply | None]:
         """The replies to steps; and why the modules cannot be imported, None if they can: then each reply says so.
 
@@ -277,23 +277,23 @@ class Runner:
         """
         broken = self._load(imports, account, shared)
         if broken is not None or self._process is None:
-            return [broken or SPENT] * len(steps), broken
-        outcome = zip(steps, self._process.run(steps, account), strict=False)
-        replies = {step: reply for step, reply in outcome if reply.ended in (None, SPENT.ended)}
+            return [broken or SPENT] * len(test_calls), broken
+        outcome = zip(test_calls, self._process.run(test_calls, account), strict=False)
+        replies = {test_call: reply for test_call, reply in outcome if reply.ended in (None, SPENT.ended)}
         dead: dict[str, Reply] = {}
-        for step in steps:
-            if step not in replies:
-                replies[step] = dead.get(step.target.function) or self._one(
-                    imports, with_needed(steps, [step]), account
+        for test_call in test_calls:
+            if test_call not in replies:
+                replies[test_call] = dead.get(test_call.target.function) or self._one(
+                    imports, with_needed(test_calls, [test_call]), account
                 )
-                if replies[step].ended is not None:
-                    dead[step.target.function] = replies[step]
-        return [replies[step] for step in steps], None
+                if replies[test_call].ended is not None:
+                    dead[test_call.target.function] = replies[test_call]
+        return [replies[test_call] for test_call in test_calls], None
 
-    def _one(self, imports: Imports, steps: Sequence[Step], account: str) -> Reply:
+    def _one(self, imports: Imports, test_calls: Sequence[TestCall], account: str) -> Reply:
         """The reply to the last of some steps, in a new process if the last one has ended; the others are there for it."""
         if self._process is None or self._process.ended is not None:
             self._restarts[account] += 1
             if self._restarts[account] > RESTARTS or self._load(imports, account) is not None:
                 return SPENT
-        return self._process.run(steps, account)[-1] if self._process is not None else SPENT
+        return self._process.run(test_calls, account)[-1] if self._process is not None else SPENT

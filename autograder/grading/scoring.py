@@ -16,11 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from autograder.grading.call_results import Record
+from autograder.grading.call_results import CallResult
 from autograder.grading.diagnosis import Explanation, seen
 from autograder.grading.responses import wrong_in_value
 from autograder.grading.thresholds import LEAST_OF_FORM
-from autograder.homework.library import Mistake
+from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric
 
 if TYPE_CHECKING:
@@ -30,17 +30,16 @@ Why = Literal["right", "elsewhere", "mistake", "unexplained", "form", "too littl
 
 
 @dataclass(frozen=True)
-class Graded:
+class CriterionScore:
     """One criterion of one submission: whether it is earned, and why.
 
-    "right": every call is right; "elsewhere": earned, since the wrong values come from `mistakes`, which are charged under the
-    other criteria `charged`;
-    "mistake": lost to `mistakes`;
-    "unexplained": lost to wrong calls that no known mistake explains; "form": lost to `mistakes`, which were observed; "too
+    "right": every call is right; "elsewhere": earned, since the wrong values come from `misconceptions`, which
+    are charged under the other criteria `charged`; "mistake": lost to `misconceptions`;
+    "unexplained": lost to wrong calls that no known mistake explains; "form": lost to `misconceptions`, which were observed; "too
     little": lost since fewer than half of its functions earn anything; "not imported": a criterion of the integration whose
     modules cannot be imported together; "tests": a criterion of the students' tests that is not fully earned, see `tests`.
 
-    `record` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
+    `call_result` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
     mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
     judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
     `at_least`: the mistakes told are not all that is wrong. `share`: the part of its points that a lost criterion still gives.
@@ -49,11 +48,11 @@ class Graded:
 
     criterion: Criterion
     why: Why = "right"
-    mistakes: tuple[Mistake, ...] = ()
+    misconceptions: tuple[Misconception, ...] = ()
     charged: tuple[str, ...] = ()
-    record: Record | None = None
-    shown: Record | None = None
-    undecided: tuple[Mistake, ...] = ()
+    call_result: CallResult | None = None
+    shown: CallResult | None = None
+    undecided: tuple[Misconception, ...] = ()
     blamed: tuple[str, ...] = ()
     depends: bool = False
     at_least: bool = False
@@ -74,13 +73,13 @@ class Graded:
 
 
 def charges(
-    rubric: Rubric, group: str, records: Sequence[Record], explanations: Mapping[str, Explanation]
-) -> dict[str, Graded]:
+    rubric: Rubric, group: str, call_results: Sequence[CallResult], explanations: Mapping[str, Explanation]
+) -> dict[str, CriterionScore]:
     """Each criterion of a module, from all records of its hidden and visible criteria."""
-    of: dict[str, list[Record]] = {criterion.id: [] for criterion in rubric.of(group)}
-    for record in records:
-        if record.step.criterion in of:
-            of[record.step.criterion].append(record)
+    of: dict[str, list[CallResult]] = {criterion.id: [] for criterion in rubric.of(group)}
+    for call_result in call_results:
+        if call_result.test_call.criterion in of:
+            of[call_result.test_call.criterion].append(call_result)
     if rubric.charge == "criteria":
         graded = {criterion.id: _plain(criterion, of[criterion.id], explanations) for criterion in rubric.of(group)}
     else:
@@ -88,7 +87,9 @@ def charges(
     return {name: replace(g, share=_share(g, of[name], explanations)) for name, g in graded.items()}
 
 
-def _share(graded: Graded, records: Sequence[Record], explanations: Mapping[str, Explanation]) -> float:
+def _share(
+    graded: CriterionScore, call_results: Sequence[CallResult], explanations: Mapping[str, Explanation]
+) -> float:
     """The share of the hidden tests of a lost criterion that pass, where it gives partial credit.
 
     Code that computes nothing passes the tests that demand an error, and earns nothing.
@@ -98,23 +99,27 @@ def _share(graded: Graded, records: Sequence[Record], explanations: Mapping[str,
     if criterion.credit == "all" or graded.passed or nothing:
         return 0.0
     passes = dict[str, bool]()
-    for record in records:
-        passes[record.step.test] = passes.get(record.step.test, True) and record.fault is None
+    for call_result in call_results:
+        passes[call_result.test_call.test] = (
+            passes.get(call_result.test_call.test, True) and call_result.failure is None
+        )
     return sum(passes.values()) / max(1, len(passes))
 
 
-def _plain(criterion: Criterion, records: Sequence[Record], explanations: Mapping[str, Explanation]) -> Graded:
+def _plain(
+    criterion: Criterion, call_results: Sequence[CallResult], explanations: Mapping[str, Explanation]
+) -> CriterionScore:
     """Lost with any wrong call."""
-    wrong = next((record for record in records if record.fault is not None), None)
-    if wrong is None and records:
-        return Graded(criterion)
+    wrong = next((call_result for call_result in call_results if call_result.failure is not None), None)
+    if wrong is None and call_results:
+        return CriterionScore(criterion)
     explanation = explanations.get(wrong.target.function) if wrong is not None else None
-    named: tuple[Mistake, ...] = ()
+    named: tuple[Misconception, ...] = ()
     if wrong is not None and explanation is not None:
         # What was observed is a mistake of form: it explains no wrong value.
         explained = explanation.sure or explanation.inherited or not wrong_in_value(wrong)
         named = (*explanation.named, *explanation.inherited) if explained else ()
-    return Graded(criterion, "mistake" if named else "unexplained", named, record=wrong)
+    return CriterionScore(criterion, "mistake" if named else "unexplained", named, call_result=wrong)
 
 
 class _Charging:
@@ -124,19 +129,19 @@ class _Charging:
         self,
         rubric: Rubric,
         module: str,
-        of: Mapping[str, list[Record]],
+        of: Mapping[str, list[CallResult]],
         explanations: Mapping[str, Explanation],
     ):
         self.rubric, self.module, self.of, self.explanations = rubric, module, of, explanations
         # A misconception found in several functions costs points in the first of them, in the order of the rubric.
-        last_first = [m for explanation in list(explanations.values())[::-1] for m in explanation.mistakes]
+        last_first = [m for explanation in list(explanations.values())[::-1] for m in explanation.misconceptions]
         first = {m.same: m.function for m in last_first}
         self.charged = {
-            name: tuple(m for m in explanation.mistakes if first[m.same] == m.function)
+            name: tuple(m for m in explanation.misconceptions if first[m.same] == m.function)
             for name, explanation in explanations.items()
         }
 
-    def charges(self) -> dict[str, Graded]:
+    def charges(self) -> dict[str, CriterionScore]:
         criteria = self.rubric.of(self.module)
         graded = {c.id: self._of_values(c) for c in criteria if c.looks_at == "values"}
         graded |= {c.id: _plain(c, self.of[c.id], self.explanations) for c in criteria if c.looks_at == "examples"}
@@ -145,91 +150,99 @@ class _Charging:
 
     # Criteria of value
 
-    def _of_values(self, criterion: Criterion) -> Graded:
+    def _of_values(self, criterion: Criterion) -> CriterionScore:
         if not self.of[criterion.id]:
-            return Graded(criterion, "unexplained")
+            return CriterionScore(criterion, "unexplained")
         each = [self._of_function(criterion, function) for function in criterion.grades]
         lost = [charge for charge in each if not charge.passed]
         if lost:
-            mistakes = [m for charge in lost for m in charge.mistakes]
+            misconceptions = [m for charge in lost for m in charge.misconceptions]
             # A mistake that is made again in another function that this criterion grades is told too.
-            same = {mistake.same for mistake in mistakes}
-            again = [m for charge in each for m in charge.mistakes if m.same in same and criterion.id in m.criteria]
-            return replace(lost[0], mistakes=tuple(dict.fromkeys([*mistakes, *again])))
-        return next((charge for charge in each if charge.why == "elsewhere"), Graded(criterion))
+            same = {misconception.same for misconception in misconceptions}
+            again = [
+                m for charge in each for m in charge.misconceptions if m.same in same and criterion.id in m.criteria
+            ]
+            return replace(lost[0], misconceptions=tuple(dict.fromkeys([*misconceptions, *again])))
+        return next((charge for charge in each if charge.why == "elsewhere"), CriterionScore(criterion))
 
-    def _of_function(self, criterion: Criterion, function: str) -> Graded:
+    def _of_function(self, criterion: Criterion, function: str) -> CriterionScore:
         """What one function's calls make of a criterion."""
-        wrong = [r for r in self.of[criterion.id] if r.target.function == function and r.fault is not None]
+        wrong = [r for r in self.of[criterion.id] if r.target.function == function and r.failure is not None]
         own = tuple(m for m in self.charged.get(function, ()) if criterion.id in m.criteria)
-        record = wrong[0] if wrong else None
+        call_result = wrong[0] if wrong else None
         if own:
             chosen = self.explanations[function].chosen
             telling = (r for r in wrong if chosen is not None and chosen.shows(own, r))
-            return Graded(criterion, "mistake", own, record=next(telling, record))
+            return CriterionScore(criterion, "mistake", own, call_result=next(telling, call_result))
         explanation = self.explanations.get(function)
         if explanation is not None and explanation.empty:
-            return Graded(criterion, "unexplained", record=record)
-        if record is None or explanation is None:
-            return Graded(criterion)
+            return CriterionScore(criterion, "unexplained", call_result=call_result)
+        if call_result is None or explanation is None:
+            return CriterionScore(criterion)
         form = [r for r in wrong if not wrong_in_value(r)]
         breach = tuple(seen(form[0], explanation.complete)) if form and not explanation.formal else ()
         helpers = [h for h in self.rubric.helpers(self.module, (function,)) if h in self.explanations]
-        theirs = {mistake.name for helper in helpers for mistake in self.explanations[helper].observed}
-        if form and not explanation.formal and not (breach and {mistake.name for mistake in breach} <= theirs):
-            return Graded(criterion, "form", breach, record=form[0])
+        theirs = {misconception.name for helper in helpers for misconception in self.explanations[helper].observed}
+        if (
+            form
+            and not explanation.formal
+            and not (breach and {misconception.name for misconception in breach} <= theirs)
+        ):
+            return CriterionScore(criterion, "form", breach, call_result=form[0])
         if not explanation.explains(criterion.id):
-            return Graded(criterion, "unexplained", record=record)
-        mistakes = (*explanation.mistakes, *explanation.helpers)
-        return Graded(criterion, "elsewhere", mistakes, self._under(mistakes), record=record)
+            return CriterionScore(criterion, "unexplained", call_result=call_result)
+        misconceptions = (*explanation.misconceptions, *explanation.helpers)
+        return CriterionScore(
+            criterion, "elsewhere", misconceptions, self._under(misconceptions), call_result=call_result
+        )
 
-    def _under(self, mistakes: Iterable[Mistake]) -> tuple[str, ...]:
+    def _under(self, misconceptions: Iterable[Misconception]) -> tuple[str, ...]:
         """Where these mistakes, or the same ones in other functions, are charged."""
-        same = {mistake.same for mistake in mistakes}
+        same = {misconception.same for misconception in misconceptions}
         criteria = [c for own in self.charged.values() for m in own if m.same in same for c in m.criteria]
         return tuple(dict.fromkeys(criteria))
 
     # Criteria of form
 
-    def _of_form(self, criterion: Criterion, values: Mapping[str, Graded]) -> Graded:
-        records = self.of[criterion.id]
-        if not records:
-            return Graded(criterion, "unexplained")
-        wrong = [record for record in records if record.fault is not None]
-        if charge := next(filter(None, (self._breach(criterion, record) for record in wrong)), None):
+    def _of_form(self, criterion: Criterion, values: Mapping[str, CriterionScore]) -> CriterionScore:
+        call_results = self.of[criterion.id]
+        if not call_results:
+            return CriterionScore(criterion, "unexplained")
+        wrong = [call_result for call_result in call_results if call_result.failure is not None]
+        if charge := next(filter(None, (self._breach(criterion, call_result) for call_result in wrong)), None):
             return charge
         only_here = next(filter(self._is_charged_nowhere, wrong), None)
         if only_here is not None:
-            return Graded(criterion, "unexplained", record=only_here)
-        own = [m for mistakes in self.charged.values() for m in mistakes if criterion.id in m.criteria]
+            return CriterionScore(criterion, "unexplained", call_result=only_here)
+        own = [m for misconceptions in self.charged.values() for m in misconceptions if criterion.id in m.criteria]
         if own:
-            return Graded(criterion, "mistake", tuple(own))
+            return CriterionScore(criterion, "mistake", tuple(own))
         earning = [function for function in criterion.grades if self._earns(function, values)]
         if len(earning) < LEAST_OF_FORM * len(criterion.grades):
-            return Graded(criterion, "too little")
-        return Graded(criterion)
+            return CriterionScore(criterion, "too little")
+        return CriterionScore(criterion)
 
-    def _breach(self, criterion: Criterion, record: Record) -> Graded | None:
+    def _breach(self, criterion: Criterion, call_result: CallResult) -> CriterionScore | None:
         """What a wrong record of a criterion of form shows of wrong form, if it comes from the function itself."""
-        explanation = self.explanations[record.target.function]
-        mistakes = tuple(seen(record, explanation.complete))
-        if explanation.formal and not any(criterion.id in m.criteria for m in explanation.mistakes):
+        explanation = self.explanations[call_result.target.function]
+        misconceptions = tuple(seen(call_result, explanation.complete))
+        if explanation.formal and not any(criterion.id in m.criteria for m in explanation.misconceptions):
             return None  # it comes from a mistake that is charged elsewhere, or from a helper
-        return Graded(criterion, "form", mistakes, record=record) if mistakes else None
+        return CriterionScore(criterion, "form", misconceptions, call_result=call_result) if misconceptions else None
 
-    def _is_charged_nowhere(self, record: Record) -> bool:
+    def _is_charged_nowhere(self, call_result: CallResult) -> bool:
         """Whether a wrong record is of a function without a mistake and without a wrong call in the criteria of value.
 
         Something is left over from an earlier call then, or goes wrong on these arguments alone.
         """
-        function = record.target.function
+        function = call_result.target.function
         if self.explanations[function].complete:
             return False
         criteria = [c.id for c in self.rubric.of(self.module) if c.looks_at == "values" and function in c.grades]
         own = [r for name in criteria for r in self.of[name] if r.target.function == function]
-        return not any(record.fault is not None for record in own)
+        return not any(call_result.failure is not None for call_result in own)
 
-    def _earns(self, function: str, values: Mapping[str, Graded]) -> bool:
+    def _earns(self, function: str, values: Mapping[str, CriterionScore]) -> bool:
         """Whether a criterion of value that grades the function is earned, or known mistakes explain all that it computes.
 
         Where no criterion of value grades it: whether its calls are right.

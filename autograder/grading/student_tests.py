@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from autograder.exceptions import SandboxFault
+from autograder.exceptions import SandboxError
 from autograder.grading import tests_session
-from autograder.grading.scoring import Graded
+from autograder.grading.scoring import CriterionScore
 from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.homework.library import Mistake
+from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
 from autograder.sandbox.messages import Call, Reference, Reply, prepared_extension, prepared_load, prepared_request
 from autograder.sandbox.process import SPENT, StudentProcess
@@ -71,7 +71,7 @@ class FunctionTests:
     problem: str = ""
     detected: int = 0
     known: int = 0
-    undetected: Mistake | None = None
+    undetected: Misconception | None = None
     not_run: bool = False
     style: str = ""
     outcome: Outcome = PASSED
@@ -89,11 +89,11 @@ class Version:
     functions: tuple[library.Version, ...] = ()
 
     @property
-    def mistake(self) -> Mistake | None:
-        return next((mistake for version in self.functions for mistake in version.mistakes), None)
+    def misconception(self) -> Misconception | None:
+        return next((misconception for version in self.functions for misconception in version.misconceptions), None)
 
 
-def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tuple[Graded, ...]:
+def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tuple[CriterionScore, ...]:
     """The criteria of the students' tests: one for each tested function, in the order of the file."""
     criteria, text = rubric.of(TESTS), submission.text(TESTS_FILE)
     tests = by_function(text, rubric, len(criteria))
@@ -101,7 +101,7 @@ def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tu
     few = FunctionTests(problem="few" if text.strip() else "missing")
     graded += [few] * (len(criteria) - len(graded))
     return tuple(
-        Graded(criterion, "right" if own.share == 1 else "tests", share=own.share, tests=own)
+        CriterionScore(criterion, "right" if own.share == 1 else "tests", share=own.share, tests=own)
         for criterion, own in zip(criteria, graded, strict=True)
     )
 
@@ -116,9 +116,13 @@ def by_function(text: bytes, rubric: Rubric, most: int) -> dict[str, list[str]]:
     return dict(list(tests.items())[:most])
 
 
-def known(function: str, rubric: Rubric) -> list[Mistake]:
+def known(function: str, rubric: Rubric) -> list[Misconception]:
     """The misconceptions about a function, each in its first way."""
-    return [mistake for mistake in library.of_function(rubric.module_of(function), function) if mistake.way == 0]
+    return [
+        misconception
+        for misconception in library.of_function(rubric.module_of(function), function)
+        if misconception.way == 0
+    ]
 
 
 def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list[str]]) -> list[FunctionTests]:
@@ -126,7 +130,9 @@ def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list
         Version(functions=tuple(library.correct(rubric.module_of(name), name) for name in tests)),
         *(Version(style) for style in ("", *sorted(path.name for path in kit.alternatives().glob("[!_.]*/")))),
     ]
-    wrong = {name: [Version(functions=(mistake.alone,)) for mistake in known(name, rubric)] for name in tests}
+    wrong = {
+        name: [Version(functions=(misconception.alone,)) for misconception in known(name, rubric)] for name in tests
+    }
     first, *runs = [(version, name) for version in correct for name in tests]
     runs += [(version, name) for name, versions in wrong.items() for version in versions]
     random.Random(hashlib.sha256(text).digest()).shuffle(runs)
@@ -134,7 +140,7 @@ def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list
     outcomes: dict[str, dict[Version, Outcome]] = {name: {} for name in tests}
     process: StudentProcess | None = None
     for version, name in (first, *runs):
-        if any(earlier.mistake is None and own.failed for earlier, own in outcomes[name].items()):
+        if any(earlier.misconception is None and own.failed for earlier, own in outcomes[name].items()):
             continue  # its tests reject a correct solution
         if process is None or process.ended is not None:
             process = _started(sandbox)
@@ -148,7 +154,7 @@ def _started(sandbox: Sandbox) -> StudentProcess:
     process = sandbox.start()
     error = process.run([_extension()], TESTS)[0].error
     if error is not None:
-        raise SandboxFault(f"the code that runs tests cannot be loaded: {error.kind}: {error.text}")
+        raise SandboxError(f"the code that runs tests cannot be loaded: {error.kind}: {error.text}")
     return process
 
 
@@ -167,20 +173,20 @@ def _outcome(process: StudentProcess, version: Version, names: Sequence[str]) ->
 
 
 def _of_function(rubric: Rubric, function: str, outcomes: dict[Version, Outcome]) -> FunctionTests:
-    correct = {version: outcome for version, outcome in outcomes.items() if version.mistake is None}
+    correct = {version: outcome for version, outcome in outcomes.items() if version.misconception is None}
     for version, outcome in correct.items():
         if outcome.failed:
             problem = "rejects" if outcome.test else "import"
             return FunctionTests(function, problem, style=_described(version, rubric, function), outcome=outcome)
     if any(outcome.spent for outcome in correct.values()):
         return FunctionTests(function, "time")
-    wrong = {version.mistake: outcome for version, outcome in outcomes.items()}
-    of_each = [(mistake, wrong[mistake]) for mistake in known(function, rubric)]
+    wrong = {version.misconception: outcome for version, outcome in outcomes.items()}
+    of_each = [(misconception, wrong[misconception]) for misconception in known(function, rubric)]
     return FunctionTests(
         function,
         detected=sum(outcome.failed for _, outcome in of_each),
         known=len(of_each),
-        undetected=next((mistake for mistake, outcome in of_each if outcome == PASSED), None),
+        undetected=next((misconception for misconception, outcome in of_each if outcome == PASSED), None),
         not_run=any(outcome.spent for _, outcome in of_each),
     )
 

@@ -47,7 +47,7 @@ FLOAT64 = (
 
 
 @dataclass(frozen=True)
-class Mistake:
+class Misconception:
     """One mistake in one function.
 
     `does` says what the code probably does, `right` what is right, `read` what to read. `criteria` are full ids; the mistake
@@ -116,12 +116,12 @@ class Version:
 
     module: str
     function: str
-    mistakes: tuple[Mistake, ...]
+    misconceptions: tuple[Misconception, ...]
     source: str = field(repr=False)
 
     @property
     def memory(self) -> bool:
-        return any(mistake.memory for mistake in self.mistakes)
+        return any(misconception.memory for misconception in self.misconceptions)
 
     def fresh(self, helpers: "Mapping[str, Version] | None" = None) -> Callable[..., Any]:
         """The function without any state left by earlier calls, built on these versions of its helpers."""
@@ -156,7 +156,7 @@ class Written:
             raise RubricError(f"{function.__code__.co_filename}: {self.function} is not a function in rubric.yaml")
         self.module = rubric.current().module_of(self.function)
         self.source = text_of(function)
-        self.mistakes: list[Mistake] = []
+        self.misconceptions: list[Misconception] = []
         self.examples: list[Call] = []  # as EXAMPLES of the file has them
 
     def wrong(
@@ -180,7 +180,7 @@ class Written:
         """
         if not does and not right:
             does, right, read = of_form(name, self.function)
-        if any(mistake.name == name for mistake in self.mistakes):
+        if any(misconception.name == name for misconception in self.misconceptions):
             raise self._error(name, "there is already a misconception with this name")
         for way, changed in enumerate(edits):
             settings = {"edits": tuple(changed.items()), "memory": memory, "inexact": inexact, "way": way}
@@ -205,7 +205,7 @@ class Written:
             if body.__name__ != f"{self.function}__{name}":
                 raise self._error(name, f"call the function {self.function}__{name}, not {body.__name__}")
             text = text_of(body).replace(f"def {body.__name__}(", f"def {self.function}(", 1)
-            way = sum(mistake.name == name for mistake in self.mistakes)
+            way = sum(misconception.name == name for misconception in self.misconceptions)
             self._enter(self._mistake(name, criterion, does, right, read, whole=text, memory=memory, way=way))
             return body
 
@@ -213,31 +213,31 @@ class Written:
 
     def _mistake(
         self, name: str, criterion: str | tuple[str, ...], does: str, right: str, read: str, **settings: Any
-    ) -> Mistake:
+    ) -> Misconception:
         names = (criterion,) if isinstance(criterion, str) else criterion
         criteria = tuple(f"{self.module}.{name}" for name in names)
         read = read or f"the docstring of `{self.function}`"
-        return Mistake(self.module, self.function, name, criteria, does, right, read, **settings)
+        return Misconception(self.module, self.function, name, criteria, does, right, read, **settings)
 
-    def _enter(self, mistake: Mistake) -> None:
-        for problem in self._problems(mistake):
-            raise self._error(mistake.name, problem)
-        self.mistakes.append(mistake)
+    def _enter(self, misconception: Misconception) -> None:
+        for problem in self._problems(misconception):
+            raise self._error(misconception.name, problem)
+        self.misconceptions.append(misconception)
 
-    def _problems(self, mistake: Mistake) -> Iterator[str]:
-        for half, text in (("does", mistake.does), ("right", mistake.right)):
+    def _problems(self, misconception: Misconception) -> Iterator[str]:
+        for half, text in (("does", misconception.does), ("right", misconception.right)):
             if not text.endswith(".") or len(text.split()) < 2:
                 yield f"`{half}` must be a sentence with a full stop, not {text!r}"
-        for criterion in mistake.criteria or ("",):
+        for criterion in misconception.criteria or ("",):
             graded = rubric.current().criteria.get(criterion)
             if graded is None or self.function not in graded.grades:
                 own = [c.id.partition(".")[2] for c in rubric.current().of(self.module) if self.function in c.grades]
                 name = criterion.partition(".")[2]
                 yield f"the criterion {name!r} does not grade {self.function}; those that do: {', '.join(own)}"
-        for old, _ in mistake.edits:
+        for old, _ in misconception.edits:
             if not old or old not in self.source:
                 yield f"the text to replace, {old!r}, does not occur in {self.function}"
-        changed = mistake.whole or edited(self.source, mistake.edits)
+        changed = misconception.whole or edited(self.source, misconception.edits)
         if changed is None or changed == self.source:
             yield "the edit changes nothing, or changes the same text twice"
         elif not is_python(changed):
@@ -312,22 +312,22 @@ def known(module: str) -> dict[str, Written]:
 
 
 @cache
-def of_module(module: str) -> tuple[Mistake, ...]:
+def of_module(module: str) -> tuple[Misconception, ...]:
     """The mistakes of a module, function by function in the order of the rubric."""
-    return tuple(mistake for table in known(module).values() for mistake in table.mistakes)
+    return tuple(misconception for table in known(module).values() for misconception in table.misconceptions)
 
 
-def of_function(module: str, function: str) -> tuple[Mistake, ...]:
-    return tuple(mistake for mistake in of_module(module) if mistake.function == function)
+def of_function(module: str, function: str) -> tuple[Misconception, ...]:
+    return tuple(misconception for misconception in of_module(module) if misconception.function == function)
 
 
-def find(id: str) -> Mistake | None:
+def find(id: str) -> Misconception | None:
     """The mistake of this id, if today's files have it."""
     function, _, name = id.partition(".")
     if function not in reference.functions():
         return None
-    mistakes = of_function(rubric.current().module_of(function), function)
-    return next((mistake for mistake in mistakes if mistake.name == name), None)
+    misconceptions = of_function(rubric.current().module_of(function), function)
+    return next((misconception for misconception in misconceptions if misconception.name == name), None)
 
 
 def examples(module: str, function: str) -> list[Call]:
@@ -348,17 +348,19 @@ def correct(module: str, function: str) -> Version:
 
 
 @lru_cache(MOST_TEXTS)
-def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version | None:
+def made(module: str, function: str, misconceptions: tuple[Misconception, ...]) -> Version | None:
     """The function with these mistakes; None where they cannot be combined."""
-    if not mistakes:
+    if not misconceptions:
         return correct(module, function)
-    if any(mistake.whole for mistake in mistakes):
-        return Version(module, function, mistakes, mistakes[0].whole) if len(mistakes) == 1 else None
-    edits = dict.fromkeys(edit for mistake in mistakes for edit in mistake.edits)  # some have an edit in common
+    if any(misconception.whole for misconception in misconceptions):
+        return Version(module, function, misconceptions, misconceptions[0].whole) if len(misconceptions) == 1 else None
+    edits = dict.fromkeys(
+        edit for misconception in misconceptions for edit in misconception.edits
+    )  # some have an edit in common
     changed = edited(known(module)[function].source, tuple(edits))
     if changed is None or not is_python(changed):
         return None
-    return Version(module, function, mistakes, changed)
+    return Version(module, function, misconceptions, changed)
 
 
 # Texts of functions, and edits of them
@@ -438,7 +440,7 @@ def {function}({parameters}):
 """
 
 
-def trivial(module: str, function: str) -> tuple[Mistake, ...]:
+def trivial(module: str, function: str) -> tuple[Misconception, ...]:
     """Code that computes nothing, even where it knows the right shape: it must earn nothing."""
     signature = inspect.signature(reference.functions()[function])
     right = text_of(reference.functions()[function]).replace(f"def {function}(", f"def _right_{function}(", 1)
@@ -457,4 +459,4 @@ def trivial(module: str, function: str) -> tuple[Mistake, ...]:
     }
     bodies = {name: body.format(function=function) for name, body in (TRIVIAL | returned).items()}
     sources = {name: _TRIVIAL_SOURCE.format(body=body, **parts) for name, body in bodies.items()}
-    return tuple(Mistake(module, function, name, graded, *said, whole=source) for name, source in sources.items())
+    return tuple(Misconception(module, function, name, graded, *said, whole=source) for name, source in sources.items())

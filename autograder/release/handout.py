@@ -24,7 +24,7 @@ from otter.assign.solutions import replace_solutions
 from autograder.exceptions import CommandError
 from autograder.feedback.other_arguments import others
 from autograder.feedback.text import number
-from autograder.grading.call_results import Step, Target
+from autograder.grading.call_results import Target, TestCall
 from autograder.homework import kit, library, reference
 from autograder.homework.rubric import INTEGRATION, TESTS_FILE, Rubric
 from autograder.sandbox.messages import Call
@@ -307,11 +307,17 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
     results: list[list[Any]] = [[] for _ in expected]
     rows: list[list[Any]] = []
-    for mistake in library.of_function(module, function):
-        default = _wrong_default(right, mistake.fresh())
-        found = [([mistake.does, mistake.read, mistake.right], _wrong_results(expected, mistake.fresh), default)]
+    for misconception in library.of_function(module, function):
+        default = _wrong_default(right, misconception.fresh())
+        found = [
+            (
+                [misconception.does, misconception.read, misconception.right],
+                _wrong_results(expected, misconception.fresh),
+                default,
+            )
+        ]
         if default:
-            found.append((*_ignored(function, right, expected, mistake.fresh, default), {}))
+            found.append((*_ignored(function, right, expected, misconception.fresh, default), {}))
         for said, wrong, needed in found:
             row = [*said, {str(place): _place(result, results[place]) for place, result in wrong.items()}, needed]
             if wrong and row not in rows:  # two variants of a mistake may give the same results
@@ -392,8 +398,8 @@ def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
         right = reference.functions()[call.function](*copied(call.args), **copied(call.kwargs))
     except ValueError:
         return []
-    step = Step(0, Target(call.module, call.function), call.args, call.kwargs, right, tolerance, NOT_SENT)
-    given = [[_place(sentence, sentences), home.fingerprints(value)] for sentence, value in others(step)]
+    test_call = TestCall(0, Target(call.module, call.function), call.args, call.kwargs, right, tolerance, NOT_SENT)
+    given = [[_place(sentence, sentences), home.fingerprints(value)] for sentence, value in others(test_call)]
     return mapped(_short, [[-1, home.fingerprints(right)], *given]) if given else []
 
 

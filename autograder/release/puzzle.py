@@ -19,7 +19,7 @@ import numpy as np
 
 from autograder.exceptions import ArgumentsError, of_system
 from autograder.homework import kit, library, reference, rubric
-from autograder.homework.library import Mistake
+from autograder.homework.library import Misconception
 from autograder.release.prerequisites import temporary_folder
 
 LEVELS = {1: 1, 2: 1, 3: 2}  # mistakes in a puzzle; level 1 also names the function
@@ -54,7 +54,7 @@ class Puzzle:
     """The files of a decoder with mistakes, the lines that are wrong, and the symptom."""
 
     level: int
-    mistakes: tuple[Mistake, ...]
+    misconceptions: tuple[Misconception, ...]
     files: Mapping[str, str]
     edits: tuple[Edit, ...]
     symptom: Symptom
@@ -74,7 +74,7 @@ def make(level: int, seed: int) -> Puzzle:
     rng, right = random.Random(f"{level} {seed}"), _right()
     while True:
         chosen = tuple(rng.sample(_candidates(), LEVELS[level]))
-        if len({mistake.function for mistake in chosen}) < len(chosen):
+        if len({misconception.function for misconception in chosen}) < len(chosen):
             continue
         files = _files(*chosen)
         written = [_written(own) for own in (files, *map(_files, chosen))]
@@ -100,7 +100,7 @@ def task(puzzle: Puzzle) -> str:
     """What students read, in Markdown."""
     right, wrong = _right(), puzzle.symptom
     lines = "One line of it is wrong." if len(puzzle.edits) == 1 else "Two lines of it are wrong."
-    first = puzzle.mistakes[0]
+    first = puzzle.misconceptions[0]
     named = f"The wrong line is in `{first.function}`, in `{first.module}.py`.\n\n" if puzzle.level == 1 else ""
     facts = "".join(f"- {fact}\n" for fact in _facts(right, wrong))
     return (
@@ -140,27 +140,27 @@ def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
 
 
 @cache
-def _candidates() -> tuple[Mistake, ...]:
+def _candidates() -> tuple[Misconception, ...]:
     """The misconceptions that change one line of a function that the model of names may use."""
-    every = [mistake for name in modules_of_model() for mistake in library.of_module(name)]
+    every = [misconception for name in modules_of_model() for misconception in library.of_module(name)]
     return tuple(m for m in every if not m.whole and not m.memory and not m.inexact and _changed_line(m) is not None)
 
 
-def _changed_line(mistake: Mistake) -> tuple[str, str] | None:
+def _changed_line(misconception: Misconception) -> tuple[str, str] | None:
     """The only line that differs from the correct function, wrong and right; None if there are several."""
-    right = library.correct(mistake.module, mistake.function).source.splitlines()
-    wrong = mistake.source.splitlines()
+    right = library.correct(misconception.module, misconception.function).source.splitlines()
+    wrong = misconception.source.splitlines()
     pairs = [(new, old) for new, old in zip(wrong, right, strict=False) if new != old]
     return pairs[0] if len(pairs) == 1 and len(wrong) == len(right) else None
 
 
-def _files(*chosen: Mistake) -> dict[str, str]:
+def _files(*chosen: Misconception) -> dict[str, str]:
     return {f"{name}.py": _text(name, chosen) for name in modules_of_model()}
 
 
-def _text(module: str, chosen: Sequence[Mistake] = ()) -> str:
+def _text(module: str, chosen: Sequence[Misconception] = ()) -> str:
     """A module with the library's functions in the place of the reference's, some with a misconception."""
-    wrong = {mistake.function: mistake for mistake in chosen}
+    wrong = {misconception.function: misconception for misconception in chosen}
     text = reference.files()[f"{module}.py"].decode()
     lines = text.splitlines()
     functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
@@ -186,13 +186,13 @@ def _with_docstring(source: str, docstring: list[str]) -> list[str]:
     return [*lines[:head], *docstring, *lines[head:]]
 
 
-def _edit(mistake: Mistake) -> Edit:
+def _edit(misconception: Misconception) -> Edit:
     """Where a mistake stands in its file."""
-    changed = _changed_line(mistake)
+    changed = _changed_line(misconception)
     assert changed is not None
-    wrong, right = (_text(mistake.module, chosen).splitlines() for chosen in ([mistake], []))
+    wrong, right = (_text(misconception.module, chosen).splitlines() for chosen in ([misconception], []))
     line = next(number for number, (new, old) in enumerate(zip(wrong, right, strict=True), 1) if new != old)
-    return Edit(f"{mistake.module}.py", line, *changed)
+    return Edit(f"{misconception.module}.py", line, *changed)
 
 
 # The symptom

@@ -100,7 +100,9 @@ def _below(path: Path) -> Path:
 
 
 def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
-    solutions, suites, misconceptions = (_below(place) for place in (kit.solutions(), kit.suites(), kit.misconceptions()))
+    solutions, suites, misconceptions = (
+        _below(place) for place in (kit.solutions(), kit.suites(), kit.misconceptions())
+    )
     for name in left_out:
         for path in (
             solutions / f"{name}.py",

@@ -7,7 +7,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from autograder.exceptions import SandboxFault
+from autograder.exceptions import SandboxError
 from autograder.sandbox import callbacks, wire
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, Budget, CallSpent, Clock
 from autograder.sandbox.connection import Connection, within
@@ -86,7 +86,7 @@ class StudentProcess:
         except wire.Gone:
             self._end("crash")
             if not self.confined and self.ended == Ended("crash"):
-                raise SandboxFault("a student's process ended before it was confined") from None
+                raise SandboxError("a student's process ended before it was confined") from None
         except wire.WireError:
             self._end("protocol")
         return [*replies, Reply(ended=self.ended)]
@@ -143,7 +143,7 @@ class StudentProcess:
         why = self.connection.receive(clock.check).decode("utf-8", "replace")
         if why:
             self.close()
-            raise SandboxFault(f"a student's process cannot be confined: {why}")
+            raise SandboxError(f"a student's process cannot be confined: {why}")
         self.confined = True
         clock.next()  # to start a process is no time of a call: without fork it takes longer than one may
 

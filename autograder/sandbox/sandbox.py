@@ -20,7 +20,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from autograder.exceptions import SandboxFault
+from autograder.exceptions import SandboxError
 from autograder.sandbox import layers, workspace
 from autograder.sandbox.budget import Budget, Limits, container_memory
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
@@ -65,7 +65,7 @@ class Sandbox:
             if self._forks:
                 self._start_server()
         except OSError as error:
-            raise SandboxFault(f"the sandbox cannot be set up: {error}") from error
+            raise SandboxError(f"the sandbox cannot be set up: {error}") from error
         # Later, while the interpreter shuts down, nothing can be imported any more, which `os.wait4` needs.
         atexit.register(self.close)
 
@@ -79,7 +79,7 @@ class Sandbox:
             return
         for place in self.secret:
             if place.exists() and readable_by_others(place.resolve()):
-                raise SandboxFault(
+                raise SandboxError(
                     f"every user of this machine can read {place}, including a student's code, and this kernel has no Landlock to"
                     f" forbid it. Close it with: chmod o-rwx {place}"
                 )
@@ -100,7 +100,7 @@ class Sandbox:
         try:
             self.folder.place(files)
         except OSError as error:
-            raise SandboxFault(f"a submission cannot be unpacked: {error}") from error
+            raise SandboxError(f"a submission cannot be unpacked: {error}") from error
 
     def start(self) -> StudentProcess:
         """A new student process, with a temporary folder of its own; the one before ends. Raises SandboxFault."""
@@ -123,7 +123,7 @@ class Sandbox:
             if "pid" in answer:
                 return int(answer["pid"])
             time.sleep(ROOM_SECONDS)  # another submission's process may have filled the disk, and is killed for it soon
-        raise SandboxFault(f"a student's process cannot be started: {answer['no_room']}")
+        raise SandboxError(f"a student's process cannot be started: {answer['no_room']}")
 
     def _end_process(self) -> None:
         if self.process is not None:
@@ -221,7 +221,7 @@ class Sandbox:
                 self.folder = Folder("user" in self.layers)
                 self.folder.place(self._files)
                 self._start_server()
-        raise SandboxFault(f"the fork server does not answer: {fault}")
+        raise SandboxError(f"the fork server does not answer: {fault}")
 
     def _receive(self) -> dict[str, Any]:
         self._control.settimeout(_SERVER_SECONDS)

@@ -26,7 +26,7 @@ from autograder.submissions import platforms
 from autograder.submissions import tree as trees
 from autograder.submissions.submission import ARCHIVES, is_likely_code
 from autograder.submissions.tree import Tree, UnusableError
-from autograder.submissions.uploads import Entry, Student, keyed
+from autograder.submissions.uploads import Student, Upload, keyed
 from autograder.values.names import resembles
 
 Kind = Literal["gradescope", "moodle", "brightspace", "submission", "canvas", "class"]
@@ -47,7 +47,7 @@ _NO_ZIP = {
 class Listing:
     """The submissions, how each path was understood, and what an instructor should look at."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[Upload, ...]
     forms: tuple[str, ...]
     problems: tuple[str, ...]
 
@@ -78,7 +78,7 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     return Listing(tuple(entries), forms, tuple(problem for part in listings for problem in part.problems))
 
 
-def _found(form: str, entries: Iterable[Entry], problems: Iterable[str] = ()) -> Listing:
+def _found(form: str, entries: Iterable[Upload], problems: Iterable[str] = ()) -> Listing:
     """The listing of one path."""
     return Listing(tuple(entries), (form,), tuple(problems))
 
@@ -107,7 +107,7 @@ def _look(path: Path, out: Path | None) -> Tree:
 def _recognised(outer: Tree, path: Path, believed: bool) -> Listing:
     """The listing of a path; `believed`: it may be an export of Gradescope."""
     tree, form = _unwrapped(outer, believed)
-    entries: list[Entry]
+    entries: list[Upload]
     match form:
         case "gradescope":
             what, (entries, problems) = "a Gradescope export", platforms.gradescope_entries(tree)
@@ -156,14 +156,14 @@ def _files(paths: list[Path]) -> Listing:
     return _found(f"{_counted(len(paths), 'file')}: one submission", [_entry(key, Tree(key, folder, sources))])
 
 
-def _entry(key: str, upload: Tree) -> Entry:
-    return Entry(key, upload, (Student(name=key),))
+def _entry(key: str, upload: Tree) -> Upload:
+    return Upload(key, upload, (Student(name=key),))
 
 
 # A class
 
 
-def _class(tree: Tree, path: Path) -> tuple[list[Entry], list[str]]:
+def _class(tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
     entries = [_entry(name, unit) for name, unit in tree.folders.items() if _is_students(name)]
     for name in filter(_is_archive, tree.files):  # an archive is a submission by itself
         place, stem = tree.place if tree.zipped else tree.place / name, _stem(name)

@@ -11,7 +11,7 @@ import yaml
 
 from autograder.homework import rubric
 from autograder.submissions.tree import Source, Tree, UnusableError, is_junk, is_litter
-from autograder.submissions.uploads import Entry, Student
+from autograder.submissions.uploads import Student, Upload
 
 # Gradescope's "Export Submissions": a folder for each submission, `submission_metadata.yml` with the names.
 #
@@ -48,20 +48,20 @@ def is_export(tree: Tree, inside: bool) -> bool:
     return bool(tree.folders) and all(map(_FOLDER.fullmatch, tree.folders))
 
 
-def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
+def gradescope_entries(tree: Tree) -> tuple[list[Upload], list[str]]:
     """One entry a folder, one with a problem for each submission without a folder; and what is odd."""
     problems = []
-    counting: dict[str, Entry] = {}
-    earlier: dict[str, Entry] = {}  # the submissions before those, which belong to the same students
+    counting: dict[str, Upload] = {}
+    earlier: dict[str, Upload] = {}  # the submissions before those, which belong to the same students
     try:
         text = tree.files[METADATA].read(LARGEST)
         document = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
         for name, value in document.items() if isinstance(document, dict) else ():
             students = _students(value)
-            counting[str(name)] = Entry(str(name), None, students, created_at=_time(_get(value, "created_at")))
+            counting[str(name)] = Upload(str(name), None, students, created_at=_time(_get(value, "created_at")))
             for old in _list(_get(value, "history")):
                 folder = f"submission_{_plain(_get(old, 'id'))}"
-                earlier[folder] = Entry(folder, None, students, created_at=_time(_get(old, "created_at")))
+                earlier[folder] = Upload(folder, None, students, created_at=_time(_get(old, "created_at")))
     except (yaml.YAMLError, UnusableError) as error:
         problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
     # submission_9 before submission_10
@@ -76,9 +76,9 @@ def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
     return entries + lost, problems
 
 
-def _with_upload(upload: Tree, name: str, entry: Entry | None) -> Entry:
+def _with_upload(upload: Tree, name: str, entry: Upload | None) -> Upload:
     if entry is None:
-        return Entry(name, upload, remark=f"not in {METADATA}")
+        return Upload(name, upload, remark=f"not in {METADATA}")
     return replace(entry, upload=upload, remark="" if entry.students else f"nobody is named in {METADATA}")
 
 
@@ -141,7 +141,7 @@ def is_canvas(tree: Tree) -> bool:
     return 2 * sum(map(is_canvas_name, work)) > len(work) + len(strangers)
 
 
-def canvas_entries(files: Mapping[str, Source], place: Path) -> list[Entry]:
+def canvas_entries(files: Mapping[str, Source], place: Path) -> list[Upload]:
     """One entry a student, with the newest version of each of the files, by path."""
     users: dict[str, list[re.Match[str]]] = {}
     for path in files:
@@ -151,7 +151,7 @@ def canvas_entries(files: Mapping[str, Source], place: Path) -> list[Entry]:
     return [_canvas_entry(user, matches, files, place) for user, matches in users.items()]
 
 
-def _canvas_entry(user: str, matches: Sequence[re.Match[str]], files: Mapping[str, Source], place: Path) -> Entry:
+def _canvas_entry(user: str, matches: Sequence[re.Match[str]], files: Mapping[str, Source], place: Path) -> Upload:
     versions: list[tuple[tuple[int, int], str, Source]] = []
     for match in matches:
         file, again = (match["file"] or match["page"]).lstrip("/"), 0
@@ -163,7 +163,7 @@ def _canvas_entry(user: str, matches: Sequence[re.Match[str]], files: Mapping[st
     name, number = matches[0]["name"], user if user.isdigit() else ""
     key = f"{name}_{user}" if name else user
     student = Student(name or user, sid="" if number else user, canvas=number)
-    return Entry(key, Tree(key, place, newest), (student,), any(match["late"] for match in matches))
+    return Upload(key, Tree(key, place, newest), (student,), any(match["late"] for match in matches))
 
 
 # Moodle's "Download all submissions": a folder for each student, or one flat folder, both named after their students.
@@ -187,7 +187,7 @@ def is_moodle_name(name: str) -> bool:
     return _MOODLE_NAME.fullmatch(name) is not None
 
 
-def moodle_entries(tree: Tree) -> list[Entry]:
+def moodle_entries(tree: Tree) -> list[Upload]:
     """One entry a student."""
     names: dict[str, tuple[str, str]] = {}  # of the student, and of the first folder or file
     uploads: dict[str, dict[str, Source]] = {}
@@ -204,7 +204,7 @@ def moodle_entries(tree: Tree) -> list[Entry]:
     for number, own in uploads.items():
         name, part = names[number]
         upload = Tree(part, tree.place, own, tree.zipped)
-        entries.append(Entry(f"{name}_{number}", upload, (Student(name, moodle=number),)))
+        entries.append(Upload(f"{name}_{number}", upload, (Student(name, moodle=number),)))
     return entries
 
 
@@ -229,7 +229,7 @@ def is_brightspace_name(name: str) -> bool:
     return name == "index.html" or _BRIGHTSPACE_NAME.fullmatch(name) is not None
 
 
-def brightspace_entries(tree: Tree) -> list[Entry]:
+def brightspace_entries(tree: Tree) -> list[Upload]:
     """One entry an upload; the times in the time zone of the due date, or in UTC where there is none."""
     due = rubric.current().due
     zone = due.tzinfo if due is not None and due.tzinfo else UTC
@@ -240,7 +240,7 @@ def brightspace_entries(tree: Tree) -> list[Entry]:
             continue
         student = Student(match["name"], brightspace=match["user"])
         key = f"{match['name']}_{match['user']}-{match['upload']}"
-        entries.append(Entry(key, upload, (student,), created_at=_brightspace_time(match, zone)))
+        entries.append(Upload(key, upload, (student,), created_at=_brightspace_time(match, zone)))
     return entries
 
 

@@ -40,7 +40,7 @@ class Student:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Upload:
     """A submission to be graded. `problem` says why it cannot be, `remark` what else is to be known.
 
     `upload` is None where there is nothing to read; then `problem` says why. `section` is the path that it came from,
@@ -57,7 +57,7 @@ class Entry:
     section: str = ""
 
 
-def load(entry: Entry, limits: Limits, accept_names: bool = False) -> Submission:
+def load(entry: Upload, limits: Limits, accept_names: bool = False) -> Submission:
     """The submission of an entry, read now; with files under names that are nearly right, if these are accepted.
 
     Raises CommandError where the grader cannot read it.
@@ -92,7 +92,7 @@ def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:
 # Keys: names for result files
 
 
-def keyed(entries: Iterable[Entry]) -> list[Entry]:
+def keyed(entries: Iterable[Upload]) -> list[Upload]:
     """The entries with keys that are safe file names and differ even where upper and lower case do not."""
     entries = list(entries)
     safe = [safe_key(entry.key) for entry in entries]

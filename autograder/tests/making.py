@@ -15,18 +15,18 @@ import yaml
 from autograder.audit.cases import Case, Row
 from autograder.feedback.results import dump
 from autograder.gradebook.store import Document, Grade, Mark, Outcome, write_run
-from autograder.grading.call_results import Record, Rules, Step, Target
+from autograder.grading.call_results import CallResult, Rules, Target, TestCall
 from autograder.grading.grader import ModuleResult, Result
-from autograder.grading.scoring import Graded, Why
+from autograder.grading.scoring import CriterionScore, Why
 from autograder.homework import kit, library, reference
 from autograder.homework import rubric as rubrics
-from autograder.homework.library import Mistake
+from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric, Visibility
 from autograder.sandbox.messages import Call, Ended, Error, Reply
 from autograder.submissions.exports import Listing
 from autograder.submissions.submission import Submission
-from autograder.submissions.uploads import Entry, Student, load
-from autograder.values.compare import Fault, tolerance
+from autograder.submissions.uploads import Student, Upload, load
+from autograder.values.compare import Failure, tolerance
 
 AWKWARD = (
     '=HYPERLINK("http://example.org")', "<script>document.title = 'broken'</script>", "O'Neil, \"Pat\"", "+1 Jones",
@@ -81,7 +81,9 @@ PLAIN = Rules()
 NO_CALL = Call("call", b"")
 
 
-def step(function: str, *args: Any, rules: Rules = PLAIN, number: int = 1, criterion: str = "", **kwargs: Any) -> Step:
+def a_test_call(
+    function: str, *args: Any, rules: Rules = PLAIN, number: int = 1, criterion: str = "", **kwargs: Any
+) -> TestCall:
     """A call of a reference function with its expected value; a public example unless a criterion is named."""
     module = rubrics.current().module_of(function)
     try:
@@ -91,44 +93,48 @@ def step(function: str, *args: Any, rules: Rules = PLAIN, number: int = 1, crite
         expected, rules = None, replace(rules, error="ValueError")
     allowed = tolerance((args, kwargs))
     target, parts = Target(module, function), reference.parts(reference.functions()[function])
-    return Step(number, target, args, kwargs, expected, allowed, NO_CALL, rules, criterion=criterion, parts=parts)
+    return TestCall(number, target, args, kwargs, expected, allowed, NO_CALL, rules, criterion=criterion, parts=parts)
 
 
 def raised(
     function: str, kind: str, text: str = "", file: str = "", line: int = 0, hint: str = "", **more: Any
-) -> Record:
+) -> CallResult:
     """A call with no arguments that matter, which raised an error."""
     module = rubrics.current().module_of(function)
-    of = Step(1, Target(module, function), (), {}, None, 0.0, NO_CALL, **more)
+    of = TestCall(1, Target(module, function), (), {}, None, 0.0, NO_CALL, **more)
     error = Error((kind,), text, file, line, hint, (of.target.function,))
-    return Record(of, Reply(error=error), Fault("raised", kind))
+    return CallResult(of, Reply(error=error), Failure("raised", kind))
 
 
-def stopped(function: str, why: str) -> Record:
+def stopped(function: str, why: str) -> CallResult:
     module = rubrics.current().module_of(function)
-    return Record(
-        Step(1, Target(module, function), (), {}, None, 0.0, NO_CALL), Reply(ended=Ended(why)), Fault("ended", why)
+    return CallResult(
+        TestCall(1, Target(module, function), (), {}, None, 0.0, NO_CALL),
+        Reply(ended=Ended(why)),
+        Failure("ended", why),
     )
 
 
-def hidden(record: Record, criterion: str) -> Record:
+def hidden(call_result: CallResult, criterion: str) -> CallResult:
     """The same call as one of a hidden criterion."""
-    return replace(record, step=replace(record.step, criterion=criterion))
+    return replace(call_result, test_call=replace(call_result.test_call, criterion=criterion))
 
 
 def criterion(id: str, visibility: Visibility = "after_published", **changes: Any) -> Criterion:
     return rubrics.current().criteria[id].model_copy(update={"visibility": visibility, **changes})
 
 
-def mistake(function: str, name: str, *criteria: str, does: str, right: str, known: bool = True) -> Mistake:
+def misconception(function: str, name: str, *criteria: str, does: str, right: str, known: bool = True) -> Misconception:
     """A mistake; one that is not known was observed."""
     module = rubrics.current().module_of(function)
     edits = (("a", "b"),) if known else ()
-    return Mistake(module, function, name, criteria, does, right, f"the formula of {function}", edits=edits)
+    return Misconception(module, function, name, criteria, does, right, f"the formula of {function}", edits=edits)
 
 
-def module_of(graded: Sequence[Graded], records: Sequence[Record] = (), broken: Reply | None = None) -> ModuleResult:
-    return ModuleResult(graded[0].criterion.module, tuple(graded), broken, tuple(records))
+def module_of(
+    graded: Sequence[CriterionScore], call_results: Sequence[CallResult] = (), broken: Reply | None = None
+) -> ModuleResult:
+    return ModuleResult(graded[0].criterion.module, tuple(graded), broken, tuple(call_results))
 
 
 def result(*modules: ModuleResult, files: dict[str, bytes] | None = None) -> Result:
@@ -140,18 +146,18 @@ def result(*modules: ModuleResult, files: dict[str, bytes] | None = None) -> Res
 # Rows of the audit
 
 
-def known(name: str) -> Mistake:
+def known(name: str) -> Misconception:
     """A mistake of layer_norm."""
     return next(m for m in library.of_function("layernorm", "layer_norm") if m.name == name)
 
 
-def graded(criterion: str, why: Why, *names: str, undecided: tuple[str, ...] = ()) -> Graded:
+def graded(criterion: str, why: Why, *names: str, undecided: tuple[str, ...] = ()) -> CriterionScore:
     """A criterion that is lost, or earned by `why`, with these mistakes of layer_norm."""
     named, alike = (tuple(map(known, group)) for group in (names, undecided))
-    return Graded(rubrics.current().criteria[criterion], why, mistakes=named, undecided=alike)
+    return CriterionScore(rubrics.current().criteria[criterion], why, misconceptions=named, undecided=alike)
 
 
-def made(case: Case, *criteria: Graded) -> Row:
+def made(case: Case, *criteria: CriterionScore) -> Row:
     return Row(case, {one.criterion.id: one for one in criteria})
 
 
@@ -175,7 +181,7 @@ def run(folder: Path, outcomes: Sequence[Outcome] = (), **documents: Document) -
     (folder / "results").mkdir(parents=True)
     for key, one in documents.items():
         (folder / "results" / f"{key}.json").write_text(dump(one))
-    write_run(folder, [folder], [Entry(key, None, (Student(f"={key}"),)) for key in documents], outcomes)
+    write_run(folder, [folder], [Upload(key, None, (Student(f"={key}"),)) for key in documents], outcomes)
     return folder
 
 

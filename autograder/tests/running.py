@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from autograder.grading import plan
-from autograder.grading.call_results import Record, Step
-from autograder.grading.comparison import judged
+from autograder.grading.call_results import CallResult, TestCall
+from autograder.grading.comparison import compared
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.direct import play
 from autograder.homework import library, reference, rubric
@@ -36,7 +36,7 @@ from autograder.sandbox.sandbox import Sandbox
 # In this process: known mistakes, played on the script of the homework and judged as a submission is
 
 
-def steps(module: str) -> tuple[Step, ...]:
+def recorded_calls(module: str) -> tuple[TestCall, ...]:
     """All steps of a module, in the order in which a process plays them."""
     current = plan.current()
     return (*current.shown(module), *current.hidden.get(module, ()))
@@ -59,7 +59,7 @@ def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:
 
 def with_mistakes(module: str, *ids: str) -> dict[str, Callable[..., Any]]:
     """The functions of a module with known mistakes in them; those of one function stand in it together."""
-    chosen: dict[str, list[library.Mistake]] = {}
+    chosen: dict[str, list[library.Misconception]] = {}
     for name in ids:
         found = library.find(name)
         assert found is not None, name
@@ -68,26 +68,28 @@ def with_mistakes(module: str, *ids: str) -> dict[str, Callable[..., Any]]:
     return with_source(module, *(version.source for version in made if version is not None))
 
 
-def records(module: str, functions: Mapping[str, Callable[..., Any]], of: Iterable[Step] = ()) -> list[Record]:
+def call_results(
+    module: str, functions: Mapping[str, Callable[..., Any]], of: Iterable[TestCall] = ()
+) -> list[CallResult]:
     """What a submission of these functions makes of the steps."""
-    chosen = tuple(of) or steps(module)
+    chosen = tuple(of) or recorded_calls(module)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return judged(chosen, play(functions, chosen))
+        return compared(chosen, play(functions, chosen))
 
 
-def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]]]) -> list[Record]:
+def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]]]) -> list[CallResult]:
     """The same for all steps of a module, with functions made anew for each process."""
-    found: dict[Step, Record] = {}
+    found: dict[TestCall, CallResult] = {}
     for own in plan.current().in_order(module):
-        for record in records(module, made(), own):
-            found.setdefault(record.step, record)
+        for call_result in call_results(module, made(), own):
+            found.setdefault(call_result.test_call, call_result)
     return list(found.values())
 
 
-def played(of: Step, wrong: Callable[..., Any]) -> Record:
+def responses(of: TestCall, wrong: Callable[..., Any]) -> CallResult:
     """What comes of a step when the student's function is `wrong`."""
-    return records(of.target.module, {of.target.function: wrong}, [of])[0]
+    return call_results(of.target.module, {of.target.function: wrong}, [of])[0]
 
 
 # In a sandbox: one small module, and what is said by what it imports
@@ -191,12 +193,12 @@ class Box:
 
     def run(self) -> "subprocess.CompletedProcess[str]":
         """Run the zip's own run_otter.py with the kit from the zip's own wheel."""
-        script = self.place / "source" / "run_otter.py"
-        script.write_text(script.read_text().replace('"/autograder"', repr(str(self.place))))
+        plan = self.place / "source" / "run_otter.py"
+        plan.write_text(plan.read_text().replace('"/autograder"', repr(str(self.place))))
         path = os.pathsep.join(filter(None, (str(self.built.installed), os.environ.get("PYTHONPATH"))))
         inherited = {name: os.environ[name] for name in ("PATH", *KEPT) if name in os.environ}
         environment = {**inherited, "HOME": str(self.place), "PYTHONPATH": path}
-        command = [sys.executable, str(script)]
+        command = [sys.executable, str(plan)]
         return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
 
     def run_without_kernel(self) -> None:

@@ -51,20 +51,20 @@ def form(
 
     `returned` is what the docstring says about the result, `names` are those of a tuple's parts.
     """
-    fault, _ = compare(expected, actual, allowed, dtype)
-    if fault is None or fault.kind not in FORMS:
+    failure, _ = compare(expected, actual, allowed, dtype)
+    if failure is None or failure.kind not in FORMS:
         return ""
     hint = f" {NO_RETURN}" if actual is None else ""
     for place, wanted, got in _paired(expected, actual, names):
         if not equal(wanted, got, allowed, dtype):
-            return _form_of_part(place, fault.kind, wanted, got)
+            return _form_of_part(place, failure.kind, wanted, got)
     due = f"the docstring says {returned}" if returned else f"it should return {_due(expected, names)}"
-    if fault.kind == "dtype":
+    if failure.kind == "dtype":
         return f"It returned {actual.dtype} instead of {expected.dtype}: {KEEP_DTYPE}."
-    if fault.kind == "shape":
+    if failure.kind == "shape":
         said = f"; {due}" if returned else ""
         return f"It returned an array of shape {actual.shape} instead of {expected.shape}{said}."
-    if fault.kind == "length":
+    if failure.kind == "length":
         return f"It returned {len(actual)} value{'s' * (len(actual) != 1)} instead of {len(expected)}; {due}."
     return f"It returned {_came(expected, actual)}; {due}.{hint}"
 
@@ -125,8 +125,8 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     parts = _paired(expected, actual, names)
     if parts:
         return _of_parts(parts, allowed)
-    fault, _ = compare(expected, actual, allowed)
-    if fault is None or fault.kind not in ("shape", "value"):
+    failure, _ = compare(expected, actual, allowed)
+    if failure is None or failure.kind not in ("shape", "value"):
         return ""
     if isinstance(expected, float | np.floating):
         wanted, got = np.asarray(expected), np.asarray(actual)
@@ -135,7 +135,7 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
         return "The result has the wrong sign." if equal(-wanted, got, allowed) else _rounded(wanted, got, allowed)
     if not isinstance(expected, np.ndarray):
         return ""
-    if fault.kind == "shape":
+    if failure.kind == "shape":
         return _shape(expected, actual, allowed) if actual.dtype.kind in "biuf" else ""
     return next(filter(None, _values(expected, actual, allowed)), "")
 

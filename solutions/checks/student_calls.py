@@ -174,12 +174,12 @@ class Call:
             raise self._failed(returned=came, expected=f"{wanted}\nas with {others}", why=self._why(two, one, 1e-9))
 
     @_going_on
-    def fulfils(self, expected: str, fault: Callable[[Any], str]) -> None:
+    def fulfils(self, expected: str, failure: Callable[[Any], str]) -> None:
         """fault(result), which describes what is wrong with the result, is empty; `expected` describes a correct result."""
         if self._noted():
             return
         result, entry = self._result()
-        why = fault(result)
+        why = failure(result)
         self._note(entry, not why, TOLERANCE)
         if why:
             raise self._failed(returned=source(result), expected=expected, why=why)

@@ -16,7 +16,7 @@ _NUMBERS, _FLOAT32 = (np.ndarray, np.generic), np.dtype("float32")
 
 
 @dataclass(frozen=True)
-class Fault:
+class Failure:
     """Why a reply is refused; the words are ours.
 
     Of a value, `kind` is "type", "length", "shape", "dtype" or "value"; of a call also "raised", "ended", "no_error", "changed",
@@ -30,7 +30,7 @@ class Fault:
 
 # What holding a value against the expected one shows: why it is refused, if it is, and how far it is from right at most, as a share
 # of max(1, largest expected magnitude); 0.0 where its form is wrong.
-Compared = tuple[Fault | None, float]
+Compared = tuple[Failure | None, float]
 
 
 def tolerance(arguments: Any) -> float:
@@ -54,7 +54,7 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
     if isinstance(expected, dict) and isinstance(actual, dict) and list(expected) == list(actual):
         return _compare_parts(list(expected.values()), list(actual.values()), allowed, dtype)
     same = type(expected) is type(actual) and not isinstance(expected, dict) and expected == actual
-    return None if same else Fault("value", "is not what was expected"), 0.0
+    return None if same else Failure("value", "is not what was expected"), 0.0
 
 
 def equal(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> bool:
@@ -68,14 +68,14 @@ def values_agree(first: Any, second: Any) -> bool:
 
 def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Compared:
     if not isinstance(actual, tuple | list):
-        return Fault("type", f"expected a tuple of {len(expected)}, got {describe(actual)}"), 0.0
+        return Failure("type", f"expected a tuple of {len(expected)}, got {describe(actual)}"), 0.0
     if len(actual) != len(expected):
-        return Fault("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"), 0.0
+        return Failure("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"), 0.0
     verdicts = [compare(e, a, allowed, dtype) for e, a in zip(expected, actual, strict=True)]
     furthest = max((distance for _, distance in verdicts), default=0.0)
-    for number, (fault, _) in enumerate(verdicts):
-        if fault is not None:
-            return replace(fault, text=f"part [{number}] of the result: {fault.text}"), furthest
+    for number, (failure, _) in enumerate(verdicts):
+        if failure is not None:
+            return replace(failure, text=f"part [{number}] of the result: {failure.text}"), furthest
     return None, furthest
 
 
@@ -83,23 +83,23 @@ def _compare_array(expected: "np.ndarray[Any, Any]", actual: Any, allowed: float
     if isinstance(actual, np.generic) and expected.ndim == 0:
         actual = np.asarray(actual)
     if type(actual) is not np.ndarray:
-        return Fault("type", f"expected an array, got {describe(actual)}"), 0.0
+        return Failure("type", f"expected an array, got {describe(actual)}"), 0.0
     if actual.shape != expected.shape:
-        return Fault("shape", f"expected shape {expected.shape}, got shape {actual.shape}"), 0.0
+        return Failure("shape", f"expected shape {expected.shape}, got shape {actual.shape}"), 0.0
     kinds = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}[expected.dtype.kind]
     if actual.size and actual.dtype.kind not in kinds:  # np.array([]) is of floats, and says nothing by it
         name = {"b": "bool", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
-        return Fault("type", f"expected an array of {name}, got one of {actual.dtype}"), 0.0
+        return Failure("type", f"expected an array of {name}, got one of {actual.dtype}"), 0.0
     if dtype and expected.dtype.kind == "f" and actual.dtype != expected.dtype:
         text = f"expected dtype {expected.dtype}, got dtype {actual.dtype}"
-        return Fault("dtype", text, deviation(expected, actual)), 0.0
+        return Failure("dtype", text, deviation(expected, actual)), 0.0
     return _judge(deviation(expected, actual), allowed if expected.dtype.kind == "f" else 0.0)
 
 
 def _compare_scalar(expected: Any, actual: Any, kinds: str, name: str, allowed: float) -> Compared:
     as_array = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
     if as_array is None or as_array.ndim or as_array.dtype.kind not in kinds:
-        return Fault("type", f"expected {name}, got {describe(actual)}"), 0.0
+        return Failure("type", f"expected {name}, got {describe(actual)}"), 0.0
     return _judge(deviation(np.asarray(expected), as_array), allowed)
 
 
@@ -107,7 +107,7 @@ def _judge(furthest: float, allowed: float) -> Compared:
     if furthest <= allowed:
         return None, furthest
     text = "not all numbers are finite" if np.isinf(furthest) else "the values differ"
-    return Fault("value", text, furthest), furthest
+    return Failure("value", text, furthest), furthest
 
 
 def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> float:

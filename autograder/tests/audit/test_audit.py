@@ -19,7 +19,7 @@ MODULES = [name for name in current().modules if library.of_module(name)]
 
 def singles() -> list[Case]:
     """Every known mistake, of several ways the first."""
-    return [case for module in MODULES for case in cases.singles(module) if case.mistakes[0].way == 0]
+    return [case for module in MODULES for case in cases.singles(module) if case.misconceptions[0].way == 0]
 
 
 @pytest.fixture(
@@ -28,7 +28,7 @@ def singles() -> list[Case]:
 def rows(request: pytest.FixtureRequest) -> list[Row]:
     """One of the known mistakes for each criterion of these modules, graded as a student's modules are."""
     some = [case for case in singles() if case.module in request.param]
-    chosen = {name: case for case in some for name in case.mistakes[0].criteria}.values()
+    chosen = {name: case for case in some for name in case.misconceptions[0].criteria}.values()
     return list(
         audit.side_by_side(list(dict.fromkeys(chosen)), 1)
     )  # a second process would play all known versions again
@@ -189,7 +189,7 @@ def test_rows_that_are_not_as_they_were_are_told_and_no_others() -> None:
 
 def test_rows_travel_between_processes(rows: list[Row]) -> None:
     for row in rows:
-        assert all(one.record is None is one.shown for one in row.graded.values())
+        assert all(one.call_result is None is one.shown for one in row.graded.values())
         assert pickle.loads(pickle.dumps(row)).plain == row.plain
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from autograder.audit import blind_spots
-from autograder.audit.blind_spots import demands, steps, uncovered, unseen, wrongly
-from autograder.grading.call_results import Rules, Step
+from autograder.audit.blind_spots import calls_of, demands, uncovered, unseen, wrongly
+from autograder.grading.call_results import Rules, TestCall
 from autograder.homework import factors, reference
 from autograder.homework.rubric import current
 
@@ -31,13 +31,16 @@ def test_every_function_has_demands_and_no_two_of_one_name() -> None:
     assert {function for function, _ in spots} == {function for _, function in FUNCTIONS}
 
 
-def with_eps_zero(step: Step) -> bool:
-    return step.target.function == "rms_norm" and step.kwargs.get("eps", step.args[2] if step.args[2:] else 1) == 0
+def with_eps_zero(test_call: TestCall) -> bool:
+    return (
+        test_call.target.function == "rms_norm"
+        and test_call.kwargs.get("eps", test_call.args[2] if test_call.args[2:] else 1) == 0
+    )
 
 
 def test_a_class_without_a_call_is_found() -> None:
-    every = steps("layernorm")
-    fewer = [step for step in every if not with_eps_zero(step)]
+    every = calls_of("layernorm")
+    fewer = [test_call for test_call in every if not with_eps_zero(test_call)]
     assert len(fewer) < len(every) and uncovered("layernorm", every) == []
     found = uncovered("layernorm", fewer)
     assert {("rms_norm", f"values, {EPS_ZERO}"), ("rms_norm", f"eps not seen, {EPS_ZERO}")} <= set(found)
@@ -45,13 +48,13 @@ def test_a_class_without_a_call_is_found() -> None:
 
 
 def test_a_call_under_a_criterion_that_does_not_speak_of_the_class_does_not_count() -> None:
-    moved = [replace(s, criterion="layernorm.rms") if with_eps_zero(s) else s for s in steps("layernorm")]
+    moved = [replace(s, criterion="layernorm.rms") if with_eps_zero(s) else s for s in calls_of("layernorm")]
     assert ("rms_norm", f"values, {EPS_ZERO}") in uncovered("layernorm", moved)
 
 
 def test_an_argument_that_changes_nothing_does_not_count() -> None:
     """As if no call showed what eps does: nothing that is allowed is exact enough to tell."""
-    coarse = [replace(step, allowed=np.inf) for step in steps("layernorm")]
+    coarse = [replace(test_call, allowed=np.inf) for test_call in calls_of("layernorm")]
     found = {name for function, name in uncovered("layernorm", coarse) if function == "rms_norm"}
     assert found == {
         name
@@ -62,13 +65,13 @@ def test_an_argument_that_changes_nothing_does_not_count() -> None:
 
 @pytest.mark.parametrize("what", ["dtype", "arguments"])
 def test_a_call_that_is_not_looked_at_for_it_does_not_count(what: str) -> None:
-    lenient = [replace(step, rules=Rules(error=step.rules.error)) for step in steps("layernorm")]
+    lenient = [replace(test_call, rules=Rules(error=test_call.rules.error)) for test_call in calls_of("layernorm")]
     found = uncovered("layernorm", lenient)
     assert {spot for spot, _ in demands("layernorm") if spot[1].startswith(f"{what}, ")} <= set(found)
 
 
 def test_without_the_calls_about_purity_a_program_with_memory_is_a_problem() -> None:
-    fewer = [step for step in steps("layernorm") if step.criterion != "layernorm.purity"]
+    fewer = [test_call for test_call in calls_of("layernorm") if test_call.criterion != "layernorm.purity"]
     found = dict.fromkeys(unseen("layernorm", fewer), "")
     name = "caches results by the shapes of its arguments"
     assert f"not covered: rms_norm: {name}" in blind_spots.problems(found)
@@ -80,8 +83,8 @@ def test_a_reason_that_fits_nothing_is_a_problem() -> None:
 
 def made(module: str, function: str, way: Callable[[Callable[..., Any]], Callable[..., Any]]) -> frozenset[str]:
     """The criteria that are lost with what `way` makes of a function."""
-    found = wrongly(steps(module), function, way(reference.functions()[function]))
-    return frozenset(step.criterion for step in found)
+    found = wrongly(calls_of(module), function, way(reference.functions()[function]))
+    return frozenset(test_call.criterion for test_call in found)
 
 
 def leaning_on_the_running_mean(result: Any, running_mean: Any, training: Any) -> Any:

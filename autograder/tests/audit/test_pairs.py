@@ -46,14 +46,14 @@ def test_what_tells_a_pair_from_others(ids: str) -> None:
 def test_a_pair_that_keeps_a_criterion_though_it_shows_is_a_problem(grader: InProcess) -> None:
     case = pair("sample_variance", "default_eps")
     named = graded("layernorm.statistics", "mistake", "sample_variance")
-    tried = pairs.judged(grader, made(case, named))
+    tried = pairs.compared(grader, made(case, named))
     assert pairs.problems([tried]) == [f"{case.name}: keeps layernorm.epsilon"]
 
 
 def test_a_pair_that_loses_what_neither_belongs_to_is_a_problem(grader: InProcess) -> None:
     case = pair("sample_variance", "default_eps")
     lost = [graded(f"layernorm.{name}", "unexplained") for name in ("statistics", "epsilon", "rms")]
-    assert pairs.problems([pairs.judged(grader, made(case, *lost))]) == [f"{case.name}: loses layernorm.rms as well"]
+    assert pairs.problems([pairs.compared(grader, made(case, *lost))]) == [f"{case.name}: loses layernorm.rms as well"]
 
 
 def test_lines_count_and_list_what_does_not_cost_both() -> None:

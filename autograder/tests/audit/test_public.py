@@ -19,7 +19,7 @@ def rows() -> list[Seen]:
 
 @pytest.mark.slow
 def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other(rows: list[Seen]) -> None:
-    found = {one.mistake.id: one for one in rows}
+    found = {one.misconception.id: one for one in rows}
     assert len(found) == len({m.id for m in library.of_module("layernorm")})
     assert "test_eps" in found["layer_norm.eps_missing"].checks
     assert found["layer_norm.first_axis"].example
@@ -32,7 +32,7 @@ def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other(rows:
 @pytest.mark.slow
 def test_of_the_mistakes_that_a_check_sees_so_many_are_named_and_none_as_another() -> None:
     seen = [one for one in public.run() if one.checks]
-    assert [one.mistake.id for one in seen if one.answer == "misnamed"] == []
+    assert [one.misconception.id for one in seen if one.answer == "misnamed"] == []
     assert (len(seen), len([one for one in seen if one.answer == "named"])) == (962, 900)  # to be raised, never lowered
 
 
@@ -44,10 +44,10 @@ def test_the_hidden_suites_are_not_taken_for_the_public_checks(rows: list[Seen])
 
 
 def test_lines_explain_themselves() -> None:
-    mistake = library.of_module("layernorm")[0]
-    said = list(public.lines([Seen(mistake, ("test_one",), False, (mistake.right,))]))
+    misconception = library.of_module("layernorm")[0]
+    said = list(public.lines([Seen(misconception, ("test_one",), False, (misconception.right,))]))
     assert said[0].startswith("check: ")
-    assert f"  check  half      -        {mistake.id}  (test_one)" in said
+    assert f"  check  half      -        {misconception.id}  (test_one)" in said
     assert said[-1] == (
         "all: of 1 mistakes the public checks see 1, of which 0 are named, 1 half, 0 misnamed; the docstrings' examples see 0"
     )
@@ -65,5 +65,5 @@ def test_lines_explain_themselves() -> None:
     ],
 )
 def test_an_answer_is_right_only_if_every_sentence_is_the_mistakes_own(said: tuple[str, ...], answer: str) -> None:
-    mistake = replace(library.of_module("layernorm")[0], does="Does.", right="Right.")
-    assert Seen(mistake, ("test_one",), False, said).answer == answer
+    misconception = replace(library.of_module("layernorm")[0], does="Does.", right="Right.")
+    assert Seen(misconception, ("test_one",), False, said).answer == answer

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli.exit_codes import FAULT, INTERRUPTED, USAGE, Commands
-from autograder.exceptions import ArgumentsError, CommandError, SandboxFault
+from autograder.exceptions import ArgumentsError, CommandError, SandboxError
 from autograder.homework.rubric import RubricError
 
 
@@ -29,7 +29,7 @@ def ended(error: BaseException) -> tuple[int, str]:
         (ArgumentsError("why"), USAGE),
         (RubricError("why"), FAULT),
         (CommandError("why"), FAULT),
-        (SandboxFault("why"), FAULT),
+        (SandboxError("why"), FAULT),
         (OSError(errno.ENOSPC, "why: no space"), FAULT),
         (OSError("why"), FAULT),
         (KeyboardInterrupt(), INTERRUPTED),

@@ -20,7 +20,7 @@ def test_the_reference_lists_every_modifier_of_check(name: str) -> None:
 
 def test_the_guide_lists_every_name_of_a_side_effect() -> None:
     page = (DOCS / "how-to" / "add-a-misconception.md").read_text(encoding="utf-8")
-    names = set(re.findall(r'_mistake\(record, f?"([^"]*)"', inspect.getsource(diagnosis)))
+    names = set(re.findall(r'_mistake\(call_result, f?"([^"]*)"', inspect.getsource(diagnosis)))
     assert {"shares_memory", "{name}_result", "changes_{name}"} <= names
     for name in names:
         assert re.search(rf"\| `{name.replace('{name}', '<[a-z]+>')}`", page), name

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from autograder.feedback.counterexamples import counterexample
-from autograder.grading.call_results import Record, Rules
+from autograder.grading.call_results import CallResult, Rules
 from autograder.homework import library, reference
 from autograder.homework import rubric as rubrics
-from autograder.tests.making import raised, step, stopped
-from autograder.tests.running import played
+from autograder.tests.making import a_test_call, raised, stopped
+from autograder.tests.running import responses
 
 EXAMPLES = [
     pytest.param(function, number, id=f"{function}-{number}")
@@ -28,41 +28,43 @@ def example(function: str, number: int) -> Any:
 @pytest.mark.parametrize(("function", "number"), EXAMPLES)
 def test_it_can_be_pasted_into_python(function: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     args, kwargs = example(function, number)
-    record = played(step(function, *args, **kwargs), lambda *args, **kwargs: None)
-    found = re.search("```python\n(.*)\n```", counterexample(record), re.DOTALL)
+    call_result = responses(a_test_call(function, *args, **kwargs), lambda *args, **kwargs: None)
+    found = re.search("```python\n(.*)\n```", counterexample(call_result), re.DOTALL)
     assert found is not None
     *setup, call = [line for line in found[1].splitlines() if not line.startswith("#")]
-    module = record.target.module
+    module = call_result.target.module
     monkeypatch.setitem(__import__("sys").modules, module, reference.modules()[module])
     names: dict[str, Any] = {}
     exec("\n".join(setup), names)
-    if record.step.rules.error:
+    if call_result.test_call.rules.error:
         with pytest.raises(ValueError):
             eval(call, names)
     else:
-        np.testing.assert_equal(eval(call, names), record.step.expected)
+        np.testing.assert_equal(eval(call, names), call_result.test_call.expected)
 
 
-def scores(record: Record) -> str:
-    text = counterexample(record)
+def scores(call_result: CallResult) -> str:
+    text = counterexample(call_result)
     return text[text.index("# expected") :]
 
 
 def test_what_came_back_is_shown_beside_what_was_expected() -> None:
-    text = scores(played(step("softmax", np.array([0.0, 0.0])), lambda x: 2 * reference.functions()["softmax"](x)))
+    text = scores(
+        responses(a_test_call("softmax", np.array([0.0, 0.0])), lambda x: 2 * reference.functions()["softmax"](x))
+    )
     assert "# expected: [0.5, 0.5]\n# yours:    [1., 1.]" in text
 
 
 def test_none_is_named_with_what_the_docstring_says() -> None:
-    text = scores(played(step("softmax", np.array([0.0, 1.0])), lambda x: None))
+    text = scores(responses(a_test_call("softmax", np.array([0.0, 1.0])), lambda x: None))
     assert "# yours:    None" in text
     assert "It returned None; the docstring says" in text
     assert "Does every path through the function return a value?" in text
 
 
 def test_an_error_has_its_text_and_its_line_without_the_folder() -> None:
-    record = raised("softmax", "OSError", "no '/tmp/autograder-x1/w.npy'", "scaled_attention.py", 12)
-    assert "# yours:    OSError: no 'w.npy'  (line 12 of scaled_attention.py)" in scores(record)
+    call_result = raised("softmax", "OSError", "no '/tmp/autograder-x1/w.npy'", "scaled_attention.py", 12)
+    assert "# yours:    OSError: no 'w.npy'  (line 12 of scaled_attention.py)" in scores(call_result)
 
 
 def test_a_loop_without_an_end_is_said() -> None:
@@ -70,20 +72,20 @@ def test_a_loop_without_an_end_is_said() -> None:
 
 
 def test_refused_arguments() -> None:
-    text = scores(played(step("split_heads", np.zeros((2, 3)), 2), lambda x, n_heads: x))
+    text = scores(responses(a_test_call("split_heads", np.zeros((2, 3)), 2), lambda x, n_heads: x))
     assert "# expected: ValueError, because the docstring does not allow these arguments" in text
     assert "contract" not in text
 
 
 def test_where_a_mistake_is_named_no_more_is_said_than_how_the_values_differ() -> None:
     right, arguments = reference.functions()["layer_norm"], (np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3))
-    record = played(step("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
-    assert "would be correct with `gamma` in place of `beta`" in counterexample(record)
-    text = counterexample(record, named=True)
+    call_result = responses(a_test_call("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
+    assert "would be correct with `gamma` in place of `beta`" in counterexample(call_result)
+    text = counterexample(call_result, named=True)
     assert "would be right" not in text and "Every entry is off by the same amount, 1." in text
 
 
 def test_a_wrong_dtype_is_shown_without_digits_that_differ_by_rounding() -> None:
-    of = step("softmax", np.array([0.0, 1.0], np.float32), rules=Rules(dtype=True))
-    text = scores(played(of, lambda x: reference.functions()["softmax"](x.astype(float))))
+    of = a_test_call("softmax", np.array([0.0, 1.0], np.float32), rules=Rules(dtype=True))
+    text = scores(responses(of, lambda x: reference.functions()["softmax"](x.astype(float))))
     assert "# expected: [0.268941, 0.731059]  (float32)\n# yours:    [0.268941, 0.731059]\n" in text

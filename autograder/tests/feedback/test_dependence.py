@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from autograder.feedback.observations import dependence, observe
-from autograder.grading.probes import Trial, Tried, played_again, trials
+from autograder.grading.probes import Probe, ProbeResult, played_again, trials
 from autograder.homework import reference
-from autograder.tests.making import step
-from autograder.tests.running import played
+from autograder.tests.making import a_test_call
+from autograder.tests.running import responses
 from autograder.values.differences import UNSTEADY
 
 F = reference.functions()
@@ -21,9 +21,12 @@ TOKENS = np.array([1, 0, 0])
 BATCH = (X, GAMMA, BETA, np.array([0.0, 1.0, 2.0]), np.array([1.0, 4.0, 2.0]), True)
 
 
-def tried(function: str, wrong: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Tried, ...]:
-    found = [Tried(trial, played(trial.step, wrong)) for trial in trials(step(function, *args, **kwargs))]
-    return played_again(found, lambda steps: [played(one, wrong) for one in steps])
+def tried(function: str, wrong: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[ProbeResult, ...]:
+    found = [
+        ProbeResult(trial, responses(trial.test_call, wrong))
+        for trial in trials(a_test_call(function, *args, **kwargs))
+    ]
+    return played_again(found, lambda test_calls: [responses(one, wrong) for one in test_calls])
 
 
 def no_beta(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
@@ -103,7 +106,7 @@ def test_what_rests_in_one_call_by_chance_is_not_said_to_rest() -> None:
 )
 def test_what_makes_the_call_right(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
     found = tried(function, wrong, *args)
-    text = observe(found[0].record, (), found)
+    text = observe(found[0].call_result, (), found)
     assert text.endswith(said) and ("The same call" in text) == bool(said)
 
 
@@ -113,8 +116,8 @@ def test_a_result_that_is_right_for_other_arguments_by_chance_is_not_said_to_be(
 
     scores, mask = np.array([[0.5, 1.0], [2.0, 4.0]]), np.array([[True, False], [True, True]])
     found = tried("apply_mask", whole_columns, scores, mask)
-    assert "without its last row" in observe(found[0].record)
-    assert "would be right" not in observe(found[0].record, (), found)
+    assert "without its last row" in observe(found[0].call_result)
+    assert "would be right" not in observe(found[0].call_result, (), found)
 
 
 def test_a_transpose_by_chance_is_not_said() -> None:
@@ -122,30 +125,32 @@ def test_a_transpose_by_chance_is_not_said() -> None:
         return np.swapaxes(x, -1, -2).reshape(n_heads, x.shape[-2], -1)
 
     found = tried("split_heads", scrambled, np.arange(8.0).reshape(2, 4), 2)
-    assert "transpose" in observe(found[0].record)
-    assert "transpose" not in observe(found[0].record, (), found)
+    assert "transpose" in observe(found[0].call_result)
+    assert "transpose" not in observe(found[0].call_result, (), found)
 
 
 def test_of_random_results_only_that_is_said() -> None:
-    rng, of = np.random.default_rng(0), step("softmax", X)
-    made = tuple(Tried(Trial(of), played(of, lambda scores: F["softmax"](scores) + rng.normal())) for _ in range(3))
-    assert observe(made[0].record, (), made) == UNSTEADY
-    same = tuple(Tried(Trial(of), played(of, lambda scores: F["softmax"](scores) + 1)) for _ in range(3))
-    assert observe(same[0].record, (), same) != UNSTEADY
+    rng, of = np.random.default_rng(0), a_test_call("softmax", X)
+    made = tuple(
+        ProbeResult(Probe(of), responses(of, lambda scores: F["softmax"](scores) + rng.normal())) for _ in range(3)
+    )
+    assert observe(made[0].call_result, (), made) == UNSTEADY
+    same = tuple(ProbeResult(Probe(of), responses(of, lambda scores: F["softmax"](scores) + 1)) for _ in range(3))
+    assert observe(same[0].call_result, (), same) != UNSTEADY
 
 
 def test_rounding_and_a_causal_mask_are_tried() -> None:
     found = tried("softmax", lambda scores, axis=-1: np.round(F["softmax"](scores, axis), 4), X)
-    assert observe(found[0].record, (), found) == "Your result is the expected one, rounded to 4 decimals."
+    assert observe(found[0].call_result, (), found) == "Your result is the expected one, rounded to 4 decimals."
 
     def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
         own = np.tri(len(q), dtype=bool)
         return F["scaled_dot_product_attention"](q, k, v, own if mask is None else own & mask)
 
     found = tried("scaled_dot_product_attention", causal, X, GRAD, GRAD)
-    assert observe(found[0].record, (), found) == "Your result would be correct with a causal mask."
+    assert observe(found[0].call_result, (), found) == "Your result would be correct with a causal mask."
 
 
 def test_a_call_with_functions_or_an_error_has_no_trials() -> None:
-    assert trials(step("residual", X, np.sin)) == ()
-    assert trials(step("split_heads", X, 2)) == ()
+    assert trials(a_test_call("residual", X, np.sin)) == ()
+    assert trials(a_test_call("split_heads", X, 2)) == ()

@@ -7,17 +7,19 @@ import pytest
 
 from autograder.feedback.integration import causes
 from autograder.feedback.messages import message
-from autograder.grading.call_results import Record
+from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
-from autograder.grading.scoring import Graded
+from autograder.grading.scoring import CriterionScore
 from autograder.sandbox.messages import Error, Reply
-from autograder.tests.making import criterion, hidden, raised, result, step
-from autograder.tests.running import played
-from autograder.values.compare import Fault
+from autograder.tests.making import a_test_call, criterion, hidden, raised, result
+from autograder.tests.running import responses
+from autograder.values.compare import Failure
 
 X = np.array([[1.0, 2.0, 6.0]])
-WRONG = hidden(played(step("transformer_stack", X, [], 1), lambda x, blocks, n_heads: x + 1), "integration.decoder")
-WHOLE = Graded(criterion("integration.decoder"), "unexplained", record=WRONG)
+WRONG = hidden(
+    responses(a_test_call("transformer_stack", X, [], 1), lambda x, blocks, n_heads: x + 1), "integration.decoder"
+)
+WHOLE = CriterionScore(criterion("integration.decoder"), "unexplained", call_result=WRONG)
 
 
 def of(module: str, lost: str = "", kind: str = "value", visibility: Any = "after_published") -> ModuleResult:
@@ -25,13 +27,14 @@ def of(module: str, lost: str = "", kind: str = "value", visibility: Any = "afte
     name = {"layernorm": "layernorm.rms", "decoder": "decoder.embed", "scaled_attention": "scaled_attention.mask"}[
         module
     ]
-    record = Record(WRONG.step, Reply(), Fault(kind)) if lost else None
+    call_result = CallResult(WRONG.test_call, Reply(), Failure(kind)) if lost else None
     return ModuleResult(
-        module, (Graded(criterion(name, visibility), "unexplained" if lost else "right", record=record),)
+        module,
+        (CriterionScore(criterion(name, visibility), "unexplained" if lost else "right", call_result=call_result),),
     )
 
 
-def told(*modules: ModuleResult, graded: Graded = WHOLE) -> tuple[str, Result]:
+def told(*modules: ModuleResult, graded: CriterionScore = WHOLE) -> tuple[str, Result]:
     found = result(*modules, ModuleResult("integration", (graded,)))
     return message(graded, found), found
 
@@ -49,29 +52,29 @@ def test_what_goes_wrong_between_modules_is_looked_for_between_them() -> None:
 
 
 def test_beside_correct_modules_it_is_said_which() -> None:
-    beside = Graded(criterion("integration.decoder"), blamed=("layernorm",))
+    beside = CriterionScore(criterion("integration.decoder"), blamed=("layernorm",))
     text, _ = told(of("layernorm", "yes"), graded=beside)
     assert text.startswith(
         "Awarded: with correct versions of `layernorm.py` in place of yours, your modules work together."
     )
-    lost = Graded(criterion("integration.decoder"), "unexplained", record=WRONG, blamed=("layernorm",))
+    lost = CriterionScore(criterion("integration.decoder"), "unexplained", call_result=WRONG, blamed=("layernorm",))
     assert told(of("layernorm", "yes"), graded=lost)[0].startswith(
         "With your own modules together, with correct versions of"
     )
 
 
 def test_what_is_shown_later_is_not_told() -> None:
-    early = Graded(
-        criterion("integration.decoder", "after_due_date"), "unexplained", record=WRONG, blamed=("layernorm",)
+    early = CriterionScore(
+        criterion("integration.decoder", "after_due_date"), "unexplained", call_result=WRONG, blamed=("layernorm",)
     )
     text, found = told(of("layernorm", "yes"), graded=early)
     assert causes(early, found) == ()
     assert "layernorm" not in text
 
 
-def not_imported(error: Error) -> Graded:
-    record = Record(WRONG.step, Reply(error=error), Fault("raised"))
-    return Graded(criterion("integration.decoder"), "not imported", record=record)
+def not_imported(error: Error) -> CriterionScore:
+    call_result = CallResult(WRONG.test_call, Reply(error=error), Failure("raised"))
+    return CriterionScore(criterion("integration.decoder"), "not imported", call_result=call_result)
 
 
 def test_a_module_that_cannot_be_imported_is_named() -> None:
@@ -84,8 +87,8 @@ def test_a_module_that_cannot_be_imported_is_named() -> None:
     ("file", "shown"), [("transformer_block.py", True), ("layernorm.py", True), ("smuggle.py", False)]
 )
 def test_an_error_has_its_file_and_line(file: str, shown: bool) -> None:
-    record = raised("transformer_stack", "IndexError", "secret", file, 41, criterion="integration.decoder")
-    text, _ = told(graded=Graded(criterion("integration.decoder"), "unexplained", record=record))
+    call_result = raised("transformer_stack", "IndexError", "secret", file, 41, criterion="integration.decoder")
+    text, _ = told(graded=CriterionScore(criterion("integration.decoder"), "unexplained", call_result=call_result))
     assert ("on line 41 of" in text) is shown
     assert "secret" not in text
     text, _ = told(graded=not_imported(Error(("ImportError",), "secret", file, 41, "")))

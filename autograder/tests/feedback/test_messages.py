@@ -8,26 +8,28 @@ import pytest
 
 from autograder.feedback.messages import message
 from autograder.feedback.summary import summary
-from autograder.grading.call_results import Record, Rules
+from autograder.grading.call_results import CallResult, Rules
 from autograder.grading.grader import ModuleResult
-from autograder.grading.probes import Trial, Tried
-from autograder.grading.scoring import Graded
+from autograder.grading.probes import Probe, ProbeResult
+from autograder.grading.scoring import CriterionScore
 from autograder.homework import reference
 from autograder.homework.rubric import Feedback
 from autograder.sandbox.messages import Error, Reply
-from autograder.tests.making import criterion, hidden, mistake, module_of, raised, result, step, stopped
-from autograder.tests.running import played
+from autograder.tests.making import a_test_call, criterion, hidden, misconception, module_of, raised, result, stopped
+from autograder.tests.running import responses
 from autograder.values.changes import Change
-from autograder.values.compare import Fault
+from autograder.values.compare import Failure
 from autograder.values.differences import REMEMBERED, UNSTEADY
 
 ARGS = (np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 0.5]), np.array([0.0, 1.0, -1.0]))
 EXAMPLE, SECRET = "layernorm.example", "layernorm.statistics"
-SAMPLE = mistake("layer_norm", "sample_variance", SECRET, does="Your code divides by d - 1.", right="Divide by d.")
-OUTSIDE = mistake(
+SAMPLE = misconception(
+    "layer_norm", "sample_variance", SECRET, does="Your code divides by d - 1.", right="Divide by d."
+)
+OUTSIDE = misconception(
     "layer_norm", "eps_outside", "layernorm.epsilon", does="Your code adds eps outside.", right="Add it inside."
 )
-FLOAT64 = mistake(
+FLOAT64 = misconception(
     "layer_norm",
     "float64_result",
     "layernorm.dtype",
@@ -41,21 +43,29 @@ def wrong_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     return np.sqrt(reference.functions()["layer_norm"](x, gamma, beta, eps) + 7)
 
 
-SHOWN = played(step("layer_norm", *ARGS), wrong_norm)
-WRONG = hidden(played(step("layer_norm", 1000 * ARGS[0] + 123456, *ARGS[1:]), wrong_norm), SECRET)
-ALSO = played(step("layer_norm", 2 * ARGS[0], *ARGS[1:]), wrong_norm)
+SHOWN = responses(a_test_call("layer_norm", *ARGS), wrong_norm)
+WRONG = hidden(responses(a_test_call("layer_norm", 1000 * ARGS[0] + 123456, *ARGS[1:]), wrong_norm), SECRET)
+ALSO = responses(a_test_call("layer_norm", 2 * ARGS[0], *ARGS[1:]), wrong_norm)
 
 
 def lost(
-    id: str, *mistakes: Any, record: Record | None = WRONG, shown: Record | None = SHOWN, **changes: Any
-) -> Graded:
+    id: str,
+    *misconceptions: Any,
+    call_result: CallResult | None = WRONG,
+    shown: CallResult | None = SHOWN,
+    **changes: Any,
+) -> CriterionScore:
     of = changes.pop("criterion", criterion(id))
-    return Graded(of, changes.pop("why", "mistake"), mistakes, record=record, shown=shown, **changes)
+    return CriterionScore(
+        of, changes.pop("why", "mistake"), misconceptions, call_result=call_result, shown=shown, **changes
+    )
 
 
-def told(graded: Graded, *others: Graded, records: tuple[Record, ...] = (), **changes: Any) -> str:
+def told(
+    graded: CriterionScore, *others: CriterionScore, call_results: tuple[CallResult, ...] = (), **changes: Any
+) -> str:
     """The message of `graded`, with these criteria before it."""
-    return message(graded, result(module_of([*others, graded], records, **changes)))
+    return message(graded, result(module_of([*others, graded], call_results, **changes)))
 
 
 def test_a_named_mistake() -> None:
@@ -67,7 +77,7 @@ def test_a_named_mistake() -> None:
 
 
 def test_hidden_arguments_are_never_shown() -> None:
-    assert WRONG.fault is not None and WRONG.fault.kind == "value"
+    assert WRONG.failure is not None and WRONG.failure.kind == "value"
     for text in (told(lost(SECRET)), told(lost(SECRET, SAMPLE)), told(lost(SECRET, shown=None))):
         assert "123" not in text and "1234" not in text
 
@@ -116,73 +126,81 @@ def test_what_is_shown_later_is_no_place_to_refer_to() -> None:
 # Earned in spite of wrong values
 
 
-def earned(visibility: Any = "after_published", **changes: Any) -> Graded:
-    return Graded(criterion("layernorm.affine", visibility), "elsewhere", **changes)
+def earned(visibility: Any = "after_published", **changes: Any) -> CriterionScore:
+    return CriterionScore(criterion("layernorm.affine", visibility), "elsewhere", **changes)
 
 
 def test_earned_in_spite_of_a_mistake() -> None:
-    text = told(earned(record=WRONG, mistakes=(SAMPLE,), charged=(SECRET,)))
+    text = told(earned(call_result=WRONG, misconceptions=(SAMPLE,), charged=(SECRET,)))
     assert text == f"Awarded: the failing calls come from a mistake counted under `{SECRET}`.\n"
 
 
 def test_earned_in_spite_of_two_mistakes_names_both_places() -> None:
-    inside = mistake("rms_norm", "centred", "layernorm.rms", does="Your code subtracts the mean.", right="Do not.")
-    text = told(earned(record=WRONG, mistakes=(SAMPLE, inside), charged=(SECRET, "layernorm.rms")))
+    inside = misconception(
+        "rms_norm", "centred", "layernorm.rms", does="Your code subtracts the mean.", right="Do not."
+    )
+    text = told(earned(call_result=WRONG, misconceptions=(SAMPLE, inside), charged=(SECRET, "layernorm.rms")))
     assert f"mistakes counted under `{SECRET}` and `layernorm.rms`." in text
 
 
 def test_a_mistake_made_again_in_another_function_costs_nothing_more() -> None:
-    again = mistake("rms_norm", "centred", "layernorm.affine", does="Your code subtracts the mean.", right="Do not.")
-    assert "this mistake is already counted under" in told(earned(record=WRONG, mistakes=(again,), charged=(SECRET,)))
+    again = misconception(
+        "rms_norm", "centred", "layernorm.affine", does="Your code subtracts the mean.", right="Do not."
+    )
+    assert "this mistake is already counted under" in told(
+        earned(call_result=WRONG, misconceptions=(again,), charged=(SECRET,))
+    )
 
 
 def test_a_hidden_verdict_is_not_told_under_a_visible_criterion() -> None:
-    text = told(earned("visible", record=WRONG, mistakes=(SAMPLE,), charged=(SECRET,)))
+    text = told(earned("visible", call_result=WRONG, misconceptions=(SAMPLE,), charged=(SECRET,)))
     assert "counted elsewhere" in text and SECRET not in text
 
 
 def test_a_pass_without_a_helper_and_a_plain_one() -> None:
-    text = told(Graded(criterion("layernorm.affine"), blamed=("softmax",)))
+    text = told(CriterionScore(criterion("layernorm.affine"), blamed=("softmax",)))
     assert text == "Awarded: with a correct `softmax` in place of yours, this works.\n"
-    assert told(Graded(criterion("layernorm.affine"))) == ""
+    assert told(CriterionScore(criterion("layernorm.affine"))) == ""
 
 
 # What fits
 
 
 def test_a_mistake_of_form_is_what_was_seen() -> None:
-    of = step("layer_norm", *(a.astype(np.float32) for a in ARGS), rules=Rules(dtype=True))
-    record = hidden(played(of, lambda *args: of.expected.astype(np.float64)), "layernorm.dtype")
-    text = told(lost("layernorm.dtype", FLOAT64, record=record))
+    of = a_test_call("layer_norm", *(a.astype(np.float32) for a in ARGS), rules=Rules(dtype=True))
+    call_result = hidden(responses(of, lambda *args: of.expected.astype(np.float64)), "layernorm.dtype")
+    text = told(lost("layernorm.dtype", FLOAT64, call_result=call_result))
     assert "**Observed, in `layer_norm`:** Your result is float64." in text
     assert "Probably" not in text
     assert "```" not in text, "an example of wrong values says nothing of a dtype"
 
 
 def test_a_changed_argument_without_a_name() -> None:
-    of = step("layer_norm", *ARGS, rules=Rules(pure=True))
-    record = Record(of, Reply(value=of.expected, changed=(Change(0, (), "entry written"),)), Fault("changed"))
-    assert "an entry of `x` was overwritten" in told(lost("layernorm.purity", record=record, shown=None))
+    of = a_test_call("layer_norm", *ARGS, rules=Rules(pure=True))
+    call_result = CallResult(
+        of, Reply(value=of.expected, changed=(Change(0, (), "entry written"),)), Failure("changed")
+    )
+    assert "an entry of `x` was overwritten" in told(lost("layernorm.purity", call_result=call_result, shown=None))
 
 
 def test_two_lines_in_one_message_are_of_one_call() -> None:
-    record = raised("layer_norm", "IndexError", "", "layernorm.py", 30, criterion=SECRET)
+    call_result = raised("layer_norm", "IndexError", "", "layernorm.py", 30, criterion=SECRET)
     example = raised("layer_norm", "TypeError", "", "layernorm.py", 25)
-    example = replace(example, step=SHOWN.step)
-    text = told(lost(SECRET, record=record, shown=example))
+    example = replace(example, test_call=SHOWN.test_call)
+    text = told(lost(SECRET, call_result=call_result, shown=example))
     assert "(line 25 of layernorm.py)" in text and "line 30" not in text
-    assert "on line 30" in told(lost(SECRET, record=record, shown=None))
+    assert "on line 30" in told(lost(SECRET, call_result=call_result, shown=None))
 
 
 def test_an_example_that_is_wrong_in_another_way_is_said_to_be_another_call() -> None:
-    record = raised("layer_norm", "IndexError", "", "layernorm.py", 30, criterion=SECRET)
-    text = told(lost(SECRET, record=record))
+    call_result = raised("layer_norm", "IndexError", "", "layernorm.py", 30, criterion=SECRET)
+    text = told(lost(SECRET, call_result=call_result))
     assert "raised IndexError on line 30" in text
     assert "**Another failing call:**" in text and "**For example:**" not in text
 
 
 def test_an_example_of_a_helpers_symptom_is_not_shown() -> None:
-    shown = replace(raised("layer_norm", "TypeError", "", "layernorm.py", 25), step=SHOWN.step)
+    shown = replace(raised("layer_norm", "TypeError", "", "layernorm.py", 25), test_call=SHOWN.test_call)
     assert "TypeError" in told(lost(SECRET, SAMPLE, shown=shown))
     text = told(lost(SECRET, SAMPLE, shown=shown, blamed=("softmax",)))
     assert "TypeError" not in text and "```" not in text
@@ -190,35 +208,35 @@ def test_an_example_of_a_helpers_symptom_is_not_shown() -> None:
 
 
 def test_what_came_back_is_said_once() -> None:
-    nothing = played(step("layer_norm", *ARGS), lambda *args: None)
-    text = told(lost(SECRET, record=hidden(nothing, SECRET), shown=nothing))
+    nothing = responses(a_test_call("layer_norm", *ARGS), lambda *args: None)
+    text = told(lost(SECRET, call_result=hidden(nothing, SECRET), shown=nothing))
     assert text.count("It returned") == 1
     assert "It returned None; the docstring says an array" in text
 
 
 def test_what_is_wrong_is_said_where_the_example_stands_elsewhere() -> None:
-    nothing = played(step("layer_norm", *ARGS), lambda *args: None)
-    graded = [lost(c, record=hidden(nothing, c), shown=nothing) for c in (SECRET, "layernorm.affine")]
+    nothing = responses(a_test_call("layer_norm", *ARGS), lambda *args: None)
+    graded = [lost(c, call_result=hidden(nothing, c), shown=nothing) for c in (SECRET, "layernorm.affine")]
     text = told(graded[1], graded[0])
     assert text.startswith("`layer_norm` returned the wrong type; the docstring says an array")
 
 
 def test_unwritten_functions_and_loops() -> None:
-    record = raised("layer_norm", "NotImplementedError")
-    assert told(lost(SECRET, record=record)).startswith("`layer_norm` still raises NotImplementedError.")
+    call_result = raised("layer_norm", "NotImplementedError")
+    assert told(lost(SECRET, call_result=call_result)).startswith("`layer_norm` still raises NotImplementedError.")
     for text in ("def layer_norm(x):\n    raise ValueError\n", "def layer_norm(x):\n    pass\n"):
-        given = result(module_of([lost(SECRET, record=record)]), files={"layernorm.py": text.encode()})
-        assert message(lost(SECRET, record=record), given) == "`layer_norm` is not written yet.\n"
-    assert "took too long" in told(lost(SECRET, record=stopped("layer_norm", "deadline"), shown=None))
+        given = result(module_of([lost(SECRET, call_result=call_result)]), files={"layernorm.py": text.encode()})
+        assert message(lost(SECRET, call_result=call_result), given) == "`layer_norm` is not written yet.\n"
+    assert "took too long" in told(lost(SECRET, call_result=stopped("layer_norm", "deadline"), shown=None))
 
 
 def test_right_in_public_or_dependent_on_earlier_calls() -> None:
-    right = played(step("layer_norm", *ARGS), reference.functions()["layer_norm"])
-    assert "passes all the small public examples" in told(lost(SECRET, shown=None), records=(right, WRONG))
-    assert REMEMBERED in told(lost(SECRET, shown=None, depends=True), records=(SHOWN, WRONG))
-    assert REMEMBERED not in told(lost(SECRET, shown=None), records=(SHOWN, WRONG))
-    worked = replace(SHOWN, step=replace(SHOWN.step, criterion=EXAMPLE))
-    assert "right on the small" not in told(lost(SECRET, shown=None), records=(right, worked, WRONG))
+    right = responses(a_test_call("layer_norm", *ARGS), reference.functions()["layer_norm"])
+    assert "passes all the small public examples" in told(lost(SECRET, shown=None), call_results=(right, WRONG))
+    assert REMEMBERED in told(lost(SECRET, shown=None, depends=True), call_results=(SHOWN, WRONG))
+    assert REMEMBERED not in told(lost(SECRET, shown=None), call_results=(SHOWN, WRONG))
+    worked = replace(SHOWN, test_call=replace(SHOWN.test_call, criterion=EXAMPLE))
+    assert "right on the small" not in told(lost(SECRET, shown=None), call_results=(right, worked, WRONG))
 
 
 @pytest.mark.parametrize(
@@ -226,11 +244,11 @@ def test_right_in_public_or_dependent_on_earlier_calls() -> None:
     [(True, (SHOWN, ALSO), REMEMBERED), (True, (SHOWN,), UNSTEADY), (False, (SHOWN, ALSO), UNSTEADY)],
 )
 def test_what_is_right_whenever_it_is_called_alone_is_not_random(
-    depends: bool, wrong: tuple[Record, ...], said: str
+    depends: bool, wrong: tuple[CallResult, ...], said: str
 ) -> None:
     again = replace(SHOWN, reply=Reply(value=np.zeros(3)))
     graded = lost(SECRET, shown=None, depends=depends, why="unexplained")
-    tried = {SHOWN.step: tuple(Tried(Trial(SHOWN.step), record) for record in (SHOWN, again))}
+    tried = {SHOWN.test_call: tuple(ProbeResult(Probe(SHOWN.test_call), call_result) for call_result in (SHOWN, again))}
     assert said in message(graded, result(replace(module_of([graded], wrong), tried=tried)))
 
 
@@ -242,48 +260,50 @@ def test_a_worked_example_can_be_run_at_home() -> None:
 
 def test_an_example_that_shows_another_symptom_is_not_referred_to() -> None:
     assert f"A failing call is shown under `{SECRET}`." in told(lost("layernorm.affine"), lost(SECRET))
-    text = told(lost("layernorm.affine", record=raised("layer_norm", "KeyError")), lost(SECRET))
+    text = told(lost("layernorm.affine", call_result=raised("layer_norm", "KeyError")), lost(SECRET))
     assert "is shown under" not in text and "```" not in text
 
 
 def test_a_criterion_that_is_wrong_in_two_ways_tells_both() -> None:
     raises = hidden(raised("layer_norm", "KeyError"), SECRET)
-    text = told(lost(SECRET, why="unexplained"), records=(WRONG, raises))
+    text = told(lost(SECRET, why="unexplained"), call_results=(WRONG, raises))
     assert "wrong values. In another call, it raised KeyError." in text
-    assert "In another call" not in told(lost(SECRET, why="unexplained"), records=(WRONG, WRONG))
+    assert "In another call" not in told(lost(SECRET, why="unexplained"), call_results=(WRONG, WRONG))
 
 
 def test_a_function_that_is_not_there_is_not_said_to_be_called() -> None:
-    text = told(lost(SECRET, record=raised("layer_norm", "AttributeError", hint="missing")))
+    text = told(lost(SECRET, call_result=raised("layer_norm", "AttributeError", hint="missing")))
     assert text == "There is no function `layer_norm` in `layernorm.py`: check its name.\n"
 
 
 def test_nothing_is_charged_under_a_criterion_that_is_earned() -> None:
-    text = told(earned(record=WRONG, mistakes=(SAMPLE,)))
+    text = told(earned(call_result=WRONG, misconceptions=(SAMPLE,)))
     assert text == "Awarded: the failing calls come from a mistake counted under another criterion.\n"
 
 
 def test_undecided_mistakes_say_what_they_share() -> None:
-    other = mistake("layer_norm", "other", SECRET, does="Your code does another thing.", right="Divide by d.")
+    other = misconception("layer_norm", "other", SECRET, does="Your code does another thing.", right="Divide by d.")
     text = told(lost(SECRET, undecided=(SAMPLE, other)))
     assert "**Fix:** Divide by d." in text
     assert SAMPLE.does not in text
 
 
 def test_one_name_of_two_mistakes_says_that_there_is_another() -> None:
-    others = [mistake("layer_norm", name, SECRET, does=f"{name}.", right=f"Not {name}.") for name in ("This", "That")]
+    others = [
+        misconception("layer_norm", name, SECRET, does=f"{name}.", right=f"Not {name}.") for name in ("This", "That")
+    ]
     text = told(lost(EXAMPLE, SAMPLE, undecided=tuple(others)))
     assert "**Probably:** Your code divides by d - 1." in text and "There is at least one more mistake." in text
     assert "another mistake" not in told(lost(EXAMPLE, SAMPLE)) + told(lost(EXAMPLE, undecided=tuple(others)))
 
 
 def test_too_few_right_functions() -> None:
-    assert "fix more of the functions" in told(lost("layernorm.purity", record=None, shown=None))
+    assert "fix more of the functions" in told(lost("layernorm.purity", call_result=None, shown=None))
 
 
 def test_a_module_that_cannot_be_imported_says_why_once() -> None:
     broken = Reply(error=Error(("ZeroDivisionError",), "in '/tmp/autograder-1/x.py'", "layernorm.py", 3, ""))
-    first, second = lost(EXAMPLE, record=None), lost(SECRET, record=None)
+    first, second = lost(EXAMPLE, call_result=None), lost(SECRET, call_result=None)
     module = ModuleResult("layernorm", (first, second), broken)
     of_all = result(module)
     assert summary(of_all).count("ZeroDivisionError: in 'x.py' (line 3 of `layernorm.py`)") == 1
@@ -294,10 +314,10 @@ def test_a_module_that_cannot_be_imported_says_why_once() -> None:
 @pytest.mark.parametrize("counts", ["full", "dropped"])
 def test_a_quiz_question_that_is_given_to_everybody_or_dropped_is_not_called_wrong(counts: str) -> None:
     question = criterion("concept_check.q3", counts=counts, why="a typo")
-    graded = Graded(question, "unexplained", record=None)
+    graded = CriterionScore(question, "unexplained", call_result=None)
     text = message(graded, result(module_of([graded])))
     assert text.startswith("This criterion ") and "a typo" in text and "ight yet" not in text
-    plain = Graded(criterion("concept_check.q3"), "unexplained", record=None)
+    plain = CriterionScore(criterion("concept_check.q3"), "unexplained", call_result=None)
     assert (
         message(plain, result(module_of([plain]))) == "Not correct yet. Only the score is shown for this criterion.\n"
     )
@@ -309,6 +329,6 @@ def test_words_that_no_message_has(word: str) -> None:
         lost(SECRET),
         lost(SECRET, SAMPLE),
         lost(SECRET, shown=None),
-        lost(EXAMPLE, record=None, shown=None),
+        lost(EXAMPLE, call_result=None, shown=None),
     ):
-        assert word not in told(graded, records=(SHOWN,))
+        assert word not in told(graded, call_results=(SHOWN,))

@@ -1,11 +1,11 @@
 """Mistakes in words: what the code does, and what is right."""
 
 from autograder.feedback.sentences import briefly, named, reading, undecided
-from autograder.tests.making import mistake
+from autograder.tests.making import misconception
 
-SAMPLE = mistake("layer_norm", "sample_variance", does="Your code divides by d - 1.", right="Divide by d.")
-OUTSIDE = mistake("layer_norm", "eps_outside", does="Your code adds eps outside.", right="Add eps inside.")
-SEEN = mistake("layer_norm", "changes_x", does="Your code writes into `x`.", right="Work on a copy.", known=False)
+SAMPLE = misconception("layer_norm", "sample_variance", does="Your code divides by d - 1.", right="Divide by d.")
+OUTSIDE = misconception("layer_norm", "eps_outside", does="Your code adds eps outside.", right="Add eps inside.")
+SEEN = misconception("layer_norm", "changes_x", does="Your code writes into `x`.", right="Work on a copy.", known=False)
 
 
 def test_the_two_halves_cannot_be_confused() -> None:
@@ -27,23 +27,27 @@ def test_two_mistakes_are_a_list() -> None:
 
 
 def test_what_is_right_is_said_once() -> None:
-    other = mistake("layer_norm", "whole", "layernorm.statistics", does="Your code takes all.", right="Divide by d.")
+    other = misconception(
+        "layer_norm", "whole", "layernorm.statistics", does="Your code takes all.", right="Divide by d."
+    )
     text = named([SAMPLE, other], "layer_norm")
     assert text.count("Divide by d.") == 1 and text.endswith("2. Your code takes all.\n\n**Fix:** Divide by d.")
-    later = mistake("layer_norm", "changes_y", does="Your code writes into `y`.", right="Work on a copy.", known=False)
+    later = misconception(
+        "layer_norm", "changes_y", does="Your code writes into `y`.", right="Work on a copy.", known=False
+    )
     said = "**Observed:** Your code writes into `x`. Your code writes into `y`.\n\n**Fix:** Work on a copy."
     assert named([SEEN, later], "layer_norm") == said
 
 
 def test_the_same_mistake_in_two_functions_is_told_once() -> None:
-    again = mistake("rms_norm", "eps_outside", does="Your code adds eps outside.", right="Add eps inside.")
+    again = misconception("rms_norm", "eps_outside", does="Your code adds eps outside.", right="Add eps inside.")
     text = named([OUTSIDE, again], "layer_norm")
     assert text.startswith("**Probably, in `layer_norm` and `rms_norm`:** Your code adds eps outside.")
     assert text.count("outside") == 1
 
 
 def test_of_undecided_ones_only_what_they_share() -> None:
-    other = mistake("layer_norm", "other", does="Your code does another thing.", right="Divide by d.")
+    other = misconception("layer_norm", "other", does="Your code does another thing.", right="Divide by d.")
     assert undecided([SAMPLE, other]) == "**Fix:** Divide by d."
     assert undecided([SAMPLE, OUTSIDE]) == ""
 

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.feedback.other_arguments import others
 from autograder.homework import reference
-from autograder.tests.making import step
+from autograder.tests.making import a_test_call
 from autograder.values.compare import equal
 
 FUNCTIONS = reference.functions()
@@ -17,7 +17,7 @@ X = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 5.0]])
 
 def said(function: str, value: Any, *args: Any, **kwargs: Any) -> list[str]:
     """Every sentence for somebody whose result is `value`."""
-    return [sentence for sentence, other in others(step(function, *args, **kwargs)) if equal(other, value, 1e-8)]
+    return [sentence for sentence, other in others(a_test_call(function, *args, **kwargs)) if equal(other, value, 1e-8)]
 
 
 def test_defaults_flags_words_and_counts() -> None:
@@ -83,11 +83,11 @@ def test_the_argument_itself() -> None:
 
 def test_three_tokens_say_little() -> None:
     lookup = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.zeros(4), "w_out": np.roll(np.eye(4), 1, axis=1)}
-    found = others(step("generate", np.array([0]), lookup, 1, 2))
+    found = others(a_test_call("generate", np.array([0]), lookup, 1, 2))
     assert found
     assert all("params" not in sentence for sentence, _ in found)
 
 
 def test_what_is_right_is_no_other_result() -> None:
-    of = step("layer_norm", X, np.ones(3), np.zeros(3))
+    of = a_test_call("layer_norm", X, np.ones(3), np.zeros(3))
     assert not [other for _, other in others(of) if equal(other, of.expected, 1e-8)]

@@ -10,13 +10,15 @@ import pytest
 from autograder.feedback.results import dump, gradescope, write_atomically
 from autograder.feedback.text import number
 from autograder.grading.grader import ModuleResult
-from autograder.grading.scoring import Graded
+from autograder.grading.scoring import CriterionScore
 from autograder.sandbox.messages import Error, Reply
-from autograder.tests.making import criterion, mistake, module_of, raised, result
+from autograder.tests.making import criterion, misconception, module_of, raised, result
 
-SAMPLE = mistake("layer_norm", "sample_variance", "layernorm.statistics", does="Your code does.", right="Do.")
-LOST = Graded(criterion("layernorm.statistics"), "mistake", (SAMPLE, SAMPLE), record=raised("layer_norm", "KeyError"))
-EARNED = Graded(criterion("layernorm.affine"), "elsewhere", (SAMPLE,), ("layernorm.statistics",))
+SAMPLE = misconception("layer_norm", "sample_variance", "layernorm.statistics", does="Your code does.", right="Do.")
+LOST = CriterionScore(
+    criterion("layernorm.statistics"), "mistake", (SAMPLE, SAMPLE), call_result=raised("layer_norm", "KeyError")
+)
+EARNED = CriterionScore(criterion("layernorm.affine"), "elsewhere", (SAMPLE,), ("layernorm.statistics",))
 
 
 def test_an_entry_for_each_criterion_in_their_order() -> None:

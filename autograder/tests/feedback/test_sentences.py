@@ -8,17 +8,17 @@ import pytest
 
 from autograder.feedback import sentences
 from autograder.feedback.sentences import form_of_example, returns, sentence
-from autograder.grading.call_results import Record, Rules, Target
+from autograder.grading.call_results import CallResult, Rules, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.sandbox.messages import Ended, Reply
-from autograder.tests.making import raised, step, stopped
-from autograder.tests.running import played
+from autograder.tests.making import a_test_call, raised, stopped
+from autograder.tests.running import responses
 from autograder.values.changes import Change
-from autograder.values.compare import Fault
+from autograder.values.compare import Failure
 
 X = np.array([[1.0, 2.0, 4.0]])
-SOFTMAX = step("softmax", X)
+SOFTMAX = a_test_call("softmax", X)
 
 
 @pytest.mark.parametrize("function", reference.functions())
@@ -39,31 +39,33 @@ def test_every_docstring_says_what_comes_back(function: str) -> None:
     ],
 )
 def test_what_came_back_is_said_of_public_examples_only(value: Any, kind: str, public: str) -> None:
-    record = played(SOFTMAX, lambda x: value)
-    assert record.fault is not None and record.fault.kind == kind
-    assert public in form_of_example(record)
-    hidden = sentence(record)
+    call_result = responses(SOFTMAX, lambda x: value)
+    assert call_result.failure is not None and call_result.failure.kind == kind
+    assert public in form_of_example(call_result)
+    hidden = sentence(call_result)
     assert hidden.startswith("It returned") and "the docstring says" in hidden
     for chosen in ("None", "list", "bool", "(3,)", "(1, 3)"):
         assert chosen not in hidden
 
 
 def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
-    of = step("norm_moments", X, "layer")
-    record = played(of, lambda x, kind: (np.zeros((1, 1)), np.zeros((1, 1)))[:1])
-    assert "It returned 1 value instead of 2; the docstring says a tuple" in form_of_example(record)
-    record = played(of, lambda x, kind: (of.expected[0], np.zeros(1)))
-    assert form_of_example(record) == "`var` has shape (1,); it should have shape (1, 1)."
-    record = played(of, lambda x, kind: (of.expected[0], 1.0))
-    assert form_of_example(record) == "`var` is a float; it should be an array of floats of shape (1, 1)."
-    assert sentence(record).startswith("It returned the wrong type for `var`; the docstring says a tuple (mean, var)")
+    of = a_test_call("norm_moments", X, "layer")
+    call_result = responses(of, lambda x, kind: (np.zeros((1, 1)), np.zeros((1, 1)))[:1])
+    assert "It returned 1 value instead of 2; the docstring says a tuple" in form_of_example(call_result)
+    call_result = responses(of, lambda x, kind: (of.expected[0], np.zeros(1)))
+    assert form_of_example(call_result) == "`var` has shape (1,); it should have shape (1, 1)."
+    call_result = responses(of, lambda x, kind: (of.expected[0], 1.0))
+    assert form_of_example(call_result) == "`var` is a float; it should be an array of floats of shape (1, 1)."
+    assert sentence(call_result).startswith(
+        "It returned the wrong type for `var`; the docstring says a tuple (mean, var)"
+    )
 
 
 def test_a_dtype_is_said_with_the_one_that_is_asked_for() -> None:
-    of = step("softmax", X.astype(np.float32), rules=Rules(dtype=True))
-    record = played(of, lambda x: of.expected.astype(np.float64))
-    assert "It returned float64 instead of float32" in form_of_example(record)
-    assert "float64" not in sentence(record)
+    of = a_test_call("softmax", X.astype(np.float32), rules=Rules(dtype=True))
+    call_result = responses(of, lambda x: of.expected.astype(np.float64))
+    assert "It returned float64 instead of float32" in form_of_example(call_result)
+    assert "float64" not in sentence(call_result)
 
 
 def test_only_lines_of_known_files_are_told() -> None:
@@ -90,20 +92,22 @@ def test_only_lines_of_known_files_are_told() -> None:
 )
 def test_which_argument_changed_and_how(change: Change, said: str) -> None:
     params = {name: np.eye(2) for name in ("w_q", "w_k", "w_v", "w_o")}
-    of = step("multi_head_attention", np.ones((2, 2)), params, 1, mask=np.ones((2, 2), bool), rules=Rules(pure=True))
-    assert said in sentence(Record(of, Reply(value=of.expected, changed=(change,)), Fault("changed")))
+    of = a_test_call(
+        "multi_head_attention", np.ones((2, 2)), params, 1, mask=np.ones((2, 2), bool), rules=Rules(pure=True)
+    )
+    assert said in sentence(CallResult(of, Reply(value=of.expected, changed=(change,)), Failure("changed")))
 
 
 def test_arguments_by_keyword_are_counted_in_the_order_of_the_call() -> None:
-    of = step("layer_norm", X, beta=np.zeros(3), gamma=np.ones(3))
-    changed = Record(of, Reply(changed=(Change(1, (), "entry written"),)), Fault("changed"))
+    of = a_test_call("layer_norm", X, beta=np.zeros(3), gamma=np.ones(3))
+    changed = CallResult(of, Reply(changed=(Change(1, (), "entry written"),)), Failure("changed"))
     assert "`beta`" in sentence(changed)
 
 
 def test_a_change_that_was_seen_after_the_call_is_said_to_be_one() -> None:
-    of = replace(step("softmax", X), kind="changes", args=())
-    record = Record(of, Reply(changed=(Change(0, (), "entry written"),)), Fault("changed_later"))
-    assert "After the call, its arguments were modified: an entry of `scores`" in sentence(record)
+    of = replace(a_test_call("softmax", X), kind="changes", args=())
+    call_result = CallResult(of, Reply(changed=(Change(0, (), "entry written"),)), Failure("changed_later"))
+    assert "After the call, its arguments were modified: an entry of `scores`" in sentence(call_result)
 
 
 @pytest.mark.parametrize("why", ["deadline", "crash", "disk", "memory", "protocol", "spent", "anything else"])
@@ -114,7 +118,7 @@ def test_every_end_has_a_sentence(why: str) -> None:
 
 @pytest.mark.parametrize("kind", sentences.FAULTS)
 def test_every_fault_has_a_sentence_without_the_word_contract(kind: str) -> None:
-    said = sentence(Record(SOFTMAX, Reply(value=1.0), Fault(kind)))
+    said = sentence(CallResult(SOFTMAX, Reply(value=1.0), Failure(kind)))
     assert said.endswith(".") and "contract" not in said
 
 
@@ -125,9 +129,10 @@ def test_names_and_arguments_that_are_missing() -> None:
 
 
 def test_an_error_in_the_place_of_a_value_error() -> None:
-    record = raised("embed", "IndexError", "", "decoder.py", 3, rules=Rules(error="ValueError"))
+    call_result = raised("embed", "IndexError", "", "decoder.py", 3, rules=Rules(error="ValueError"))
     assert (
-        sentence(record) == "It raised IndexError on line 3 of `decoder.py`, but the docstring requires a ValueError."
+        sentence(call_result)
+        == "It raised IndexError on line 3 of `decoder.py`, but the docstring requires a ValueError."
     )
 
 

@@ -8,14 +8,14 @@ import pytest
 from autograder.feedback.messages import message
 from autograder.feedback.summary import no_answer, notes, summary
 from autograder.feedback.text import number
-from autograder.grading.call_results import Record, Rules, Step, Target
-from autograder.grading.comparison import judged
+from autograder.grading.call_results import CallResult, Rules, Target, TestCall
+from autograder.grading.comparison import compared
 from autograder.grading.grader import Grader, ModuleResult
-from autograder.grading.scoring import Graded
+from autograder.grading.scoring import CriterionScore
 from autograder.homework import rubric
 from autograder.sandbox.messages import Ended, Error, Reply
 from autograder.submissions.submission import Submission
-from autograder.tests.making import NO_CALL, criterion, mistake, module_of, result
+from autograder.tests.making import NO_CALL, criterion, misconception, module_of, result
 from autograder.values.differences import UNSTEADY
 
 TARGET = Target("concept_check", "answers")
@@ -23,11 +23,11 @@ PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 OLD = pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
 
 
-def asked(value: Any, question: str = "q3") -> Record:
+def asked(value: Any, question: str = "q3") -> CallResult:
     """A question of the concept check, whose right answer is d."""
     reply = value if isinstance(value, Reply) else Reply(value=value)
-    of = Step(1, TARGET, (), {}, "d", 0.0, NO_CALL, Rules(question=question), criterion=f"concept_check.{question}")
-    return judged([of], [reply])[0]
+    of = TestCall(1, TARGET, (), {}, "d", 0.0, NO_CALL, Rules(question=question), criterion=f"concept_check.{question}")
+    return compared([of], [reply])[0]
 
 
 @pytest.mark.parametrize(
@@ -49,21 +49,21 @@ def asked(value: Any, question: str = "q3") -> Record:
 def test_what_is_no_answer_is_said_at_once_and_no_more(value: Any, said: str) -> None:
     text = no_answer(asked(value))
     assert said in text and bool(said) == bool(text)
-    graded = Graded(criterion("concept_check.q3"), "unexplained" if said else "right", record=asked(value))
+    graded = CriterionScore(criterion("concept_check.q3"), "unexplained" if said else "right", call_result=asked(value))
     top = summary(result(ModuleResult("concept_check", (graded,), None, (asked(value),))))
     assert said in top
     assert "not right" not in top.lower()
 
 
 def test_each_reason_once() -> None:
-    records = tuple(asked([], f"q{number}") for number in range(1, 9))
-    found = notes(result(ModuleResult("concept_check", (), None, records)))
+    call_results = tuple(asked([], f"q{number}") for number in range(1, 9))
+    found = notes(result(ModuleResult("concept_check", (), None, call_results)))
     assert [note.kind for note in found] == ["answer"]
 
 
 def test_questions_without_an_answer_are_one_line() -> None:
-    records = tuple(asked({"q1": "a", "q4": "b)"}, f"q{number}") for number in range(1, 5))
-    lines = [note.line for note in notes(result(ModuleResult("concept_check", (), None, records)))]
+    call_results = tuple(asked({"q1": "a", "q4": "b)"}, f"q{number}") for number in range(1, 5))
+    lines = [note.line for note in notes(result(ModuleResult("concept_check", (), None, call_results)))]
     assert lines == [
         "- **concept_check.py**: The dict returned by `answers` has no answer to `q2` and `q3`.",
         "- **concept_check.py**: The answer to `q4` is not a single letter.",
@@ -95,16 +95,18 @@ def test_modules_that_cannot_be_used() -> None:
 
 def test_what_is_shown_at_once_stands_first_with_what_it_was_lost_to() -> None:
     seen, later = criterion("layernorm.example", "visible"), criterion("layernorm.statistics")
-    known = mistake("layer_norm", "sample_variance", later.id, does="It divides by d - 1.", right="Divide by d.")
+    known = misconception("layer_norm", "sample_variance", later.id, does="It divides by d - 1.", right="Divide by d.")
     most, rest = number(seen.most), number(later.most)
-    named = summary(result(module_of([Graded(seen, "mistake", (known,)), Graded(later, "mistake", (known,))])))
+    named = summary(
+        result(module_of([CriterionScore(seen, "mistake", (known,)), CriterionScore(later, "mistake", (known,))]))
+    )
     assert named.startswith(
         f"**0 of the {most} points that are visible now: one mistake, in `layer_norm`.** "
         f"The other {rest} are not shown yet.\n"
     )
-    lost = summary(result(module_of([Graded(seen, "unexplained")])))
+    lost = summary(result(module_of([CriterionScore(seen, "unexplained")])))
     assert lost.startswith(f"**0 of the {most} points: points were lost in `layernorm.py`.**\n")
-    hidden = summary(result(module_of([Graded(seen), Graded(later, "mistake", (known,))])))
+    hidden = summary(result(module_of([CriterionScore(seen), CriterionScore(later, "mistake", (known,))])))
     assert hidden.startswith(f"**{most} of the {most} points that are visible now.**") and "layer_norm`" not in hidden
 
 

@@ -39,12 +39,14 @@ def untrue(result: Result, function: str) -> list[str]:
             found.append(text)
     for graded in result.graded:
         if graded.passed and graded.why == "elsewhere" and not graded.charged:
-            found += [f"{m.id} is charged nowhere" for m in graded.mistakes if m.does in said[graded.criterion.id]]
+            found += [
+                f"{m.id} is charged nowhere" for m in graded.misconceptions if m.does in said[graded.criterion.id]
+            ]
     return found
 
 
 @pytest.mark.parametrize("module", few(list(rubric.current().modules)))
 def test_what_is_said_of_other_criteria_holds(grader: InProcess, module: str) -> None:
     for case in SAMPLE:
-        if case.module == module and not any(mistake.memory for mistake in case.mistakes):
+        if case.module == module and not any(misconception.memory for misconception in case.misconceptions):
             assert untrue(grader.grade(submission(case), module, case.function), case.function) == [], case.name

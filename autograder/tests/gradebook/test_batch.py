@@ -22,7 +22,7 @@ from click.testing import CliRunner, Result
 
 from autograder.cli import grade
 from autograder.cli.main import main
-from autograder.exceptions import SandboxFault
+from autograder.exceptions import SandboxError
 from autograder.feedback import results
 from autograder.gradebook import batch, pool, progress, sample
 from autograder.gradebook.batch import ClassGrades
@@ -331,7 +331,7 @@ def grade_or_not(submission: Submission, kit: str) -> dict[str, Any]:
         case "s02" | "s05":
             os._exit(9)
         case "s07":
-            raise SandboxFault("the machine is\nto blame")
+            raise SandboxError("the machine is\nto blame")
     return one_point(submission, kit)
 
 

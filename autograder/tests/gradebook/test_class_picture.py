@@ -5,7 +5,7 @@ from autograder.gradebook.store import Grade, Mark
 
 
 def grade(key: str, *marks: tuple[str, float, tuple[str, ...]]) -> Grade:
-    found = tuple(Mark(name, f"{name}: about", score, 1.0, mistakes) for name, score, mistakes in marks)
+    found = tuple(Mark(name, f"{name}: about", score, 1.0, misconceptions) for name, score, misconceptions in marks)
     return Grade(key, sum(mark.score for mark in found), found, (), 0.0)
 
 

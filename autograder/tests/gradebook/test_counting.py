@@ -4,7 +4,7 @@ from autograder.gradebook.report import submissions_that_count
 from autograder.gradebook.rows import StudentRow, finished, without_dropped
 from autograder.gradebook.store import grade_of
 from autograder.homework import rubric as rubrics
-from autograder.submissions.uploads import Entry, Student
+from autograder.submissions.uploads import Student, Upload
 from autograder.tests.making import document, grade_of_points, rubric_with
 
 FIRST, SECOND, *_ = rubrics.current().criteria.values()
@@ -14,7 +14,7 @@ def test_dropped_criterion_is_in_no_table() -> None:
     rubric = rubric_with(
         {FIRST.id: {"counts": "dropped", "why": "a typo"}, SECOND.id: {"counts": "full", "why": "old"}}
     )
-    row = StudentRow(Student("Ada"), Entry("s1"), grade_of_points("s1", rubrics.current().points))
+    row = StudentRow(Student("Ada"), Upload("s1"), grade_of_points("s1", rubrics.current().points))
     (found,) = without_dropped([row], rubric)
     assert found.grade is not None
     assert found.grade.max_score == rubrics.current().points - FIRST.points == rubric.most
@@ -26,13 +26,13 @@ def test_dropped_criterion_is_in_no_table() -> None:
 
 
 def test_rubric_without_such_criteria_changes_nothing() -> None:
-    row = StudentRow(Student("Ada"), Entry("s1"), grade_of_points("s1", 5))
+    row = StudentRow(Student("Ada"), Upload("s1"), grade_of_points("s1", 5))
     assert without_dropped([row], rubric_with()) == [row]
 
 
 def test_points_given_to_everybody_do_not_make_an_empty_upload_count() -> None:
     ada = Student("Ada", email="ada@x.org")
-    full, later = (Entry(f"s{n}", None, (ada,), created_at=f"2026-11-20T1{n}:00:00Z") for n in (0, 1))
+    full, later = (Upload(f"s{n}", None, (ada,), created_at=f"2026-11-20T1{n}:00:00Z") for n in (0, 1))
     documents = {
         "s0": document(**{FIRST.id: (1, 1), SECOND.id: (1, 1)}),
         "s1": document(**{FIRST.id: (0, 1), SECOND.id: (1, 1)}),

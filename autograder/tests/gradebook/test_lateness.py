@@ -10,7 +10,7 @@ from autograder.exceptions import ArgumentsError
 from autograder.gradebook import inputs, outputs
 from autograder.gradebook.rows import StudentRow, finished, lateness, notes, remaining, with_lateness
 from autograder.homework.rubric import LatePolicy, Rubric
-from autograder.submissions.uploads import Entry, Student
+from autograder.submissions.uploads import Student, Upload
 from autograder.tests.making import grade_of_points, rubric_with
 
 DUE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
@@ -41,7 +41,7 @@ def test_deduction(late_by: timedelta, rule: dict[str, float], expected: float) 
 
 
 def row(created_at: str) -> StudentRow:
-    return StudentRow(Student("Ada"), Entry("s1", None, created_at=created_at), grade_of_points("s1", 10))
+    return StudentRow(Student("Ada"), Upload("s1", None, created_at=created_at), grade_of_points("s1", 10))
 
 
 def late_rubric() -> Rubric:
@@ -77,8 +77,8 @@ def test_work_that_canvas_marks_late_without_a_time_is_noted(
 ) -> None:
     top: dict[str, object] = {"late": policy} if policy else {}
     rubric = rubric_with(None, due="2026-11-20T23:59+01:00", **top)
-    late = [StudentRow(Student(name), Entry(name, None, late=True), grade_of_points(name, 10)) for name in names]
-    others = [replace(row(""), total=5.0, entry=Entry("s2", None, late=True)), row("2026-11-21T22:59:00.000000Z")]
+    late = [StudentRow(Student(name), Upload(name, None, late=True), grade_of_points(name, 10)) for name in names]
+    others = [replace(row(""), total=5.0, entry=Upload("s2", None, late=True)), row("2026-11-21T22:59:00.000000Z")]
     found = notes(with_lateness([*late, *others], rubric), rubric, [])
     assert len(found) == bool(said)
     if said:
@@ -112,7 +112,7 @@ def balances(tmp_path: Path, text: str) -> list[inputs.Balance]:
 def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> None:
     left = balances(tmp_path, "student,days\nADA@x,2\nbela@x,1\nElsewhere,3\nchidi@x,5\n")
     entries = [
-        Entry(key, None, (Student(name, email=f"{name.lower()}@x"),), created_at=at)
+        Upload(key, None, (Student(name, email=f"{name.lower()}@x"),), created_at=at)
         for key, name, at in (
             ("a", "Ada", "2026-11-22T12:00:00Z"),
             ("b", "Bela", "2026-11-22T12:00:00Z"),
@@ -150,6 +150,6 @@ def test_late_days_need_a_policy_and_each_student_once(tmp_path: Path) -> None:
     left = balances(tmp_path, "student,days\nada@x,2\nAda,1\n")
     with pytest.raises(ArgumentsError, match="add `late:`"):
         inputs.late_days(tmp_path / "days.csv", rubric_with())
-    entries = [Entry("a", None, (Student("Ada", email="ada@x"),))]
+    entries = [Upload("a", None, (Student("Ada", email="ada@x"),))]
     with pytest.raises(ArgumentsError, match=r"days.csv:3: the same student as in .*days.csv:2"):
         finished(entries, {}, {}, late_rubric(), inputs.Inputs(late_days=left))

@@ -10,7 +10,7 @@ import pytest
 from autograder.gradebook import outputs, rows
 from autograder.gradebook.store import Grade, Mark
 from autograder.homework import rubric as rubrics
-from autograder.submissions.uploads import Entry, Student
+from autograder.submissions.uploads import Student, Upload
 from autograder.tests.making import rubric_with
 
 ADA, BELA = Student("Ada Abel", "1", "ada@example.org"), Student("Bela Brandt", "2", "bela@example.org")
@@ -24,11 +24,11 @@ def grade(key: str, *passed: bool, misconception: str | None = None) -> Grade:
     return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
 
 
-def entry(key: str, *students: Student, at: str = "", remark: str = "") -> Entry:
-    return Entry(key, None, students, created_at=at, remark=remark)
+def entry(key: str, *students: Student, at: str = "", remark: str = "") -> Upload:
+    return Upload(key, None, students, created_at=at, remark=remark)
 
 
-def table(*entries: Entry, faults: dict[str, str] | None = None) -> list[dict[str, str]]:
+def table(*entries: Upload, faults: dict[str, str] | None = None) -> list[dict[str, str]]:
     grades = {one.key: grade(one.key, True, False) for one in entries if one.key not in (faults or {})}
     text = outputs.table(rows.rows(entries, grades, faults or {}))
     return list(csv.DictReader(io.StringIO(text)))

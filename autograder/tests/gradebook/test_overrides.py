@@ -16,7 +16,7 @@ from autograder.gradebook.rows import StudentRow, notes, with_comments, with_ove
 from autograder.homework import rubric as rubrics
 from autograder.submissions.exports import listing
 from autograder.submissions.tree import Tree
-from autograder.submissions.uploads import Entry, Student
+from autograder.submissions.uploads import Student, Upload
 from autograder.tests.files import put
 from autograder.tests.making import grade_of_points
 
@@ -30,12 +30,12 @@ def rows() -> list[StudentRow]:
     made = [
         StudentRow(
             who,
-            Entry(f"s{who.sid}", Tree(f"{who.name} Weiß_7 (export)" * (who is ADA), Path(), {})),
+            Upload(f"s{who.sid}", Tree(f"{who.name} Weiß_7 (export)" * (who is ADA), Path(), {})),
             grade_of_points(f"s{who.sid}", RUBRIC.points, 1),
         )
         for who in (ADA, BELA, TWIN)
     ]
-    return [*made, StudentRow(Student("Chidi", "4"), Entry(""), None, absent=True)]
+    return [*made, StudentRow(Student("Chidi", "4"), Upload(""), None, absent=True)]
 
 
 def applied(tmp_path: Path, text: str) -> list[StudentRow]:

@@ -19,7 +19,7 @@ from autograder.gradebook.report import Run
 from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Grade, Mark
 from autograder.homework import rubric as rubrics
-from autograder.submissions.uploads import Entry, Student
+from autograder.submissions.uploads import Student, Upload
 from autograder.tests.making import AWKWARD, few
 
 CRITERIA = rubrics.current().criteria
@@ -33,7 +33,7 @@ SENTENCE = report._described(f"{FUNCTION}.no_root")[0]
 EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 1">'
 
 
-def grade(key: str, lost: int, mistake: str | None = None) -> Grade:
+def grade(key: str, lost: int, misconception: str | None = None) -> Grade:
     """A grade that misses the first `lost` criteria, all for the same mistake."""
     marks = tuple(
         Mark(
@@ -41,7 +41,7 @@ def grade(key: str, lost: int, mistake: str | None = None) -> Grade:
             f"{c.id}: {c.about}",
             0.0 if i < lost else c.points,
             c.points,
-            (mistake,) if mistake and i < lost else (),
+            (misconception,) if misconception and i < lost else (),
         )
         for i, c in enumerate(CRITERIA.values())
     )
@@ -53,12 +53,12 @@ def run(names: tuple[str, ...] = AWKWARD, faults: dict[str, str] | None = None) 
     rows = []
     for i, name in enumerate(names):
         student = Student(name, f"{i}", f"{name}@example.org")
-        entry = Entry(f"s{i}", None, (student,), remark=name)
-        mistake = f"{FUNCTION}.{'no_root' if i % 2 else 'unheard_of'}"
-        rows.append(StudentRow(student, entry, grade(f"s{i}", 3 * i, mistake), "", ()))
+        entry = Upload(f"s{i}", None, (student,), remark=name)
+        misconception = f"{FUNCTION}.{'no_root' if i % 2 else 'unheard_of'}"
+        rows.append(StudentRow(student, entry, grade(f"s{i}", 3 * i, misconception), "", ()))
     for key, why in (faults or {}).items():
-        entry = Entry(key, None, (Student(EVIL),), problem=why)
-        rows.append(StudentRow(Student(EVIL), entry, None, why, (Entry("older"),)))
+        entry = Upload(key, None, (Student(EVIL),), problem=why)
+        rows.append(StudentRow(Student(EVIL), entry, None, why, (Upload("older"),)))
     return Run(rows, faults or {}, ("look: " + EVIL,), len(names), 3, "abcdef" * 10)
 
 
@@ -120,7 +120,7 @@ def test_every_figure_is_on_the_page() -> None:
 
 def test_mistakes_are_counted_over_students_and_ranked() -> None:
     found = report.mistakes(run(("a", "b", "c", "d")).rows)
-    assert [(mistake["id"], mistake["rows"]) for mistake in found] == [
+    assert [(misconception["id"], misconception["rows"]) for misconception in found] == [
         (f"{FUNCTION}.no_root", [1, 3]),
         (f"{FUNCTION}.unheard_of", [2]),
     ]
@@ -128,7 +128,7 @@ def test_mistakes_are_counted_over_students_and_ranked() -> None:
 
 
 def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
-    one, entry = grade("s0", 0), Entry("s0")
+    one, entry = grade("s0", 0), Upload("s0")
     rows = [StudentRow(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
     assert report.submissions_that_count(rows) == [one]
     assert report.html(Run(rows, {}, (), 0, 0, "0")).count('<tr id="s') == 2
@@ -140,7 +140,7 @@ def test_class_without_a_single_grade_has_a_report(faults: dict[str, str]) -> No
 
 
 def test_who_has_handed_in_nothing_is_counted_and_has_a_line() -> None:
-    rows = [*run(("Ada",)).rows, StudentRow(Student("Chidi", "7"), Entry(""), None, section="Monday", absent=True)]
+    rows = [*run(("Ada",)).rows, StudentRow(Student("Chidi", "7"), Upload(""), None, section="Monday", absent=True)]
     text = " ".join(Texts(report.html(Run(rows, {}, (), 1, 0, "0"))).text.split())
     assert "No submission1" in text
     assert "Mondaymissing" in text.replace(" ", "")
@@ -188,7 +188,7 @@ def test_module_that_could_not_be_run_has_a_colour_of_its_own() -> None:
     lines = picture["data"]["lines"]
     assert lines[: len(own) + 2] == [".o"] * len(own) + [".x", ".."]
     assert picture["unusable"] and picture["lost"] and not picture["named"]
-    page = Texts(report.html(Run([StudentRow(Student("B"), Entry("b"), broken)], {}, (), 1, 0, "0")))
+    page = Texts(report.html(Run([StudentRow(Student("B"), Upload("b"), broken)], {}, (), 1, 0, "0")))
     assert "could not be run" in page.text
 
 
@@ -274,7 +274,7 @@ def test_class_with_a_roster_has_picture_and_legend_on_the_first_screen(browser:
     rows = list(run(tuple(f"Student {number}" for number in range(20))).rows)
     rows[3] = replace(rows[3], excused=True)
     rows[4] = replace(rows[4], grade=replace(grade("s4", 0), empty="It contains no homework files."))
-    rows.append(StudentRow(Student("Zoe"), Entry(""), None, absent=True))
+    rows.append(StudentRow(Student("Zoe"), Upload(""), None, absent=True))
     (tmp_path / "report.html").write_text(report.html(Run(rows, {}, (), 23, 0, "0")), encoding="utf-8")
     opened = browser.new_page(viewport={"width": 1280, "height": 800})
     opened.goto((tmp_path / "report.html").as_uri())

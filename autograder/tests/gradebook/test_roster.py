@@ -10,7 +10,7 @@ from autograder.gradebook import inputs, outputs, report
 from autograder.gradebook import rows as class_rows
 from autograder.gradebook.rows import StudentRow, finished, notes, with_roster
 from autograder.homework.rubric import Rubric
-from autograder.submissions.uploads import Entry, Student
+from autograder.submissions.uploads import Student, Upload
 from autograder.tests.making import grade_of_points, rubric_with
 
 RUBRIC = rubric_with()
@@ -28,8 +28,8 @@ Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (77)
 "Brandt, Bela",902,2,bela@x.org,B,
 """
 ROWS = [
-    StudentRow(Student("ada a.", email="ADA@x.org"), Entry("s1"), grade_of_points("s1", 5)),
-    StudentRow(Student("Zoe", "9"), Entry("s9"), grade_of_points("s9", 5)),
+    StudentRow(Student("ada a.", email="ADA@x.org"), Upload("s1"), grade_of_points("s1", 5)),
+    StudentRow(Student("Zoe", "9"), Upload("s9"), grade_of_points("s9", 5)),
 ]
 
 
@@ -61,7 +61,7 @@ def test_who_has_handed_in_nothing_stands_in_the_table_but_not_in_that_for_canva
 
 def test_canvas_student_is_found_by_the_id_of_canvas(tmp_path: Path) -> None:
     (tmp_path / "roster.csv").write_text(CANVAS)
-    row = StudentRow(Student("abelada", canvas="901"), Entry("abelada_901"), grade_of_points("x", 5))
+    row = StudentRow(Student("abelada", canvas="901"), Upload("abelada_901"), grade_of_points("x", 5))
     assert with_roster([row], inputs.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)[0].student.sid == "1"
 
 
@@ -132,7 +132,7 @@ def test_plain_folder_is_matched_by_a_name_sid_or_address_that_one_student_has(t
         "name,sid,email,section\nAda Abel,3000001,ada@x.org,A\nBela,2,b@x.org,B\nBela,3,,B\n"
     )
     people = inputs.roster(tmp_path / "r.csv", RUBRIC)
-    entries = [Entry("s1", None, (Student(name),)), Entry("s2", None, (Student("Bela"),))]
+    entries = [Upload("s1", None, (Student(name),)), Upload("s2", None, (Student("Bela"),))]
     ada, bela, *missing = finished(entries, {}, {}, RUBRIC, inputs.Inputs(people))
     assert (ada.student, ada.section) == (Student("Ada Abel", "3000001", "ada@x.org"), "A")
     assert bela.student == Student("Bela")  # which of the two, nobody can say
@@ -142,7 +142,7 @@ def test_plain_folder_is_matched_by_a_name_sid_or_address_that_one_student_has(t
 def test_uploads_under_a_name_and_an_id_are_uploads_of_one_student(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("name,sid\nAda Abel,1\n")
     people = inputs.roster(tmp_path / "r.csv", RUBRIC)
-    entries = [Entry("s1", None, (Student("Ada Abel", moodle="7"),)), Entry("s2", None, (Student("1"),))]
+    entries = [Upload("s1", None, (Student("Ada Abel", moodle="7"),)), Upload("s2", None, (Student("1"),))]
     (row,) = finished(entries, {}, {}, RUBRIC, inputs.Inputs(people))
     assert (row.student, row.entry.key, [one.key for one in row.others]) == (Student("Ada Abel", "1"), "s2", ["s1"])
 
@@ -151,17 +151,17 @@ def test_name_is_not_believed_of_two_people_nor_where_the_roster_has_ids_of_that
     (tmp_path / "r.csv").write_text("name,email\nAda,a@x\n")
     people = inputs.roster(tmp_path / "r.csv", RUBRIC)
     for who in ((Student("Ada", moodle="7"), Student("Ada", moodle="8")), (Student("Ada", email="other@x"),)):
-        entries = [Entry(f"s{at}", None, (one,)) for at, one in enumerate(who)]
+        entries = [Upload(f"s{at}", None, (one,)) for at, one in enumerate(who)]
         assert [row.status for row in finished(entries, {}, {}, RUBRIC, inputs.Inputs(people))][-1] == "Missing"
 
 
 def test_roster_of_another_class_is_refused(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("name,email\nBela,b@x\n")
     people = inputs.roster(tmp_path / "r.csv", RUBRIC)
-    (said,) = class_rows.problems([Entry("s1", None, (Student("Ada", email="a@x"),))], RUBRIC, inputs.Inputs(people))
+    (said,) = class_rows.problems([Upload("s1", None, (Student("Ada", email="a@x"),))], RUBRIC, inputs.Inputs(people))
     assert said.startswith("the roster does not match the submissions: no submitter is in it")
     assert "Bela (b@x), ...; the submissions are from Ada (a@x)" in said
-    assert class_rows.problems([Entry("s1", None, (Student("B", email="B@x"),))], RUBRIC, inputs.Inputs(people)) == []
+    assert class_rows.problems([Upload("s1", None, (Student("B", email="B@x"),))], RUBRIC, inputs.Inputs(people)) == []
 
 
 # One student is not the class
@@ -172,7 +172,7 @@ DUE = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
 def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
     """Ada's row, whose upload of 100 points is from `at`; `cells` are hers under due, extension_hours and excused."""
     (tmp_path / "roster.csv").write_text(f"email,due,extension_hours,excused\nada@x.org,{cells}\n")
-    entry = Entry("s1", None, (Student("Ada", email="ada@x.org"),), created_at=at)
+    entry = Upload("s1", None, (Student("Ada", email="ada@x.org"),), created_at=at)
     people = inputs.roster(tmp_path / "roster.csv", rubric)
     return finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric, inputs.Inputs(people))[0]
 
@@ -281,7 +281,7 @@ def test_upload_that_counts_is_the_one_that_the_rubric_says(
     rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10}, uploads=uploads)
     (tmp_path / "roster.csv").write_text(f"email,extension_hours\nada@x.org,{extension}\n")
     ada = Student("Ada", email="ada@x.org")
-    entries = [Entry(key, None, (ada,), created_at=at) for key, (at, _) in UPLOADS.items()]
+    entries = [Upload(key, None, (ada,), created_at=at) for key, (at, _) in UPLOADS.items()]
     grades = {key: grade_of_points(key, RUBRIC.points, lost) for key, (_, lost) in UPLOADS.items()}
     people = inputs.roster(tmp_path / "roster.csv", rubric)
     (row,) = finished(entries, grades, {}, rubric, inputs.Inputs(people))
@@ -297,7 +297,7 @@ def test_upload_with_nothing_to_grade_counts_only_alone(uploads: str) -> None:
     rubric = rubric_with(due="2026-11-20T23:59+01:00", uploads=uploads)
     ada = Student("Ada", email="ada@x.org")
     work, nothing, again = (
-        Entry(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 1)
+        Upload(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 1)
     )
     empty = replace(grade_of_points("b", 10, 1), empty="It contains no homework files.")
     grades = {"a": grade_of_points("a", 10, 1), "b": empty, "c": replace(empty, key="c")}
@@ -313,7 +313,7 @@ def test_upload_with_nothing_to_grade_counts_only_alone(uploads: str) -> None:
 
 def test_where_none_is_on_time_the_last_counts_and_a_fault_is_not_the_best() -> None:
     ada = Student("Ada", email="ada@x.org")
-    entries = [Entry(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 4)]
+    entries = [Upload(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 4)]
     grades = {"a": grade_of_points("a", 10), "b": grade_of_points("b", 10)}
     on_time = rubric_with(due="2026-11-20T23:59+01:00", uploads="last_on_time")
     (row,) = finished(entries, grades, {"c": "disk"}, on_time)
@@ -332,7 +332,7 @@ Participant 700113,Bela Brandt,bela@x.org,No submission,,100.00,-,-
 def test_moodles_grading_worksheet_is_a_roster_and_comes_back_with_the_grades(tmp_path: Path) -> None:
     (tmp_path / "worksheet.csv").write_text(WORKSHEET)
     people = inputs.roster(tmp_path / "worksheet.csv", RUBRIC)
-    row = StudentRow(Student("Ada W.", moodle="700112"), Entry("Ada_700112"), grade_of_points("x", 5))
+    row = StudentRow(Student("Ada W.", moodle="700112"), Upload("Ada_700112"), grade_of_points("x", 5))
     found = with_roster([row], people, RUBRIC)
     assert [(one.student.name, one.student.email, one.status) for one in found] == [
         ("Ada Weiß", "ada@x.org", "Graded"),

@@ -18,8 +18,8 @@ def test_class_has_right_wrong_misnamed_broken_and_empty_work(tmp_path: Path) ->
 
 
 def test_wrong_version_is_the_last_of_its_name() -> None:
-    (mistake, *_) = sample.mistakes(0)
+    (misconception, *_) = sample.mistakes(0)
     right = sample.references()
-    changed = {name: text for name, text in sample.wrong(right, mistake).items() if text != right[name]}
-    assert list(changed) == [f"{rubric.current().module_of(mistake.function)}.py"]
-    assert next(iter(changed.values())).endswith(mistake.source)
+    changed = {name: text for name, text in sample.wrong(right, misconception).items() if text != right[name]}
+    assert list(changed) == [f"{rubric.current().module_of(misconception.function)}.py"]
+    assert next(iter(changed.values())).endswith(misconception.source)

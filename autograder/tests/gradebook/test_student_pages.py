@@ -8,7 +8,7 @@ from typing import Any
 from autograder.gradebook import outputs
 from autograder.gradebook.rows import StudentRow
 from autograder.homework import rubric as rubrics
-from autograder.submissions.uploads import Entry, Student
+from autograder.submissions.uploads import Student, Upload
 from autograder.tests.making import grade_of_points
 
 RUBRIC = rubrics.current()
@@ -37,7 +37,7 @@ def page(row: StudentRow, one: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def row(**more: Any) -> StudentRow:
-    made = StudentRow(Student("Ada Abel"), Entry("s1"), grade_of_points("s1", RUBRIC.points, 1))
+    made = StudentRow(Student("Ada Abel"), Upload("s1"), grade_of_points("s1", RUBRIC.points, 1))
     return replace(made, **more)
 
 

@@ -10,7 +10,7 @@ import pytest
 from autograder.audit.learning import replies_alike
 from autograder.gradebook import class_statistics
 from autograder.gradebook.class_statistics import Unexplained, standalone
-from autograder.grading.call_results import Record
+from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Grader
 from autograder.homework.library import text_of
 from autograder.sandbox.messages import Reply
@@ -157,8 +157,12 @@ def test_a_function_that_is_not_simply_defined_has_no_text(text: str) -> None:
 
 def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:
     """The digest of a function that returns this instead of what is expected."""
-    steps = [step for step in grader.script.hidden["layernorm"] if step.target.function == "rms_norm"][:5]
-    return class_statistics.digest_of([Record(step, Reply(value=change(step.expected))) for step in steps])
+    test_calls = [
+        test_call for test_call in grader.plan.hidden["layernorm"] if test_call.target.function == "rms_norm"
+    ][:5]
+    return class_statistics.digest_of(
+        [CallResult(test_call, Reply(value=change(test_call.expected))) for test_call in test_calls]
+    )
 
 
 def test_digest_goes_by_values_up_to_rounding(grader: Grader) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.call_results import Record, Rules, Step, Target
-from autograder.grading.comparison import judged
+from autograder.grading.call_results import CallResult, Rules, Target, TestCall
+from autograder.grading.comparison import compared
 from autograder.grading.responses import alike
 from autograder.sandbox.messages import Call, Ended, Error, Reply, prepared
 from autograder.values.changes import Change
@@ -15,15 +15,15 @@ from autograder.values.changes import Change
 X = np.array([1.0, 2.0])
 
 
-def call(number: int = 1, expected: Any = X, allowed: float = 1e-8, **rules: Any) -> Step:
-    return Step(number, Target("m", "f"), (), {}, expected, allowed, prepared("m", "m", "f"), Rules(**rules))
+def call(number: int = 1, expected: Any = X, allowed: float = 1e-8, **rules: Any) -> TestCall:
+    return TestCall(number, Target("m", "f"), (), {}, expected, allowed, prepared("m", "m", "f"), Rules(**rules))
 
 
-def other(kind: Any, about: int) -> Step:
-    return Step(9, Target("m", "f"), (), {}, None, 0.0, prepared("m", "m", "f"), kind=kind, about=about)
+def other(kind: Any, about: int) -> TestCall:
+    return TestCall(9, Target("m", "f"), (), {}, None, 0.0, prepared("m", "m", "f"), kind=kind, about=about)
 
 
-def pair(*counted: str) -> Step:
+def pair(*counted: str) -> TestCall:
     """A call that returns mean and var, of which some count."""
     return replace(call(expected=(X, 2 * X), dtype=True, parts=counted), parts=("mean", "var"))
 
@@ -32,11 +32,11 @@ def raised(kind: str, hint: str = "") -> Reply:
     return Reply(error=Error((kind,), "", "", 0, hint))
 
 
-def fault(record: Record) -> str:
-    return record.fault.kind if record.fault else ""
+def failure(call_result: CallResult) -> str:
+    return call_result.failure.kind if call_result.failure else ""
 
 
-CASES: list[tuple[str, Step, Reply]] = [
+CASES: list[tuple[str, TestCall, Reply]] = [
     ("", call(), Reply(X)),
     ("", call(), Reply(X + 1e-12)),
     ("value", call(), Reply(X + 1)),
@@ -69,35 +69,35 @@ CASES: list[tuple[str, Step, Reply]] = [
 ]
 
 
-@pytest.mark.parametrize(("expected", "step", "reply"), CASES)
-def test_a_reply_has_the_fault_that_it_should(expected: str, step: Step, reply: Reply) -> None:
-    assert fault(judged([step], [reply])[0]) == expected
+@pytest.mark.parametrize(("expected", "test_call", "reply"), CASES)
+def test_a_reply_has_the_fault_that_it_should(expected: str, test_call: TestCall, reply: Reply) -> None:
+    assert failure(compared([test_call], [reply])[0]) == expected
 
 
 def test_a_repeat_is_held_against_the_first_reply() -> None:
-    steps = [call(1), call(2, repeats=1)]
-    assert [fault(r) for r in judged(steps, [Reply(X), Reply(X)])] == ["", ""]
-    assert [fault(r) for r in judged(steps, [Reply(X), Reply(2 * X)])] == ["", "unsteady"]
-    assert [fault(r) for r in judged(steps, [Reply(2 * X), Reply(2 * X)])] == ["value", "value"]
+    test_calls = [call(1), call(2, repeats=1)]
+    assert [failure(r) for r in compared(test_calls, [Reply(X), Reply(X)])] == ["", ""]
+    assert [failure(r) for r in compared(test_calls, [Reply(X), Reply(2 * X)])] == ["", "unsteady"]
+    assert [failure(r) for r in compared(test_calls, [Reply(2 * X), Reply(2 * X)])] == ["value", "value"]
 
 
 def test_a_look_is_held_against_what_was_returned() -> None:
-    steps = [call(1), other("look", 1)]
-    assert [fault(r) for r in judged(steps, [Reply(3 * X), Reply(3 * X)])] == ["value", ""]
-    assert [fault(r) for r in judged(steps, [Reply(X), Reply(X + 1)])] == ["", "overwritten"]
-    assert [fault(r) for r in judged(steps, [raised("KeyError"), Reply(None)])] == ["raised", ""]
+    test_calls = [call(1), other("look", 1)]
+    assert [failure(r) for r in compared(test_calls, [Reply(3 * X), Reply(3 * X)])] == ["value", ""]
+    assert [failure(r) for r in compared(test_calls, [Reply(X), Reply(X + 1)])] == ["", "overwritten"]
+    assert [failure(r) for r in compared(test_calls, [raised("KeyError"), Reply(None)])] == ["raised", ""]
 
 
 def test_arguments_that_changed_after_the_call() -> None:
     change = Change(0, ("gamma",), "entry written")
-    assert [fault(r) for r in judged([call(1), other("changes", 1)], [Reply(X), Reply(changed=(change,))])] == [
+    assert [failure(r) for r in compared([call(1), other("changes", 1)], [Reply(X), Reply(changed=(change,))])] == [
         "",
         "changed_later",
     ]
 
 
 def test_a_write_is_not_judged() -> None:
-    assert fault(judged([other("write", 1)], [Reply()])[0]) == ""
+    assert failure(compared([other("write", 1)], [Reply()])[0]) == ""
     assert isinstance(prepared("m", "m", "f"), Call)
 
 

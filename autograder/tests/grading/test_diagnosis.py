@@ -7,13 +7,13 @@ from functools import partial
 import pytest
 
 from autograder.grading import diagnosis, search
-from autograder.grading.call_results import Record
+from autograder.grading.call_results import CallResult
 from autograder.grading.diagnosis import Explanation
 from autograder.homework import library, rubric
 from autograder.sandbox.messages import Ended, Reply
 from autograder.tests import running
 from autograder.tests.making import few
-from autograder.values.compare import Fault
+from autograder.values.compare import Failure
 
 
 def explained(module: str, *ids: str) -> dict[str, Explanation]:
@@ -23,15 +23,17 @@ def explained(module: str, *ids: str) -> dict[str, Explanation]:
 
 
 def explained_source(module: str, *sources: str) -> dict[str, Explanation]:
-    return running.diagnoser().explain(module, running.records(module, running.with_source(module, *sources)))
+    return running.diagnoser().explain(module, running.call_results(module, running.with_source(module, *sources)))
 
 
 def named(explanations: dict[str, Explanation]) -> set[str]:
-    return {mistake.id for explanation in explanations.values() for mistake in explanation.named}
+    return {misconception.id for explanation in explanations.values() for misconception in explanation.named}
 
 
-def visible(records: list[Record]) -> list[Record]:
-    return [r for r in records if not r.step.criterion or rubric.current().criteria[r.step.criterion].visible]
+def visible(call_results: list[CallResult]) -> list[CallResult]:
+    return [
+        r for r in call_results if not r.test_call.criterion or rubric.current().criteria[r.test_call.criterion].visible
+    ]
 
 
 def test_a_right_module_needs_no_explanation() -> None:
@@ -132,24 +134,26 @@ def feed_forward(x, params):
     hidden = np.maximum({product} + params["b_1"], 0)
     return hidden @ params["w_2"].T + params["b_2"]
 """
-    records = visible(running.records("transformer_block", running.with_source("transformer_block", source)))
-    found = running.diagnoser().explain("transformer_block", records)
+    call_results = visible(running.call_results("transformer_block", running.with_source("transformer_block", source)))
+    found = running.diagnoser().explain("transformer_block", call_results)
     assert ("feed_forward.transposed_weights" in named(found)) is told
 
 
 def test_of_several_that_agree_none_is_named() -> None:
-    records = running.records("layernorm", running.with_mistakes("layernorm", "layer_norm.eps_missing"))
-    ordinary = [r for r in records if r.target.function == "layer_norm" and "given_by_the_caller" in r.step.test]
-    explanation = running.diagnoser().explain("layernorm", ordinary or records[:1])["layer_norm"]
+    call_results = running.call_results("layernorm", running.with_mistakes("layernorm", "layer_norm.eps_missing"))
+    ordinary = [
+        r for r in call_results if r.target.function == "layer_norm" and "given_by_the_caller" in r.test_call.test
+    ]
+    explanation = running.diagnoser().explain("layernorm", ordinary or call_results[:1])["layer_norm"]
     assert explanation.complete and explanation.named == ()
     assert {"layer_norm.eps_missing", "layer_norm.eps_only_for_zero"} <= {m.id for m in explanation.undecided}
     assert explanation.shared in ("", "Add eps to the variance, inside the root: sqrt(var + eps).")
 
 
 def test_only_the_records_that_are_given_are_explained() -> None:
-    records = running.records("layernorm", running.with_mistakes("layernorm", "layer_norm.eps_hard_coded"))
-    wrong = {r.target.function for r in visible(records) if r.fault is not None}
-    assert set(running.diagnoser().explain("layernorm", visible(records))) == wrong
+    call_results = running.call_results("layernorm", running.with_mistakes("layernorm", "layer_norm.eps_hard_coded"))
+    wrong = {r.target.function for r in visible(call_results) if r.failure is not None}
+    assert set(running.diagnoser().explain("layernorm", visible(call_results))) == wrong
 
 
 @pytest.mark.parametrize(
@@ -157,13 +161,13 @@ def test_only_the_records_that_are_given_are_explained() -> None:
     few([("layernorm", "layer_norm.sample_variance"), ("transformer_block", "transformer_stack.always_post")], 1),
 )
 def test_a_mistake_that_does_not_show_where_it_belongs_explains_nothing(module: str, name: str) -> None:
-    mistake = library.find(name)
-    assert mistake is not None
-    wrong = running.records(module, running.with_mistakes(module, name))
-    right = running.records(module, running.with_source(module))
-    mixed = [r if r.step.criterion in mistake.criteria else w for w, r in zip(wrong, right, strict=True)]
-    assert any(record.fault is not None for record in mixed)
-    assert running.diagnoser().explain(module, mixed)[mistake.function].mistakes == ()
+    misconception = library.find(name)
+    assert misconception is not None
+    wrong = running.call_results(module, running.with_mistakes(module, name))
+    right = running.call_results(module, running.with_source(module))
+    mixed = [r if r.test_call.criterion in misconception.criteria else w for w, r in zip(wrong, right, strict=True)]
+    assert any(call_result.failure is not None for call_result in mixed)
+    assert running.diagnoser().explain(module, mixed)[misconception.function].misconceptions == ()
 
 
 HELPED = "dependency_matrix.transposed"
@@ -173,13 +177,13 @@ def test_what_comes_from_a_helper_is_explained_by_the_helpers_mistake() -> None:
     explanations = explained("causal_mask", HELPED)
     assert named(explanations) == {HELPED}
     above = explanations["is_autoregressive"]
-    assert above.complete and above.mistakes == () and [m.id for m in above.inherited] == [HELPED]
+    assert above.complete and above.misconceptions == () and [m.id for m in above.inherited] == [HELPED]
 
 
 def test_a_function_has_mistakes_of_its_own_beside_those_of_its_helper() -> None:
     found = explained("causal_mask", HELPED, "is_autoregressive.negated")
     assert [m.id for m in found["dependency_matrix"].named] == [HELPED]
-    assert [m.id for m in found["is_autoregressive"].mistakes] == ["is_autoregressive.negated"]
+    assert [m.id for m in found["is_autoregressive"].misconceptions] == ["is_autoregressive.negated"]
 
 
 @pytest.mark.slow
@@ -189,13 +193,13 @@ def test_nothing_is_guessed_where_a_helper_is_wrong_in_an_unknown_way() -> None:
     )
     found = explained_source("causal_mask", noisy)
     assert not found["dependency_matrix"].complete
-    assert all(explanation.mistakes == () for name, explanation in found.items() if name == "is_autoregressive")
+    assert all(explanation.misconceptions == () for name, explanation in found.items() if name == "is_autoregressive")
 
 
 # What changed, and which dtype came back, is observed
 
 
-def observed(function: str, body: str) -> list[library.Mistake]:
+def observed(function: str, body: str) -> list[library.Misconception]:
     source = library.correct("layernorm", function).source
     start = source.index("    ")
     return [m for e in explained_source("layernorm", source[:start] + body + source[start:]).values() for m in e.named]
@@ -252,23 +256,23 @@ def multi_head_attention(*args, **kwargs):
 def test_what_is_kept_of_known_versions_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     log = library.find("softmax.log")
     assert log is not None
-    records = running.records("scaled_attention", running.with_source("scaled_attention", log.source, ODD))
+    call_results = running.call_results("scaled_attention", running.with_source("scaled_attention", log.source, ODD))
     diagnoser = running.diagnoser.__wrapped__()
-    diagnoser.explain("scaled_attention", records)
-    kept = [played.held for played in diagnoser._kept.values()]
+    diagnoser.explain("scaled_attention", call_results)
+    kept = [responses.held for responses in diagnoser._kept.values()]
     diagnoser.forget()
-    assert [played.held for played in diagnoser._kept.values()] == kept
+    assert [responses.held for responses in diagnoser._kept.values()] == kept
     monkeypatch.setattr(diagnosis, "MOST_HELD", sum(kept) - 1)
     diagnoser.forget()
-    assert [played.held for played in diagnoser._kept.values()] == kept[1:]
+    assert [responses.held for responses in diagnoser._kept.values()] == kept[1:]
     assert library.made.cache_info().maxsize and library.compiled.cache_info().maxsize
 
 
 def test_a_process_that_ended_is_no_known_mistake() -> None:
-    records = running.records("layernorm", running.with_source("layernorm"))
+    call_results = running.call_results("layernorm", running.with_source("layernorm"))
     ended = Reply(ended=Ended("deadline"))
-    gone: list[Record] = [
-        replace(r, reply=ended, fault=Fault("ended")) for r in records if r.target.function == "rms_norm"
+    gone: list[CallResult] = [
+        replace(r, reply=ended, failure=Failure("ended")) for r in call_results if r.target.function == "rms_norm"
     ]
     assert running.diagnoser().explain("layernorm", gone)["rms_norm"].named == ()
 
@@ -280,7 +284,7 @@ def way(id: str, number: int) -> str:
     """The text of a function with a mistake made in another way than the first."""
     function = id.partition(".")[0]
     own = library.of_function(rubric.current().module_of(function), function)
-    return next(mistake.source for mistake in own if mistake.id == id and mistake.way == number)
+    return next(misconception.source for misconception in own if misconception.id == id and misconception.way == number)
 
 
 def test_no_argument_is_said_to_change_where_none_was_seen_to() -> None:
@@ -289,8 +293,8 @@ def test_no_argument_is_said_to_change_where_none_was_seen_to() -> None:
     text = text.replace("grad_out * gamma", "grad_out").replace(
         "leading", "grad_out = grad_out * gamma\n    leading", 1
     )
-    records = visible(running.records("layernorm", running.with_source("layernorm", text)))
-    assert named(running.diagnoser().explain("layernorm", records)) == set()
+    call_results = visible(running.call_results("layernorm", running.with_source("layernorm", text)))
+    assert named(running.diagnoser().explain("layernorm", call_results)) == set()
 
 
 def test_what_is_written_into_arguments_counts_beside_other_mistakes() -> None:
@@ -312,7 +316,7 @@ def scaled_dot_product_attention(*args):
 """
     versions_of = [library.made("scaled_attention", m.function, (m,)) for m in map(library.find, both) if m is not None]
     found = explained_source("scaled_attention", "".join(v.source for v in versions_of if v is not None) + wrong)
-    assert found["multi_head_attention"].mistakes == () and not found["multi_head_attention"].complete
+    assert found["multi_head_attention"].misconceptions == () and not found["multi_head_attention"].complete
 
 
 @pytest.fixture
@@ -337,20 +341,20 @@ def test_of_mistakes_that_reply_alike_the_cheapest_is_charged_and_none_named(twi
     assert points[cheaper] < points[known.criteria[0]]
     twice(known.id, cheaper)
     found = explained("layernorm", known.id)["layer_norm"]
-    assert [mistake.id for mistake in found.mistakes] == ["layer_norm.again"] and found.named == ()
+    assert [misconception.id for misconception in found.misconceptions] == ["layer_norm.again"] and found.named == ()
 
 
 def test_of_mistakes_of_form_that_reply_alike_none_is_chosen(twice: Callable[[str, str], None]) -> None:
     name = "apply_mask.changes_scores"
     alone = explained("causal_mask", name)["apply_mask"]
-    assert alone.right_in_value and [mistake.id for mistake in alone.mistakes] == [name]
+    assert alone.right_in_value and [misconception.id for misconception in alone.misconceptions] == [name]
     assert alone.chosen is not None
     assert "causal_mask.apply" in alone.chosen.criteria  # nothing of which is wrong in value
     twice(name, "causal_mask.purity")
-    assert explained("causal_mask", name)["apply_mask"].mistakes == ()
+    assert explained("causal_mask", name)["apply_mask"].misconceptions == ()
 
 
 def test_ways_that_a_helper_does_not_tell_apart_are_told_apart_above_it() -> None:
     helped = "softmax.equal_weights_for_an_empty_slice"
     above = explained_source("scaled_attention", way(helped, 1))["scaled_dot_product_attention"]
-    assert above.mistakes == () and [m.id for m in above.inherited] == [helped]
+    assert above.misconceptions == () and [m.id for m in above.inherited] == [helped]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.comparison import judged
+from autograder.grading.comparison import compared
 from autograder.grading.direct import play
 from autograder.grading.recorder import Check, Recorder
 
@@ -18,8 +18,8 @@ def double(x: Any) -> Any:
 def faults(wrong: Any, test: Any) -> list[str]:
     recorder = Recorder("m", {"m.double": double})
     test(Check(recorder, {"m": ("double",)}, "m"))
-    records = judged(recorder.steps, play({"double": wrong}, recorder.steps))
-    return [record.fault.kind if record.fault else "" for record in records]
+    call_results = compared(recorder.test_calls, play({"double": wrong}, recorder.test_calls))
+    return [call_result.failure.kind if call_result.failure else "" for call_result in call_results]
 
 
 def changing(x: Any) -> Any:

@@ -5,7 +5,7 @@ import pytest
 from autograder.audit.cases import Case, InProcess, submission
 from autograder.grading import plan
 from autograder.grading.grader import shown
-from autograder.grading.scoring import Graded
+from autograder.grading.scoring import CriterionScore
 from autograder.homework import library
 from autograder.homework.rubric import current
 from autograder.tests import running
@@ -16,7 +16,7 @@ def grader() -> InProcess:
     return InProcess(plan.current())
 
 
-def graded(grader: InProcess, module: str, function: str, *names: str) -> dict[str, Graded]:
+def graded(grader: InProcess, module: str, function: str, *names: str) -> dict[str, CriterionScore]:
     known = {m.name: m for m in reversed(library.of_function(module, function))}
     case = Case("pair", " + ".join(names), module, function, tuple(known[name] for name in names))
     return {one.criterion.id: one for one in grader.grade(submission(case), module, function).graded}
@@ -26,28 +26,32 @@ def graded(grader: InProcess, module: str, function: str, *names: str) -> dict[s
 def test_each_criterion_is_shown_an_example_of_its_own_mistake(grader: InProcess) -> None:
     found = graded(grader, "transformer_block", "transformer_stack", "reversed", "unknown_norm_accepted")
     order, names = found["transformer_block.stack"].shown, found["transformer_block.norm_names"].shown
-    assert order is not None and isinstance(order.step.expected, type(order.reply.value))
-    assert names is not None and names.step.rules.error
+    assert order is not None and isinstance(order.test_call.expected, type(order.reply.value))
+    assert names is not None and names.test_call.rules.error
 
 
 @pytest.mark.slow
 def test_the_call_that_a_message_begins_with_shows_the_mistake(grader: InProcess) -> None:
-    record = graded(grader, "layernorm", "rms_norm", "centred", "eps_hard_coded")["layernorm.epsilon"].record
-    assert record is not None and record.step.kwargs  # with the default eps the other mistake alone is seen
+    call_result = graded(grader, "layernorm", "rms_norm", "centred", "eps_hard_coded")["layernorm.epsilon"].call_result
+    assert (
+        call_result is not None and call_result.test_call.kwargs
+    )  # with the default eps the other mistake alone is seen
 
 
 def test_no_example_that_shows_another_mistake(grader: InProcess) -> None:
     alone = graded(grader, "layernorm", "layer_norm", "default_eps")["layernorm.epsilon"]
     beside = graded(grader, "layernorm", "layer_norm", "default_eps", "no_beta")["layernorm.epsilon"]
     assert alone.shown is not None and beside.shown is not None
-    assert alone.shown.step.number == beside.shown.step.number
+    assert alone.shown.test_call.number == beside.shown.test_call.number
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "alone"), [("statistics_kept", True), ("float64_result", True), ("no_beta", False)])
 def test_what_is_kept_and_what_is_only_of_form_is_tried_alone(name: str, alone: bool) -> None:
-    records = running.records("layernorm", running.with_mistakes("layernorm", f"layer_norm.{name}"))
-    explanations = running.diagnoser().explain("layernorm", records)
-    wrong = next(record for record in records if record.fault is not None)
-    charge = Graded(current().of("layernorm")[0], "mistake", explanations["layer_norm"].named, record=wrong)
+    call_results = running.call_results("layernorm", running.with_mistakes("layernorm", f"layer_norm.{name}"))
+    explanations = running.diagnoser().explain("layernorm", call_results)
+    wrong = next(call_result for call_result in call_results if call_result.failure is not None)
+    charge = CriterionScore(
+        current().of("layernorm")[0], "mistake", explanations["layer_norm"].named, call_result=wrong
+    )
     assert shown(charge, explanations, [], wrong) is (wrong if alone else None)

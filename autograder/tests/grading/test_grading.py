@@ -544,12 +544,12 @@ def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidd
     path = tmp_path / "rubric.yaml"
     text = kit.rubric_file().read_text()
     path.write_text(text.replace("visibility: after_published", "visibility: visible", 1))
-    script = scripts.record(rubrics.load(path))
+    plan = scripts.record(rubrics.load(path))
     wrong = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x")
     files = references | {name: text.encode() for name, text in wrong.items()}
-    with Sandbox(script.rubric.limits, (), kit.secret()) as sandbox:
-        result = Grader(script, sandbox).grade(Submission("all at once", files))
-    assert script.rubric.criteria["integration.norms"].visible and script.rubric.criteria["layernorm.rms"].visible
+    with Sandbox(plan.rubric.limits, (), kit.secret()) as sandbox:
+        result = Grader(plan, sandbox).grade(Submission("all at once", files))
+    assert plan.rubric.criteria["integration.norms"].visible and plan.rubric.criteria["layernorm.rms"].visible
     gone = {graded.criterion.id for graded in result.graded if not graded.passed}
     assert {"layernorm.example", "layernorm.rms"} <= gone <= {"layernorm.example", "layernorm.rms", "layernorm.epsilon"}
     norms = next(graded for graded in result.graded if graded.criterion.id == "integration.norms")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from autograder.feedback import results
-from autograder.grading.call_results import Step
+from autograder.grading.call_results import TestCall
 from autograder.grading.direct import Direct
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import reference
@@ -73,9 +73,9 @@ KINDS = ["ValueError", "TypeError", "NotImplementedError", "RecursionError", "Sy
 class Bent:
     """What takes the place of a student's process."""
 
-    def __init__(self, rng: random.Random, steps: dict[int, Step]):
-        """`steps` are those of the script, by the id of their call."""
-        self.rng, self.steps, self.direct = rng, steps, Direct(reference.functions())
+    def __init__(self, rng: random.Random, test_calls: dict[int, TestCall]):
+        """`test_calls` are those of the script, by the id of their call."""
+        self.rng, self.test_calls, self.direct = rng, test_calls, Direct(reference.functions())
         self.ended: Ended | None = None
 
     def load(self, *_: Any) -> Reply:
@@ -85,12 +85,12 @@ class Bent:
     def run(self, calls: Sequence[Call], account: str = "") -> list[Reply]:
         replies: list[Reply] = []
         for call in calls:
-            replies.append(self.reply(self.steps[id(call)]) if id(call) in self.steps else self.edited(call))
+            replies.append(self.reply(self.test_calls[id(call)]) if id(call) in self.test_calls else self.edited(call))
             if self.ended is not None:
                 break
         return replies
 
-    def reply(self, step: Step) -> Reply:
+    def reply(self, test_call: TestCall) -> Reply:
         chance = self.rng.random()
         if self.ended is None and chance < 0.002:
             self.ended = Ended(self.rng.choice(["deadline", "crash", "disk", "memory", "protocol"]))
@@ -98,9 +98,9 @@ class Bent:
             return Reply(ended=self.ended)
         if chance < 0.1:
             return Reply(error=self.error())
-        right = self.direct.play(step)
-        if step.kind != "call":
-            return replace(right, changed=CHANGED) if step.kind == "changes" and chance < 0.12 else right
+        right = self.direct.play(test_call)
+        if test_call.kind != "call":
+            return replace(right, changed=CHANGED) if test_call.kind == "changes" and chance < 0.12 else right
         value = bent(right.value, self.rng) if chance < 0.6 and right.error is None else right.value
         try:
             crossed = wire.decode(wire.encode(wire.marked(value)))
@@ -143,9 +143,9 @@ def test_nothing_that_comes_back_is_a_fault_of_the_grader(
     grader: Grader, seed: int, modules: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = random.Random(seed)
-    groups = (grader.script.visible, grader.script.examples, grader.script.hidden)
-    steps = {id(step.call): step for group in groups for found in group.values() for step in found}
-    monkeypatch.setattr(grader.sandbox, "start", lambda: Bent(rng, steps))
+    groups = (grader.plan.visible, grader.plan.examples, grader.plan.hidden)
+    test_calls = {id(test_call.call): test_call for group in groups for found in group.values() for test_call in found}
+    monkeypatch.setattr(grader.sandbox, "start", lambda: Bent(rng, test_calls))
     result = grader.grade(COMPLETE, modules)
     document = results.gradescope(result)
     text = results.dump(document)

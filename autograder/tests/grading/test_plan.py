@@ -16,15 +16,15 @@ from autograder.sandbox.callbacks import packed
 
 def test_every_criterion_has_steps() -> None:
     found = plan.current()
-    steps = [step for group in (found.visible, found.hidden) for own in group.values() for step in own]
-    assert {step.criterion for step in steps} == set(rubrics.current().criteria)
+    test_calls = [test_call for group in (found.visible, found.hidden) for own in group.values() for test_call in own]
+    assert {test_call.criterion for test_call in test_calls} == set(rubrics.current().criteria)
 
 
 def test_numbers_of_a_module_differ() -> None:
     found = plan.current()
     for module in (*rubrics.current().modules, INTEGRATION):
-        steps = (*found.shown(module), *found.hidden.get(module, ()))
-        assert len({step.number for step in steps}) == len(steps) > 0
+        test_calls = (*found.shown(module), *found.hidden.get(module, ()))
+        assert len({test_call.number for test_call in test_calls}) == len(test_calls) > 0
 
 
 @pytest.mark.slow
@@ -32,7 +32,7 @@ def test_two_recordings_are_the_same() -> None:
     one, other = plan.current(), plan.record(rubrics.current())
     for module in rubrics.current().modules:
         first, second = one.hidden.get(module, ()), other.hidden.get(module, ())
-        assert [step.call.payload for step in first] == [step.call.payload for step in second]
+        assert [test_call.call.payload for test_call in first] == [test_call.call.payload for test_call in second]
 
 
 CONTRACT: dict[str, Callable[[Any], Any]] = {
@@ -47,10 +47,13 @@ CONTRACT: dict[str, Callable[[Any], Any]] = {
 def lent() -> Iterator[tuple[Callable[..., Any], tuple[int, ...]]]:
     """Functions that tests lend, with the shapes of the arrays that they are called with."""
     found = plan.current()
-    for step in (
-        step for steps in (found.visible, found.hidden, found.examples) for own in steps.values() for step in own
+    for test_call in (
+        test_call
+        for test_calls in (found.visible, found.hidden, found.examples)
+        for own in test_calls.values()
+        for test_call in own
     ):
-        given = (*step.args, *step.kwargs.values())
+        given = (*test_call.args, *test_call.kwargs.values())
         shapes = [value.shape for value in given if isinstance(value, np.ndarray)]
         for shape in (shape for shape in shapes[:1] if len(shape) == 2 and min(shape) > 1):
             yield from ((value, shape) for value in given if callable(value))
@@ -68,9 +71,9 @@ def test_no_function_that_travels_computes_what_the_contract_asks_for() -> None:
 def test_visible_criteria_and_examples_are_shown_and_no_others() -> None:
     found, criteria = plan.current(), rubrics.current().criteria
     for module in rubrics.current().modules:
-        for step in found.shown(module):
-            assert not step.criterion or criteria[step.criterion].visible or step.rules.question
-        assert not [step for step in found.hidden.get(module, ()) if criteria[step.criterion].visible]
+        for test_call in found.shown(module):
+            assert not test_call.criterion or criteria[test_call.criterion].visible or test_call.rules.question
+        assert not [test_call for test_call in found.hidden.get(module, ()) if criteria[test_call.criterion].visible]
 
 
 def item(name: str, criterion: str) -> Any:
@@ -110,10 +113,10 @@ def test_no_criterion_is_met_by_arguments_that_wait_behind_its_calls() -> None:
     for height in range(3):
         waiting, given, told = set[Any](), dict[str, int](), dict[str, int]()
         modules = [module for module in rubric.modules if rubric.level(module) == height]
-        for step in reversed([step for module in modules for step in found.hidden.get(module, ())]):
-            expected = arrays(step.expected)
-            told[step.criterion] = told.get(step.criterion, 0) + bool(expected)
-            given[step.criterion] = given.get(step.criterion, 0) + bool(expected and expected <= waiting)
-            waiting |= arrays([step.args, dict(step.kwargs)])
+        for test_call in reversed([test_call for module in modules for test_call in found.hidden.get(module, ())]):
+            expected = arrays(test_call.expected)
+            told[test_call.criterion] = told.get(test_call.criterion, 0) + bool(expected)
+            given[test_call.criterion] = given.get(test_call.criterion, 0) + bool(expected and expected <= waiting)
+            waiting |= arrays([test_call.args, dict(test_call.kwargs)])
         assert told
         assert [name for name in told if given[name] > told[name] / 2] == []

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.call_results import Step
+from autograder.grading.call_results import TestCall
 from autograder.grading.recorder import Check, Recorder, rng_for
 from autograder.homework.rubric import RubricError
 from autograder.sandbox.wire import Kept
@@ -53,40 +53,45 @@ def check(recorder: Recorder) -> Any:
 
 
 def kinds(recorder: Recorder) -> list[str]:
-    return [step.kind for step in recorder.steps]
+    return [test_call.kind for test_call in recorder.test_calls]
 
 
 def test_a_call_becomes_a_step_with_what_the_reference_gives(recorder: Recorder, check: Any) -> None:
     assert np.array_equal(check.double(X), 2 * X)
-    (step,) = recorder.steps
-    assert (step.test, step.criterion, step.target.function, step.number) == ("test", "module.criterion", "double", 1)
-    assert np.array_equal(step.expected, 2 * X)
+    (test_call,) = recorder.test_calls
+    assert (test_call.test, test_call.criterion, test_call.target.function, test_call.number) == (
+        "test",
+        "module.criterion",
+        "double",
+        1,
+    )
+    assert np.array_equal(test_call.expected, 2 * X)
 
 
 def test_arguments_are_those_of_the_moment_of_the_call(recorder: Recorder, check: Any) -> None:
     x = X.copy()
     check.double(x)
     x[:] = 0
-    assert np.array_equal(recorder.steps[0].args[0], X)
+    assert np.array_equal(recorder.test_calls[0].args[0], X)
 
 
 def test_a_reference_that_changed_its_argument_would_not_change_the_step(recorder: Recorder, check: Any) -> None:
     check.spoil(X)
-    assert np.array_equal(recorder.steps[0].args[0], np.array([[1.0, 2.0], [3.0, 5.0]]))
+    assert np.array_equal(recorder.test_calls[0].args[0], np.array([[1.0, 2.0], [3.0, 5.0]]))
 
 
 def test_rules_are_said_before_the_call(recorder: Recorder, check: Any) -> None:
     check.dtype.new.within(1e-3).double(X)
-    rules = recorder.steps[0].rules
-    assert (rules.dtype, rules.new, rules.within, recorder.steps[0].allowed) == (True, True, 1e-3, 1e-3)
+    rules = recorder.test_calls[0].rules
+    assert (rules.dtype, rules.new, rules.within, recorder.test_calls[0].allowed) == (True, True, 1e-3, 1e-3)
 
 
 def test_parts_of_a_tuple_are_named_as_in_the_docstring(recorder: Recorder, check: Any) -> None:
     _, others = check.part("others").split(X)
     assert np.array_equal(others, X[1:])
     check.split(X)
-    assert [step.rules.parts for step in recorder.steps] == [("others",), ()]
-    assert [step.parts for step in recorder.steps] == [("first", "others")] * 2
+    assert [test_call.rules.parts for test_call in recorder.test_calls] == [("others",), ()]
+    assert [test_call.parts for test_call in recorder.test_calls] == [("first", "others")] * 2
     with pytest.raises(ValueError, match="split returns no part named 'second', only first, others"):
         check.part("second").split(X)
     with pytest.raises(ValueError, match="no part"):
@@ -96,7 +101,7 @@ def test_parts_of_a_tuple_are_named_as_in_the_docstring(recorder: Recorder, chec
 def test_parts_that_do_not_count_are_as_expected(recorder: Recorder, check: Any) -> None:
     check.part("others").split(X)
     check.split(X)
-    one, whole = recorder.steps
+    one, whole = recorder.test_calls
     assert [np.array_equal(part, due) for part, due in zip(one.counted([X, X]), (X[0], X), strict=True)] == [True, True]
     wrong = (X, X)
     assert whole.counted(wrong) is wrong
@@ -107,7 +112,7 @@ def test_parts_that_do_not_count_are_as_expected(recorder: Recorder, check: Any)
 def test_a_pure_call_is_looked_at_later_and_repeated(recorder: Recorder, check: Any) -> None:
     check.pure.double(X)
     assert kinds(recorder) == ["call", "changes", "call"]
-    first, changes, again = recorder.steps
+    first, changes, again = recorder.test_calls
     assert changes.about == again.rules.repeats == first.number
 
 
@@ -115,8 +120,8 @@ def test_an_untouched_call_is_looked_at_once_and_afterwards_where_it_must_raise(
     check.untouched.double(X)
     check.untouched.raises(ValueError).refuse(X)
     assert kinds(recorder) == ["call", "call", "changes"]
-    assert [step.rules.checks for step in recorder.steps] == [["pure"]] * 3
-    assert recorder.steps[2].needs == {2}
+    assert [test_call.rules.checks for test_call in recorder.test_calls] == [["pure"]] * 3
+    assert recorder.test_calls[2].needs == {2}
 
 
 def test_an_expected_error_must_come_from_the_reference_too(recorder: Recorder, check: Any) -> None:
@@ -132,17 +137,17 @@ def test_kept_objects_are_sent_as_what_they_are(recorder: Recorder, check: Any) 
     y = check.keep.double(x)
     check.double(x)
     check.double(y)
-    assert [step.args[0] for step in recorder.steps[1:]] == [Kept(1, (0,)), Kept(1, ("result",))]
-    assert np.array_equal(recorder.steps[2].expected, 4 * X)
+    assert [test_call.args[0] for test_call in recorder.test_calls[1:]] == [Kept(1, (0,)), Kept(1, ("result",))]
+    assert np.array_equal(recorder.test_calls[2].expected, 4 * X)
 
 
 def test_kept_objects_may_stand_in_a_list(recorder: Recorder, check: Any) -> None:
     x = X.copy()
     check.keep.double(x)
     check.apply(len, [x, x])
-    step = recorder.steps[-1]
-    assert step.args[1] == [Kept(1, (0,)), Kept(1, (0,))]
-    assert step.needs == {1}
+    test_call = recorder.test_calls[-1]
+    assert test_call.args[1] == [Kept(1, (0,)), Kept(1, (0,))]
+    assert test_call.needs == {1}
 
 
 def test_overwriting_and_looking(recorder: Recorder, check: Any) -> None:
@@ -152,7 +157,7 @@ def test_overwriting_and_looking(recorder: Recorder, check: Any) -> None:
     check.stays(y)
     check.double(x)
     assert kinds(recorder) == ["call", "write", "look", "call"]
-    assert np.array_equal(recorder.steps[-1].expected, np.full((2, 2), 2.0))
+    assert np.array_equal(recorder.test_calls[-1].expected, np.full((2, 2), 2.0))
     with pytest.raises(ValueError, match="does not come from an earlier"):
         check.overwrite(X, 1.0)
 
@@ -164,14 +169,14 @@ def test_a_function_among_the_arguments_is_a_callback_of_the_call(recorder: Reco
         return x * mask
 
     check.apply(masked, X)
-    assert recorder.steps[0].args[0] is masked and list(recorder.steps[0].call.callbacks.values()) == [masked]
+    assert recorder.test_calls[0].args[0] is masked and list(recorder.test_calls[0].call.callbacks.values()) == [masked]
 
 
 def test_each_step_is_told_as_soon_as_it_is_known(recorder: Recorder, check: Any) -> None:
-    seen: list[Step] = []
+    seen: list[TestCall] = []
     recorder.on_step = seen.append
     check.double(X)
-    assert seen == recorder.steps
+    assert seen == recorder.test_calls
 
 
 def test_only_functions_of_the_rubric_can_be_checked(check: Any) -> None:

@@ -34,7 +34,7 @@ def lost(result: Result) -> set[str]:
 
 
 def sentences(result: Result) -> set[str]:
-    return {mistake.does for g in result.graded for mistake in g.mistakes if not mistake.right}
+    return {misconception.does for g in result.graded for misconception in g.misconceptions if not misconception.right}
 
 
 def restyled(style: str, module: str, right: str, wrong: str) -> dict[str, str]:
@@ -117,9 +117,9 @@ def test_what_other_definitions_are_made_from_is_edited_too(grader: Grader) -> N
     result = graded(grader, files, "layernorm")
     # The same edit fixes every function that uses the line, so it is one mistake, here a known one.
     assert lost(result) == {"example", "statistics"}
-    assert {m.name for g in result.graded for m in g.mistakes} == {"no_keepdims"}
+    assert {m.name for g in result.graded for m in g.misconceptions} == {"no_keepdims"}
     # Where an error is raised, digits that are lost cannot be seen.
-    assert not {m.name for g in result.graded for m in g.mistakes if m.inexact}
+    assert not {m.name for g in result.graded for m in g.misconceptions if m.inexact}
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def split_heads(x, n_heads):
 """
     result = graded(grader, alter("scaled_attention", source), "scaled_attention")
     told = next(g for g in result.graded if g.criterion.id == "scaled_attention.split_heads")
-    assert [mistake.id for mistake in told.mistakes] == ["split_heads.reshape_only"]
+    assert [misconception.id for misconception in told.misconceptions] == ["split_heads.reshape_only"]
     assert told.at_least
     assert "**Probably (not every result fits):**" in message(told, result)
     assert not sentences(result)
@@ -163,7 +163,7 @@ def gradient_flow(jacobians, grad_out, residual=True):
 """
     result = graded(grader, alter("transformer_block", source), "transformer_block")
     told = next(g for g in result.graded if g.criterion.id == "transformer_block.gradient_flow")
-    assert [mistake.id for mistake in told.mistakes] == ["gradient_flow.squared"]
+    assert [misconception.id for misconception in told.misconceptions] == ["gradient_flow.squared"]
     assert "**Probably (not every result fits):** Your code returns squared norms." in message(told, result)
     assert lost(result) == {"example", "gradient_flow"}
 
@@ -196,7 +196,7 @@ def split_heads(x, n_heads):
     return np.swapaxes(x, -1, -2).reshape(x.shape[:-2] + (n_heads, t, d // n_heads))
 """
     result = graded(grader, alter("scaled_attention", source), "scaled_attention")
-    assert not [m for g in result.graded for m in g.mistakes]
+    assert not [m for g in result.graded for m in g.misconceptions]
 
 
 ONE_OR_THREE = """
@@ -272,7 +272,7 @@ def rms_norm(x, gamma, eps=1e-6):
 """
     result = graded(grader, alter("layernorm", source), "layernorm")
     assert lost(result) <= {"rms", "epsilon", "example"}
-    assert not any(record.reply.ended for module in result.modules for record in module.records)
+    assert not any(call_result.reply.ended for module in result.modules for call_result in module.call_results)
 
 
 @pytest.mark.slow

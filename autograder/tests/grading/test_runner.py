@@ -7,7 +7,7 @@ import pytest
 
 from autograder.grading import direct, thresholds
 from autograder.grading import plan as scripts
-from autograder.grading.call_results import Step, with_needed
+from autograder.grading.call_results import TestCall, with_needed
 from autograder.grading.grader import diagnoser_of, graded_with
 from autograder.grading.runner import MISSING, Imports, Runner
 from autograder.homework import reference
@@ -35,14 +35,14 @@ class Process:
         self.events.append(("load", self.number, imports))
         return BROKEN if self.broken(imports) else Reply()
 
-    def run(self, steps: Sequence[Step], account: str = "") -> list[Reply]:
+    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Reply]:
         replies: list[Reply] = []
-        for step in steps:
-            self.events.append(("run", self.number, step))
-            if step.target.function in self.ends:
+        for test_call in test_calls:
+            self.events.append(("run", self.number, test_call))
+            if test_call.target.function in self.ends:
                 self.ended = Ended("deadline")
                 return [*replies, Reply(ended=self.ended)]
-            replies.append(self.direct.play(step))
+            replies.append(self.direct.play(test_call))
         return replies
 
     def close(self) -> None:
@@ -69,13 +69,16 @@ class Processes:
         return [what for kind, _, what in self.events if kind == "load"]
 
 
-def everything(processes: Processes) -> Mapping[Step, Reply]:
+def everything(processes: Processes) -> Mapping[TestCall, Reply]:
     """All that grading runs in all of its kinds of process but retries; the replies that count."""
-    replies: dict[Step, Reply] = {}
+    replies: dict[TestCall, Reply] = {}
     with processes.runner() as runner:
         runner.preview(MODULES)
         for module in MODULES:
-            replies |= {step: record.reply for step, record in (runner.public(module) | runner.hidden(module)).items()}
+            replies |= {
+                test_call: call_result.reply
+                for test_call, call_result in (runner.public(module) | runner.hidden(module)).items()
+            }
         for criterion in rubrics.current().of(INTEGRATION):
             replies |= runner.integration(criterion.id)[0]
     return replies
@@ -86,8 +89,8 @@ def graded(processes: Processes) -> None:
         graded_with(runner, diagnoser_of(scripts.current()), tuple(rubrics.current().groups))
 
 
-def is_hidden(step: Step) -> bool:
-    return bool(step.criterion) and step not in scripts.current().shown(step.target.module)
+def is_hidden(test_call: TestCall) -> bool:
+    return bool(test_call.criterion) and test_call not in scripts.current().shown(test_call.target.module)
 
 
 def test_a_right_submission_has_a_process_for_all_files_and_one_for_the_hidden_calls_of_each_module() -> None:
@@ -156,7 +159,7 @@ def test_helpers_come_without_the_functions_that_they_are_for(module: str) -> No
 def test_what_was_not_answered_is_run_again_and_a_function_that_ends_processes_is_given_up() -> None:
     processes = Processes(ends=("rms_norm",))
     replies = everything(processes)
-    ended = {step.target.function for step, reply in replies.items() if reply.ended is not None}
+    ended = {test_call.target.function for test_call, reply in replies.items() if reply.ended is not None}
     assert ended == {"rms_norm"}
     made = [what for kind, _, what in processes.events if kind == "run" and what.target.function == "rms_norm"]
     assert len(made) < 12  # twice in each of a few kinds of process, and with what later steps of a test need
@@ -170,23 +173,27 @@ def test_modules_that_end_their_processes_again_and_again_leave_others_their_res
 
 
 def test_a_process_that_takes_over_is_given_what_a_step_needs_and_nothing_else() -> None:
-    every = [step for step in scripts.current().hidden["scaled_attention"] if step.test == "test_calls_leave_no_trace"]
-    step = next(step for step in every if step.target.function == "split_heads" and step.needs)
-    needed = with_needed(every, [step])
-    assert needed[-1] is step and len(needed) < len(every)
+    every = [
+        test_call
+        for test_call in scripts.current().hidden["scaled_attention"]
+        if test_call.test == "test_calls_leave_no_trace"
+    ]
+    test_call = next(test_call for test_call in every if test_call.target.function == "split_heads" and test_call.needs)
+    needed = with_needed(every, [test_call])
+    assert needed[-1] is test_call and len(needed) < len(every)
     numbers = {one.number for one in needed}
     assert all(one.needs <= numbers for one in needed)
-    writes = [one for one in every if one.kind == "write" and one.about in numbers and one.number < step.number]
+    writes = [one for one in every if one.kind == "write" and one.about in numbers and one.number < test_call.number]
     assert {one.number for one in writes} <= numbers
 
 
 @pytest.mark.parametrize("together", [True, False])
 def test_probes_and_single_calls_have_processes_of_their_own(together: bool) -> None:
     processes = Processes()
-    steps = scripts.current().examples["decoder"]
+    test_calls = scripts.current().examples["decoder"]
     with processes.runner() as runner:
-        assert runner.alone(steps[0], together).ended is None
-        assert len(runner.probes("decoder", steps, together)) == len(steps)
+        assert runner.alone(test_calls[0], together).ended is None
+        assert len(runner.probes("decoder", test_calls, together)) == len(test_calls)
     assert processes.started == 2
     assert [bool(imports.references) for imports in processes.loads()] == [not together] * 2
 
@@ -205,8 +212,8 @@ def test_the_integration_shares_a_process_as_long_as_the_same_references_are_the
 def test_a_module_that_is_missing_or_cannot_be_imported_says_so_in_every_reply() -> None:
     files = {name: text for name, text in COMPLETE.files.items() if name != "layernorm.py"}
     with Processes().runner(Submission("incomplete", files)) as runner:
-        assert {record.reply for record in runner.preview(("layernorm",)).values()} == {MISSING}
-        assert {record.reply for record in runner.public("layernorm").values()} == {MISSING}
+        assert {call_result.reply for call_result in runner.preview(("layernorm",)).values()} == {MISSING}
+        assert {call_result.reply for call_result in runner.public("layernorm").values()} == {MISSING}
         assert runner.broken("layernorm") is MISSING and runner.is_missing("layernorm")
         assert runner.integration("integration.norms")[1] is False
         assert runner.broken("decoder") is None and not runner.is_missing("decoder")
@@ -224,21 +231,24 @@ def test_why_an_import_beside_references_fails_is_said_without_text_unless_the_p
 
 def test_what_runs_apart_is_started_again_if_another_process_has_taken_its_place() -> None:
     processes = Processes()
-    steps = scripts.current().examples["layernorm"]
-    with processes.runner() as runner, runner.apart("layernorm", (), first=steps[:1]) as run:
-        assert len(run(steps[1:2])) == 2
+    test_calls = scripts.current().examples["layernorm"]
+    with processes.runner() as runner, runner.apart("layernorm", (), first=test_calls[:1]) as run:
+        assert len(run(test_calls[1:2])) == 2
         with runner.apart("layernorm", ()) as other:
-            assert len(other(steps[1:2])) == 1
-        assert len(run(steps[1:2])) == 1  # the first step has run again, and its reply is known
+            assert len(other(test_calls[1:2])) == 1
+        assert len(run(test_calls[1:2])) == 1  # the first step has run again, and its reply is known
     assert processes.started == 3
-    assert [what for kind, number, what in processes.events if (kind, number) == ("run", 3)] == [steps[0], steps[1]]
+    assert [what for kind, number, what in processes.events if (kind, number) == ("run", 3)] == [
+        test_calls[0],
+        test_calls[1],
+    ]
 
 
 def test_what_runs_apart_says_what_came_before_its_import_first() -> None:
     processes = Processes()
-    steps = scripts.current().examples["layernorm"]
-    with processes.runner() as runner, runner.apart("layernorm", ("layer_norm",), steps[:1]) as run:
-        assert len(run(steps[1:3])) == 3 and len(run(steps[1:2])) == 1
+    test_calls = scripts.current().examples["layernorm"]
+    with processes.runner() as runner, runner.apart("layernorm", ("layer_norm",), test_calls[:1]) as run:
+        assert len(run(test_calls[1:3])) == 3 and len(run(test_calls[1:2])) == 1
     kinds = [kind for kind, _, _ in processes.events]
     assert kinds[:4] == ["run", "load", "run", "run"]
     assert processes.loads() == [Imports(("layernorm",), (), ("layer_norm",))]
@@ -248,7 +258,7 @@ def test_a_public_call_of_each_function_comes_before_the_hidden_calls() -> None:
     processes = Processes()
     functions = rubrics.current().modules["layernorm"].functions
     with processes.runner() as runner:
-        records = runner.hidden("layernorm")
+        call_results = runner.hidden("layernorm")
     made = [what for kind, _, what in processes.events if kind == "run"]
-    assert {step.target.function for step in made[: len(functions)]} == set(functions)
-    assert not any(map(is_hidden, made[: len(functions)])) and all(map(is_hidden, records))
+    assert {test_call.target.function for test_call in made[: len(functions)]} == set(functions)
+    assert not any(map(is_hidden, made[: len(functions)])) and all(map(is_hidden, call_results))

@@ -7,24 +7,24 @@ from typing import Any
 import pytest
 
 from autograder.audit import cases
-from autograder.grading.scoring import Graded, charges
+from autograder.grading.scoring import CriterionScore, charges
 from autograder.homework import library, rubric
-from autograder.homework.library import Mistake
+from autograder.homework.library import Misconception
 from autograder.homework.rubric import Rubric
 from autograder.tests import running
 
 Functions = Mapping[str, Callable[..., Any]]
 
 
-def charged(module: str, functions: Functions, rules: Rubric | None = None) -> dict[str, Graded]:
+def charged(module: str, functions: Functions, rules: Rubric | None = None) -> dict[str, CriterionScore]:
     """The charge of each criterion, by its short name."""
-    records = running.records(module, functions)
-    explanations = running.diagnoser().explain(module, records)
-    found = charges(rules or rubric.current(), module, records, explanations)
+    call_results = running.call_results(module, functions)
+    explanations = running.diagnoser().explain(module, call_results)
+    found = charges(rules or rubric.current(), module, call_results, explanations)
     return {name.partition(".")[2]: charge for name, charge in found.items()}
 
 
-def lost(found: dict[str, Graded]) -> set[str]:
+def lost(found: dict[str, CriterionScore]) -> set[str]:
     return {name for name, charge in found.items() if not charge.passed} - {"example"}
 
 
@@ -47,7 +47,7 @@ def test_who_makes_no_mistake_loses_nothing() -> None:
 def test_a_mistake_costs_its_own_criterion_alone(id: str, criterion: str) -> None:
     found = charged("layernorm", running.with_mistakes("layernorm", id))
     assert lost(found) == {criterion}
-    assert [m.id for m in found[criterion].mistakes] == [id] and found[criterion].why == "mistake"
+    assert [m.id for m in found[criterion].misconceptions] == [id] and found[criterion].why == "mistake"
 
 
 def test_a_criterion_earned_in_spite_of_wrong_values_says_where_they_are_charged() -> None:
@@ -55,8 +55,8 @@ def test_a_criterion_earned_in_spite_of_wrong_values_says_where_they_are_charged
     elsewhere = [charge for charge in found.values() if charge.why == "elsewhere"]
     assert elsewhere
     for charge in elsewhere:
-        assert charge.passed and charge.charged == ("layernorm.statistics",) and charge.record is not None
-        assert [m.id for m in charge.mistakes] == ["layer_norm.no_root"]
+        assert charge.passed and charge.charged == ("layernorm.statistics",) and charge.call_result is not None
+        assert [m.id for m in charge.misconceptions] == ["layer_norm.no_root"]
 
 
 def test_two_mistakes_cost_two_criteria() -> None:
@@ -91,7 +91,7 @@ def test_other_mistakes_of_one_name_are_charged_each(first: str, second: str, co
     assert lost(charged(module, running.with_mistakes(module, first, second))) >= cost
 
 
-def made_twice(module: str) -> list[tuple[Mistake, Mistake]]:
+def made_twice(module: str) -> list[tuple[Misconception, Misconception]]:
     pairs = combinations(library.of_module(module), 2)
     return [(a, b) for a, b in pairs if a.same == b.same and a.function != b.function and a.way == b.way == 0]
 
@@ -127,10 +127,10 @@ def points(module: str, *ids: str) -> float:
     ],
 )
 def test_a_mistake_made_in_two_functions_costs_what_it_costs_in_the_first(module: str, first: str, second: str) -> None:
-    records = running.records(module, running.with_mistakes(module, first, second))
-    explained = running.diagnoser().explain(module, records)
+    call_results = running.call_results(module, running.with_mistakes(module, first, second))
+    explained = running.diagnoser().explain(module, call_results)
     above = explained.get(second.partition(".")[0])
-    if above is None or not above.mistakes:
+    if above is None or not above.misconceptions:
         pytest.skip("beside its helper's mistake a function's own does not show")
     same = points(module, first, second) == points(module, first)
     assert same is (f"{first}+{second}" not in COST_MORE)
@@ -154,18 +154,18 @@ def test_form_is_lost_by_form_alone() -> None:
     values = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.no_root"))
     assert values["purity"].why == values["dtype"].why == "right"
     form = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.changes_x"))
-    assert lost(form) == {"purity"} and [m.id for m in form["purity"].mistakes] == ["layer_norm.changes_x"]
+    assert lost(form) == {"purity"} and [m.id for m in form["purity"].misconceptions] == ["layer_norm.changes_x"]
     wide = charged("layernorm", running.with_mistakes("layernorm", "rms_norm.float64_result"))
-    assert lost(wide) == {"dtype"} and [m.id for m in wide["dtype"].mistakes] == ["rms_norm.float64_result"]
+    assert lost(wide) == {"dtype"} and [m.id for m in wide["dtype"].misconceptions] == ["rms_norm.float64_result"]
 
 
 @pytest.mark.slow
 def test_something_kept_between_calls_costs_purity() -> None:
-    records = running.in_processes(
+    call_results = running.in_processes(
         "layernorm", lambda: running.with_mistakes("layernorm", "layer_norm.statistics_kept")
     )
-    explanations = running.diagnoser().explain("layernorm", records)
-    found = charges(rubric.current(), "layernorm", records, explanations)
+    explanations = running.diagnoser().explain("layernorm", call_results)
+    found = charges(rubric.current(), "layernorm", call_results, explanations)
     assert not found["layernorm.purity"].passed
 
 
@@ -180,14 +180,18 @@ EMPTY = [
 @pytest.mark.parametrize("case", EMPTY)
 def test_a_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
     right = running.with_source(case.module)
-    found = charged(case.module, right | {nothing.function: nothing.fresh() for nothing in case.mistakes})
+    found = charged(case.module, right | {nothing.function: nothing.fresh() for nothing in case.misconceptions})
     assert {name for name, charge in found.items() if charge.passed} == set()
 
 
 def test_the_plain_rule_loses_every_criterion_with_a_wrong_call() -> None:
     plain = rubric.current().model_copy(update={"charge": "criteria"})
     functions = running.with_mistakes("layernorm", "layer_norm.no_root")
-    wrong = {r.step.criterion.partition(".")[2] for r in running.records("layernorm", functions) if r.fault is not None}
+    wrong = {
+        r.test_call.criterion.partition(".")[2]
+        for r in running.call_results("layernorm", functions)
+        if r.failure is not None
+    }
     assert lost(charged("layernorm", functions, plain)) == wrong - {"", "example"}
 
 
@@ -206,7 +210,7 @@ def test_partial_credit_is_the_share_of_the_tests_that_pass(charge: str) -> None
     rules = rules.model_copy(update={"charge": charge})
     functions = running.with_source("layernorm", WRONG_FOR_ONE_ROW)
     whole, share = (charged("layernorm", functions, own)["statistics"] for own in (None, rules))
-    tests = {r.step.test: 0 for r in running.records("layernorm", functions) if r.step.criterion == name}
+    tests = {r.test_call.test: 0 for r in running.call_results("layernorm", functions) if r.test_call.criterion == name}
     assert not whole.passed and whole.points == 0
     assert not share.passed and share.share == 1 - 1 / len(tests) and share.points == round(3 * share.share, 2)
 

@@ -944,25 +944,27 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_known_mistake_gets_its_own_sentences(home: Path, name: str) -> None:
     """Also where it is written in another way than the grader's, so that results differ by rounding."""
-    mistake = library.find(f"layer_norm.{name}")
+    misconception = library.find(f"layer_norm.{name}")
     said = checked(
         home, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{MISTAKES[name]}", "--hint", "--hint"
     )
     advice = " ".join(said.partition("Probably")[2].partition("layernorm  ")[0].split())
     assert "Called " in said
-    assert advice == (f"{mistake.does} Read {mistake.read} Fix {mistake.right}" if mistake is not None else "")
+    assert advice == (
+        f"{misconception.does} Read {misconception.read} Fix {misconception.right}" if misconception is not None else ""
+    )
 
 
 def test_hints_come_in_three_steps(home: Path) -> None:
     """Where to look; what the code does wrong; how to fix it. Calls after the first failed check count too."""
     wrong = "def layer_norm(x, gamma, beta, eps=1e-5):\n    x -= x.mean(axis=-1, keepdims=True)\n"
     wrong += "    return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta\n"
-    mistake = library.find("layer_norm.changes_x")
-    assert mistake is not None
-    steps = [f"Read {mistake.read}", f"Probably {mistake.does}", f"Fix {mistake.right}"]
+    misconception = library.find("layer_norm.changes_x")
+    assert misconception is not None
+    test_calls = [f"Read {misconception.read}", f"Probably {misconception.does}", f"Fix {misconception.right}"]
     for level in range(3):
         said = " ".join(checked(home, "layernorm", wrong, "-x", *level * ["--hint"]).split())
-        assert [step in said for step in steps] == [number <= level for number in range(3)]
+        assert [test_call in said for test_call in test_calls] == [number <= level for number in range(3)]
         assert ("Hint: pytest --only layer_norm" + (level + 1) * " --hint" in said) == (level < 2)
 
 

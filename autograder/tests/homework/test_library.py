@@ -116,33 +116,35 @@ def test_nothing_is_kept_from_one_fresh_version_to_the_next() -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_functions_that_mistakes_are_made_in_are_right(module: str) -> None:
-    records = running.records(module, running.with_source(module))
-    assert {record.target.function for record in records} >= set(library.known(module))
-    assert [record for record in records if record.fault is not None] == []
+    call_results = running.call_results(module, running.with_source(module))
+    assert {call_result.target.function for call_result in call_results} >= set(library.known(module))
+    assert [call_result for call_result in call_results if call_result.failure is not None] == []
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_every_mistake_can_be_submitted_as_part_of_a_module(module: str, function: str) -> None:
-    for mistake in library.of_function(module, function):
+    for misconception in library.of_function(module, function):
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # "is" with a literal and the like
-            assert callable(running.with_source(module, mistake.source)[function])
-        assert library.find(mistake.id) is not None
+            assert callable(running.with_source(module, misconception.source)[function])
+        assert library.find(misconception.id) is not None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(module: str, function: str) -> None:
-    played = running.diagnoser().played(module, function)
-    for mistake in library.of_function(module, function):
-        version = library.made(module, function, (mistake,))
+    responses = running.diagnoser().responses(module, function)
+    for misconception in library.of_function(module, function):
+        version = library.made(module, function, (misconception,))
         assert version is not None
         if not version.memory:
-            together = running.records(module, running.with_source(module, version.source))
-            own = [record for record in together if record.target.function == function]
-            alone = {record: played.reply(version, record.step.number) for record in own}
-            unlike = [r.step.number for r in own if not alike(r.step, alone[r], r.reply)]
-            assert not unlike + [r.step.number for r in own if not alike_in_form(r.step, alone[r], r.reply)], mistake.id
+            together = running.call_results(module, running.with_source(module, version.source))
+            own = [call_result for call_result in together if call_result.target.function == function]
+            alone = {call_result: responses.reply(version, call_result.test_call.number) for call_result in own}
+            unlike = [r.test_call.number for r in own if not alike(r.test_call, alone[r], r.reply)]
+            assert not unlike + [
+                r.test_call.number for r in own if not alike_in_form(r.test_call, alone[r], r.reply)
+            ], misconception.id
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
@@ -159,7 +161,7 @@ def test_examples_are_small_and_hold_integers_only_where_the_contract_names_them
 def test_code_that_computes_nothing_is_no_version_of_the_function(module: str, function: str) -> None:
     for nothing in trivial(module, function):
         functions = running.with_source(module) | {function: nothing.fresh()}
-        explanation = running.diagnoser().explain(module, running.records(module, functions)).get(function)
+        explanation = running.diagnoser().explain(module, running.call_results(module, functions)).get(function)
         assert explanation is not None and (explanation.empty or not explanation.complete), nothing.id
 
 
@@ -181,5 +183,5 @@ BANNED = {
 @pytest.mark.parametrize("module", MODULES)
 def test_sentences_use_the_standard_vocabulary(module: str) -> None:
     wrong = re.compile(rf"\b({'|'.join(BANNED)})\b")
-    sentences = {mistake.sentence for mistake in library.of_module(module)}
+    sentences = {misconception.sentence for misconception in library.of_module(module)}
     assert not {text: wrong.findall(text) for text in sentences if wrong.search(text)}

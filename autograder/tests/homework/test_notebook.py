@@ -1048,7 +1048,7 @@ def test_what_is_taken_out_hurts_as_it_is_said(homework_modules: dict[str, Modul
 
 
 @pytest.mark.parametrize(
-    ("mistake", "writes", "loss"),
+    ("misconception", "writes", "loss"),
     [
         ("one position", "kreylisngasmare, jamellinvorildw, katortarlathhau", "The loss is 2.81."),
         ("mask transposed", "ky, te, re, ane, re, clany, kysi", "the loss is 3.60, worse than random guessing"),
@@ -1060,12 +1060,12 @@ def test_what_is_taken_out_hurts_as_it_is_said(homework_modules: dict[str, Modul
     ],
 )
 def test_the_puzzles_write_what_is_said(
-    homework_modules: dict[str, ModuleType], modules: Any, mistake: str, writes: str, loss: str
+    homework_modules: dict[str, ModuleType], modules: Any, misconception: str, writes: str, loss: str
 ) -> None:
     names, rng = homework_modules["names"], np.random.default_rng(1)
     expected = writes.split(", ")
-    assert [names.sample(modules, rng, 0.8, change=mistake) for _ in expected] == expected
-    assert said(writes) and said(loss) and f"{names.costs(modules, mistake).mean():.2f}" in loss
+    assert [names.sample(modules, rng, 0.8, change=misconception) for _ in expected] == expected
+    assert said(writes) and said(loss) and f"{names.costs(modules, misconception).mean():.2f}" in loss
 
 
 @pytest.mark.slow

@@ -45,9 +45,9 @@ def examples(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]
 
 def docstrings(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """The worked examples of the docstrings."""
-    for step in plan.current().visible[module]:
-        if step.kind == "call" and step.criterion == f"{module}.example":
-            yield step.target.function, step.args, dict(step.kwargs)
+    for test_call in plan.current().visible[module]:
+        if test_call.kind == "call" and test_call.criterion == f"{module}.example":
+            yield test_call.target.function, test_call.args, dict(test_call.kwargs)
 
 
 def checks(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from autograder.grading import plan as scripts
-from autograder.grading.call_results import Step
+from autograder.grading.call_results import TestCall
 from autograder.homework import reference
 from autograder.homework.rubric import current
 
@@ -19,21 +19,21 @@ OF_INTEGERS = {"tokens", "lengths"}
 
 
 @pytest.fixture(scope="module")
-def script() -> scripts.Script:
+def plan() -> scripts.Plan:
     return scripts.record(current())
 
 
-def every_call(script: scripts.Script) -> Iterator[tuple[str, dict[str, Any]]]:
+def every_call(plan: scripts.Plan) -> Iterator[tuple[str, dict[str, Any]]]:
     """Function and arguments of every call of a suite, objects of earlier calls aside."""
-    for steps in (*script.hidden.values(), *script.visible.values()):
-        for step in steps:
-            if step.kind == "call":
-                yield step.target.function, arguments(step)
+    for test_calls in (*plan.hidden.values(), *plan.visible.values()):
+        for test_call in test_calls:
+            if test_call.kind == "call":
+                yield test_call.target.function, arguments(test_call)
 
 
-def arguments(step: Step) -> dict[str, Any]:
-    function = reference.functions()[step.target.function]
-    return inspect.signature(function).bind(*step.args, **step.kwargs).arguments
+def arguments(test_call: TestCall) -> dict[str, Any]:
+    function = reference.functions()[test_call.target.function]
+    return inspect.signature(function).bind(*test_call.args, **test_call.kwargs).arguments
 
 
 def arrays(value: Any) -> list["np.ndarray"]:
@@ -43,53 +43,57 @@ def arrays(value: Any) -> list["np.ndarray"]:
     return [array for part in parts for array in arrays(part)]
 
 
-def test_integers_come_only_where_the_contract_names_them(script: scripts.Script) -> None:
-    for function, given in every_call(script):
+def test_integers_come_only_where_the_contract_names_them(plan: scripts.Plan) -> None:
+    for function, given in every_call(plan):
         for name, value in given.items():
             kinds = {array.dtype.kind for array in arrays(value)}
             allowed = {"i"} if name in OF_INTEGERS else {"b"} if name == "mask" else {"f"}
             assert kinds <= allowed, f"{function}: {name}"
 
 
-def test_the_floats_of_a_call_have_one_dtype(script: scripts.Script) -> None:
-    for function, given in every_call(script):
+def test_the_floats_of_a_call_have_one_dtype(plan: scripts.Plan) -> None:
+    for function, given in every_call(plan):
         assert len({array.dtype for array in arrays(given) if array.dtype.kind == "f"}) <= 1, function
 
 
-def test_no_array_is_empty_and_every_mask_has_two_axes(script: scripts.Script) -> None:
-    for function, given in every_call(script):
+def test_no_array_is_empty_and_every_mask_has_two_axes(plan: scripts.Plan) -> None:
+    for function, given in every_call(plan):
         assert all(array.size for array in arrays(given)), function
         assert all(array.ndim >= 2 for array in arrays(given.get("mask"))), function
 
 
-def test_arrays_are_small(script: scripts.Script) -> None:
-    for function, given in every_call(script):
+def test_arrays_are_small(plan: scripts.Plan) -> None:
+    for function, given in every_call(plan):
         assert sum(array.nbytes for array in arrays(given)) <= 20_000, function
 
 
 @pytest.mark.slow
-def test_every_run_makes_the_same_calls(script: scripts.Script) -> None:
+def test_every_run_makes_the_same_calls(plan: scripts.Plan) -> None:
     again = scripts.record(current())
     for module in MODULES:
-        for one, other in zip(script.hidden[module], again.hidden[module], strict=True):
+        for one, other in zip(plan.hidden[module], again.hidden[module], strict=True):
             assert one.target == other.target
             pairs = zip(arrays([*one.args, one.kwargs]), arrays([*other.args, other.kwargs]), strict=True)
             assert all(np.array_equal(a, b) for a, b in pairs), one.test
 
 
-def test_every_part_of_a_tuple_has_the_name_that_the_docstring_gives_it(script: scripts.Script) -> None:
-    for steps in (*script.hidden.values(), *script.visible.values()):
-        for step in steps:
-            returned = len(step.expected) if isinstance(step.expected, tuple) else 0
-            assert len(step.parts) == returned or step.expected is None, step.target
+def test_every_part_of_a_tuple_has_the_name_that_the_docstring_gives_it(plan: scripts.Plan) -> None:
+    for test_calls in (*plan.hidden.values(), *plan.visible.values()):
+        for test_call in test_calls:
+            returned = len(test_call.expected) if isinstance(test_call.expected, tuple) else 0
+            assert len(test_call.parts) == returned or test_call.expected is None, test_call.target
     assert reference.parts(reference.functions()["batch_norm"]) == ("y", "new_running_mean", "new_running_var")
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_the_worked_examples_are_those_of_the_docstrings(script: scripts.Script, module: str) -> None:
+def test_the_worked_examples_are_those_of_the_docstrings(plan: scripts.Plan, module: str) -> None:
     """All of them and nothing else: what `python -m doctest` calls, in its order, in each function of the module."""
     in_docstrings = docstring_calls(module)
-    in_suite = [(step.target.function, arguments(step)) for step in script.visible[module] if step.kind == "call"]
+    in_suite = [
+        (test_call.target.function, arguments(test_call))
+        for test_call in plan.visible[module]
+        if test_call.kind == "call"
+    ]
     assert len(in_suite) == len(in_docstrings)
     for (name, given), (other, values) in zip(in_docstrings, in_suite, strict=True):
         assert name == other and same(given, values), f"{name} of {given}"

@@ -31,8 +31,8 @@ def known() -> Iterator[ModuleType]:
 
 def table(*rows: list[Any], default: dict[str, float] | None = None) -> dict[str, Any]:
     """A table for the calls f(1) and f(2), whose right results are 1 and 2."""
-    mistakes = [[*row, default or {}] for row in rows]
-    return {"calls": ["f(1)", "f(2)"], "results": [[{"value": 3.0}], [{"value": 4.0}]], "mistakes": mistakes}
+    misconceptions = [[*row, default or {}] for row in rows]
+    return {"calls": ["f(1)", "f(2)"], "results": [[{"value": 3.0}], [{"value": 4.0}]], "mistakes": misconceptions}
 
 
 def explained(known: ModuleType, rows: list[list[Any]], one: float, two: float) -> tuple[str, ...]:
@@ -131,19 +131,22 @@ def test_rounding_and_the_order_of_sums_do_not_change_what_is_said(known: Module
     part = handout.table_of(module, rubrics.current())
     calls = [call for call in importlib.import_module("student_calls").calls_in(module) if call.told]
     tried = 0
-    for mistake in library.of_module(module):
-        own = [call for call in calls if call.function == mistake.function]
-        if mistake.id in OF_ROUNDING or mistake.memory:
+    for misconception in library.of_module(module):
+        own = [call for call in calls if call.function == misconception.function]
+        if misconception.id in OF_ROUNDING or misconception.memory:
             continue
-        said = [known.explanation(part[mistake.function], seen(known, mistake, own, how)) for how in (False, True)]
-        assert said[0] == said[1], mistake.id
+        said = [
+            known.explanation(part[misconception.function], seen(known, misconception, own, how))
+            for how in (False, True)
+        ]
+        assert said[0] == said[1], misconception.id
         tried += bool(said[0])
     assert tried > 50
 
 
-def seen(known: ModuleType, mistake: library.Mistake, calls: list[Any], other: bool) -> list[Any]:
+def seen(known: ModuleType, misconception: library.Misconception, calls: list[Any], other: bool) -> list[Any]:
     """What the checks note of a mistake, or of the same one with other roundings."""
-    right, wrong = library.correct(mistake.module, mistake.function).fresh(), mistake.fresh()
+    right, wrong = library.correct(misconception.module, misconception.function).fresh(), misconception.fresh()
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

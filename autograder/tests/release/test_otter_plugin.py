@@ -12,7 +12,7 @@ import pytest
 from otter.run import main as otter_run
 from otter.test_files import GradingResults
 
-from autograder.exceptions import CommandError, SandboxFault
+from autograder.exceptions import CommandError, SandboxError
 from autograder.gradebook import sample
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
@@ -163,7 +163,7 @@ def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, r
 
 @pytest.mark.parametrize(
     "fault",
-    few([SandboxFault("no room"), RubricError("line 3"), CommandError("test_a"), MemoryError()], 1),
+    few([SandboxError("no room"), RubricError("line 3"), CommandError("test_a"), MemoryError()], 1),
     ids=lambda fault: type(fault).__name__,
 )
 def test_fault_leaves_no_results_and_the_upload_where_it_was(

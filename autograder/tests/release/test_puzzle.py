@@ -49,10 +49,13 @@ def test_the_task_has_the_symptom_and_not_the_solution(tmp_path: Path) -> None:
     task = (tmp_path / "new" / "task.md").read_text()
     assert {path.name for path in (tmp_path / "new").iterdir()} == {*made.files, "task.md"}
     assert " ".join(made.symptom.names[:8]) in task and f"{made.symptom.loss:.2f} nats" in task and "1.95" in task
-    (mistake,) = made.mistakes
-    assert f"`{mistake.function}`, in `{mistake.module}.py`" in task
-    assert f"{mistake.function}`, in" not in puzzle.task(puzzle.make(2, 0))
-    assert not any(text in task for text in (mistake.does, mistake.right, mistake.name, made.edits[0].right.strip()))
+    (misconception,) = made.misconceptions
+    assert f"`{misconception.function}`, in `{misconception.module}.py`" in task
+    assert f"{misconception.function}`, in" not in puzzle.task(puzzle.make(2, 0))
+    assert not any(
+        text in task
+        for text in (misconception.does, misconception.right, misconception.name, made.edits[0].right.strip())
+    )
 
 
 def test_a_puzzle_has_no_answers_and_no_marks() -> None:

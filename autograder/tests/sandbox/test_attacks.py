@@ -142,7 +142,7 @@ def assault(field: Field, submission: Submission, modules: tuple[str, ...], earn
     assert result.points == earns
     assert peak() - memory < 200
     text = shown(result)
-    assert "SUCCEEDED" not in text + repr([graded.record and graded.record.reply for graded in result.graded])
+    assert "SUCCEEDED" not in text + repr([graded.call_result and graded.call_result.reply for graded in result.graded])
     assert not leaked(result, text)
     assert left(field, running) == []
     now = permissions()
@@ -219,11 +219,13 @@ def _theirs(entry: "os.DirEntry[str]", uids: set[int]) -> bool:
 def leaked(result: Result, text: str) -> list[float]:
     """Numbers in the messages that are those of a hidden call and of no public one."""
     told = {abs(float(number)) for number in re.findall(r"\d+\.\d{4,}", text)}
-    records = [record for module in result.modules for record in module.records]
+    call_results = [call_result for module in result.modules for call_result in module.call_results]
     criteria = rubrics.current().criteria
-    shown_ones = [not r.step.criterion or criteria[r.step.criterion].visible for r in records]
-    public = _numbers([record for record, is_shown in zip(records, shown_ones, strict=True) if is_shown])
-    hidden = _numbers([record for record, is_shown in zip(records, shown_ones, strict=True) if not is_shown])
+    shown_ones = [not r.test_call.criterion or criteria[r.test_call.criterion].visible for r in call_results]
+    public = _numbers([call_result for call_result, is_shown in zip(call_results, shown_ones, strict=True) if is_shown])
+    hidden = _numbers(
+        [call_result for call_result, is_shown in zip(call_results, shown_ones, strict=True) if not is_shown]
+    )
     close = np.array([number for number in told if len(hidden) and np.abs(hidden - number).min() < 1e-6])
     return [n for n in close if not len(public) or (np.abs(public - n).min() > 1e-6 and n not in _common(text))]
 
@@ -233,9 +235,12 @@ def _common(text: str) -> set[float]:
     return {abs(float(n)) for line in text.splitlines() if "expected" in line for n in re.findall(r"\d+\.\d{4,}", line)}
 
 
-def _numbers(records: list[Any]) -> Any:
+def _numbers(call_results: list[Any]) -> Any:
     arrays = [
-        arg for record in records for arg in record.step.args if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"
+        arg
+        for call_result in call_results
+        for arg in call_result.test_call.args
+        if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"
     ]
     return np.abs(np.concatenate([a.ravel() for a in arrays]).astype(float)) if arrays else np.array([])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.exceptions import SandboxFault
+from autograder.exceptions import SandboxError
 from autograder.sandbox import sandbox as module
 from autograder.sandbox import workspace
 from autograder.sandbox.messages import Ended, Reply, prepared
@@ -193,7 +193,7 @@ def test_what_others_could_read_is_not_used_where_nothing_would_hide_it(tmp_path
     secret.mkdir(mode=0o755)
     secret.chmod(0o755)
     try:
-        with pytest.raises(SandboxFault, match=f"chmod o-rwx {secret}"):
+        with pytest.raises(SandboxError, match=f"chmod o-rwx {secret}"):
             Sandbox(LIMITS, without=("landlock",), secret=[secret])
         for closed, without in ((False, ()), (True, ("landlock",))):
             secret.chmod(0o700 if closed else 0o755)
@@ -221,7 +221,7 @@ def test_a_disk_without_room_is_tried_again(
         assert sandbox.process is not None
         sandbox.process.close()
         answers += [{"no_room": "full"}] * 99
-        with pytest.raises(SandboxFault, match="full"):
+        with pytest.raises(SandboxError, match="full"):
             sandbox.start()
         answers.clear()
 
@@ -260,7 +260,7 @@ def test_a_process_that_cannot_be_confined_is_a_fault_and_no_crash_of_the_studen
         assert sandbox.start().load(["m"]) == Reply()
         mark.touch()
         process = sandbox.start()
-        with pytest.raises(SandboxFault, match=said):
+        with pytest.raises(SandboxError, match=said):
             process.load(["m"])
         mark.unlink()
         assert sandbox.start().load(["m"]) == Reply()

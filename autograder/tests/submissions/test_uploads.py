@@ -10,7 +10,7 @@ from autograder.exceptions import CommandError
 from autograder.homework import rubric
 from autograder.submissions.exports import listing
 from autograder.submissions.tree import of_folder
-from autograder.submissions.uploads import RESERVED, Entry, keyed, load, safe_key
+from autograder.submissions.uploads import RESERVED, Upload, keyed, load, safe_key
 from autograder.tests.files import put
 from autograder.tests.making import FIRST, LIMITS, as_nobody, keys
 
@@ -20,7 +20,7 @@ def test_keys_are_safe_stable_and_never_collide(seed: int) -> None:
     chance = random.Random(seed)
     letters = chance.choice(["aA", "aAb.-_", "con.AUX1", "a/\\.:\0\n", "éÉe李\u202e🧮", "ﬁnﬁ"])
     names = ["".join(chance.choices(letters, k=chance.choice([0, 1, 2, 5, 90]))) for _ in range(12)]
-    entries = [Entry(name, of_folder(Path(f"{number}/x"))) for number, name in enumerate(names)]
+    entries = [Upload(name, of_folder(Path(f"{number}/x"))) for number, name in enumerate(names)]
     found = [entry.key for entry in keyed(entries)]
     assert found == [entry.key for entry in keyed(entries)]
     assert len({key.lower() for key in found}) == len(names)
@@ -44,7 +44,7 @@ def test_other_names_get_a_digest(name: str) -> None:
 
 def test_entry_with_a_problem_is_a_fault_that_says_so() -> None:
     with pytest.raises(CommandError, match="no folder for it"):
-        load(Entry("s1", None, problem="the export has no folder for it"), LIMITS)
+        load(Upload("s1", None, problem="the export has no folder for it"), LIMITS)
 
 
 def test_folder_that_cannot_be_read_is_that_submissions_fault_alone() -> None:
@@ -63,11 +63,11 @@ def test_notebook_alone_is_told_which_functions_of_the_homework_it_holds() -> No
     cells = [{"source": [f"def {name}(x):\n", "    pass"]} for name in ("plotted", *own, "test_it")]
     with as_nobody() as folder:
         put(folder, {"mine.ipynb": json.dumps({"cells": cells})})
-        (note,) = load(Entry("s1", of_folder(folder)), LIMITS).notes
+        (note,) = load(Upload("s1", of_folder(folder)), LIMITS).notes
     assert (note.kind, note.wanted) == ("notebook", ", ".join(own))
 
 
 def test_notebook_alone_in_a_zip_is_told_as_well(tmp_path: Path) -> None:
     put(tmp_path / "ada.zip", {"hw/a.ipynb": "{}", "hw/b.ipynb": "{}"})
-    (note,) = load(Entry("s1", of_folder(tmp_path)), LIMITS).notes
+    (note,) = load(Upload("s1", of_folder(tmp_path)), LIMITS).notes
     assert (note.kind, note.path) == ("notebook", "hw/a.ipynb")

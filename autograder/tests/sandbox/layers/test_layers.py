@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.exceptions import SandboxFault
+from autograder.exceptions import SandboxError
 from autograder.sandbox import layers
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
@@ -138,5 +138,5 @@ def test_a_confinement_that_fails_is_the_machines_fault(monkeypatch: pytest.Monk
     user = [name for name in layers.holding() if name == "user"]
     # seccomp is not allowed without no_new_privileges
     monkeypatch.setattr(layers, "holding", lambda _: ["fork", *user, "seccomp"])
-    with Sandbox(LIMITS) as own, pytest.raises(SandboxFault, match=r"cannot be confined: .*Permission"):
+    with Sandbox(LIMITS) as own, pytest.raises(SandboxError, match=r"cannot be confined: .*Permission"):
         own.start().load(["os"])

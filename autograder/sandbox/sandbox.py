@@ -32,7 +32,7 @@ _START = """
 import json, sys
 sys.path[:0] = json.loads(sys.argv[3])
 import numpy
-essential = frozenset(sys.modules)  # before anything that only the server needs
+essential = frozenset(sys.modules).union(sys.builtin_module_names)  # before anything that only the server needs
 from autograder.sandbox.server import main
 main(essential)
 """

@@ -25,7 +25,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/e
 
 
 def main(essential: frozenset[str]) -> None:
-    """Serve the grader; `essential` are the modules that NumPy needs."""
+    """Serve the grader; `essential` are the built-in modules and those that NumPy needs."""
     os.umask(0o077)
     settings = Confinement(**json.loads(sys.argv[1]))
     control = socket.socket(fileno=int(sys.argv[2]))
@@ -202,7 +201,7 @@ class Server:
         """Confine this process, say that it is, and serve the grader. Never returns."""
         connection = Connection(own_end, self.settings.message)
         try:
-            layers.apply(replace(self.settings, seconds=seconds), self.rules)
+            layers.apply(self.settings, self.rules, seconds)
             os.listdir(self.settings.submission)
         except BaseException as error:
             connection.send(f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:1000])

@@ -79,8 +79,8 @@ def holding(without: tuple[str, ...] = ()) -> list[str]:
     return [name for name in names if name not in needing]
 
 
-def apply(confinement: Confinement, rules: int) -> None:
-    """Put on every layer; `rules` is a descriptor from landlock.py.
+def apply(confinement: Confinement, rules: int, seconds: int) -> None:
+    """Put on every layer; `rules` is a descriptor from landlock.py, `seconds` the processor time limit.
 
     Nothing of the student's has run yet. Raises OSError where a layer cannot be put on.
     """
@@ -93,7 +93,7 @@ def apply(confinement: Confinement, rules: int) -> None:
         resources.limit(
             memory=confinement.memory,
             file_size=confinement.file_size,
-            seconds=confinement.seconds,
+            seconds=seconds,
             open_files=confinement.open_files,
             threads=confinement.threads if has("user") else None,  # they are counted by user
         )

@@ -74,8 +74,8 @@ class StudentModules:
     """The files of one submission as modules."""
 
     def __init__(self, folder: str, essential: frozenset[str]):
-        """`essential` are modules that NumPy needs: a file of the submission does not take their place."""
-        self.folder, self.essential = folder, essential | set(sys.builtin_module_names)
+        """Files of the submission do not take the place of `essential` modules: built-in ones, and those that NumPy needs."""
+        self.folder, self.essential = folder, essential
         self.edited: dict[str, ast.Module] = {}  # run in place of a file
         self.replaced: dict[str, Functions] = {}  # by file: what other files call by these names stays theirs
         self._begun = False

@@ -229,11 +229,11 @@ def test_a_disk_without_room_is_tried_again(
 NOT_CONFINED = """
 from autograder.sandbox import layers
 
-def apply(confinement, rules, real=layers.apply):
+def apply(confinement, rules, seconds, real=layers.apply):
     import os
     if os.path.exists("{mark}"):
         {fault}
-    real(confinement, rules)
+    real(confinement, rules, seconds)
 
 layers.apply = apply
 main(essential)

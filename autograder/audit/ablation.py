@@ -52,13 +52,13 @@ def _constant(value: Any) -> Any:
     return lambda *_, **__: value
 
 
-def _unchanged(_: Any, reading: Any, *__: Any) -> Any:
-    return reading
+def _unchanged(_: Any, analysis: Any, *__: Any) -> Any:
+    return analysis
 
 
 # Functions and properties, each with what takes its place.
 RULES: Mapping[str, Any] = {
-    "grading.grader:_Grading._played_again": _unchanged,
+    "grading.grader:_Grading._with_correct_helpers": _unchanged,
     "grading.grader:_Grading._repaired_beside": _unchanged,
     "grading.grader:_Grading._fixed_too": _constant(None),
     "grading.grader:_Grading._trials": _constant({}),
@@ -72,7 +72,7 @@ RULES: Mapping[str, Any] = {
     "grading.search:Candidate._shows_beside_rounding": property(_constant(True)),
     "grading.search:is_boolean": _constant(False),
     "grading.diagnosis:computes_nothing": _constant(False),
-    "grading.charge:_Charging._is_charged_nowhere": _constant(False),
+    "grading.scoring:_Scoring._is_charged_nowhere": _constant(False),
     "feedback.observations:dependence": _constant(""),
     "feedback.other_arguments:others": _constant(()),
     "feedback.messages:_Lost._otherwise_wrong": _constant(None),
@@ -226,7 +226,7 @@ def _replaced_everywhere(name: str, before: Any, value: Any) -> Iterator[None]:
         yield
 
 
-_caches = (probes.trials, other_arguments.others, other_arguments.right_for)
+_caches = (probes.probes_of, other_arguments.others, other_arguments.right_for)
 
 
 def _forget() -> None:

@@ -77,23 +77,23 @@ def _demand(what: str, inside: InputClass, about: frozenset[str], counts: Met) -
     return (inside.function, f"{what}, {inside.name}"), met
 
 
-def uncovered(module: str, responses: Sequence[TestCall]) -> list[Spot]:
+def uncovered(module: str, known_responses: Sequence[TestCall]) -> list[Spot]:
     """The demands of a module that no call meets."""
-    return [spot for spot, numbers in meeting(module, responses).items() if not numbers]
+    return [spot for spot, numbers in meeting(module, known_responses).items() if not numbers]
 
 
-def meeting(module: str, responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
+def meeting(module: str, known_responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
     """The calls, by their numbers, that meet each demand of a module."""
     wanted = list(demands(module))
     steps_by_spot: dict[Spot, set[int]] = {spot: set() for spot, _ in wanted}
-    for test_call, seen in _calls(responses):
+    for test_call, seen in _calls(known_responses):
         for spot, met in wanted:
             if met(test_call, seen):
                 steps_by_spot[spot].add(test_call.number)
     return steps_by_spot
 
 
-def _calls(responses: Iterable[TestCall]) -> Iterator[tuple[TestCall, Seen]]:
+def _calls(known_responses: Iterable[TestCall]) -> Iterator[tuple[TestCall, Seen]]:
     """Each call with what it is given, objects of earlier calls too, before anything is written into these."""
     calls: list[Seen] = []
 
@@ -106,7 +106,7 @@ def _calls(responses: Iterable[TestCall]) -> Iterator[tuple[TestCall, Seen]]:
         return noted
 
     direct = Direct({name: noting(name, right) for name, right in reference.functions().items()})
-    for test_call in responses:
+    for test_call in known_responses:
         calls.clear()
         direct.play(test_call)
         if calls:
@@ -139,12 +139,12 @@ def _returned(result: Any) -> Any:
 # What stays between calls
 
 
-def unseen(module: str, responses: Sequence[TestCall]) -> list[Spot]:
+def unseen(module: str, known_responses: Sequence[TestCall]) -> list[Spot]:
     """The programs with memory that keep every criterion about what stays."""
-    return [spot for spot, numbers in showing(module, responses).items() if not numbers]
+    return [spot for spot, numbers in showing(module, known_responses).items() if not numbers]
 
 
-def showing(module: str, responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
+def showing(module: str, known_responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
     """The steps, by their numbers, at which each program with memory loses a criterion about what stays."""
     steps_by_spot = {}
     for function in factors.of_module(module):
@@ -152,14 +152,16 @@ def showing(module: str, responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
         about = frozenset({f"{module}.purity"} & set(graded) or graded) - {f"{module}.dtype"}
         for name, wrong in with_memory(function).items():
             steps_by_spot[function, name] = {
-                s.number for s in wrongly(responses, function, wrong) if s.criterion in about
+                s.number for s in wrongly(known_responses, function, wrong) if s.criterion in about
             }
     return steps_by_spot
 
 
-def wrongly(responses: Sequence[TestCall], function: str, wrong: Function) -> list[TestCall]:
+def wrongly(known_responses: Sequence[TestCall], function: str, wrong: Function) -> list[TestCall]:
     """The steps of the function that are wrong when `wrong`, which has not been called before, is in its place."""
-    own = with_needed(responses, [test_call for test_call in responses if test_call.target.function == function])
+    own = with_needed(
+        known_responses, [test_call for test_call in known_responses if test_call.target.function == function]
+    )
     call_results = compared(own, play({**reference.functions(), function: wrong}, own))
     return [call_result.test_call for call_result in call_results if call_result.failure is not None]
 

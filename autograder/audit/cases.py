@@ -30,7 +30,7 @@ from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import TRIVIAL, Misconception, trivial
 from autograder.homework.rubric import INTEGRATION, Rubric
-from autograder.sandbox.messages import Error, Reply
+from autograder.sandbox.messages import Error, Response
 from autograder.submissions.submission import Submission, read
 from autograder.values.compare import TOLERANCE, tolerance
 from autograder.values.errors import builtin_kinds
@@ -198,7 +198,7 @@ class InProcess:
         self._wanted: dict[tuple[str, frozenset[str]], frozenset[TestCall]] = {}
         perfect = self._played(Submission("references", references.files()), {}, self.rubric.groups)
         self.right = {
-            call_result.test_call: call_result.reply
+            call_result.test_call: call_result.response
             for module in perfect.modules
             for call_result in module.call_results
         }
@@ -208,15 +208,15 @@ class InProcess:
         entries = self.rubric.modules[module].functions
         touched = frozenset(n for n in entries if function in (n, "") or function in self.rubric.helpers(module, (n,)))
         right = {
-            test_call: reply
-            for test_call, reply in self.right.items()
+            test_call: response
+            for test_call, response in self.right.items()
             if test_call not in self._needed(module, touched)
         }
         return self._played(submission, right, (module, INTEGRATION) if whole else (module,))
 
-    def _played(self, submission: Submission, right: Mapping[TestCall, Reply], names: tuple[str, ...]) -> Result:
-        player = Runner(lambda: DirectProcess(submission, self.rubric, right), self.plan, submission)
-        return Result(submission, graded_with(player, self.diagnoser, names), ())
+    def _played(self, submission: Submission, right: Mapping[TestCall, Response], names: tuple[str, ...]) -> Result:
+        runner = Runner(lambda: DirectProcess(submission, self.rubric, right), self.plan, submission)
+        return Result(submission, graded_with(runner, self.diagnoser, names), ())
 
     def _needed(self, module: str, touched: frozenset[str]) -> frozenset[TestCall]:
         """The steps of functions that are touched by what is wrong, those whose objects they are given, and the integration."""
@@ -235,12 +235,12 @@ class DirectProcess:
 
     ended = None
 
-    def __init__(self, submission: Submission, rubric: Rubric, right: Mapping[TestCall, Reply]):
+    def __init__(self, submission: Submission, rubric: Rubric, right: Mapping[TestCall, Response]):
         self.submission, self.rubric, self.right = submission, rubric, right
         self.modules: dict[str, ModuleType] = {}
         self.direct = Direct({})
 
-    def load(self, imports: Imports, account: str = "") -> Reply:
+    def load(self, imports: Imports, account: str = "") -> Response:
         self.modules |= {name: references.modules()[name] for name in imports.references}
         helpers = {name: references.functions()[name] for name in imports.helpers}
         order = list(self.rubric.modules)  # a module imports those before it
@@ -254,14 +254,14 @@ class DirectProcess:
                     vars(made).update(replaced)
                     self.modules[name] = made
         except ImportError as error:
-            return Reply(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
+            return Response(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
         functions = (
             (f, vars(made).get(f)) for m, made in self.modules.items() for f in self.rubric.modules[m].functions
         )
         self.direct.functions = {name: function for name, function in functions if function is not None}
-        return Reply()
+        return Response()
 
-    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Reply]:
+    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
         return [
             self.right[test_call] if test_call in self.right else self.direct.play(test_call)
             for test_call in test_calls
@@ -389,7 +389,7 @@ def row_of(case: Case, result: Result, deviations: bool = True) -> Row:
 
 def _absent(call_result: CallResult) -> str:
     missing = call_result.unwritten or (
-        call_result.reply.error is not None and call_result.reply.error.hint == "missing"
+        call_result.response.error is not None and call_result.response.error.hint == "missing"
     )
     return call_result.target.function if missing else lacking(call_result)
 
@@ -407,7 +407,12 @@ def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
                 and not test_call.rules.error
                 and not test_call.rules.question
             )
-            if compared and kind == "value" and call_result.reply.error is None and call_result.reply.ended is None:
+            if (
+                compared
+                and kind == "value"
+                and call_result.response.error is None
+                and call_result.response.ended is None
+            ):
                 dtype = (
                     "float32" if tolerance((test_call.args, test_call.kwargs)) == TOLERANCE["float32"] else "float64"
                 )

@@ -17,7 +17,7 @@ from autograder.gradebook.class_statistics import Group, Unexplained, digest_of,
 from autograder.grading.call_results import with_needed
 from autograder.grading.comparison import compared
 from autograder.grading.grader import Grader
-from autograder.grading.responses import wrong_in_value
+from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner import Runner
 from autograder.homework import kit, rubric
 from autograder.submissions.submission import Submission
@@ -49,7 +49,7 @@ def draft(grader: Grader, group: Group) -> tuple[str, str]:
     """The name and the text of a group's draft; the text is "" where no member's function, alone, replies as the group does."""
     members = islice(group.values(), TRIED)
     member = next((member for member in members if member.source and replies_alike(grader, member)), None)
-    name = f"learned_{shortest(group).replies[:8]}"
+    name = f"learned_{shortest(group).responses[:8]}"
     return name, _text(group, member, name) if member is not None else ""
 
 
@@ -81,15 +81,15 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     imports = [f"from {m} import {f}" for m, names in neighbours for f in names if f in used]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
-    with Runner.in_sandbox(grader.sandbox, plan, draft) as player:
-        replies = player.with_helpers(module, helpers, test_calls)
-    call_results = compared(test_calls, [replies[test_call] for test_call in test_calls])
+    with Runner.in_sandbox(grader.sandbox, plan, draft) as runner:
+        responses = runner.with_helpers(module, helpers, test_calls)
+    call_results = compared(test_calls, [responses[test_call] for test_call in test_calls])
     wrong = [
         call_result
         for call_result in call_results
         if call_result.target.function == member.function and wrong_in_value(call_result)
     ]
-    return digest_of(wrong) == member.replies
+    return digest_of(wrong) == member.responses
 
 
 # Accepting

@@ -43,8 +43,8 @@ def _grade(grader: Grader, mutant: Case) -> CriterionScore:
     """By the plain rule, since what is charged elsewhere was seen all the same."""
     plan, module = grader.plan, mutant.module
     test_calls = (*plan.visible.get(module, ()), *plan.hidden.get(module, ()))
-    with Runner.in_sandbox(grader.sandbox, plan, submission(mutant)) as player:
-        call_results = player.public(module) | player.hidden(module)
+    with Runner.in_sandbox(grader.sandbox, plan, submission(mutant)) as runner:
+        call_results = runner.public(module) | runner.hidden(module)
     return mutant, frozenset(
         test_call.number for test_call in test_calls if call_results[test_call].failure is not None
     )

@@ -13,7 +13,7 @@ from typing import Literal
 
 from autograder.audit.audit import may_lose
 from autograder.audit.cases import Case, InProcess, Row, each, row_of, submission
-from autograder.grading.responses import Responses, alike_in_form
+from autograder.grading.known_responses import KnownResponses, alike_in_form
 from autograder.homework import library
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import Version, made
@@ -66,48 +66,52 @@ def compared(grader: InProcess, graded: Row) -> PairVerdict:
     more = tuple(name for name, entry in extra.items() if not may_lose(case, entry))
     if not missing and not more:
         return PairVerdict(graded, "both")
-    responses = grader.diagnoser.responses(case.module, case.function)
-    what, of = _like(responses, case, graded)
-    if what == "wrong" and not more and (hiding := _hides_form(responses, case, missing)):
+    known_responses = grader.diagnoser.known_responses(case.module, case.function)
+    what, of = _like(known_responses, case, graded)
+    if what == "wrong" and not more and (hiding := _hides_form(known_responses, case, missing)):
         what, of = "hidden", hiding
     return PairVerdict(graded, what, of, missing, more)
 
 
-def _like(responses: Responses, case: Case, graded: Row) -> tuple[What, tuple[str, ...]]:
+def _like(known_responses: KnownResponses, case: Case, graded: Row) -> tuple[What, tuple[str, ...]]:
     """The known version that replies as the pair does."""
     pair = made(case.module, case.function, case.misconceptions)
     assert pair is not None
-    right = responses.version(())
-    if right is not None and _replies_as(responses, pair, right):
+    right = known_responses.version(())
+    if right is not None and _replies_as(known_responses, pair, right):
         return "like", ("the correct function",)  # two mistakes may undo one another
     known = library.of_function(case.module, case.function)
     for misconception in (*case.misconceptions, *(m for m in known if m not in case.misconceptions)):
-        if _replies_as(responses, pair, misconception.alone):
+        if _replies_as(known_responses, pair, misconception.alone):
             return ("hidden" if misconception.id in case.ids else "like"), (misconception.id,)
     named = graded.named | graded.undecided
     for first, second in product([m for m in known if m.id in named], repeat=2):
         version = made(case.module, case.function, (first, second)) if first.id < second.id else None
-        if version is not None and {first.id, second.id} != case.ids and _replies_as(responses, pair, version):
+        if version is not None and {first.id, second.id} != case.ids and _replies_as(known_responses, pair, version):
             return "like", (first.id, second.id)
     return "wrong", ()
 
 
-def _hides_form(responses: Responses, case: Case, missing: Sequence[str]) -> tuple[str, ...]:
+def _hides_form(known_responses: KnownResponses, case: Case, missing: Sequence[str]) -> tuple[str, ...]:
     """The mistake of the pair beside which the other one does not show in the criteria of form that it belongs to."""
     pair, criteria = made(case.module, case.function, case.misconceptions), rubrics.current().criteria
     if pair is None or any(criteria[name].looks_at != "form" for name in missing):
         return ()
-    test_calls = [number for number, test_call in responses.test_calls.items() if test_call.criterion in missing]
-    return next(((m.id,) for m in case.misconceptions if _replies_as(responses, pair, m.alone, test_calls)), ())
+    test_calls = [number for number, test_call in known_responses.test_calls.items() if test_call.criterion in missing]
+    return next(((m.id,) for m in case.misconceptions if _replies_as(known_responses, pair, m.alone, test_calls)), ())
 
 
-def _replies_as(responses: Responses, first: Version, second: Version, numbers: Iterable[int] | None = None) -> bool:
+def _replies_as(
+    known_responses: KnownResponses, first: Version, second: Version, numbers: Iterable[int] | None = None
+) -> bool:
     """Whether two versions reply alike to every step, or to those of these numbers, in values and in form."""
-    for number in responses.test_calls if numbers is None else numbers:
-        test_call = responses.test_calls[number]
-        if responses.differ(first, second, (number,)):
+    for number in known_responses.test_calls if numbers is None else numbers:
+        test_call = known_responses.test_calls[number]
+        if known_responses.differ(first, second, (number,)):
             return False
-        if not alike_in_form(test_call, responses.reply(first, number), responses.reply(second, number)):
+        if not alike_in_form(
+            test_call, known_responses.response(first, number), known_responses.response(second, number)
+        ):
             return False
     return True
 

@@ -16,7 +16,7 @@ from autograder.exceptions import SandboxError
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import layers
 from autograder.sandbox.layers import landlock
-from autograder.sandbox.messages import Reply, prepared
+from autograder.sandbox.messages import Response, prepared
 from autograder.sandbox.sandbox import Sandbox
 
 BELOW = {  # the layers that one needs below it to be tried
@@ -57,7 +57,7 @@ def _tried(layer: str) -> tuple[str, str]:
     return "fails", f"a student's process {possible}: please report this to the kit's maintainers"
 
 
-def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Reply, float]:
+def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
     """Try what a layer forbids in a process that has only the layers `enabled`; and how long its process took to start."""
     without = tuple(name for name in layers.NAMES if name not in enabled and name != "fork")
     with Sandbox(rubrics.current().limits, without=without) as sandbox, tempfile.TemporaryDirectory() as outside:
@@ -68,7 +68,7 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Reply, float]:
         with sandbox.start() as student:
             started = time.monotonic() - began
             failed = student.load(["probes"])
-            if failed != Reply():
+            if failed != Response():
                 return failed, started
             return student.run([prepared("probes", layer, (__file__, outside, os.getpid()))])[0], started
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 Attempts = dict[str, Callable[[], object]]
 
 
-def tried(attempts: Attempts) -> list[str]:
+def probe_results(attempts: Attempts) -> list[str]:
     """The names of the attempts that nothing refused."""
     possible = []
     for name, attempt in attempts.items():
@@ -33,14 +33,14 @@ def fork(*_: object) -> list[str]:
 
 
 def session(*_: object) -> list[str]:
-    return tried({"stayed in the grader's session": lambda: found(os.getsid(0) != os.getpid())})
+    return probe_results({"stayed in the grader's session": lambda: found(os.getsid(0) != os.getpid())})
 
 
 def limits(*_: object) -> list[str]:
     import resource
 
     endless = resource.getrlimit(resource.RLIMIT_CPU)[1] == resource.RLIM_INFINITY
-    return tried(
+    return probe_results(
         {
             "took 64 GB of memory": lambda: bytearray(2**36),
             "wrote a file of 1 GB": lambda: os.truncate(os.open("large", os.O_CREAT | os.O_RDWR), 2**30),
@@ -51,7 +51,7 @@ def limits(*_: object) -> list[str]:
 
 
 def user(*_: object) -> list[str]:
-    return tried(
+    return probe_results(
         {
             "runs as root": lambda: found(0 in (os.getuid(), os.getgid(), *os.getgroups())),
             "read /etc/shadow": lambda: open("/etc/shadow"),
@@ -62,11 +62,11 @@ def user(*_: object) -> list[str]:
 
 def no_new_privileges(*_: object) -> list[str]:
     get_no_new_privs = 39
-    return tried({"may gain rights": lambda: found(ctypes.CDLL(None).prctl(get_no_new_privs, 0, 0, 0, 0) != 1)})
+    return probe_results({"may gain rights": lambda: found(ctypes.CDLL(None).prctl(get_no_new_privs, 0, 0, 0, 0) != 1)})
 
 
 def landlock(kit: str, outside: str, _: int) -> list[str]:
-    return tried(
+    return probe_results(
         {
             "read the kit": lambda: open(kit),
             "read /etc/passwd": lambda: open("/etc/passwd"),
@@ -78,7 +78,7 @@ def landlock(kit: str, outside: str, _: int) -> list[str]:
 
 
 def seccomp(*_: object) -> list[str]:
-    return tried(
+    return probe_results(
         {
             "opened a socket": socket.socket,
             "started a process": lambda: os._exit(0) if os.fork() == 0 else os.wait(),
@@ -92,7 +92,7 @@ def seccomp(*_: object) -> list[str]:
 
 def not_dumpable(_: str, __: str, grader: int) -> list[str]:
     above = {"the fork server": os.getppid(), "the grader": grader}
-    return tried(
+    return probe_results(
         {
             f"read {file} of {name}": lambda path=f"/proc/{pid}/{file}": open(path, "rb")  # type: ignore[misc]
             for name, pid in above.items()

@@ -67,20 +67,20 @@ def _results(call_result: CallResult) -> tuple[str, str]:
     """What was expected and what came back, as text."""
     expected, error = call_result.test_call.expected, call_result.test_call.rules.error
     wanted = f"{error}, because the docstring does not allow these arguments" if error else ""
-    if call_result.reply.ended is not None:
-        return wanted or display(expected), ended(call_result.reply.ended, (f"{call_result.target.module}.py",))
-    if call_result.reply.error is not None:
+    if call_result.response.ended is not None:
+        return wanted or display(expected), ended(call_result.response.ended, (f"{call_result.target.module}.py",))
+    if call_result.response.error is not None:
         return wanted or display(expected), _raised(call_result)
     if error:
-        return wanted, _bounded(display(call_result.reply.value))
+        return wanted, _bounded(display(call_result.response.value))
     if call_result.failure is not None and call_result.failure.kind == "dtype":  # other digits would draw the eye off
-        return display(expected), _bounded(display(call_result.reply.value, like=expected))
-    shown = pair(expected, call_result.reply.value)
+        return display(expected), _bounded(display(call_result.response.value, like=expected))
+    shown = pair(expected, call_result.response.value)
     return shown[0], _bounded(shown[1])
 
 
 def _raised(call_result: CallResult) -> str:
-    error = call_result.reply.error
+    error = call_result.response.error
     assert error is not None
     if error.hint == "missing":
         return sentence(call_result)

@@ -15,7 +15,7 @@ from autograder.feedback.sentences import seen, sentence
 from autograder.grading import scoring
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Result
-from autograder.grading.responses import wrong_in_value
+from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.scoring import CriterionScore, Why
 from autograder.homework import kit
 from autograder.homework.library import Misconception
@@ -25,23 +25,23 @@ from autograder.values.kinds import describe
 LONGEST = 300  # characters of one value
 # What the reasons of Graded mean, and the code that decides them.
 RULES: dict[Why, tuple[str, Callable[..., Any]]] = {
-    "right": ("every call passes", scoring.charges),
+    "right": ("every call passes", scoring.scores),
     "elsewhere": (
         "earned: the mistake that explains the failing calls costs another criterion (rule 1)",
-        scoring._Charging._of_values,
+        scoring._Scoring._of_values,
     ),
     "mistake": (
         "lost to a recognised mistake, which belongs to this criterion (rules 1 and 2)",
-        scoring._Charging._of_values,
+        scoring._Scoring._of_values,
     ),
-    "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", scoring._Charging._of_values),
-    "form": ("lost to an observed side effect or dtype (rule 4)", scoring._Charging._of_form),
+    "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", scoring._Scoring._of_values),
+    "form": ("lost to an observed side effect or dtype (rule 4)", scoring._Scoring._of_form),
     "too little": (
         "lost: fewer than half of its functions compute something correct (rule 4)",
-        scoring._Charging._of_form,
+        scoring._Scoring._of_form,
     ),
-    "tests": ("the share of wrong versions that the student's tests detect", scoring.charges),
-    "not imported": ("lost: the modules cannot be imported together", scoring.charges),
+    "tests": ("the share of wrong versions that the student's tests detect", scoring.scores),
+    "not imported": ("lost: the modules cannot be imported together", scoring.scores),
 }
 
 
@@ -78,9 +78,9 @@ def _call(call_result: CallResult) -> Iterator[str]:
     if call_result.failure is None:
         return
     yield f"           {sentence(call_result)}"
-    if test_call.kind == "call" and call_result.reply.error is None and call_result.reply.ended is None:
+    if test_call.kind == "call" and call_result.response.error is None and call_result.response.ended is None:
         yield f"           expected: {test_call.rules.error or _short(test_call.expected)}"
-        yield f"           returned: {_short(call_result.reply.value)}"
+        yield f"           returned: {_short(call_result.response.value)}"
 
 
 def _argument(value: Any) -> str:

@@ -66,7 +66,7 @@ def _not_together(graded: CriterionScore, result: Result) -> str:
     alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in needed]
     if alone:
         return f"{listed(alone)} could not be used; see the message at the top.\n"
-    error = graded.call_result.reply.error if graded.call_result is not None else None
+    error = graded.call_result.response.error if graded.call_result is not None else None
     raised = f": {error.kind}{where(error.file, error.line, rubric.current().files)}" if error is not None else ""
     return (
         f"The modules could not be imported together{raised}. Each can be imported alone, so check the names they import from "

@@ -13,11 +13,11 @@ from autograder.feedback import integration, student_tests
 from autograder.feedback.counterexamples import counterexample
 from autograder.feedback.sentences import (
     about_call,
+    analysis,
     briefly,
     lowered,
     named,
     needed,
-    reading,
     seen,
     sentence,
     undecided,
@@ -71,7 +71,11 @@ def _message(graded: CriterionScore, result: Result) -> str:
     if said := unwritten(graded.call_result, result.submission):
         return f"{said}\n"
     call_result = graded.call_result
-    if call_result is not None and call_result.reply.error is not None and call_result.reply.error.hint == "missing":
+    if (
+        call_result is not None
+        and call_result.response.error is not None
+        and call_result.response.error.hint == "missing"
+    ):
         return f"{sentence(call_result)}\n"
     if criterion.visible and module.at_once is not None:
         module = module.at_once
@@ -167,7 +171,7 @@ class _Lost:
         if of_form and example is not None and _alike(example, call_result):
             return ""  # what came back stands under the example
         # The example gives a line of its own, of another call: two lines in one message would not be told apart.
-        raises = example is not None and (example.reply.error is not None or example.reply.ended is not None)
+        raises = example is not None and (example.response.error is not None or example.response.ended is not None)
         said = about_call(f"`{call_result.target.function}`", sentence(call_result, place=not raises))
         wrong = self._otherwise_wrong() if graded.why == "unexplained" else None
         return f"{said} In another call, {lowered(sentence(wrong, place=False))}" if wrong is not None else said
@@ -220,7 +224,7 @@ class _Lost:
         if self.place:  # it may show another mistake than the ones named here
             return f"A failing call is shown under `{self.place}`."
         label = "For example" if _alike(self.example, self.graded.call_result) else "Another failing call"
-        outcomes = self.module.tried.get(self.example.test_call, ())
+        outcomes = self.module.probe_results.get(self.example.test_call, ())
         examples = _examples(self.example, self.module)
         return counterexample(self.example, _is_named(self.graded), examples, label, outcomes)
 
@@ -233,7 +237,9 @@ class _Lost:
     def _unsteady(self) -> bool:
         """Whether a public call of the function gave different results."""
         target = self.graded.call_result.target if self.graded.call_result is not None else None
-        return any(is_unsteady(own) for test_call, own in self.module.tried.items() if test_call.target == target)
+        return any(
+            is_unsteady(own) for test_call, own in self.module.probe_results.items() if test_call.target == target
+        )
 
     def public(self) -> str:
         """What the public examples say of a failure that none of them shows."""
@@ -252,7 +258,7 @@ class _Lost:
         if any(r.failure is not None and criteria[r.test_call.criterion].looks_at == "examples" for r in own):
             return ""
         located = any(misconception.does for misconception in graded.misconceptions)
-        called = call_result.reply.error is None or call_result.reply.error.hint != "signature"
+        called = call_result.response.error is None or call_result.response.error.hint != "signature"
         silent = located or not called or call_result.failure.kind not in OF_VALUE or graded.criterion.visible
         return PUBLIC_IS_RIGHT if examples and not silent else ""
 
@@ -261,7 +267,7 @@ class _Lost:
         if self.place:
             return ""
         if self.new:
-            return f"**Read:** {reading(self.new)}"
+            return f"**Read:** {analysis(self.new)}"
         if call_result is None:
             return f"**Read:** the docstrings in `{self.graded.criterion.module}.py`"
         return f"**Read:** the docstring of `{call_result.target.function}` in `{call_result.target.module}.py`"
@@ -298,7 +304,7 @@ def _alike(example: CallResult, call_result: CallResult | None) -> bool:
 
 
 def _error(call_result: CallResult) -> str:
-    return call_result.reply.error.kind if call_result.reply.error is not None else ""
+    return call_result.response.error.kind if call_result.response.error is not None else ""
 
 
 def _is_named(graded: CriterionScore) -> bool:

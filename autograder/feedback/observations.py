@@ -26,7 +26,7 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
     `outcomes` are those of the trials of the example; what is said of all calls must hold of those that are wrong.
     """
     test_call = example.test_call
-    if test_call.rules.error or example.reply.ended is not None:
+    if test_call.rules.error or example.response.ended is not None:
         return ""
     if is_unsteady(outcomes):
         return UNSTEADY
@@ -42,7 +42,7 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
     if said or differs.startswith(IN_ORDER):
         return differs
     alike = (
-        _returned(r) and difference(r.test_call.expected, r.reply.value, r.test_call.allowed) == differs
+        _returned(r) and difference(r.test_call.expected, r.response.value, r.test_call.allowed) == differs
         for r in made_up
     )
     if "transpose" in differs and not all(alike):
@@ -54,7 +54,7 @@ def differs_by(example: CallResult) -> str:
     """How the values of a public example differ; "" where it returned none."""
     test_call = example.test_call
     return (
-        difference(test_call.expected, example.reply.value, test_call.allowed, test_call.parts)
+        difference(test_call.expected, example.response.value, test_call.allowed, test_call.parts)
         if _returned(example)
         else ""
     )
@@ -62,13 +62,17 @@ def differs_by(example: CallResult) -> str:
 
 def _right_with(outcomes: Sequence[ProbeResult]) -> str:
     """What can be another in the call so that its result is right."""
-    right = (outcome.trial.change for outcome in outcomes[1:] if outcome.call_result.failure is None)
+    right = (outcome.probe.change for outcome in outcomes[1:] if outcome.call_result.failure is None)
     words = dict.fromkeys(filter(None, right))
     return f"The same call is correct with {', and with '.join(list(words)[:FEW])}." if words else ""
 
 
 def _returned(call_result: CallResult) -> bool:
-    return call_result.reply.error is None and call_result.reply.ended is None and not call_result.test_call.rules.error
+    return (
+        call_result.response.error is None
+        and call_result.response.ended is None
+        and not call_result.test_call.rules.error
+    )
 
 
 # Right for other arguments
@@ -95,7 +99,11 @@ def _agrees(call_result: CallResult, sentence: str) -> bool:
 
 def _mixed(call_result: CallResult, value: Any) -> bool:
     """Whether a result is this value; of a tuple the parts that are right need not be."""
-    expected, actual, allowed = call_result.test_call.expected, call_result.reply.value, call_result.test_call.allowed
+    expected, actual, allowed = (
+        call_result.test_call.expected,
+        call_result.response.value,
+        call_result.test_call.allowed,
+    )
     if not isinstance(expected, tuple) or not isinstance(value, tuple) or not isinstance(actual, tuple | list):
         return equal(value, actual, allowed)
     if not len(expected) == len(value) == len(actual):
@@ -112,26 +120,26 @@ def _mixed(call_result: CallResult, value: Any) -> bool:
 
 def dependence(outcomes: Sequence[ProbeResult]) -> str:
     """Sentences about the trials of one call, of which the first is the call itself; "" where both depend on the same."""
-    moves = [outcome for outcome in outcomes[1:] if outcome.trial.path]
+    moves = [outcome for outcome in outcomes[1:] if outcome.probe.path]
     if not moves:
         return ""
     base = outcomes[0].call_result
     names = tuple(f"`{name}`" for name in base.test_call.parts) or ("result",)
-    of_leaves = [(path, list(own)) for path, own in groupby(moves, lambda outcome: outcome.trial.path)]
+    of_leaves = [(path, list(own)) for path, own in groupby(moves, lambda outcome: outcome.probe.path)]
     said: list[tuple[int, str]] = []
     for number, name in enumerate(names):
-        right, yours = part(base.test_call.expected, number, names), part(base.reply.value, number, names)
+        right, yours = part(base.test_call.expected, number, names), part(base.response.value, number, names)
         if moved(right, right) is None or moved(yours, yours) is None or np.shape(right) != np.shape(yours):
             continue
         for path, own in of_leaves:
             leaf = f"`{path[0]}{''.join(f'[{key!r}]' for key in path[1:])}`"
             pairs = [
                 (
-                    t.trial.entry,
+                    t.probe.entry,
                     moved(right, part(t.call_result.test_call.expected, number, names)),
-                    moved(yours, part(t.call_result.reply.value, number, names)),
+                    moved(yours, part(t.call_result.response.value, number, names)),
                     _again(t, number, names),
-                    *(moved(*(part(value, number, names) for value in pair)) for pair in t.trial.elsewhere),
+                    *(moved(*(part(value, number, names) for value in pair)) for pair in t.probe.elsewhere),
                 )
                 for t in own
             ]
@@ -143,7 +151,9 @@ def dependence(outcomes: Sequence[ProbeResult]) -> str:
 def _again(outcome: ProbeResult, number: int, names: Sequence[str]) -> Array:
     """Where your result moves among other numbers; everywhere, where that was not played."""
     shape = np.shape(part(outcome.call_result.test_call.expected, number, names))
-    moves = [moved(*(part(call_result.reply.value, number, names) for call_result in pair)) for pair in outcome.again]
+    moves = [
+        moved(*(part(call_result.response.value, number, names) for call_result in pair)) for pair in outcome.again
+    ]
     alike = [move for move in moves if move is not None and move.shape == shape]
     return np.abs(alike).max(axis=0) if alike and len(alike) == len(moves) else np.ones(shape, int)
 

@@ -47,15 +47,15 @@ def sentence(call_result: CallResult, place: bool = True, files: tuple[str, ...]
     """
     assert call_result.failure is not None
     own = (f"{call_result.target.module}.py", *files) if place else ()
-    if call_result.reply.ended is not None:
-        return ended(call_result.reply.ended, own)
-    if call_result.reply.error is not None and call_result.failure.kind == "raised":
-        return _raised(call_result.reply.error, call_result, own)
+    if call_result.response.ended is not None:
+        return ended(call_result.response.ended, own)
+    if call_result.response.error is not None and call_result.failure.kind == "raised":
+        return _raised(call_result.response.error, call_result, own)
     if call_result.failure.kind in FORMS:
         said = f"the docstring says {returns(call_result.target) or kind_of(call_result.test_call.expected)}"
         kind = call_result.failure.kind
         return f"{FORMS[kind]}{_part(call_result)}; {KEEP_DTYPE if kind == 'dtype' else said}."
-    if call_result.failure.kind in ("changed", "changed_later") and call_result.reply.changed:
+    if call_result.failure.kind in ("changed", "changed_later") and call_result.response.changed:
         return _changed(call_result)
     return FAULTS[call_result.failure.kind]
 
@@ -85,7 +85,7 @@ def form_of_example(call_result: CallResult) -> str:
     returned = returns(call_result.target)
     return form(
         test_call.expected,
-        test_call.counted(call_result.reply.value),
+        test_call.counted(call_result.response.value),
         test_call.allowed,
         test_call.rules.dtype,
         returned,
@@ -103,7 +103,9 @@ def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
 def unwritten(call_result: CallResult | None, submission: Submission) -> str:
     """A sentence about a function that computes nothing, as its text says, or that is defined twice, the last time so; "" for
     others, and where it cannot be called as it should be."""
-    if call_result is None or (call_result.reply.error is not None and call_result.reply.error.hint == "signature"):
+    if call_result is None or (
+        call_result.response.error is not None and call_result.response.error.hint == "signature"
+    ):
         return ""
     return _stubs(submission.text(f"{call_result.target.module}.py")).get(call_result.target.function, "")
 
@@ -117,7 +119,7 @@ def _stubs(text: bytes) -> dict[str, str]:
 
 def lacking(call_result: CallResult) -> str:
     """The contract function of the same module that a call needs, and that is not written or not there; "" if none."""
-    error = call_result.reply.error
+    error = call_result.response.error
     if error is None or error.kind not in ("NotImplementedError", "NameError"):
         return ""
     name = next(iter(error.passed), "")
@@ -127,7 +129,7 @@ def lacking(call_result: CallResult) -> str:
 
 def needed(call_result: CallResult) -> str:
     """What a call lacks, as "`softmax`, which is not written yet"; "" if nothing."""
-    name, error = lacking(call_result), call_result.reply.error
+    name, error = lacking(call_result), call_result.response.error
     if not name or error is None:
         return ""
     why = f"`{call_result.target.module}.py` does not have" if error.kind == "NameError" else "is not written yet"
@@ -172,7 +174,7 @@ def _changed(call_result: CallResult) -> str:
     if test_call.kind == "call":
         names = [*names[: len(test_call.args)], *test_call.kwargs]  # arguments by keyword are counted after the others
     # Positions and paths are those of arguments that the grader has made: nothing in them is the student's choice.
-    said = in_words(names, call_result.reply.changed)
+    said = in_words(names, call_result.response.changed)
     # A call that raised an error may have changed them before.
     seen = "After the call, its arguments were modified" if test_call.kind == "changes" else "It modified its arguments"
     return f"{seen}: {said}. {WORK_ON_COPIES}"
@@ -219,7 +221,7 @@ def undecided(misconceptions: Sequence[Misconception]) -> str:
     return "\n\n".join([*said, f"**Fix:** {right.pop()}"] if len(right) == 1 else said)
 
 
-def reading(misconceptions: Sequence[Misconception]) -> str:
+def analysis(misconceptions: Sequence[Misconception]) -> str:
     """What to read about mistakes, each once."""
     return "; ".join(dict.fromkeys(misconception.read for misconception in misconceptions))
 

@@ -7,7 +7,7 @@ from autograder.feedback.sentences import ended
 from autograder.grading.student_tests import FunctionTests
 from autograder.homework import reference
 from autograder.homework.rubric import TESTS_FILE
-from autograder.sandbox.messages import Reply
+from autograder.sandbox.messages import Response
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import printable
 from autograder.values.source import text_lines
@@ -28,7 +28,7 @@ def told(tests: FunctionTests, submission: Submission) -> str:
         case "time":
             return f"No points: the tests of {function} take too long on correct solutions.\n"
         case "import":
-            return f"No points: `{TESTS_FILE}` cannot be imported beside correct solutions. {_why(outcome.reply)}\n"
+            return f"No points: `{TESTS_FILE}` cannot be imported beside correct solutions. {_why(outcome.response)}\n"
         case "rejects":
             return f"No points: a test rejects a correct `{tests.function}`. {CORRECT}\n\n{_rejection(tests, submission)}\n"
     if tests.undetected is None and not tests.not_run:
@@ -41,20 +41,20 @@ def told(tests: FunctionTests, submission: Submission) -> str:
     return f"{said}\n"
 
 
-def _why(reply: Reply) -> str:
+def _why(response: Response) -> str:
     """Why the file cannot be imported."""
-    if reply.ended is not None:
-        return ended(reply.ended, (TESTS_FILE,), "import")
-    assert reply.error is not None
-    return f"It raises {reply.error.kind}" + (f" in line {reply.error.line}." if reply.error.line else ".")
+    if response.ended is not None:
+        return ended(response.ended, (TESTS_FILE,), "import")
+    assert response.error is not None
+    return f"It raises {response.error.kind}" + (f" in line {response.error.line}." if response.error.line else ".")
 
 
 def _rejection(tests: FunctionTests, submission: Submission) -> str:
     """Which test fails where, on what kind of correct solution."""
     outcome = tests.outcome
     style = f"a correct solution in this style: {tests.style}" if tests.style else "the reference solution"
-    if outcome.reply.ended is not None:
-        return f"{ended(outcome.reply.ended, (TESTS_FILE,), f'`{outcome.test}`')}\n\nThis was {style}"
+    if outcome.response.ended is not None:
+        return f"{ended(outcome.response.ended, (TESTS_FILE,), f'`{outcome.test}`')}\n\nThis was {style}"
     lines = text_lines(submission.text(TESTS_FILE))
     if not 0 < outcome.line <= len(lines):
         return f"`{outcome.test}` fails on {style}"

@@ -124,11 +124,13 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     trouble = submission.trouble(module.module, rubric.current().files)
     if trouble:
         return trouble
-    reply = module.broken
-    assert reply is not None
-    if reply.ended is not None:
-        return f"`{module.module}.py` could not be imported. {ended(reply.ended, (f'{module.module}.py',), 'import')}"
-    error = reply.error
+    response = module.broken
+    assert response is not None
+    if response.ended is not None:
+        return (
+            f"`{module.module}.py` could not be imported. {ended(response.ended, (f'{module.module}.py',), 'import')}"
+        )
+    error = response.error
     assert error is not None
     file = shown(error.file) or f"{module.module}.py"
     place = f" (line {error.line} of `{file}`)" if error.line else ""
@@ -211,9 +213,9 @@ def _reason(call_result: CallResult) -> str:
     function, question = f"`{call_result.target.function}`", call_result.test_call.rules.question
     if call_result.unwritten:
         return f"{function} is not written yet, so no answers could be graded."
-    if call_result.reply.error is not None or call_result.reply.ended is not None:
+    if call_result.response.error is not None or call_result.response.ended is not None:
         return f"{about_call(function, sentence(call_result))} No answers could be graded."
-    value = call_result.reply.value
+    value = call_result.response.value
     if not isinstance(value, dict):
         return f"{function} must return a dict that maps each question id to a letter. No answers could be graded."
     if question not in value:

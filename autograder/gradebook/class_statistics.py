@@ -22,7 +22,7 @@ import numpy as np
 from autograder.feedback.counterexamples import lines
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
-from autograder.grading.responses import wrong_in_value
+from autograder.grading.known_responses import wrong_in_value
 from autograder.homework import kit, rubric
 from autograder.submissions.submission import Submission
 from autograder.submissions.uploads import Student
@@ -40,12 +40,12 @@ STEP = 123.456789
 class Unexplained:
     """A function of one submission.
 
-    `replies` is the digest of what it replied where it is wrong, `criteria` are those with such calls, first the one of value
+    `responses` is the digest of what it replied where it is wrong, `criteria` are those with such calls, first the one of value
     that has the most. `source` is "" where the function cannot stand alone, `example` where no public example shows it.
     """
 
     function: str
-    replies: str
+    responses: str
     criteria: tuple[str, ...]
     source: str
     example: str
@@ -80,12 +80,12 @@ def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[St
     alike: dict[tuple[str, str], list[tuple[str, Unexplained]]] = {}
     for key, every in submissions.items():
         for entry in every:
-            alike.setdefault((entry.function, entry.replies), []).append((key, entry))
+            alike.setdefault((entry.function, entry.responses), []).append((key, entry))
     made = []
     for pairs in alike.values():
         pairs.sort(key=lambda pair: (not pair[1].source, len(pair[1].source), pair[0]))
         made.append({key: replace(entry, source=_without(words, entry.source)) for key, entry in pairs})
-    return sorted(made, key=lambda group: (-len(group), shortest(group).function, shortest(group).replies))
+    return sorted(made, key=lambda group: (-len(group), shortest(group).function, shortest(group).responses))
 
 
 def digest_of(wrong: Sequence[CallResult]) -> str:
@@ -100,9 +100,11 @@ def digest_of(wrong: Sequence[CallResult]) -> str:
         most = max(
             (magnitude(np.asarray(leaf)) for leaf in leaves(test_call.expected) if _is_number(leaf)), default=1.0
         )
-        error = call_result.reply.error
-        reply = error.kind if error is not None else _rounded(call_result.reply.value, STEP * test_call.allowed * most)
-        total.update(repr((test_call.number, reply)).encode())
+        error = call_result.response.error
+        response = (
+            error.kind if error is not None else _rounded(call_result.response.value, STEP * test_call.allowed * most)
+        )
+        total.update(repr((test_call.number, response)).encode())
     return total.hexdigest()[:16]
 
 
@@ -132,9 +134,9 @@ def _example(module: ModuleResult, function: str) -> str:
     call_result = next((r for r in shown if r is not None and r.target.function == function), None)
     if call_result is None:
         return ""
-    if call_result.reply.error is not None:  # its text is the student's
+    if call_result.response.error is not None:  # its text is the student's
         call_result = replace(
-            call_result, reply=replace(call_result.reply, error=replace(call_result.reply.error, text=""))
+            call_result, response=replace(call_result.response, error=replace(call_result.response.error, text=""))
         )
     return lines(call_result).partition("\n\n")[2].replace("\n# yours: ", "\n# theirs:")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from autograder.sandbox.messages import Call, Reply
+from autograder.sandbox.messages import Call, Response
 from autograder.sandbox.wire import Kept
 from autograder.values.compare import Compared, Failure, compare
 from autograder.values.tree import leaves
@@ -87,16 +87,16 @@ class TestCall:
         named = zip(self.parts, value, self.expected, strict=True)
         return tuple(part if name in self.rules.parts else expected for name, part, expected in named)
 
-    def compared(self, reply: Reply) -> Compared:
+    def compared(self, response: Response) -> Compared:
         """The result held against the expected one; the reply that is the references' own, once."""
-        return self._references if self.call.is_seen(reply) else self._compared(reply)
+        return self._references if self.call.is_seen(response) else self._compared(response)
 
     @cached_property
     def _references(self) -> Compared:
-        return self._compared(next(reply for reply, _ in self.call.seen.values()))
+        return self._compared(next(response for response, _ in self.call.seen.values()))
 
-    def _compared(self, reply: Reply) -> Compared:
-        return compare(self.expected, self.counted(reply.value), self.allowed, self.rules.dtype)
+    def _compared(self, response: Response) -> Compared:
+        return compare(self.expected, self.counted(response.value), self.allowed, self.rules.dtype)
 
     @property
     def needs(self) -> set[int]:
@@ -140,7 +140,7 @@ class CallResult:
     """What came of one step. `deviation` is the largest difference, as a share of max(1, largest expected magnitude)."""
 
     test_call: TestCall
-    reply: Reply
+    response: Response
     failure: Failure | None = None
     deviation: float = 0.0
 
@@ -151,5 +151,5 @@ class CallResult:
     @property
     def unwritten(self) -> bool:
         """Whether the function itself, and nothing that it calls, says that it is not implemented."""
-        error = self.reply.error
+        error = self.response.error
         return error is not None and error.kind == "NotImplementedError" and error.passed[:1] == (self.target.function,)

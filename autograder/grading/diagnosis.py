@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.call_results import CallResult, TestCall
+from autograder.grading.known_responses import KnownResponses, wrong_in_value
 from autograder.grading.probes import arguments
-from autograder.grading.responses import Responses, wrong_in_value
 from autograder.grading.search import Candidate, Search, Table
 from autograder.grading.thresholds import LEAST_EVIDENCE
 from autograder.homework import reference
@@ -124,9 +124,9 @@ class Diagnoser:
     def __init__(self, rubric: Rubric, test_calls: Mapping[str, Sequence[Sequence[TestCall]]]):
         """`test_calls` are those of each module, by process, in the order in which it plays them."""
         self.rubric, self.test_calls = rubric, test_calls
-        self._kept: dict[tuple[str, str, Helpers], Responses] = {}  # what was used last comes last
+        self._kept: dict[tuple[str, str, Helpers], KnownResponses] = {}  # what was used last comes last
 
-    def responses(self, module: str, function: str, helpers: Helpers = ()) -> Responses:
+    def known_responses(self, module: str, function: str, helpers: Helpers = ()) -> KnownResponses:
         """The replies of a function's known versions, beside helpers with these mistakes."""
         key = (module, function, helpers)
         self._kept[key] = self._kept.pop(key) if key in self._kept else self._new_table(*key)
@@ -134,7 +134,7 @@ class Diagnoser:
 
     def forget(self) -> None:
         """Keep what was used last, so that what is held does not grow with a class."""
-        held = sum(responses.held for responses in self._kept.values())
+        held = sum(known_responses.held for known_responses in self._kept.values())
         while held > MOST_HELD:
             held -= self._kept.pop(next(iter(self._kept))).held
 
@@ -180,14 +180,14 @@ class Diagnoser:
     def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
         """Single known mistakes whose wrong reply the function gave in a few calls at least, those with the most first; none that
         would have made a right call wrong."""
-        table = Table(self.responses(module, function))
+        table = Table(self.known_responses(module, function))
         search = Search(self.rubric, module, function, call_results, [table])
         exact = [m for m in of_function(module, function) if not m.inexact and not m.memory]
         right = [call_result for call_result in call_results if call_result.failure is None]
         wrong = [
             call_result
             for call_result in call_results
-            if wrong_in_value(call_result) and call_result.reply.error is None
+            if wrong_in_value(call_result) and call_result.response.error is None
         ]
         candidates = filter(None, (search.candidate(table, (misconception,)) for misconception in exact))
         ranked = [(sum(map(c.fits, wrong)), c) for c in candidates if c.reproduces(right)]
@@ -201,7 +201,7 @@ class Diagnoser:
         above: Mapping[str, Explanation],
     ) -> Explanation:
         wrong = [call_result for call_result in call_results if wrong_in_value(call_result)]
-        if wrong and all(r.reply.ended is not None or is_absent(r) for r in wrong):
+        if wrong and all(r.response.ended is not None or is_absent(r) for r in wrong):
             return Explanation(empty=computes_nothing(call_results))
         helpers = self.rubric.helpers(module, (function,))
         if any(name in above and not above[name].complete for name in helpers):
@@ -223,7 +223,7 @@ class Diagnoser:
 
     def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator[Table]:
         """The replies to be searched: beside correct helpers, then beside those that the submission has."""
-        yield Table(self.responses(module, function))
+        yield Table(self.known_responses(module, function))
         helpers = self.rubric.helpers(module, (function,))
         misconceptions = {n: above[n].sure for n in helpers if n in above and above[n].sure}
         if misconceptions:
@@ -237,18 +237,18 @@ class Diagnoser:
 
     def _beside(self, module: str, function: str, helpers: Mapping[str, tuple[Misconception, ...]]) -> Table:
         misconceptions = tuple(dict.fromkeys(m for own in helpers.values() for m in own))
-        return Table(self.responses(module, function, tuple(helpers.items())), misconceptions)
+        return Table(self.known_responses(module, function, tuple(helpers.items())), misconceptions)
 
-    def _new_table(self, module: str, function: str, helpers: Helpers) -> Responses:
-        built = {name: Responses(module, name, (), {}).version(misconceptions) for name, misconceptions in helpers}
-        return Responses(
+    def _new_table(self, module: str, function: str, helpers: Helpers) -> KnownResponses:
+        built = {name: KnownResponses(module, name, (), {}).version(misconceptions) for name, misconceptions in helpers}
+        return KnownResponses(
             module, function, self.test_calls[module], {n: version for n, version in built.items() if version}
         )
 
 
 def is_absent(call_result: CallResult) -> bool:
     """Whether there is nothing to explain: the function is missing, not written, or cannot be called with its arguments."""
-    error = call_result.reply.error
+    error = call_result.response.error
     return call_result.unwritten or (error is not None and error.hint in ("missing", "signature"))
 
 
@@ -260,20 +260,22 @@ def has(misconceptions: Iterable[Misconception], misconception: Misconception) -
 def computes_nothing(call_results: Iterable[CallResult]) -> bool:
     """Whether a function gives one and the same number everywhere, an argument as it is, or an error, on every call."""
     calls = [
-        r for r in call_results if r.test_call.kind == "call" and not r.test_call.rules.error and r.reply.ended is None
+        r
+        for r in call_results
+        if r.test_call.kind == "call" and not r.test_call.rules.error and r.response.ended is None
     ]
-    if all(call_result.reply.error is not None for call_result in calls):
+    if all(call_result.response.error is not None for call_result in calls):
         return True
-    if any(call_result.reply.error is not None for call_result in calls):
+    if any(call_result.response.error is not None for call_result in calls):
         return False
-    if _is_one_number(r.reply.value for r in calls) and not _is_one_number(r.test_call.expected for r in calls):
+    if _is_one_number(r.response.value for r in calls) and not _is_one_number(r.test_call.expected for r in calls):
         return True
     names = set[str](arguments(calls[0].test_call))  # arguments that may be what is always returned
     returned = set[str]()
     for call_result in calls:
         given = arguments(call_result.test_call)
         kept = {name for name in names if isinstance(given.get(name), Kept)}  # of an earlier call: not there to compare
-        same = {name for name in names - kept if _same(given.get(name), call_result.reply.value)}
+        same = {name for name in names - kept if _same(given.get(name), call_result.response.value)}
         names, returned = kept | same, returned | same
         if not names:
             return False
@@ -331,7 +333,7 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
         _, right, read = of_form("float64_result", call_result.target.function)
         does = f"Your result is {name} for {floats} arguments."
         yield _mistake(call_result, f"{name}_result", does, right if name == "float64" else f"{KEEP_DTYPE}.", read)
-    if call_result.reply.shared:
+    if call_result.response.shared:
         does, right = "Your result shares memory with an argument.", "Return a new array, or a copy."
         yield _mistake(call_result, "shares_memory", does, right, COPIES)
     kind = call_result.failure.kind if call_result.failure is not None else ""
@@ -350,7 +352,7 @@ def _changed(call_result: CallResult) -> Iterator[Misconception]:
     later = call_result.test_call.kind == "changes"
     names = list(inspect.signature(reference.functions()[call_result.target.function]).parameters)
     first: dict[int, Change] = {}  # of each argument
-    for change in call_result.reply.changed:
+    for change in call_result.response.changed:
         first.setdefault(change.argument, change)
     for number, change in first.items():
         name = part(names, number, ()).replace(" ", "_")
@@ -365,12 +367,12 @@ def _dtypes(call_result: CallResult) -> tuple[str, str]:
 
     A wrong shape, or more or fewer results than expected, hide no wrong dtype.
     """
-    reply, test_call = call_result.reply, call_result.test_call
+    response, test_call = call_result.response, call_result.test_call
     expected = [part.dtype for part in arrays(test_call.expected)]
     due = next((dtype for dtype in expected if dtype.kind == "f"), None)
-    if due is None or not test_call.rules.dtype or reply.error is not None or reply.ended is not None:
+    if due is None or not test_call.rules.dtype or response.error is not None or response.ended is not None:
         return "", ""
-    returned = [part.dtype for part in leaves(reply.value) if isinstance(part, np.ndarray | np.generic)]
+    returned = [part.dtype for part in leaves(response.value) if isinstance(part, np.ndarray | np.generic)]
     wrong = next((dtype for dtype in returned if dtype.kind in "fiu" and dtype not in expected), None)
     return (str(wrong), str(due)) if wrong is not None else ("", "")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.grading.call_results import TestCall
 from autograder.sandbox import wire
-from autograder.sandbox.messages import Error, Reply
+from autograder.sandbox.messages import Error, Response
 from autograder.sandbox.student.calls import Absent, Calls
 from autograder.values.errors import builtin_kinds, passed, text_of
 from autograder.values.tree import copied
@@ -22,35 +22,35 @@ class Direct:
         self.functions = functions
         self._calls = Calls(wire.MAX_FROM_STUDENT, _no_handles)
 
-    def play(self, test_call: TestCall) -> Reply:
+    def play(self, test_call: TestCall) -> Response:
         """The reply of a student's process whose functions were these."""
         try:
             if test_call.kind == "call":
                 return self._call(test_call)
             if test_call.kind == "changes":
-                return Reply(changed=tuple(self._calls.changes(test_call.about)))
+                return Response(changed=tuple(self._calls.changes(test_call.about)))
             if test_call.kind == "look":
-                return Reply(copied(self._calls.look(test_call.args[0])))
+                return Response(copied(self._calls.look(test_call.args[0])))
             self._calls.write(*test_call.args)
         except Exception as error:
             hint, kinds = "absent" if isinstance(error, Absent) else "", tuple(builtin_kinds(error))
             names = tuple(passed(error, lambda name: True))
-            return Reply(error=Error(kinds, text_of(error), "", 0, hint, names))
-        return Reply()
+            return Response(error=Error(kinds, text_of(error), "", 0, hint, names))
+        return Response()
 
-    def _call(self, test_call: TestCall) -> Reply:
+    def _call(self, test_call: TestCall) -> Response:
         function = self.functions.get(test_call.target.function)
         if function is None:
-            return Reply(error=Error(("AttributeError",), "", "", 0, "missing"))
+            return Response(error=Error(("AttributeError",), "", "", 0, "missing"))
         args, kwargs = copied(test_call.args), copied(dict(test_call.kwargs))  # arrays as they lie in memory
-        reply = self._calls.call(function, args, kwargs, test_call.rules.checks, test_call.number)
-        return replace(reply, value=copied(reply.value))  # a later step may write into the result
+        response = self._calls.call(function, args, kwargs, test_call.rules.checks, test_call.number)
+        return replace(response, value=copied(response.value))  # a later step may write into the result
 
 
-def play(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Reply]:
+def play(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Response]:
     """The replies to steps of one script, in their order."""
     return list(map(Direct(functions).play, test_calls))
 
 
-def _no_handles(handle: wire.Handle) -> Callable[..., Any]:
+def _no_handles(handle: wire.CallbackHandle) -> Callable[..., Any]:
     raise LookupError(f"functions among the arguments are called directly, not through the handle {handle.id}")

@@ -36,10 +36,10 @@ class Endless(BaseException):
 
 
 class EditRunner:
-    """The edits of one function; `reply` answers an encoded request that is not sent."""
+    """The edits of one function; `response` answers an encoded request that is not sent."""
 
-    def __init__(self, submission: "StudentModules", reply: Callable[[bytes], tuple[Any, ...]]):
-        self.submission, self.reply = submission, reply
+    def __init__(self, submission: "StudentModules", response: Callable[[bytes], tuple[Any, ...]]):
+        self.submission, self.response = submission, response
         self.module, self.text = "", Text(b"", "", ())
 
     def _read(self, module: str, function: str, others: list[str]) -> None:
@@ -54,7 +54,7 @@ class EditRunner:
         mark(self.text.units)
         seen: set[int] = set()
         with contextlib.suppress(Exception), self._defined(map(noting, self.text.units), {SEEN: seen.add}):
-            self.reply(call)
+            self.response(call)
         edits = enumerate(self.text.edits)
         rows = [(number, edit.size, edit.lines[0]) for number, edit in edits if evaluated(edit, seen)]
         rows.sort(key=lambda row: row[2] not in lines)
@@ -63,7 +63,7 @@ class EditRunner:
     def edited(self, number: int, call: bytes) -> tuple[Any, ...]:
         edit = self.text.edits[number]
         with edit.made(), self._defined(self.text.made_from(edit.unit)):
-            return self.reply(call)
+            return self.response(call)
 
     def edit(self, module: str, function: str, others: list[str], number: int) -> tuple[Any, ...]:
         self._read(module, function, others)
@@ -106,7 +106,7 @@ def _up(*_: Any) -> None:
     raise Endless
 
 
-def handlers(submission: "StudentModules", reply: Callable[[bytes], tuple[Any, ...]]) -> Mapping[str, Any]:
+def handlers(submission: "StudentModules", response: Callable[[bytes], tuple[Any, ...]]) -> Mapping[str, Any]:
     """The requests that this adds to a session."""
-    runner = EditRunner(submission, reply)
+    runner = EditRunner(submission, response)
     return {"edits": runner.edits, "edited": runner.edited, "edit": runner.edit}

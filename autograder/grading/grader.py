@@ -29,12 +29,12 @@ from autograder.grading import plan as scripts
 from autograder.grading.call_results import CallResult, TestCall, with_needed
 from autograder.grading.comparison import compared
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
+from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.plan import Plan
-from autograder.grading.probes import Probe, ProbeResult, is_unsteady, played_again, trials
+from autograder.grading.probes import Probe, ProbeResult, is_unsteady, probes_of, with_other_numbers
 from autograder.grading.repair import Repair, Repairs, charged_as
-from autograder.grading.responses import alike, wrong_in_value
 from autograder.grading.runner import Runner
-from autograder.grading.scoring import CriterionScore, Why, charges
+from autograder.grading.scoring import CriterionScore, Why, scores
 from autograder.grading.search import is_boolean
 from autograder.grading.student_tests import graded_tests
 from autograder.grading.thresholds import TIMES
@@ -43,7 +43,7 @@ from autograder.homework import reference as references
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion
 from autograder.sandbox.budget import Limits
-from autograder.sandbox.messages import Reply
+from autograder.sandbox.messages import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 
@@ -53,16 +53,16 @@ class ModuleResult:
     """What grading one module found, before it is put into words. `broken` says why it could not be imported.
 
     `unexplained` are functions that no known mistake explains, each with its records beside correct helpers, or its own.
-    `tried` are the trials of wrong public examples that nothing explains. `at_once` is what visible criteria may be explained
-    with, if the module depends on wrong modules of the submission.
+    `probe_results` are the probes of failing public examples that nothing explains. `at_once` is what visible criteria may be
+    explained with, if the module depends on wrong modules of the submission.
     """
 
     module: str
     graded: tuple[CriterionScore, ...]
-    broken: Reply | None = None
+    broken: Response | None = None
     call_results: tuple[CallResult, ...] = ()
     unexplained: Mapping[str, tuple[CallResult, ...]] = field(default_factory=dict)
-    tried: Mapping[TestCall, tuple[ProbeResult, ...]] = field(default_factory=dict)
+    probe_results: Mapping[TestCall, tuple[ProbeResult, ...]] = field(default_factory=dict)
     at_once: "ModuleResult | None" = None
 
 
@@ -110,25 +110,25 @@ class Grader:
     def prepare(self) -> None:
         """Learn what the references reply: whoever replies alike, byte by byte, need not be read again."""
         right = Submission("references", references.files())
-        with Runner.in_sandbox(self.sandbox, self.plan, right, is_reference=True) as player:
-            graded_with(player, self.diagnoser, self.rubric.groups)
+        with Runner.in_sandbox(self.sandbox, self.plan, right, is_reference=True) as runner:
+            graded_with(runner, self.diagnoser, self.rubric.groups)
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration" and "tests")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
-        with Runner.in_sandbox(self.sandbox, self.plan, submission) as player:
-            results = graded_with(player, self.diagnoser, names)
+        with Runner.in_sandbox(self.sandbox, self.plan, submission) as runner:
+            results = graded_with(runner, self.diagnoser, names)
         if TESTS in names:
             results += (ModuleResult(TESTS, graded_tests(self.sandbox, self.rubric, submission)),)
         return Result(submission, results, tuple(self.sandbox.layers))
 
 
-def graded_with(player: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
+def graded_with(runner: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
     """What a player's submission earns in these modules (and "integration"); its tests are graded elsewhere."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            results = _Grading(player.plan, player, diagnoser).all(names)
+            results = _Grading(runner.plan, runner, diagnoser).all(names)
         finally:
             diagnoser.forget()
     return tuple(results[name] for name in names if name in results)
@@ -142,30 +142,30 @@ def diagnoser_of(plan: Plan) -> Diagnoser:
 class _Grading:
     """One submission on its way; the methods stand in the order in which they are needed."""
 
-    def __init__(self, plan: Plan, player: Runner, diagnoser: Diagnoser):
-        self.plan, self.rubric, self.player, self.diagnoser = plan, plan.rubric, player, diagnoser
+    def __init__(self, plan: Plan, runner: Runner, diagnoser: Diagnoser):
+        self.plan, self.rubric, self.runner, self.diagnoser = plan, plan.rubric, runner, diagnoser
         self.call_results: dict[TestCall, CallResult] = {}  # from beside references
         self.previewed: dict[TestCall, CallResult] = {}  # of public calls, from the preview
         self.depends = set[str]()  # modules whose public calls differ in the preview: see _run
-        self.repairs = Repairs(player)
+        self.repairs = Repairs(runner)
         # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
         self.examples: dict[str, dict[str, list[CallResult]]] = {}
         self.alone: dict[str, dict[str, CallResult | None]] = {}
-        self.at_once: dict[str, _Reading] = {}
-        self.tried: dict[str, dict[TestCall, tuple[ProbeResult, ...]]] = {}
+        self.at_once: dict[str, _Analysis] = {}
+        self.probe_results: dict[str, dict[TestCall, tuple[ProbeResult, ...]]] = {}
         self.first_tries: dict[str, CriterionScore] = {}  # of criteria of the integration
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         modules = [name for name in names if name in self.rubric.modules]
         whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
         # Everything that may be shown is made before the first hidden call: a process could leave a mark for a later one.
-        self.previewed = self.player.preview(modules)
+        self.previewed = self.runner.preview(modules)
         for module in modules:
             self._make_public_calls(module)
         for module in modules:
             self._read_public_calls(module)
         visible = {m: [c for c in self.rubric.of(m) if c.visible] for m in modules}
-        at_once = {m: [(c, self.at_once[m].charges[c.id].passed) for c in own] for m, own in visible.items()}
+        at_once = {m: [(c, self.at_once[m].scores[c.id].passed) for c in own] for m, own in visible.items()}
         together = self._integration([criterion for criterion in whole if criterion.visible], at_once)
         later = [criterion for criterion in whole if not criterion.visible]
         if not any(call_result.failure for call_result in self.previewed.values()):
@@ -173,8 +173,8 @@ class _Grading:
             self.first_tries = {criterion.id: self._together(criterion) for criterion in later}
         results: dict[str, ModuleResult] = {}
         # The module whose process is still there goes on in it.
-        for module in sorted(modules, key=self.player.has_ended):
-            self.call_results |= self.player.hidden(module)
+        for module in sorted(modules, key=self.runner.has_ended):
+            self.call_results |= self.runner.hidden(module)
         for module in modules:
             results[module] = self._result(module)
         earned = {m: [(graded.criterion, graded.passed) for graded in result.graded] for m, result in results.items()}
@@ -195,7 +195,7 @@ class _Grading:
         public = {test_call: self.previewed[test_call] for test_call in self.plan.shown(module)}
         call_results = dict(public)
         if any(call_result.failure is not None for call_result in public.values()):
-            beside = self.player.public(module)
+            beside = self.runner.public(module)
             if not all(_same(call_result, beside[test_call]) for test_call, call_result in public.items()):
                 self.depends.add(module)
                 call_results = beside
@@ -203,12 +203,12 @@ class _Grading:
 
     def _read_public_calls(self, module: str) -> None:
         """The examples to show, alone and with probes, and the diagnosis of the visible criteria."""
-        is_broken = self.player.broken(module) is not None
+        is_broken = self.runner.broken(module) is not None
         self.examples[module] = {} if is_broken else self._examples(module, self.call_results)
-        self.at_once[module] = self._reading(module, self._records(self.plan.shown(module)), at_once=True)
+        self.at_once[module] = self._analysis(module, self._records(self.plan.shown(module)), at_once=True)
         explanations = self.at_once[module].explanations
         self.alone[module] = {name: self._alone(own, explanations[name]) for name, own in self.examples[module].items()}
-        self.tried[module] = self._trials(module)
+        self.probe_results[module] = self._trials(module)
 
     def _examples(self, module: str, call_results: Mapping[TestCall, CallResult]) -> dict[str, list[CallResult]]:
         by_function: dict[str, list[CallResult]] = {}
@@ -226,8 +226,8 @@ class _Grading:
             if explanation.replies_so(example):
                 return example
             together = example.target.module not in self.depends
-            reply = example.reply if example.unwritten else self.player.alone(example.test_call, together)
-            again = compared([example.test_call], [reply])[0]
+            response = example.response if example.unwritten else self.runner.alone(example.test_call, together)
+            again = compared([example.test_call], [response])[0]
             if again.failure is not None:
                 return again
         return None
@@ -238,18 +238,18 @@ class _Grading:
         explanations, alone = self.at_once[module].explanations, self.alone[module]
         unexplained = {name: own for name, own in self.examples[module].items() if not explanations[name].complete}
         examples = [alone.get(name) or own[0] for name, own in unexplained.items()]
-        wrong = [e for e in examples if e.reply.ended is None and not is_absent(e)]
+        wrong = [e for e in examples if e.response.ended is None and not is_absent(e)]
         doubtful = {e.target.function for e in wrong} | (explanations.keys() - self.examples[module].keys())
         random = self._random(module, doubtful)
         unsteady = {e.test_call: random[e.target.function] for e in wrong if e.target.function in random}
-        unsteady |= {own[0].trial.test_call: own for own in random.values()}
-        of = {e.test_call: trials(e.test_call) for e in wrong if e.test_call not in unsteady and e in alone.values()}
-        call_results = iter(self._tried(module, [trial.test_call for own in of.values() for trial in own]))
-        tried = {
+        unsteady |= {own[0].probe.test_call: own for own in random.values()}
+        of = {e.test_call: probes_of(e.test_call) for e in wrong if e.test_call not in unsteady and e in alone.values()}
+        call_results = iter(self._tried(module, [probe.test_call for own in of.values() for probe in own]))
+        probe_results = {
             test_call: list(map(ProbeResult, own, islice(call_results, len(own)))) for test_call, own in of.items()
         }
         return unsteady | {
-            test_call: played_again(own, partial(self._tried, module)) for test_call, own in tried.items()
+            test_call: with_other_numbers(own, partial(self._tried, module)) for test_call, own in probe_results.items()
         }
 
     def _random(self, module: str, functions: Set[str]) -> dict[str, tuple[ProbeResult, ...]]:
@@ -261,73 +261,77 @@ class _Grading:
             tuple(ProbeResult(Probe(test_call), r) for r in repeated if r.test_call is test_call)
             for test_call in test_calls
         ]
-        return {own[0].trial.test_call.target.function: own for own in of_steps if is_unsteady(own)}
+        return {own[0].probe.test_call.target.function: own for own in of_steps if is_unsteady(own)}
 
     def _tried(self, module: str, test_calls: Sequence[TestCall]) -> list[CallResult]:
         """Made-up public calls; fewer where they take long."""
-        replies = self.player.probes(module, test_calls, module not in self.depends) if test_calls else []
-        return [compared([test_call], [reply])[0] for test_call, reply in zip(test_calls, replies, strict=False)]
+        responses = self.runner.probes(module, test_calls, module not in self.depends) if test_calls else []
+        return [
+            compared([test_call], [response])[0] for test_call, response in zip(test_calls, responses, strict=False)
+        ]
 
     def _records(self, test_calls: Sequence[TestCall]) -> list[CallResult]:
         return [self.call_results[test_call] for test_call in test_calls]
 
     def _result(self, module: str) -> ModuleResult:
-        broken = self.player.broken(module)
+        broken = self.runner.broken(module)
         call_results = self._records((*self.plan.shown(module), *self.plan.hidden.get(module, ())))
-        reading = self._reading(module, call_results)
-        graded, unexplained = tuple(self._graded(module, reading)), dict(self._unexplained(reading))
-        result = ModuleResult(module, graded, broken, tuple(call_results), unexplained, self.tried[module])
+        analysis = self._analysis(module, call_results)
+        graded, unexplained = tuple(self._graded(module, analysis)), dict(self._unexplained(analysis))
+        result = ModuleResult(module, graded, broken, tuple(call_results), unexplained, self.probe_results[module])
         if module not in self.depends:
             return result
         previewed = tuple(self.previewed[test_call] for test_call in self.plan.shown(module))
         return replace(result, at_once=ModuleResult(module, graded, broken, previewed))
 
-    def _unexplained(self, reading: "_Reading") -> Iterator[tuple[str, tuple[CallResult, ...]]]:
+    def _unexplained(self, analysis: "_Analysis") -> Iterator[tuple[str, tuple[CallResult, ...]]]:
         """The functions whose wrong values have no known cause: none of their own, and no helper that is unexplained as well."""
-        for function, explanation in reading.explanations.items():
-            own = tuple(call_result for call_result in reading.call_results if call_result.target.function == function)
-            helpers = set() if function in reading.helped else self.rubric.helpers(reading.module, (function,))
+        for function, explanation in analysis.explanations.items():
+            own = tuple(call_result for call_result in analysis.call_results if call_result.target.function == function)
+            helpers = set() if function in analysis.helped else self.rubric.helpers(analysis.module, (function,))
             explained = explanation.empty or explanation.complete or explanation.sure or explanation.undecided
-            if (explained and not explanation.repair) or any(name in reading.wrong_functions for name in helpers):
+            if (explained and not explanation.repair) or any(name in analysis.wrong_functions for name in helpers):
                 continue
             is_quiz = any(call_result.test_call.rules.question for call_result in own)
-            if any(map(wrong_in_value, own)) and not is_quiz and not any(is_absent(r) or r.reply.ended for r in own):
+            if any(map(wrong_in_value, own)) and not is_quiz and not any(is_absent(r) or r.response.ended for r in own):
                 yield function, own
 
-    def _graded(self, module: str, later: "_Reading") -> Iterator[CriterionScore]:
+    def _graded(self, module: str, later: "_Analysis") -> Iterator[CriterionScore]:
         """Every criterion of a module: the visible ones from visible records, the others from all."""
-        readings = {c.id: self.at_once[module] if c.visible else later for c in self.rubric.of(module)}
-        lost = {name for name, reading in readings.items() if not reading.charges[name].passed}
+        analyses = {c.id: self.at_once[module] if c.visible else later for c in self.rubric.of(module)}
+        lost = {name for name, analysis in analyses.items() if not analysis.scores[name].passed}
         for criterion in self.rubric.of(module):
-            reading = readings[criterion.id]
-            charge, explanations = reading.charges[criterion.id], reading.explanations
+            analysis = analyses[criterion.id]
+            score, explanations = analysis.scores[criterion.id], analysis.explanations
             if not explanations:
-                yield charge
+                yield score
                 continue
-            function = charge.call_result.target.function if charge.call_result is not None else ""
-            undecided = _undecided(charge, explanations, function)
-            examples = [e for e in self.examples.get(module, {}).get(function, []) if e.test_call in reading.wrong]
+            function = score.call_result.target.function if score.call_result is not None else ""
+            undecided = _undecided(score, explanations, function)
+            examples = [e for e in self.examples.get(module, {}).get(function, []) if e.test_call in analysis.wrong]
             alone = self.alone.get(module, {}).get(function)
             # What is lost without a wrong call, since too little is right, is lost to nobody's helper.
-            blamed = reading.blamed(criterion, function) if function or charge.passed else {}
+            blamed = analysis.blamed(criterion, function) if function or score.passed else {}
             graded = replace(
-                charge,
-                call_result=charge.call_result or next(iter(blamed.values()), None),
+                score,
+                call_result=score.call_result or next(iter(blamed.values()), None),
                 shown=shown(
-                    charge, explanations, examples, alone if alone and alone.test_call in reading.wrong else None
+                    score, explanations, examples, alone if alone and alone.test_call in analysis.wrong else None
                 ),
                 misconceptions=tuple(
-                    m for m in charge.misconceptions if not has(undecided, m) and _is_sure(m, explanations)
+                    m for m in score.misconceptions if not has(undecided, m) and _is_sure(m, explanations)
                 ),
-                charged=tuple(name for name in charge.charged if name != criterion.id and name in lost),
+                charged=tuple(name for name in score.charged if name != criterion.id and name in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
                 at_least=any(
-                    explanations[m.function].at_least for m in charge.misconceptions if m.function in explanations
+                    explanations[m.function].at_least for m in score.misconceptions if m.function in explanations
                 ),
-                depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
+                depends=alone is None
+                and bool(examples)
+                and all(example.response.ended is None for example in examples),
             )
-            is_at_once = criterion.visible and module in self.depends and not charge.passed
+            is_at_once = criterion.visible and module in self.depends and not score.passed
             yield self._shown_at_once(graded, function) if is_at_once else graded
 
     def _shown_at_once(self, graded: CriterionScore, function: str) -> CriterionScore:
@@ -350,7 +354,7 @@ class _Grading:
         if dependency not in self.rubric.below(module):
             return False
         public = [self.previewed[test_call] for test_call in self.plan.shown(dependency) if test_call in self.previewed]
-        missing = self.player.is_missing(dependency) or f"{dependency}.py" not in self.player.submission.files
+        missing = self.runner.is_missing(dependency) or f"{dependency}.py" not in self.runner.submission.files
         return missing or any(call_result.failure is not None for call_result in public)
 
     def _integration(
@@ -370,58 +374,58 @@ class _Grading:
         return graded
 
     def _together(self, criterion: Criterion, correct: tuple[str, ...] = ()) -> CriterionScore:
-        replies, imported = self.player.integration(criterion.id, correct)
-        call_results = compared(replies, replies.values())
+        responses, imported = self.runner.integration(criterion.id, correct)
+        call_results = compared(responses, responses.values())
         self.call_results |= {call_result.test_call: call_result for call_result in call_results}
         wrong = next((call_result for call_result in call_results if call_result.failure is not None), None)
         why: Why = "right" if wrong is None else "unexplained" if imported else "not imported"
         return CriterionScore(criterion, why, call_result=wrong, blamed=correct)
 
-    def _reading(self, module: str, call_results: Sequence[CallResult], at_once: bool = False) -> "_Reading":
+    def _analysis(self, module: str, call_results: Sequence[CallResult], at_once: bool = False) -> "_Analysis":
         """What the records of a module say, each function that is charged and has wrong helpers played beside correct ones."""
-        if self.player.broken(module) is not None:  # there is nothing to explain
+        if self.runner.broken(module) is not None:  # there is nothing to explain
             empty = {name: Explanation(empty=True) for name in self.rubric.modules[module].functions}
-            return self._charged(_Reading(module, tuple(call_results), empty))
+            return self._scored(_Analysis(module, tuple(call_results), empty))
         if all(call_result.failure is None for call_result in call_results):
-            return _Reading(module, tuple(call_results), {}, {c.id: CriterionScore(c) for c in self.rubric.of(module)})
+            return _Analysis(module, tuple(call_results), {}, {c.id: CriterionScore(c) for c in self.rubric.of(module)})
         before = None if at_once else self.at_once[module].explanations
         explanations = self.diagnoser.explain(module, call_results, before)
-        reading = self._charged(_Reading(module, tuple(call_results), explanations))
-        wrong = reading.wrong_functions
+        analysis = self._scored(_Analysis(module, tuple(call_results), explanations))
+        wrong = analysis.wrong_functions
         for function in self.rubric.modules[module].functions:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
-            if helpers and self._may_be_excused(reading, function):
-                again = self._charged(self._played_again(reading, function, helpers))
+            if helpers and self._may_be_excused(analysis, function):
+                again = self._scored(self._with_correct_helpers(analysis, function, helpers))
                 # Of two readings that cost the same, the one with fewer steps without a reply says more.
-                reading = min(
-                    again, reading, key=lambda r: (r.cost, sum(x.reply.ended is not None for x in r.call_results))
+                analysis = min(
+                    again, analysis, key=lambda r: (r.cost, sum(x.response.ended is not None for x in r.call_results))
                 )
-        for function in reading.explanations if not at_once else ():
-            reading = self._repaired(reading, function)
-        return reading
+        for function in analysis.explanations if not at_once else ():
+            analysis = self._repaired(analysis, function)
+        return analysis
 
-    def _repaired(self, reading: "_Reading", function: str) -> "_Reading":
+    def _repaired(self, analysis: "_Analysis", function: str) -> "_Analysis":
         """A reading in which what one edit of a function's text makes right is one mistake."""
-        explanation = reading.explanations[function]
+        explanation = analysis.explanations[function]
         told = not explanation.undecided or explanation.named or explanation.shared
         explained = explanation.complete and explanation.sure == explanation.misconceptions and told
         several = len(explanation.misconceptions) > 1 and len({m.criteria for m in explanation.misconceptions}) == 1
-        if (explained and not several) or explanation.empty or not self._may_be_excused(reading, function):
-            return reading
-        helpers = reading.helped.get(function, ((), ()))[0]
-        repair = self.repairs.search(reading.module, function, helpers, reading.call_results)
+        if (explained and not several) or explanation.empty or not self._may_be_excused(analysis, function):
+            return analysis
+        helpers = analysis.helped.get(function, ((), ()))[0]
+        repair = self.repairs.search(analysis.module, function, helpers, analysis.call_results)
         if repair is None:
-            return reading if explained else self._repaired_beside(reading, function, helpers)
-        misconception = charged_as(repair, self.rubric, reading.module, function, reading.call_results)
-        shared = self._fixed_too(reading, function, repair)
+            return analysis if explained else self._repaired_beside(analysis, function, helpers)
+        misconception = charged_as(repair, self.rubric, analysis.module, function, analysis.call_results)
+        shared = self._fixed_too(analysis, function, repair)
         if shared is not None:
             misconception = replace(misconception, name=shared.name, twice=shared.twice or shared.does)
-        explanations = reading.explanations | {function: Explanation(repair=misconception)}
-        return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda r: r.cost)
+        explanations = analysis.explanations | {function: Explanation(repair=misconception)}
+        return min(self._scored(replace(analysis, explanations=explanations)), analysis, key=lambda r: r.cost)
 
-    def _fixed_too(self, reading: "_Reading", function: str, repair: Repair) -> Misconception | None:
+    def _fixed_too(self, analysis: "_Analysis", function: str, repair: Repair) -> Misconception | None:
         """The misconception that explains another function, if the same edit fixes that function too: a shared line is wrong."""
-        for other, explanation in reading.explanations.items():
+        for other, explanation in analysis.explanations.items():
             if (
                 other == function
                 or explanation.repair
@@ -429,62 +433,62 @@ class _Grading:
                 or len(explanation.misconceptions) != 1
             ):
                 continue
-            helpers = reading.helped.get(other, ((), ()))[0]
-            if self.repairs.lines_of(reading.module, other, helpers, reading.call_results, *repair[0]):
+            helpers = analysis.helped.get(other, ((), ()))[0]
+            if self.repairs.lines_of(analysis.module, other, helpers, analysis.call_results, *repair[0]):
                 return explanation.misconceptions[0]
         return None
 
-    def _repaired_beside(self, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
+    def _repaired_beside(self, analysis: "_Analysis", function: str, helpers: tuple[str, ...]) -> "_Analysis":
         """A reading in which one known mistake is told of a function that has another one too: an edit leaves just that one, or
         it alone is evident, and costs nothing more or less."""
-        own = [call_result for call_result in reading.call_results if call_result.target.function == function]
+        own = [call_result for call_result in analysis.call_results if call_result.target.function == function]
         if is_boolean(own):
-            return reading
-        search = (reading.module, function, helpers, reading.call_results)
-        evident = self.diagnoser.evident(reading.module, function, own)
-        left = [candidate for candidate in evident[:1] if self.repairs.beside(*search, candidate.reply)]
-        told = left or ([] if reading.explanations[function].chosen else [c for c in evident if c.is_evident])
+            return analysis
+        search = (analysis.module, function, helpers, analysis.call_results)
+        evident = self.diagnoser.evident(analysis.module, function, own)
+        left = [candidate for candidate in evident[:1] if self.repairs.beside(*search, candidate.response)]
+        told = left or ([] if analysis.explanations[function].chosen else [c for c in evident if c.is_evident])
         if len({candidate.ids for candidate in told}) != 1:
-            return reading
-        explanations = reading.explanations | {function: Explanation(told[0])}
-        again = self._charged(replace(reading, explanations=explanations))
-        return again if again.cost == reading.cost or (left and again.cost < reading.cost) else reading
+            return analysis
+        explanations = analysis.explanations | {function: Explanation(told[0])}
+        again = self._scored(replace(analysis, explanations=explanations))
+        return again if again.cost == analysis.cost or (left and again.cost < analysis.cost) else analysis
 
-    def _charged(self, reading: "_Reading") -> "_Reading":
-        graded = charges(self.rubric, reading.module, reading.call_results, reading.explanations)
-        lost = [self.rubric.criteria[name] for name, charge in graded.items() if not charge.passed]
-        return replace(reading, charges=graded, cost=sum(criterion.points for criterion in lost))
+    def _scored(self, analysis: "_Analysis") -> "_Analysis":
+        graded = scores(self.rubric, analysis.module, analysis.call_results, analysis.explanations)
+        lost = [self.rubric.criteria[name] for name, score in graded.items() if not score.passed]
+        return replace(analysis, scores=graded, cost=sum(criterion.points for criterion in lost))
 
-    def _may_be_excused(self, reading: "_Reading", function: str) -> bool:
+    def _may_be_excused(self, analysis: "_Analysis", function: str) -> bool:
         """Whether calls of a function, which is there and written, are charged to it; worked examples go by value."""
-        wrong = [r for r in reading.call_results if r.target.function == function and r.failure is not None]
-        lost = {name for name, charge in reading.charges.items() if not charge.passed and charge.why != "form"}
+        wrong = [r for r in analysis.call_results if r.target.function == function and r.failure is not None]
+        lost = {name for name, score in analysis.scores.items() if not score.passed and score.why != "form"}
         lost -= {name for name in lost if self.rubric.criteria[name].looks_at == "examples"}
         return any(call_result.test_call.criterion in lost for call_result in wrong) and not all(map(is_absent, wrong))
 
-    def _played_again(self, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
+    def _with_correct_helpers(self, analysis: "_Analysis", function: str, helpers: tuple[str, ...]) -> "_Analysis":
         """A reading in which one function was played beside correct helpers."""
-        every = [call_result.test_call for call_result in reading.call_results]
+        every = [call_result.test_call for call_result in analysis.call_results]
         test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == function])
-        replies = self.player.with_helpers(reading.module, helpers, test_calls)
+        responses = self.runner.with_helpers(analysis.module, helpers, test_calls)
         again = {
             r.test_call: r
-            for r in compared(test_calls, [replies[s] for s in test_calls])
+            for r in compared(test_calls, [responses[s] for s in test_calls])
             if r.target.function == function
         }
-        call_results = tuple(again.get(call_result.test_call, call_result) for call_result in reading.call_results)
-        anew = self.diagnoser.explained(reading.module, function, call_results, {})
-        merged = {name: e for name, e in reading.explanations.items() if name != function} | anew
-        order = self.rubric.modules[reading.module].functions
+        call_results = tuple(again.get(call_result.test_call, call_result) for call_result in analysis.call_results)
+        anew = self.diagnoser.explained(analysis.module, function, call_results, {})
+        merged = {name: e for name, e in analysis.explanations.items() if name != function} | anew
+        order = self.rubric.modules[analysis.module].functions
         explanations = {name: merged[name] for name in order if name in merged}
-        before = tuple(r for r in reading.call_results if r.target.function == function and r.failure is not None)
-        changed = any(not alike(r.test_call, r.reply, again[r.test_call].reply) for r in before)
-        helped = reading.helped | ({function: (helpers, before)} if changed else {})
-        return replace(reading, call_results=call_results, explanations=explanations, helped=helped)
+        before = tuple(r for r in analysis.call_results if r.target.function == function and r.failure is not None)
+        changed = any(not alike(r.test_call, r.response, again[r.test_call].response) for r in before)
+        helped = analysis.helped | ({function: (helpers, before)} if changed else {})
+        return replace(analysis, call_results=call_results, explanations=explanations, helped=helped)
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _Analysis:
     """What a module's records say: an explanation of each wrong function, the charge of each criterion, the points lost.
 
     `helped` are the functions whose records come from beside correct helpers, with the helpers that were wrong and the
@@ -494,7 +498,7 @@ class _Reading:
     module: str
     call_results: tuple[CallResult, ...]
     explanations: dict[str, Explanation] = field(default_factory=dict)
-    charges: dict[str, CriterionScore] = field(default_factory=dict)
+    scores: dict[str, CriterionScore] = field(default_factory=dict)
     cost: float = 0.0
     helped: dict[str, tuple[tuple[str, ...], tuple[CallResult, ...]]] = field(default_factory=dict)
 
@@ -530,7 +534,7 @@ def _smallness(deviation: float) -> int:
 
 
 def shown(
-    charge: CriterionScore,
+    score: CriterionScore,
     explanations: Mapping[str, Explanation],
     examples: Sequence[CallResult],
     alone: CallResult | None,
@@ -540,34 +544,34 @@ def shown(
     `examples` are the wrong ones of the criterion's function, those first that show the largest error; `alone` is the first
     that is wrong also when it is played alone. An example that is wrong by a known mistake need not be tried alone.
     """
-    if charge.call_result is None:
+    if score.call_result is None:
         return None
-    explanation = explanations.get(charge.call_result.target.function)
+    explanation = explanations.get(score.call_result.target.function)
     example, chosen = alone, explanation.chosen if explanation is not None else None
-    if chosen is not None and wrong_in_value(charge.call_result):
+    if chosen is not None and wrong_in_value(score.call_result):
         every = (*chosen.misconceptions, *chosen.table.helpers)
         own = [
             m
-            for m in charge.misconceptions
+            for m in score.misconceptions
             if has(chosen.misconceptions, m) and not any(misconception.memory for misconception in every)
         ]
         if own and chosen.is_complete:
             effects = ((_smallness(chosen.effect(own, e)), e) for e in examples if chosen.shows(own, e))
             example = min(effects, key=itemgetter(0), default=(0, None))[1]
-        elif charge.why == "unexplained" and alone is not None and chosen.fits(alone):
+        elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
             example = next((e for e in examples if not chosen.fits(e)), None)  # not that of the mistake named elsewhere
     only_dtype = example is not None and example.failure is not None and example.failure.kind == "dtype"
-    in_value = charge.call_result.failure is not None and charge.call_result.failure.kind != "dtype"
+    in_value = score.call_result.failure is not None and score.call_result.failure.kind != "dtype"
     return None if only_dtype and in_value else example  # an example of a dtype is shown only where the dtype counted
 
 
 def _same(first: CallResult, second: CallResult) -> bool:
     """Whether a call came to the same in two processes."""
-    ends, theirs = first.reply.ended, second.reply.ended
+    ends, theirs = first.response.ended, second.response.ended
     if ends is not None and theirs is not None:
         return ends.why == theirs.why
     kinds = [call_result.failure.kind if call_result.failure is not None else "" for call_result in (first, second)]
-    return kinds[0] == kinds[1] and alike(first.test_call, first.reply, second.reply)
+    return kinds[0] == kinds[1] and alike(first.test_call, first.response, second.response)
 
 
 def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
@@ -577,14 +581,14 @@ def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
 
 
 def _undecided(
-    charge: CriterionScore, explanations: Mapping[str, Explanation], function: str
+    score: CriterionScore, explanations: Mapping[str, Explanation], function: str
 ) -> tuple[Misconception, ...]:
     """Those that do the same on every call as a mistake that is charged, so that none of them may be named."""
-    concerned = {function, *(misconception.function for misconception in charge.misconceptions)}
+    concerned = {function, *(misconception.function for misconception in score.misconceptions)}
     undecided = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
-    named_ones = charge.criterion.looks_at == "examples"  # its mistakes are those that have a name
+    named_ones = score.criterion.looks_at == "examples"  # its mistakes are those that have a name
     charged_one = (
-        not charge.misconceptions or named_ones or any(has(undecided.values(), m) for m in charge.misconceptions)
+        not score.misconceptions or named_ones or any(has(undecided.values(), m) for m in score.misconceptions)
     )
     return tuple(undecided.values()) if charged_one else ()
 

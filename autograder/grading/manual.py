@@ -16,12 +16,12 @@ from autograder.grading.recorder import RECORDING, Recorder
 from autograder.grading.runner import Imports, SandboxProcess
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.sandbox.messages import Reply
+from autograder.sandbox.messages import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import read
 
 
-class ByHand(contextlib.ExitStack):
+class ManualRun(contextlib.ExitStack):
     """The submission at a path, with a process for the module whose tests run."""
 
     def __init__(self, path: Path):
@@ -34,12 +34,12 @@ class ByHand(contextlib.ExitStack):
 
     def test(self, recorder: Recorder) -> Callable[[TestCall], None]:
         """What plays each new step of a test and raises AssertionError where the reply is wrong."""
-        replies: list[Reply] = []
+        responses: list[Response] = []
 
         def play(test_call: TestCall) -> None:
             __tracebackhide__ = True
-            replies.extend(self._process_of(recorder.module).run([test_call]))
-            call_result = compared(recorder.test_calls, replies)[-1]
+            responses.extend(self._process_of(recorder.module).run([test_call]))
+            call_result = compared(recorder.test_calls, responses)[-1]
             if call_result.failure is not None:
                 called = f"it was called with {test_call.args} {test_call.kwargs}"
                 raise AssertionError(f"{test_call.target.function}: {call_result.failure}\n{called}")
@@ -52,10 +52,10 @@ class ByHand(contextlib.ExitStack):
             self.process, self.module = SandboxProcess(self.sandbox.start()), module
             entry = self.rubric.modules.get(module)
             imports = Imports((module,), tuple(entry.uses)) if entry else Imports(tuple(self.rubric.modules))
-            reply = self.process.load(imports)
-            if reply.error is not None or reply.ended is not None:
+            response = self.process.load(imports)
+            if response.error is not None or response.ended is not None:
                 raise AssertionError(
-                    f"{' or '.join(imports.modules)} could not be imported: {reply.error or reply.ended}"
+                    f"{' or '.join(imports.modules)} could not be imported: {response.error or response.ended}"
                 )
         return self.process
 
@@ -66,7 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def submission(request: pytest.FixtureRequest) -> Iterator[ByHand | None]:
+def submission(request: pytest.FixtureRequest) -> Iterator[ManualRun | None]:
     """The submission of `--submission` in a sandbox that lasts as long as pytest does."""
     path = request.config.getoption("--submission")
     if path is None:
@@ -74,11 +74,11 @@ def submission(request: pytest.FixtureRequest) -> Iterator[ByHand | None]:
             pytest.exit("no submission to grade; run: pytest SUITES --submission FOLDER", returncode=2)
         yield None
         return
-    with ByHand(path) as opened:
+    with ManualRun(path) as opened:
         yield opened
 
 
 @pytest.fixture(autouse=True)
-def _played(recorder: Recorder, submission: ByHand | None) -> None:
+def _played(recorder: Recorder, submission: ManualRun | None) -> None:
     if submission is not None:
         recorder.on_step = submission.test(recorder)

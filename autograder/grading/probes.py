@@ -46,13 +46,13 @@ class Probe:
 class ProbeResult:
     """What came of a trial; `again`: what came before and after the same move among other numbers, where it was played there."""
 
-    trial: Probe
+    probe: Probe
     call_result: CallResult
     again: tuple[tuple[CallResult, CallResult], ...] = ()
 
 
 @lru_cache(maxsize=1024)
-def trials(test_call: TestCall) -> tuple[Probe, ...]:
+def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
     """The trials of a public example, itself first; none where functions are among its arguments or it must raise."""
     given = arguments(test_call)
     if test_call.rules.error or any(map(callable, given.values())):
@@ -73,17 +73,17 @@ def trials(test_call: TestCall) -> tuple[Probe, ...]:
     return (Probe(test_call), *changes.values(), *moves)
 
 
-def played_again(
+def with_other_numbers(
     outcomes: Sequence[ProbeResult], play: Callable[[Sequence[TestCall]], Sequence[CallResult]]
 ) -> tuple[ProbeResult, ...]:
     """The trials of one call. A move by which something of the right result moves and yours does not is played among other
     numbers too: beside an entry that is 0 in this call alone, an argument that counts looks as if it did not."""
     doubtful = [
-        outcome for outcome in outcomes if outcome.trial.path and _rests(outcomes[0].call_result, outcome.call_result)
+        outcome for outcome in outcomes if outcome.probe.path and _rests(outcomes[0].call_result, outcome.call_result)
     ]
-    sets = zip(*(outcome.trial.others for outcome in doubtful), strict=True)
+    sets = zip(*(outcome.probe.others for outcome in doubtful), strict=True)
     given = [args for pairs in sets for args in (pairs[0][0], *(after for _, after in pairs))]
-    test_calls = [test_call for args in given for test_call in _made(outcomes[0].trial.test_call, args)]
+    test_calls = [test_call for args in given for test_call in _made(outcomes[0].probe.test_call, args)]
     call_results = play(test_calls) if test_calls and len(test_calls) == len(given) else ()
     rounds = [call_results[n : n + len(doubtful) + 1] for n in range(0, len(call_results), len(doubtful) + 1)]
     whole = len(call_results) == len(given)
@@ -93,9 +93,9 @@ def played_again(
 
 def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
     """Whether these are one call, made several times, that gave different results."""
-    values = [outcome.call_result.reply.value for outcome in outcomes]
+    values = [outcome.call_result.response.value for outcome in outcomes]
     same_call = len(outcomes) > 1 and all(
-        outcome.trial.test_call is outcomes[0].trial.test_call for outcome in outcomes
+        outcome.probe.test_call is outcomes[0].probe.test_call for outcome in outcomes
     )
     return same_call and not all(values_agree(values[0], value) for value in values)
 
@@ -105,7 +105,7 @@ def _rests(before: CallResult, after: CallResult) -> bool:
     names = before.test_call.parts
     for number in range(max(1, len(names))):
         right = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
-        yours = moved(*(part(call_result.reply.value, number, names) for call_result in (before, after)))
+        yours = moved(*(part(call_result.response.value, number, names) for call_result in (before, after)))
         both = right is not None and yours is not None and right.shape == yours.shape
         if both and np.any((right == 1) & (yours == 0)):
             return True

@@ -22,7 +22,7 @@ from autograder.grading import edit_runner, edits
 from autograder.grading.call_results import CallResult, TestCall, with_needed
 from autograder.grading.comparison import compared
 from autograder.grading.edits import MOST_EDITS
-from autograder.grading.responses import wrong_in_value
+from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner import Runner
 from autograder.grading.thresholds import (
     FEW,
@@ -33,13 +33,13 @@ from autograder.grading.thresholds import (
 )
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Rubric
-from autograder.sandbox.messages import Call, Reference, Reply, prepared_extension, prepared_request
+from autograder.sandbox.messages import Call, Reference, Response, prepared_extension, prepared_request
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.student import bindings
 
 TOGETHER = 50  # edits that are played with one message
-Play = Callable[[Sequence[TestCall]], list[Reply]]
-Replied = Callable[[CallResult], Reply]
+Play = Callable[[Sequence[TestCall]], list[Response]]
+Replied = Callable[[CallResult], Response]
 # An edit: whether its line is another one than those of earlier repairs, and its size; its number; its line.
 Row = tuple[tuple[bool, int], int, int]
 # One edit makes a function right: the function whose edit of which number; its place; the lines of each of the smallest ones, ()
@@ -50,9 +50,9 @@ Repair = tuple[tuple[str, int], str, tuple[tuple[int, ...], ...]]
 class Repairs:
     """The searches of one submission, and what is left for them."""
 
-    def __init__(self, player: Runner):
-        self.player = player
-        self.edits, self.endless = player.edits, 0
+    def __init__(self, runner: Runner):
+        self.runner = runner
+        self.edits, self.endless = runner.edits, 0
         self.lines: dict[str, set[int]] = {}  # of each module's repairs: its other functions are edited there first
         self.made: dict[str, list[Repair]] = {}  # of each module
 
@@ -73,19 +73,19 @@ class Repairs:
             if fixed(*repair[0]):
                 return repair
 
-        others = [name for name in self.player.rubric.modules[module].functions if name != function]
+        others = [name for name in self.runner.rubric.modules[module].functions if name != function]
         known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
         call = first[0].call
         asked = prepared_request("edits", module, function, others, sorted(known), call.payload)
         before = replace(first[0], call=extension())
         after = replace(first[0], call=replace(asked, runs=call.runs, callbacks=call.callbacks))
-        with self.player.apart(module, helpers, [before], [after]) as play:
+        with self.runner.apart(module, helpers, [before], [after]) as play:
             found = _edits((play([]) or [SPENT])[-1].value)
             ordered = sorted(((line not in known, size), edit, line) for edit, size, line in found)
             for _, same in groupby(ordered, key=itemgetter(0)):
-                tried = list(same)[: self.edits]
-                self.edits -= len(tried)
-                passed = list(self._passing(play, tried, first))
+                probe_results = list(same)[: self.edits]
+                self.edits -= len(probe_results)
+                passed = list(self._passing(play, probe_results, first))
                 tells = len(passed) <= MOST_SURVIVORS
                 places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
                 chosen = -1
@@ -113,16 +113,16 @@ class Repairs:
         """The lines of an edit that makes every record right, in a process that has seen no other; else ()."""
         wanted = [call_result.test_call for call_result in call_results if call_result.target.function == function]
         test_calls = with_needed([call_result.test_call for call_result in call_results], wanted)
-        left = [name for name in self.player.rubric.modules[module].functions if name != edited]
+        left = [name for name in self.runner.rubric.modules[module].functions if name != edited]
         before = [extension(), prepared_request("edit", module, edited, left, edit)]
-        with self.player.apart(module, helpers, [replace(test_calls[0], call=call) for call in before]) as play:
-            said, *replies = play(test_calls)[1:] or [SPENT]
-        right = len(replies) == len(test_calls) and _all_right(test_calls, replies, function)
+        with self.runner.apart(module, helpers, [replace(test_calls[0], call=call) for call in before]) as play:
+            said, *responses = play(test_calls)[1:] or [SPENT]
+        right = len(responses) == len(test_calls) and _all_right(test_calls, responses, function)
         return self._lines(module, said.value) if right else ()  # it may say that it could not be made
 
     def _lines(self, module: str, value: Any) -> tuple[int, ...]:
         """The lines of an edit as a process has told them; () for anything else."""
-        last = self.player.submission.files[f"{module}.py"].count(b"\n") + 1
+        last = self.runner.submission.files[f"{module}.py"].count(b"\n") + 1
         lines = tuple(value) if isinstance(value, list) else ()
         return lines if all(type(line) is int and 0 < line <= last for line in lines) else ()
 
@@ -132,11 +132,11 @@ class Repairs:
         function: str,
         helpers: tuple[str, ...],
         call_results: Sequence[CallResult],
-        reply: Replied,
+        response: Replied,
     ) -> bool:
-        """Whether an edit makes the function reply as a known mistake does, whose replies `reply` gives."""
+        """Whether an edit makes the function reply as a known mistake does, whose replies `response` gives."""
         test_calls = [
-            _as(r.test_call, reply(r)) if r.target.function == function else r.test_call for r in call_results
+            _as(r.test_call, response(r)) if r.target.function == function else r.test_call for r in call_results
         ]
         named = [
             test_call.expected
@@ -144,7 +144,7 @@ class Repairs:
             if test_call.parts and test_call.kind == "call" and not test_call.rules.error
         ]
         fits = all(isinstance(value, tuple) for value in named)
-        altered = compared(test_calls, [call_result.reply for call_result in call_results])
+        altered = compared(test_calls, [call_result.response for call_result in call_results])
         return fits and self.search(module, function, helpers, altered) is not None
 
     def _passing(self, play: Play, edits: list[Row], calls: Sequence[TestCall]) -> Iterator[Row]:
@@ -155,10 +155,12 @@ class Repairs:
                 if not left:
                     break
                 edited = [replace(test_call, call=_edited(test_call.call, number)) for _, number, _ in left]
-                ends = self.endless >= MOST_ENDLESS or self.player.spent() >= MOST_SPENT
-                replies = [] if ends else play(edited)
-                self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in replies)
-                left = [edit for edit, reply in zip(left, replies, strict=False) if _all_right([test_call], [reply])]
+                ends = self.endless >= MOST_ENDLESS or self.runner.spent() >= MOST_SPENT
+                responses = [] if ends else play(edited)
+                self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in responses)
+                left = [
+                    edit for edit, response in zip(left, responses, strict=False) if _all_right([test_call], [response])
+                ]
             yield from left
 
 
@@ -183,12 +185,12 @@ def _edits(value: Any) -> list[list[int]]:
     return value[:MOST_EDITS].tolist() if known else []
 
 
-def _as(test_call: TestCall, reply: Reply) -> TestCall:
+def _as(test_call: TestCall, response: Response) -> TestCall:
     """A step to which a known reply is right."""
     if test_call.kind != "call":
         return test_call
-    error = reply.error.kind if reply.error is not None else ""
-    return replace(test_call, expected=reply.value, rules=replace(test_call.rules, error=error))
+    error = response.error.kind if response.error is not None else ""
+    return replace(test_call, expected=response.value, rules=replace(test_call.rules, error=error))
 
 
 def charged_as(
@@ -207,10 +209,10 @@ def charged_as(
     return Misconception(module, function, f"repair ({place})", (home,), does, "", read, twice=str(edit))
 
 
-def _all_right(test_calls: Sequence[TestCall], replies: Sequence[Reply], function: str = "") -> bool:
+def _all_right(test_calls: Sequence[TestCall], responses: Sequence[Response], function: str = "") -> bool:
     return all(
         call_result.failure is None
-        for call_result in compared(test_calls, replies)
+        for call_result in compared(test_calls, responses)
         if function in ("", call_result.target.function)
     )
 

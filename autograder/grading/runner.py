@@ -25,14 +25,14 @@ from autograder.grading.plan import Plan
 from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
 from autograder.homework import reference as references
 from autograder.sandbox.budget import PREVIEW
-from autograder.sandbox.messages import Ended, Error, Reply
+from autograder.sandbox.messages import Ended, Error, Response
 from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 
 PROBES_AT_ONCE = 32
 ALL_FILES = "all files"  # what a process is shared for that imports the submission's files together
-MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
+MISSING = Response(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Process(Protocol):
     def ended(self) -> Ended | None:
         """Why nothing can be run any more."""
 
-    def load(self, imports: Imports, account: str = "") -> Reply: ...
+    def load(self, imports: Imports, account: str = "") -> Response: ...
 
-    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Reply]:
+    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
         """The replies, up to the end of the process; the time counts for an account of the budget."""
 
     def close(self) -> object: ...
@@ -72,11 +72,11 @@ class SandboxProcess:
     def ended(self) -> Ended | None:
         return self._process.ended
 
-    def load(self, imports: Imports, account: str = "") -> Reply:
+    def load(self, imports: Imports, account: str = "") -> Response:
         helpers = references.helpers(imports.modules[0], imports.helpers) if imports.helpers else None
         return self._process.load(imports.modules, references.replacing(imports.references), helpers, account)
 
-    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Reply]:
+    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
         return self._process.run([test_call.call for test_call in test_calls], account)
 
 
@@ -92,8 +92,8 @@ class Runner:
         self._imported: tuple[Imports, ...] = ()  # what the process has imported
         self._shared = ""  # what it is shared for
         self._restarts = Counter[str]()  # by account
-        self._alone: dict[str, Reply] = {}  # why a module cannot be imported beside references
-        self._together: dict[str, Reply] = {}  # the same in the preview
+        self._alone: dict[str, Response] = {}  # why a module cannot be imported beside references
+        self._together: dict[str, Response] = {}  # the same in the preview
 
     @classmethod
     def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission, is_reference: bool = False) -> "Runner":
@@ -115,19 +115,19 @@ class Runner:
         call_results: dict[TestCall, CallResult] = {}
         for module in modules:
             test_calls = self.plan.shown(module)
-            replies, broken = self._run(Imports((module,)), test_calls, PREVIEW, shared=ALL_FILES)
+            responses, broken = self._run(Imports((module,)), test_calls, PREVIEW, shared=ALL_FILES)
             if broken is not None:
                 self._together[module] = broken
-            call_results |= zip(test_calls, compared(test_calls, replies), strict=True)
+            call_results |= zip(test_calls, compared(test_calls, responses), strict=True)
         return call_results
 
     def public(self, module: str) -> dict[TestCall, CallResult]:
         """Run the public calls of a module once more, beside reference implementations of the modules it uses."""
         test_calls = self.plan.shown(module)
-        replies, broken = self._run(self._beside_references(module), test_calls, module, shared=module)
+        responses, broken = self._run(self._beside_references(module), test_calls, module, shared=module)
         if broken is not None:
             self._alone[module] = broken
-        return dict(zip(test_calls, compared(test_calls, replies), strict=True))
+        return dict(zip(test_calls, compared(test_calls, responses), strict=True))
 
     def hidden(self, module: str) -> dict[TestCall, CallResult]:
         """Run the hidden calls of a module beside the same references, after a public call of each function; in the process
@@ -138,15 +138,15 @@ class Runner:
         hidden, (_, test_calls) = self.plan.hidden.get(module, ()), self.plan.in_order(module)
         if not hidden:
             return {}
-        replies, _ = self._run(self._beside_references(module), test_calls, module, shared=module)
-        call_results = dict(zip(test_calls, compared(test_calls, replies), strict=True))
+        responses, _ = self._run(self._beside_references(module), test_calls, module, shared=module)
+        call_results = dict(zip(test_calls, compared(test_calls, responses), strict=True))
         return {test_call: call_results[test_call] for test_call in hidden}
 
     def has_ended(self, module: str) -> bool:
         """Whether the process of a module's public calls has ended, or there was none."""
         return self._process is None or self._process.ended is not None or self._shared != module
 
-    def broken(self, module: str) -> Reply | None:
+    def broken(self, module: str) -> Response | None:
         """Why a module cannot be imported beside references, None if it can.
 
         Since students see that at once, its text comes from the preview.
@@ -156,27 +156,27 @@ class Runner:
             return broken
         if shown is not None and shown.error is not None:
             return shown
-        return Reply(error=Error(broken.error.kinds, "", broken.error.file, broken.error.line, broken.error.hint))
+        return Response(error=Error(broken.error.kinds, "", broken.error.file, broken.error.line, broken.error.hint))
 
     def is_missing(self, module: str) -> bool:
         """Whether no other module can import this one."""
         return module in self._alone or module in self._together
 
-    def alone(self, test_call: TestCall, together: bool) -> Reply:
+    def alone(self, test_call: TestCall, together: bool) -> Response:
         """A public call once more, in a process that runs nothing else, `together` with the submission's files or not."""
         return self._run(self._imports(test_call.target.module, together), [test_call], test_call.target.module)[0][0]
 
-    def probes(self, module: str, test_calls: Sequence[TestCall], together: bool) -> list[Reply]:
+    def probes(self, module: str, test_calls: Sequence[TestCall], together: bool) -> list[Response]:
         """Made-up public calls, in a process that runs nothing else; fewer if they end it or take long."""
-        replies, before = list[Reply](), self.spent()
+        responses, before = list[Response](), self.spent()
         if self._load(self._imports(module, together), module) is None:
             for first in range(0, len(test_calls), PROBES_AT_ONCE):
                 if self._process is None or self._process.ended or self.spent() - before > MOST_TRIALS_SPENT:
                     break
-                replies += self._process.run(test_calls[first : first + PROBES_AT_ONCE], module)
-        return [reply for reply in replies if reply.ended is None]
+                responses += self._process.run(test_calls[first : first + PROBES_AT_ONCE], module)
+        return [response for response in responses if response.ended is None]
 
-    def integration(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[TestCall, Reply], bool]:
+    def integration(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[TestCall, Response], bool]:
         """Run a criterion of the integration; and whether the modules could be imported together.
 
         References take the place of `correct` modules. Criteria that are run one after another beside the same references have one
@@ -186,35 +186,35 @@ class Runner:
         called = dict.fromkeys(test_call.target.module for test_call in test_calls)
         imports = Imports(tuple(module for module in called if module not in correct), correct)
         shared = "" if self.rubric.criteria[criterion].visible else ALL_FILES
-        replies, broken = self._run(imports, test_calls, shared=shared)
+        responses, broken = self._run(imports, test_calls, shared=shared)
         if broken is not None and shared:  # perhaps because of what other criteria have imported
-            replies, broken = self._run(imports, test_calls)
-        return dict(zip(test_calls, replies, strict=True)), broken is None
+            responses, broken = self._run(imports, test_calls)
+        return dict(zip(test_calls, responses, strict=True)), broken is None
 
     def with_helpers(
         self, module: str, helpers: tuple[str, ...], test_calls: Sequence[TestCall]
-    ) -> dict[TestCall, Reply]:
+    ) -> dict[TestCall, Response]:
         """Run steps of a module once more, with some of its own functions replaced by the reference."""
         with self.apart(module, helpers) as run:
-            replies = dict(zip(test_calls, run(test_calls), strict=False))
-        return {test_call: replies.get(test_call, SPENT) for test_call in test_calls}
+            responses = dict(zip(test_calls, run(test_calls), strict=False))
+        return {test_call: responses.get(test_call, SPENT) for test_call in test_calls}
 
     @contextlib.contextmanager
     def apart(
         self, module: str, helpers: tuple[str, ...], before: Sequence[TestCall] = (), first: Sequence[TestCall] = ()
-    ) -> Iterator[Callable[[Sequence[TestCall]], list[Reply]]]:
+    ) -> Iterator[Callable[[Sequence[TestCall]], list[Response]]]:
         """Runs steps of a module in a process of its own, with some of its own functions replaced by the reference.
 
         Steps `before` the module is imported, and the `first` ones after it, are replied to first. If another process has taken its
         place meanwhile, they run again in a new one.
         """
-        process, replies, is_loaded = self._opened(module, helpers, before, first)
+        process, responses, is_loaded = self._opened(module, helpers, before, first)
 
-        def run(test_calls: Sequence[TestCall]) -> list[Reply]:
-            nonlocal process, replies, is_loaded
+        def run(test_calls: Sequence[TestCall]) -> list[Response]:
+            nonlocal process, responses, is_loaded
             if self._process is not process:
                 process, _, is_loaded = self._opened(module, helpers, before, first)
-            earlier, replies = replies, []
+            earlier, responses = responses, []
             return [*earlier, *process.run(test_calls, module)] if is_loaded else []
 
         try:
@@ -225,14 +225,14 @@ class Runner:
 
     def _opened(
         self, module: str, helpers: tuple[str, ...], before: Sequence[TestCall], first: Sequence[TestCall]
-    ) -> tuple[Process, list[Reply], bool]:
+    ) -> tuple[Process, list[Response], bool]:
         """A new process for `apart`, its first replies, and whether it has imported the module."""
         self.close()
         process = self._process = self.start()
-        replies = process.run(before, module)
+        responses = process.run(before, module)
         loaded = process.load(self._beside_references(module, helpers), module)
         is_loaded = loaded.error is None and loaded.ended is None
-        return process, [*replies, *(process.run(first, module) if is_loaded else [])], is_loaded
+        return process, [*responses, *(process.run(first, module) if is_loaded else [])], is_loaded
 
     def close(self) -> None:
         """End the process that is alive."""
@@ -252,7 +252,7 @@ class Runner:
     def _imports(self, module: str, together: bool) -> Imports:
         return Imports((module,)) if together else self._beside_references(module)
 
-    def _load(self, imports: Imports, account: str, shared: str = "") -> Reply | None:
+    def _load(self, imports: Imports, account: str, shared: str = "") -> Response | None:
         """Import into a new process, or into one that is `shared` by others beside the same references; why that failed."""
         if any(f"{module}.py" not in self.submission.files for module in imports.modules):
             return MISSING
@@ -263,13 +263,13 @@ class Runner:
         if self._process is None:
             self._process = self.start()
         loads = imports if not self._imported else Imports(imports.modules)
-        reply = self._process.load(loads, account)
+        response = self._process.load(loads, account)
         self._imported, self._shared = (*self._imported, imports), shared
-        return reply if reply.error is not None or reply.ended is not None else None
+        return response if response.error is not None or response.ended is not None else None
 
     def _run(
         self, imports: Imports, test_calls: Sequence[TestCall], account: str = "", shared: str = ""
-    ) -> tuple[list[Reply], Reply | None]:
+    ) -> tuple[list[Response], Response | None]:
         """The replies to steps; and why the modules cannot be imported, None if they can: then each reply says so.
 
         If the process ends, the calls that it has not answered are made one by one in new processes. A function that ends one of
@@ -279,18 +279,18 @@ class Runner:
         if broken is not None or self._process is None:
             return [broken or SPENT] * len(test_calls), broken
         outcome = zip(test_calls, self._process.run(test_calls, account), strict=False)
-        replies = {test_call: reply for test_call, reply in outcome if reply.ended in (None, SPENT.ended)}
-        dead: dict[str, Reply] = {}
+        responses = {test_call: response for test_call, response in outcome if response.ended in (None, SPENT.ended)}
+        dead: dict[str, Response] = {}
         for test_call in test_calls:
-            if test_call not in replies:
-                replies[test_call] = dead.get(test_call.target.function) or self._one(
+            if test_call not in responses:
+                responses[test_call] = dead.get(test_call.target.function) or self._one(
                     imports, with_needed(test_calls, [test_call]), account
                 )
-                if replies[test_call].ended is not None:
-                    dead[test_call.target.function] = replies[test_call]
-        return [replies[test_call] for test_call in test_calls], None
+                if responses[test_call].ended is not None:
+                    dead[test_call.target.function] = responses[test_call]
+        return [responses[test_call] for test_call in test_calls], None
 
-    def _one(self, imports: Imports, test_calls: Sequence[TestCall], account: str) -> Reply:
+    def _one(self, imports: Imports, test_calls: Sequence[TestCall], account: str) -> Response:
         """The reply to the last of some steps, in a new process if the last one has ended; the others are there for it."""
         if self._process is None or self._process.ended is not None:
             self._restarts[account] += 1

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from autograder.grading.call_results import CallResult
 from autograder.grading.diagnosis import Explanation, seen
-from autograder.grading.responses import wrong_in_value
+from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.thresholds import LEAST_OF_FORM
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric
@@ -72,7 +72,7 @@ class CriterionScore:
         return round(self.criterion.most * self.share, 2)
 
 
-def charges(
+def scores(
     rubric: Rubric, group: str, call_results: Sequence[CallResult], explanations: Mapping[str, Explanation]
 ) -> dict[str, CriterionScore]:
     """Each criterion of a module, from all records of its hidden and visible criteria."""
@@ -83,7 +83,7 @@ def charges(
     if rubric.charge == "criteria":
         graded = {criterion.id: _plain(criterion, of[criterion.id], explanations) for criterion in rubric.of(group)}
     else:
-        graded = _Charging(rubric, group, of, explanations).charges()
+        graded = _Scoring(rubric, group, of, explanations).scores()
     return {name: replace(g, share=_share(g, of[name], explanations)) for name, g in graded.items()}
 
 
@@ -122,7 +122,7 @@ def _plain(
     return CriterionScore(criterion, "mistake" if named else "unexplained", named, call_result=wrong)
 
 
-class _Charging:
+class _Scoring:
     """The rules for one module of one submission."""
 
     def __init__(
@@ -141,7 +141,7 @@ class _Charging:
             for name, explanation in explanations.items()
         }
 
-    def charges(self) -> dict[str, CriterionScore]:
+    def scores(self) -> dict[str, CriterionScore]:
         criteria = self.rubric.of(self.module)
         graded = {c.id: self._of_values(c) for c in criteria if c.looks_at == "values"}
         graded |= {c.id: _plain(c, self.of[c.id], self.explanations) for c in criteria if c.looks_at == "examples"}
@@ -154,16 +154,14 @@ class _Charging:
         if not self.of[criterion.id]:
             return CriterionScore(criterion, "unexplained")
         each = [self._of_function(criterion, function) for function in criterion.grades]
-        lost = [charge for charge in each if not charge.passed]
+        lost = [score for score in each if not score.passed]
         if lost:
-            misconceptions = [m for charge in lost for m in charge.misconceptions]
+            misconceptions = [m for score in lost for m in score.misconceptions]
             # A mistake that is made again in another function that this criterion grades is told too.
             same = {misconception.same for misconception in misconceptions}
-            again = [
-                m for charge in each for m in charge.misconceptions if m.same in same and criterion.id in m.criteria
-            ]
+            again = [m for score in each for m in score.misconceptions if m.same in same and criterion.id in m.criteria]
             return replace(lost[0], misconceptions=tuple(dict.fromkeys([*misconceptions, *again])))
-        return next((charge for charge in each if charge.why == "elsewhere"), CriterionScore(criterion))
+        return next((score for score in each if score.why == "elsewhere"), CriterionScore(criterion))
 
     def _of_function(self, criterion: Criterion, function: str) -> CriterionScore:
         """What one function's calls make of a criterion."""
@@ -209,8 +207,8 @@ class _Charging:
         if not call_results:
             return CriterionScore(criterion, "unexplained")
         wrong = [call_result for call_result in call_results if call_result.failure is not None]
-        if charge := next(filter(None, (self._breach(criterion, call_result) for call_result in wrong)), None):
-            return charge
+        if score := next(filter(None, (self._breach(criterion, call_result) for call_result in wrong)), None):
+            return score
         only_here = next(filter(self._is_charged_nowhere, wrong), None)
         if only_here is not None:
             return CriterionScore(criterion, "unexplained", call_result=only_here)

@@ -23,7 +23,7 @@ from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
-from autograder.sandbox.messages import Call, Reference, Reply, prepared_extension, prepared_load, prepared_request
+from autograder.sandbox.messages import Call, Reference, Response, prepared_extension, prepared_load, prepared_request
 from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
@@ -31,7 +31,7 @@ from autograder.values import errors, running_tests
 from autograder.values.source import definitions
 
 MODULE = TESTS_FILE.removesuffix(".py")
-FINE = Reply()
+FINE = Response()
 FRESH = prepared_request("fresh", MODULE)
 
 
@@ -39,20 +39,20 @@ FRESH = prepared_request("fresh", MODULE)
 class Outcome:
     """The first test that fails on a version of the code, at a line of the file; "" if none does.
 
-    `reply` is an import that fails, or the end of the process: what has not been run because time was up is "spent".
+    `response` is an import that fails, or the end of the process: what has not been run because time was up is "spent".
     """
 
     test: str = ""
     line: int = 0
-    reply: Reply = FINE
+    response: Response = FINE
 
     @property
     def failed(self) -> bool:
-        return not self.spent and (bool(self.test) or self.reply != FINE)
+        return not self.spent and (bool(self.test) or self.response != FINE)
 
     @property
     def spent(self) -> bool:
-        return self.reply == SPENT
+        return self.response == SPENT
 
 
 PASSED = Outcome()
@@ -162,13 +162,13 @@ def _outcome(process: StudentProcess, version: Version, names: Sequence[str]) ->
     """The outcome of some tests on a version of the code."""
     loaded = process.run([FRESH, _load(version)], TESTS)[-1]
     if loaded != FINE:
-        return Outcome(reply=loaded)
+        return Outcome(response=loaded)
     for name in names:  # one at a time: of several requests in one message nobody could say which does not end
-        reply = process.run([prepared_request("test", MODULE, name)], TESTS)[0]
-        if reply == SPENT:
-            return Outcome(reply=reply)
-        if reply.value != tests_session.PASSES:
-            return Outcome(name, reply.value if type(reply.value) is int else 0, reply)
+        response = process.run([prepared_request("test", MODULE, name)], TESTS)[0]
+        if response == SPENT:
+            return Outcome(response=response)
+        if response.value != tests_session.PASSES:
+            return Outcome(name, response.value if type(response.value) is int else 0, response)
     return PASSED
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PASSES = -1
 
 
-def handlers(submission: "StudentModules", reply: Callable[[bytes], tuple[Any, ...]]) -> Mapping[str, Any]:
+def handlers(submission: "StudentModules", response: Callable[[bytes], tuple[Any, ...]]) -> Mapping[str, Any]:
     """The requests that this adds to a session."""
     sys.modules["pytest"] = pytest_module()
 

@@ -5,7 +5,7 @@ import struct
 import time
 from collections.abc import Callable
 
-from autograder.sandbox.wire import Gone, WireError
+from autograder.sandbox.wire import Disconnected, WireError
 
 PIECE = 65_536  # bytes that are read at once; longer messages may have to wait for the other side
 _SIZE = struct.Struct("<I")
@@ -42,7 +42,7 @@ class Connection:
         except TimeoutError:
             raise
         except OSError as error:
-            raise Gone(str(error)) from None
+            raise Disconnected(str(error)) from None
         finally:
             if large:
                 self.socket.settimeout(self.look)
@@ -70,13 +70,13 @@ class Connection:
             try:
                 piece = self.socket.recv(max(PIECE, size - got))
                 if not piece:
-                    raise Gone("closed")
+                    raise Disconnected("closed")
                 pieces.append(piece)
                 got += len(piece)
             except TimeoutError:
                 pass
             except OSError as error:
-                raise Gone(str(error)) from None
+                raise Disconnected(str(error)) from None
             if got < size and check is not None:
                 check()
         self.buffer, self.at = b"".join(pieces), 0

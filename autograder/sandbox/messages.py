@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.sandbox import wire
 from autograder.sandbox.callbacks import packed
-from autograder.sandbox.wire import Handle, Kept
+from autograder.sandbox.wire import CallbackHandle, Kept
 from autograder.values.changes import CHANGED, MAX_CHANGES, Change
 from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
 from autograder.values.tree import mapped
@@ -51,7 +51,7 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Reply:
+class Response:
     """What a request came to: a value (with what was observed), an error, or an end.
 
     Nothing in `changed` was chosen by the student's code: paths lead through what the grader has sent.
@@ -78,11 +78,11 @@ class Call:
     arguments: tuple[Any, ...] = ()
     runs: str = ""
     callbacks: Mapping[int, Callable[..., Any]] = field(default_factory=dict, repr=False, compare=False)
-    seen: dict[bytes, tuple[Reply, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    seen: dict[bytes, tuple[Response, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def is_seen(self, reply: Reply) -> bool:
+    def is_seen(self, response: Response) -> bool:
         """Whether this is the very reply in `seen`."""
-        return any(reply is earlier for earlier, _ in self.seen.values())
+        return any(response is earlier for earlier, _ in self.seen.values())
 
 
 def prepared(
@@ -106,7 +106,7 @@ def prepared(
         code = packed(leaf)
         if not code:
             callbacks[len(callbacks) + 1] = leaf
-        return Handle(len(callbacks), code)
+        return CallbackHandle(len(callbacks), code)
 
     args, named = mapped(sent, list(args)), mapped(sent, dict(kwargs or {}))
     payload = wire.encode(("call", module, function, args, named, checks, number), from_grader=True)
@@ -158,24 +158,24 @@ def prepared_request(name: str, *parts: Any) -> Call:
     return Call("extension", wire.encode((name, *parts)))
 
 
-def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
+def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Response:
     """A final reply, held to the form that the request allows; WireError for any other.
 
     `lines` says how many lines each file of the submission has.
     """
     match call.kind, message:
         case _, ["raised", list() as error]:
-            return Reply(error=_error(error, lines))
+            return Response(error=_error(error, lines))
         case ("load", ["loaded"]) | ("write", ["written"]) | ("extend", ["extended"]):
-            return Reply()
+            return Response()
         case "call", ["returned", value, list() as changed, bool() as shared]:
-            return Reply(value=value, changed=_changes(changed, call.arguments), shared=shared)
+            return Response(value=value, changed=_changes(changed, call.arguments), shared=shared)
         case "changes", ["changed", list() as changed]:
-            return Reply(changed=_changes(changed, call.arguments))
+            return Response(changed=_changes(changed, call.arguments))
         case "look", ["holds", value]:
-            return Reply(value=value)
+            return Response(value=value)
         case "extension", ["answered", value]:
-            return Reply(value=value)
+            return Response(value=value)
     raise wire.WireError("a malformed reply")
 
 

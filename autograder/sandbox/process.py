@@ -11,10 +11,10 @@ from autograder.exceptions import SandboxError
 from autograder.sandbox import callbacks, wire
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, Budget, CallSpent, Clock
 from autograder.sandbox.connection import Connection, within
-from autograder.sandbox.messages import Call, Ended, Reference, Reply, prepared_load, reply_of
+from autograder.sandbox.messages import Call, Ended, Reference, Response, prepared_load, reply_of
 from autograder.values.kinds import Opaque
 
-SPENT, TOO_LARGE = Reply(ended=Ended("spent")), Reply(value=Opaque("something too large to send"))
+SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
 NOT_KEPT = ("load", "extend", "extension")  # kinds of requests whose replies the grader reads at once
 INTERRUPTED_SECONDS = 0.3  # in which a process may say where it was when its time was up
 # Bytes and values of all replies of one process that are kept: a small array is few bytes on the wire and a hundred here. Of the
@@ -54,7 +54,7 @@ class StudentProcess:
         references: Sequence[Reference] = (),
         helpers: Reference | None = None,
         account: str = "",
-    ) -> Reply:
+    ) -> Response:
         """Import modules of the submission beside `references`, which take the place of its own files.
 
         The functions of `helpers` replace those of the first module.
@@ -62,43 +62,43 @@ class StudentProcess:
         self._modules.update(modules)
         return self.run([prepared_load(modules, references, helpers)], account)[0]
 
-    def run(self, calls: Sequence[Call], account: str = "") -> list[Reply]:
+    def run(self, calls: Sequence[Call], account: str = "") -> list[Response]:
         """Make requests; their replies, up to the end of the process, of which the last one says why.
 
         Their time counts for the module `account`. Once that has used up its share, they are not made: each reply is `SPENT`.
         Raises SandboxFault for a process that could not be confined.
         """
-        replies: list[Reply] = []
+        responses: list[Response] = []
         if self.ended is not None and calls:
-            return [Reply(ended=self.ended)]
+            return [Response(ended=self.ended)]
         try:
             for part in self._parts(calls):
                 if self.budget.left(account) > 0:
-                    self._exchange(account, part, replies)
+                    self._exchange(account, part, responses)
                 else:
-                    replies += [SPENT] * len(part)
-            return replies
+                    responses += [SPENT] * len(part)
+            return responses
         except TimeoutError as error:
             if self.budget.left(account) <= 0 and not isinstance(error, CallSpent):
                 self._end("spent")
-                return [*replies, SPENT]
-            self._end("deadline", *self._interrupted(calls[len(replies) :], isinstance(error, CallSpent)))
-        except wire.Gone:
+                return [*responses, SPENT]
+            self._end("deadline", *self._interrupted(calls[len(responses) :], isinstance(error, CallSpent)))
+        except wire.Disconnected:
             self._end("crash")
             if not self.confined and self.ended == Ended("crash"):
                 raise SandboxError("a student's process ended before it was confined") from None
         except wire.WireError:
             self._end("protocol")
-        return [*replies, Reply(ended=self.ended)]
+        return [*responses, Response(ended=self.ended)]
 
-    def _exchange(self, account: str, calls: Sequence[Call], replies: list[Reply]) -> None:
+    def _exchange(self, account: str, calls: Sequence[Call], responses: list[Response]) -> None:
         share = ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1
         clock = Clock(self.budget, self._watch, share, self.budget.left(account))
         try:
             self._wait_until_confined(clock)
             self.connection.send(wire.encode(len(calls)), *[call.payload for call in calls], patience=self._patience)
             for call in calls:
-                replies.append(self._read(self._next(call, clock), call))
+                responses.append(self._read(self._next(call, clock), call))
                 clock.next()
         finally:
             clock.next()
@@ -116,17 +116,17 @@ class StudentProcess:
                 raise TimeoutError("too many callbacks in one call")
             self.connection.send(callbacks.answered(message, call.callbacks, self._limit), patience=self._patience)
 
-    def _read(self, message: bytes, call: Call) -> Reply:
+    def _read(self, message: bytes, call: Call) -> Response:
         """A reply; one of the references is read once, and counted each time."""
         if message in call.seen:
-            reply, values = call.seen[message]
+            response, values = call.seen[message]
         else:
             parts = wire.message_of(message)
-            reply, values = reply_of(parts, call, self.lines), wire.count(parts)
+            response, values = reply_of(parts, call, self.lines), wire.count(parts)
             # An error names a line of this very submission.
-            if self.is_reference and not call.seen and reply.error is None:
-                call.seen[message] = reply, values
-        return reply if call.kind in NOT_KEPT or self._keep(len(message), values) else TOO_LARGE
+            if self.is_reference and not call.seen and response.error is None:
+                call.seen[message] = response, values
+        return response if call.kind in NOT_KEPT or self._keep(len(message), values) else TOO_LARGE
 
     def _keep(self, size: int, values: int) -> bool:
         """Whether a reply may be kept: all together must not fill the grader's memory, and none leave too little for others."""
@@ -149,7 +149,7 @@ class StudentProcess:
 
     def _watch(self) -> None:
         if self._is_full():
-            raise wire.Gone("its temporary folder is full")
+            raise wire.Disconnected("its temporary folder is full")
 
     def _parts(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
         """The calls that may be endless apart: with others in one message nobody could say whose time it is that passes."""
@@ -176,9 +176,9 @@ class StudentProcess:
                 message = self.connection.receive(look)
                 if wire.kind(message) == "callback":
                     continue  # sent before the signal came
-                reply = wire.message_of(message)
+                response = wire.message_of(message)
                 call = left.pop(0)
-                error = reply_of(reply, call, self.lines).error
+                error = reply_of(response, call, self.lines).error
                 if error is not None and error.kind == "KeyboardInterrupt":
                     self.budget.endless |= {call.runs} if spent and call.runs else set()
                     return error.file, error.line

@@ -1,6 +1,6 @@
 """One place where submissions run, one after another, each in a sequence of processes.
 
-A `Sandbox` owns one fork server and one folder. Whatever a student does, a request ends in a `Reply`; only a fault of the
+A `Sandbox` owns one fork server and one folder. Whatever a student does, a request ends in a `Response`; only a fault of the
 machine raises SandboxFault.
 """
 

@@ -38,7 +38,7 @@ class WireError(Exception):
     """What arrived is not a message, or came at the wrong time."""
 
 
-class Gone(WireError):
+class Disconnected(WireError):
     """The other side has closed the connection."""
 
 
@@ -46,7 +46,7 @@ TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of 
 
 
 @dataclass(frozen=True)
-class Handle:
+class CallbackHandle:
     """A callback argument: with its code, or with the number by which the grader calls it (callbacks.py)."""
 
     id: int
@@ -99,7 +99,7 @@ def _extend(value: Any) -> msgpack.ExtType:
         return msgpack.ExtType(kind, _head(value.dtype, value.shape) + value.tobytes())
     if isinstance(value, Opaque):
         return msgpack.ExtType(_OPAQUE, bytes([OPAQUE_KINDS.index(value.kind)]))
-    if isinstance(value, Handle):
+    if isinstance(value, CallbackHandle):
         return msgpack.ExtType(_HANDLE, struct.pack("<q", value.id) + value.code)
     if isinstance(value, Kept):
         return msgpack.ExtType(_KEPT, msgpack.packb([value.call, *value.path]))
@@ -178,7 +178,7 @@ def _extended(kind: int, data: bytes) -> Any:
 
 def _extended_by_grader(kind: int, data: bytes) -> Any:
     if kind == _HANDLE:
-        return Handle(struct.unpack_from("<q", data)[0], data[8:])
+        return CallbackHandle(struct.unpack_from("<q", data)[0], data[8:])
     if kind == _BY_COLUMNS:
         return _array(data).T
     return _kept(data) if kind == _KEPT else _extended(kind, data)

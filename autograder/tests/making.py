@@ -22,7 +22,7 @@ from autograder.homework import kit, library, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric, Visibility
-from autograder.sandbox.messages import Call, Ended, Error, Reply
+from autograder.sandbox.messages import Call, Ended, Error, Response
 from autograder.submissions.exports import Listing
 from autograder.submissions.submission import Submission
 from autograder.submissions.uploads import Student, Upload, load
@@ -103,14 +103,14 @@ def raised(
     module = rubrics.current().module_of(function)
     of = TestCall(1, Target(module, function), (), {}, None, 0.0, NO_CALL, **more)
     error = Error((kind,), text, file, line, hint, (of.target.function,))
-    return CallResult(of, Reply(error=error), Failure("raised", kind))
+    return CallResult(of, Response(error=error), Failure("raised", kind))
 
 
 def stopped(function: str, why: str) -> CallResult:
     module = rubrics.current().module_of(function)
     return CallResult(
         TestCall(1, Target(module, function), (), {}, None, 0.0, NO_CALL),
-        Reply(ended=Ended(why)),
+        Response(ended=Ended(why)),
         Failure("ended", why),
     )
 
@@ -132,7 +132,7 @@ def misconception(function: str, name: str, *criteria: str, does: str, right: st
 
 
 def module_of(
-    graded: Sequence[CriterionScore], call_results: Sequence[CallResult] = (), broken: Reply | None = None
+    graded: Sequence[CriterionScore], call_results: Sequence[CallResult] = (), broken: Response | None = None
 ) -> ModuleResult:
     return ModuleResult(graded[0].criterion.module, tuple(graded), broken, tuple(call_results))
 

@@ -29,7 +29,7 @@ from autograder.release.rehearsal import KEPT
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.layers import kernel
-from autograder.sandbox.messages import Reference, Reply, prepared
+from autograder.sandbox.messages import Reference, Response, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 
@@ -87,7 +87,7 @@ def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]
     return list(found.values())
 
 
-def responses(of: TestCall, wrong: Callable[..., Any]) -> CallResult:
+def known_responses(of: TestCall, wrong: Callable[..., Any]) -> CallResult:
     """What comes of a step when the student's function is `wrong`."""
     return call_results(of.target.module, {of.target.function: wrong}, [of])[0]
 
@@ -140,23 +140,23 @@ def opened(
     sandbox.place({})
 
 
-def loaded(source: str, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Reply:
+def loaded(source: str, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Response:
     """What importing a module in a sandbox comes to."""
     with opened(source, limits, without) as (_, process):
         return process.load(["m"], [DEPENDENCY])
 
 
-def said(reply: Reply) -> str:
+def said(response: Response) -> str:
     """The text of the error that a module was made to raise."""
-    assert reply.error is not None, reply
-    return reply.error.text
+    assert response.error is not None, response
+    return response.error.text
 
 
-def replied(source: str, *args: Any, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Reply:
+def replied(source: str, *args: Any, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Response:
     """What f(*args) of a module comes to."""
     with opened(source, limits, without) as (_, process):
-        reply = process.load(["m"], [DEPENDENCY])
-        assert reply == Reply(), reply
+        response = process.load(["m"], [DEPENDENCY])
+        assert response == Response(), response
         return process.run([prepared("m", "f", args)])[0]
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.messages import Reply
+from autograder.sandbox.messages import Response
 from autograder.sandbox.student.values import sendable, shares
-from autograder.sandbox.wire import Handle, Kept
+from autograder.sandbox.wire import CallbackHandle, Kept
 from autograder.values.changes import Change, Snapshot
 from autograder.values.errors import builtin_kinds, passed, place, text_of
 from autograder.values.tree import mapped
@@ -40,7 +40,7 @@ class KeptCall:
 class Calls:
     """Calls functions and keeps the objects of those calls that have a number."""
 
-    def __init__(self, limit: int, callback: Callable[[Handle], Callable[..., Any]]):
+    def __init__(self, limit: int, callback: Callable[[CallbackHandle], Callable[..., Any]]):
         """Values of half of `limit` bytes or more are reported as too large; `callback` gives the function of a handle."""
         self.limit, self.callback = limit, callback
         self._kept: dict[int, KeptCall] = {}
@@ -52,10 +52,10 @@ class Calls:
         kwargs: Mapping[str, Any],
         checks: Sequence[str] = (),
         number: int = 0,
-    ) -> Reply:
+    ) -> Response:
         """Call a function with these very objects, and observe what `checks` say.
 
-        In place of each `Kept` stands the kept object, in place of each `Handle` the function. "pure": which arguments have
+        In place of each `Kept` stands the kept object, in place of each `CallbackHandle` the function. "pure": which arguments have
         changed; "new": whether the result shares memory with an argument. A `number` keeps the objects for later. Raises
         Absent, and whatever the function raises.
         """
@@ -68,7 +68,7 @@ class Calls:
             self._kept[number].returned, self._kept[number].result = True, value
         changed = tuple(snapshot.differences()) if snapshot is not None and "pure" in checks else ()
         shared = "new" in checks and shares(value, (*args, *kwargs.values()))
-        return Reply(sendable(value, self.limit), changed, shared)
+        return Response(sendable(value, self.limit), changed, shared)
 
     def changes(self, number: int) -> list[Change]:
         """How the arguments of an earlier call differ by now from what they were before it."""
@@ -89,7 +89,7 @@ class Calls:
         """The kept object or the function that a leaf stands for."""
         if type(value) is Kept:
             return self._find(value)
-        return self.callback(value) if type(value) is Handle else value
+        return self.callback(value) if type(value) is CallbackHandle else value
 
     def _find(self, kept: Kept) -> Any:
         call, first = self._kept.get(kept.call), kept.path[0]

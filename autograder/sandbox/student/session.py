@@ -64,30 +64,30 @@ class Session:
                 count = wire.decode(self.connection.receive())
                 # All of them are read before the first is answered: two sides that both write and do not read would block.
                 requests = [self.connection.receive() for _ in range(count)]
-            except wire.Gone:
+            except wire.Disconnected:
                 return
             self._sent = time.monotonic()
             for number, request in enumerate(requests, 1):
-                self.hold(self.reply(request), last=number == count)
+                self.hold(self.response(request), last=number == count)
 
-    def reply(self, request: bytes) -> bytes:
+    def response(self, request: bytes) -> bytes:
         """The reply to one request."""
         self.remote.begin()
         try:
-            reply = self._answer(request)
+            response = self._answer(request)
         except BaseException as error:  # also SystemExit and KeyboardInterrupt, if the student's code raises them
-            reply = ("raised", described(error, self.folder))
+            response = ("raised", described(error, self.folder))
         self.remote.begin()
-        return wire.encode(reply)
+        return wire.encode(response)
 
     def _answer(self, request: bytes) -> tuple[Any, ...]:
         kind, *parts = wire.decode(request, from_grader=True)
         return self._handlers[kind](*parts)
 
-    def hold(self, reply: bytes, last: bool) -> None:
+    def hold(self, response: bytes, last: bool) -> None:
         """Send a reply, but together with those that come soon after it."""
-        self._held.append(reply)
-        self._held_bytes += len(reply)
+        self._held.append(response)
+        self._held_bytes += len(response)
         if last or self._held_bytes > HELD_BYTES or time.monotonic() - self._sent > HELD_SECONDS:
             self.flush()
 
@@ -110,7 +110,7 @@ class Session:
         self._handlers |= self.submission.defined(modules)[-1]["handlers"](self.submission, self._answer)
         return ("extended",)
 
-    def _callback(self, handle: wire.Handle) -> Callable[..., Any]:
+    def _callback(self, handle: wire.CallbackHandle) -> Callable[..., Any]:
         return unpacked(handle.code) if handle.code else self.remote.function(handle.id)
 
     def _call(
@@ -120,10 +120,10 @@ class Session:
         if not callable(target):
             return ("raised", (["AttributeError"], "", "", 0, "missing", []))
         try:
-            reply = self.calls.call(target, args, kwargs, checks, number)
+            response = self.calls.call(target, args, kwargs, checks, number)
         except BaseException as error:
             return ("raised", described(error, self.folder, target, args, kwargs))
-        return ("returned", wire.marked(reply.value), reply.changed, reply.shared)
+        return ("returned", wire.marked(response.value), response.changed, response.shared)
 
     def _changes(self, number: int) -> tuple[Any, ...]:
         if threading.active_count() > 1:
@@ -159,6 +159,6 @@ def warm_up(essential: frozenset[str]) -> None:
         for _ in range(WARM_UP_ROUNDS):
             for number, (function, args) in enumerate(calls.items(), 1):
                 request = wire.encode(("call", "numpy", function, args, {}, ["pure", "new"], number))
-                session.hold(session.reply(request), last=True)
+                session.hold(session.response(request), last=True)
                 wire.decode(grader.receive())
             wire.decode(wire.encode(nested))

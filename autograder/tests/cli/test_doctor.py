@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from autograder.cli import doctor, probes
 from autograder.sandbox import layers
 from autograder.sandbox.layers import kernel
-from autograder.sandbox.messages import Reply
+from autograder.sandbox.messages import Response
 
 
 @pytest.mark.slow
@@ -37,7 +37,7 @@ def test_without_the_layer_its_trial_succeeds(layer: str, possible: str) -> None
 
 
 def test_a_layer_that_does_not_hold_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "attempt", lambda *_: (Reply(value=["opened a socket"]), 0.0))
+    monkeypatch.setattr(doctor, "attempt", lambda *_: (Response(value=["opened a socket"]), 0.0))
     assert all(state == "fails" for layer, (state, _) in doctor.diagnose().items() if layer in layers.holding())
     assert "opened a socket" in doctor._tried("seccomp")[1]
 
@@ -45,7 +45,7 @@ def test_a_layer_that_does_not_hold_is_reported(monkeypatch: pytest.MonkeyPatch)
 def test_the_command_ends_well_and_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     reason = dict.fromkeys(layers.NAMES, "") | {"landlock": "the kernel has no Landlock"}
     monkeypatch.setattr(layers, "available", lambda: reason)
-    monkeypatch.setattr(doctor, "attempt", lambda *_: (Reply(value=[]), 0.003))
+    monkeypatch.setattr(doctor, "attempt", lambda *_: (Response(value=[]), 0.003))
     done = CliRunner().invoke(doctor.doctor)
     assert done.exit_code == 0
     assert "landlock           missing  the kernel has no Landlock" in done.output

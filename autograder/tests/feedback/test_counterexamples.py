@@ -11,7 +11,7 @@ from autograder.grading.call_results import CallResult, Rules
 from autograder.homework import library, reference
 from autograder.homework import rubric as rubrics
 from autograder.tests.making import a_test_call, raised, stopped
-from autograder.tests.running import responses
+from autograder.tests.running import known_responses
 
 EXAMPLES = [
     pytest.param(function, number, id=f"{function}-{number}")
@@ -28,7 +28,7 @@ def example(function: str, number: int) -> Any:
 @pytest.mark.parametrize(("function", "number"), EXAMPLES)
 def test_it_can_be_pasted_into_python(function: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     args, kwargs = example(function, number)
-    call_result = responses(a_test_call(function, *args, **kwargs), lambda *args, **kwargs: None)
+    call_result = known_responses(a_test_call(function, *args, **kwargs), lambda *args, **kwargs: None)
     found = re.search("```python\n(.*)\n```", counterexample(call_result), re.DOTALL)
     assert found is not None
     *setup, call = [line for line in found[1].splitlines() if not line.startswith("#")]
@@ -50,13 +50,13 @@ def scores(call_result: CallResult) -> str:
 
 def test_what_came_back_is_shown_beside_what_was_expected() -> None:
     text = scores(
-        responses(a_test_call("softmax", np.array([0.0, 0.0])), lambda x: 2 * reference.functions()["softmax"](x))
+        known_responses(a_test_call("softmax", np.array([0.0, 0.0])), lambda x: 2 * reference.functions()["softmax"](x))
     )
     assert "# expected: [0.5, 0.5]\n# yours:    [1., 1.]" in text
 
 
 def test_none_is_named_with_what_the_docstring_says() -> None:
-    text = scores(responses(a_test_call("softmax", np.array([0.0, 1.0])), lambda x: None))
+    text = scores(known_responses(a_test_call("softmax", np.array([0.0, 1.0])), lambda x: None))
     assert "# yours:    None" in text
     assert "It returned None; the docstring says" in text
     assert "Does every path through the function return a value?" in text
@@ -72,14 +72,14 @@ def test_a_loop_without_an_end_is_said() -> None:
 
 
 def test_refused_arguments() -> None:
-    text = scores(responses(a_test_call("split_heads", np.zeros((2, 3)), 2), lambda x, n_heads: x))
+    text = scores(known_responses(a_test_call("split_heads", np.zeros((2, 3)), 2), lambda x, n_heads: x))
     assert "# expected: ValueError, because the docstring does not allow these arguments" in text
     assert "contract" not in text
 
 
 def test_where_a_mistake_is_named_no_more_is_said_than_how_the_values_differ() -> None:
     right, arguments = reference.functions()["layer_norm"], (np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3))
-    call_result = responses(a_test_call("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
+    call_result = known_responses(a_test_call("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
     assert "would be correct with `gamma` in place of `beta`" in counterexample(call_result)
     text = counterexample(call_result, named=True)
     assert "would be right" not in text and "Every entry is off by the same amount, 1." in text
@@ -87,5 +87,5 @@ def test_where_a_mistake_is_named_no_more_is_said_than_how_the_values_differ() -
 
 def test_a_wrong_dtype_is_shown_without_digits_that_differ_by_rounding() -> None:
     of = a_test_call("softmax", np.array([0.0, 1.0], np.float32), rules=Rules(dtype=True))
-    text = scores(responses(of, lambda x: reference.functions()["softmax"](x.astype(float))))
+    text = scores(known_responses(of, lambda x: reference.functions()["softmax"](x.astype(float))))
     assert "# expected: [0.268941, 0.731059]  (float32)\n# yours:    [0.268941, 0.731059]\n" in text

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from autograder.feedback.observations import dependence, observe
-from autograder.grading.probes import Probe, ProbeResult, played_again, trials
+from autograder.grading.probes import Probe, ProbeResult, probes_of, with_other_numbers
 from autograder.homework import reference
 from autograder.tests.making import a_test_call
-from autograder.tests.running import responses
+from autograder.tests.running import known_responses
 from autograder.values.differences import UNSTEADY
 
 F = reference.functions()
@@ -21,12 +21,12 @@ TOKENS = np.array([1, 0, 0])
 BATCH = (X, GAMMA, BETA, np.array([0.0, 1.0, 2.0]), np.array([1.0, 4.0, 2.0]), True)
 
 
-def tried(function: str, wrong: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[ProbeResult, ...]:
+def probe_results(function: str, wrong: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[ProbeResult, ...]:
     found = [
-        ProbeResult(trial, responses(trial.test_call, wrong))
-        for trial in trials(a_test_call(function, *args, **kwargs))
+        ProbeResult(probe, known_responses(probe.test_call, wrong))
+        for probe in probes_of(a_test_call(function, *args, **kwargs))
     ]
-    return played_again(found, lambda test_calls: [responses(one, wrong) for one in test_calls])
+    return with_other_numbers(found, lambda test_calls: [known_responses(one, wrong) for one in test_calls])
 
 
 def no_beta(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
@@ -73,18 +73,18 @@ def unless_long(tokens: Any, table: Any) -> Any:
     ],
 )  # fmt: skip
 def test_what_a_result_depends_on(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
-    assert dependence(tried(function, wrong, *args)).startswith(said)
-    assert said or not dependence(tried(function, wrong, *args))
+    assert dependence(probe_results(function, wrong, *args)).startswith(said)
+    assert said or not dependence(probe_results(function, wrong, *args))
 
 
 def test_what_rests_in_one_call_by_chance_is_not_said_to_rest() -> None:
     """The second of the three numbers of a row is its median, so that gamma[1] is multiplied by 0."""
-    found = tried("layer_norm", about_the_median, X[:1], GAMMA, BETA)
+    found = probe_results("layer_norm", about_the_median, X[:1], GAMMA, BETA)
     assert dependence(
         [replace(one, again=tuple((before, before) for before, _ in one.again)) for one in found]
     )  # nothing moves elsewhere
     assert dependence(found) == ""
-    unplayed = [replace(one, again=()) for one in tried("layer_norm", no_beta, X, GAMMA, BETA)]
+    unplayed = [replace(one, again=()) for one in probe_results("layer_norm", no_beta, X, GAMMA, BETA)]
     assert dependence(unplayed) == ""
 
 
@@ -105,7 +105,7 @@ def test_what_rests_in_one_call_by_chance_is_not_said_to_rest() -> None:
     ],
 )
 def test_what_makes_the_call_right(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
-    found = tried(function, wrong, *args)
+    found = probe_results(function, wrong, *args)
     text = observe(found[0].call_result, (), found)
     assert text.endswith(said) and ("The same call" in text) == bool(said)
 
@@ -115,7 +115,7 @@ def test_a_result_that_is_right_for_other_arguments_by_chance_is_not_said_to_be(
         return np.where(np.broadcast_to(mask, scores.shape).all(axis=0), scores, -np.inf)
 
     scores, mask = np.array([[0.5, 1.0], [2.0, 4.0]]), np.array([[True, False], [True, True]])
-    found = tried("apply_mask", whole_columns, scores, mask)
+    found = probe_results("apply_mask", whole_columns, scores, mask)
     assert "without its last row" in observe(found[0].call_result)
     assert "would be right" not in observe(found[0].call_result, (), found)
 
@@ -124,7 +124,7 @@ def test_a_transpose_by_chance_is_not_said() -> None:
     def scrambled(x: Any, n_heads: int) -> Any:
         return np.swapaxes(x, -1, -2).reshape(n_heads, x.shape[-2], -1)
 
-    found = tried("split_heads", scrambled, np.arange(8.0).reshape(2, 4), 2)
+    found = probe_results("split_heads", scrambled, np.arange(8.0).reshape(2, 4), 2)
     assert "transpose" in observe(found[0].call_result)
     assert "transpose" not in observe(found[0].call_result, (), found)
 
@@ -132,25 +132,26 @@ def test_a_transpose_by_chance_is_not_said() -> None:
 def test_of_random_results_only_that_is_said() -> None:
     rng, of = np.random.default_rng(0), a_test_call("softmax", X)
     made = tuple(
-        ProbeResult(Probe(of), responses(of, lambda scores: F["softmax"](scores) + rng.normal())) for _ in range(3)
+        ProbeResult(Probe(of), known_responses(of, lambda scores: F["softmax"](scores) + rng.normal()))
+        for _ in range(3)
     )
     assert observe(made[0].call_result, (), made) == UNSTEADY
-    same = tuple(ProbeResult(Probe(of), responses(of, lambda scores: F["softmax"](scores) + 1)) for _ in range(3))
+    same = tuple(ProbeResult(Probe(of), known_responses(of, lambda scores: F["softmax"](scores) + 1)) for _ in range(3))
     assert observe(same[0].call_result, (), same) != UNSTEADY
 
 
 def test_rounding_and_a_causal_mask_are_tried() -> None:
-    found = tried("softmax", lambda scores, axis=-1: np.round(F["softmax"](scores, axis), 4), X)
+    found = probe_results("softmax", lambda scores, axis=-1: np.round(F["softmax"](scores, axis), 4), X)
     assert observe(found[0].call_result, (), found) == "Your result is the expected one, rounded to 4 decimals."
 
     def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
         own = np.tri(len(q), dtype=bool)
         return F["scaled_dot_product_attention"](q, k, v, own if mask is None else own & mask)
 
-    found = tried("scaled_dot_product_attention", causal, X, GRAD, GRAD)
+    found = probe_results("scaled_dot_product_attention", causal, X, GRAD, GRAD)
     assert observe(found[0].call_result, (), found) == "Your result would be correct with a causal mask."
 
 
 def test_a_call_with_functions_or_an_error_has_no_trials() -> None:
-    assert trials(a_test_call("residual", X, np.sin)) == ()
-    assert trials(a_test_call("split_heads", X, 2)) == ()
+    assert probes_of(a_test_call("residual", X, np.sin)) == ()
+    assert probes_of(a_test_call("split_heads", X, 2)) == ()

@@ -10,14 +10,14 @@ from autograder.feedback.messages import message
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
-from autograder.sandbox.messages import Error, Reply
+from autograder.sandbox.messages import Error, Response
 from autograder.tests.making import a_test_call, criterion, hidden, raised, result
-from autograder.tests.running import responses
+from autograder.tests.running import known_responses
 from autograder.values.compare import Failure
 
 X = np.array([[1.0, 2.0, 6.0]])
 WRONG = hidden(
-    responses(a_test_call("transformer_stack", X, [], 1), lambda x, blocks, n_heads: x + 1), "integration.decoder"
+    known_responses(a_test_call("transformer_stack", X, [], 1), lambda x, blocks, n_heads: x + 1), "integration.decoder"
 )
 WHOLE = CriterionScore(criterion("integration.decoder"), "unexplained", call_result=WRONG)
 
@@ -27,7 +27,7 @@ def of(module: str, lost: str = "", kind: str = "value", visibility: Any = "afte
     name = {"layernorm": "layernorm.rms", "decoder": "decoder.embed", "scaled_attention": "scaled_attention.mask"}[
         module
     ]
-    call_result = CallResult(WRONG.test_call, Reply(), Failure(kind)) if lost else None
+    call_result = CallResult(WRONG.test_call, Response(), Failure(kind)) if lost else None
     return ModuleResult(
         module,
         (CriterionScore(criterion(name, visibility), "unexplained" if lost else "right", call_result=call_result),),
@@ -73,13 +73,13 @@ def test_what_is_shown_later_is_not_told() -> None:
 
 
 def not_imported(error: Error) -> CriterionScore:
-    call_result = CallResult(WRONG.test_call, Reply(error=error), Failure("raised"))
+    call_result = CallResult(WRONG.test_call, Response(error=error), Failure("raised"))
     return CriterionScore(criterion("integration.decoder"), "not imported", call_result=call_result)
 
 
 def test_a_module_that_cannot_be_imported_is_named() -> None:
     error = Error(("SyntaxError",), "", "", 0, "")
-    alone = ModuleResult("layernorm", (), Reply(error=error))
+    alone = ModuleResult("layernorm", (), Response(error=error))
     assert "`layernorm.py` could not be used" in told(alone, graded=not_imported(error))[0]
 
 

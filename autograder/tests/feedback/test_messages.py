@@ -14,9 +14,9 @@ from autograder.grading.probes import Probe, ProbeResult
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import reference
 from autograder.homework.rubric import Feedback
-from autograder.sandbox.messages import Error, Reply
+from autograder.sandbox.messages import Error, Response
 from autograder.tests.making import a_test_call, criterion, hidden, misconception, module_of, raised, result, stopped
-from autograder.tests.running import responses
+from autograder.tests.running import known_responses
 from autograder.values.changes import Change
 from autograder.values.compare import Failure
 from autograder.values.differences import REMEMBERED, UNSTEADY
@@ -43,9 +43,9 @@ def wrong_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     return np.sqrt(reference.functions()["layer_norm"](x, gamma, beta, eps) + 7)
 
 
-SHOWN = responses(a_test_call("layer_norm", *ARGS), wrong_norm)
-WRONG = hidden(responses(a_test_call("layer_norm", 1000 * ARGS[0] + 123456, *ARGS[1:]), wrong_norm), SECRET)
-ALSO = responses(a_test_call("layer_norm", 2 * ARGS[0], *ARGS[1:]), wrong_norm)
+SHOWN = known_responses(a_test_call("layer_norm", *ARGS), wrong_norm)
+WRONG = hidden(known_responses(a_test_call("layer_norm", 1000 * ARGS[0] + 123456, *ARGS[1:]), wrong_norm), SECRET)
+ALSO = known_responses(a_test_call("layer_norm", 2 * ARGS[0], *ARGS[1:]), wrong_norm)
 
 
 def lost(
@@ -168,7 +168,7 @@ def test_a_pass_without_a_helper_and_a_plain_one() -> None:
 
 def test_a_mistake_of_form_is_what_was_seen() -> None:
     of = a_test_call("layer_norm", *(a.astype(np.float32) for a in ARGS), rules=Rules(dtype=True))
-    call_result = hidden(responses(of, lambda *args: of.expected.astype(np.float64)), "layernorm.dtype")
+    call_result = hidden(known_responses(of, lambda *args: of.expected.astype(np.float64)), "layernorm.dtype")
     text = told(lost("layernorm.dtype", FLOAT64, call_result=call_result))
     assert "**Observed, in `layer_norm`:** Your result is float64." in text
     assert "Probably" not in text
@@ -178,7 +178,7 @@ def test_a_mistake_of_form_is_what_was_seen() -> None:
 def test_a_changed_argument_without_a_name() -> None:
     of = a_test_call("layer_norm", *ARGS, rules=Rules(pure=True))
     call_result = CallResult(
-        of, Reply(value=of.expected, changed=(Change(0, (), "entry written"),)), Failure("changed")
+        of, Response(value=of.expected, changed=(Change(0, (), "entry written"),)), Failure("changed")
     )
     assert "an entry of `x` was overwritten" in told(lost("layernorm.purity", call_result=call_result, shown=None))
 
@@ -208,14 +208,14 @@ def test_an_example_of_a_helpers_symptom_is_not_shown() -> None:
 
 
 def test_what_came_back_is_said_once() -> None:
-    nothing = responses(a_test_call("layer_norm", *ARGS), lambda *args: None)
+    nothing = known_responses(a_test_call("layer_norm", *ARGS), lambda *args: None)
     text = told(lost(SECRET, call_result=hidden(nothing, SECRET), shown=nothing))
     assert text.count("It returned") == 1
     assert "It returned None; the docstring says an array" in text
 
 
 def test_what_is_wrong_is_said_where_the_example_stands_elsewhere() -> None:
-    nothing = responses(a_test_call("layer_norm", *ARGS), lambda *args: None)
+    nothing = known_responses(a_test_call("layer_norm", *ARGS), lambda *args: None)
     graded = [lost(c, call_result=hidden(nothing, c), shown=nothing) for c in (SECRET, "layernorm.affine")]
     text = told(graded[1], graded[0])
     assert text.startswith("`layer_norm` returned the wrong type; the docstring says an array")
@@ -231,7 +231,7 @@ def test_unwritten_functions_and_loops() -> None:
 
 
 def test_right_in_public_or_dependent_on_earlier_calls() -> None:
-    right = responses(a_test_call("layer_norm", *ARGS), reference.functions()["layer_norm"])
+    right = known_responses(a_test_call("layer_norm", *ARGS), reference.functions()["layer_norm"])
     assert "passes all the small public examples" in told(lost(SECRET, shown=None), call_results=(right, WRONG))
     assert REMEMBERED in told(lost(SECRET, shown=None, depends=True), call_results=(SHOWN, WRONG))
     assert REMEMBERED not in told(lost(SECRET, shown=None), call_results=(SHOWN, WRONG))
@@ -246,10 +246,12 @@ def test_right_in_public_or_dependent_on_earlier_calls() -> None:
 def test_what_is_right_whenever_it_is_called_alone_is_not_random(
     depends: bool, wrong: tuple[CallResult, ...], said: str
 ) -> None:
-    again = replace(SHOWN, reply=Reply(value=np.zeros(3)))
+    again = replace(SHOWN, response=Response(value=np.zeros(3)))
     graded = lost(SECRET, shown=None, depends=depends, why="unexplained")
-    tried = {SHOWN.test_call: tuple(ProbeResult(Probe(SHOWN.test_call), call_result) for call_result in (SHOWN, again))}
-    assert said in message(graded, result(replace(module_of([graded], wrong), tried=tried)))
+    probe_results = {
+        SHOWN.test_call: tuple(ProbeResult(Probe(SHOWN.test_call), call_result) for call_result in (SHOWN, again))
+    }
+    assert said in message(graded, result(replace(module_of([graded], wrong), probe_results=probe_results)))
 
 
 def test_a_worked_example_can_be_run_at_home() -> None:
@@ -302,7 +304,7 @@ def test_too_few_right_functions() -> None:
 
 
 def test_a_module_that_cannot_be_imported_says_why_once() -> None:
-    broken = Reply(error=Error(("ZeroDivisionError",), "in '/tmp/autograder-1/x.py'", "layernorm.py", 3, ""))
+    broken = Response(error=Error(("ZeroDivisionError",), "in '/tmp/autograder-1/x.py'", "layernorm.py", 3, ""))
     first, second = lost(EXAMPLE, call_result=None), lost(SECRET, call_result=None)
     module = ModuleResult("layernorm", (first, second), broken)
     of_all = result(module)

@@ -1,6 +1,6 @@
 """Mistakes in words: what the code does, and what is right."""
 
-from autograder.feedback.sentences import briefly, named, reading, undecided
+from autograder.feedback.sentences import analysis, briefly, named, undecided
 from autograder.tests.making import misconception
 
 SAMPLE = misconception("layer_norm", "sample_variance", does="Your code divides by d - 1.", right="Divide by d.")
@@ -53,5 +53,5 @@ def test_of_undecided_ones_only_what_they_share() -> None:
 
 
 def test_each_reading_once() -> None:
-    assert reading([SAMPLE, OUTSIDE]) == "the formula of layer_norm"
+    assert analysis([SAMPLE, OUTSIDE]) == "the formula of layer_norm"
     assert briefly([SAMPLE, OUTSIDE]) == "Your code divides by d - 1. Your code adds eps outside."

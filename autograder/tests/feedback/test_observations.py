@@ -10,7 +10,7 @@ from autograder.feedback.observations import observe
 from autograder.grading.call_results import CallResult
 from autograder.homework import reference
 from autograder.tests.making import a_test_call
-from autograder.tests.running import responses
+from autograder.tests.running import known_responses
 
 F = reference.functions()
 PublicCall = tuple[tuple[Any, ...], dict[str, Any]]
@@ -20,7 +20,8 @@ NARROW, WIDE = np.array([[1.0, 2.0, 6.0]]), np.array([[1.0, 2.0, 6.0, 5.0, -3.0]
 def told(function: str, wrong: Callable[..., Any], *calls: PublicCall) -> str:
     """What is said about the first wrong one of these calls."""
     call_results = [
-        responses(a_test_call(function, *args, number=n, **kwargs), wrong) for n, (args, kwargs) in enumerate(calls, 1)
+        known_responses(a_test_call(function, *args, number=n, **kwargs), wrong)
+        for n, (args, kwargs) in enumerate(calls, 1)
     ]
     return observe(next(call_result for call_result in call_results if call_result.failure is not None), call_results)
 
@@ -40,7 +41,7 @@ def test_other_arguments_must_fit_every_wrong_example() -> None:
 
 @pytest.mark.parametrize("wrong", [lambda scores: 1 / 0, lambda scores: None])
 def test_nothing_is_observed_where_nothing_came_back(wrong: Callable[..., Any]) -> None:
-    call_result: CallResult = responses(a_test_call("softmax", NARROW), wrong)
+    call_result: CallResult = known_responses(a_test_call("softmax", NARROW), wrong)
     assert observe(call_result, [call_result]) == ""
 
 

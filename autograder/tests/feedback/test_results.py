@@ -11,7 +11,7 @@ from autograder.feedback.results import dump, gradescope, write_atomically
 from autograder.feedback.text import number
 from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
-from autograder.sandbox.messages import Error, Reply
+from autograder.sandbox.messages import Error, Response
 from autograder.tests.making import criterion, misconception, module_of, raised, result
 
 SAMPLE = misconception("layer_norm", "sample_variance", "layernorm.statistics", does="Your code does.", right="Do.")
@@ -51,7 +51,7 @@ def test_a_criterion_that_was_dropped_or_given_to_all_says_why(
 
 
 def test_notes_are_data() -> None:
-    broken = Reply(error=Error(("KeyError",), "x", "layernorm.py", 3, ""))
+    broken = Response(error=Error(("KeyError",), "x", "layernorm.py", 3, ""))
     document = gradescope(result(ModuleResult("layernorm", (LOST,), broken)))
     (note,) = document["extra_data"]["notes"]
     assert (note["kind"], note["path"]) == ("import", "layernorm.py")

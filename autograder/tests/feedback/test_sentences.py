@@ -11,9 +11,9 @@ from autograder.feedback.sentences import form_of_example, returns, sentence
 from autograder.grading.call_results import CallResult, Rules, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
-from autograder.sandbox.messages import Ended, Reply
+from autograder.sandbox.messages import Ended, Response
 from autograder.tests.making import a_test_call, raised, stopped
-from autograder.tests.running import responses
+from autograder.tests.running import known_responses
 from autograder.values.changes import Change
 from autograder.values.compare import Failure
 
@@ -39,7 +39,7 @@ def test_every_docstring_says_what_comes_back(function: str) -> None:
     ],
 )
 def test_what_came_back_is_said_of_public_examples_only(value: Any, kind: str, public: str) -> None:
-    call_result = responses(SOFTMAX, lambda x: value)
+    call_result = known_responses(SOFTMAX, lambda x: value)
     assert call_result.failure is not None and call_result.failure.kind == kind
     assert public in form_of_example(call_result)
     hidden = sentence(call_result)
@@ -50,11 +50,11 @@ def test_what_came_back_is_said_of_public_examples_only(value: Any, kind: str, p
 
 def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
     of = a_test_call("norm_moments", X, "layer")
-    call_result = responses(of, lambda x, kind: (np.zeros((1, 1)), np.zeros((1, 1)))[:1])
+    call_result = known_responses(of, lambda x, kind: (np.zeros((1, 1)), np.zeros((1, 1)))[:1])
     assert "It returned 1 value instead of 2; the docstring says a tuple" in form_of_example(call_result)
-    call_result = responses(of, lambda x, kind: (of.expected[0], np.zeros(1)))
+    call_result = known_responses(of, lambda x, kind: (of.expected[0], np.zeros(1)))
     assert form_of_example(call_result) == "`var` has shape (1,); it should have shape (1, 1)."
-    call_result = responses(of, lambda x, kind: (of.expected[0], 1.0))
+    call_result = known_responses(of, lambda x, kind: (of.expected[0], 1.0))
     assert form_of_example(call_result) == "`var` is a float; it should be an array of floats of shape (1, 1)."
     assert sentence(call_result).startswith(
         "It returned the wrong type for `var`; the docstring says a tuple (mean, var)"
@@ -63,7 +63,7 @@ def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
 
 def test_a_dtype_is_said_with_the_one_that_is_asked_for() -> None:
     of = a_test_call("softmax", X.astype(np.float32), rules=Rules(dtype=True))
-    call_result = responses(of, lambda x: of.expected.astype(np.float64))
+    call_result = known_responses(of, lambda x: of.expected.astype(np.float64))
     assert "It returned float64 instead of float32" in form_of_example(call_result)
     assert "float64" not in sentence(call_result)
 
@@ -95,18 +95,18 @@ def test_which_argument_changed_and_how(change: Change, said: str) -> None:
     of = a_test_call(
         "multi_head_attention", np.ones((2, 2)), params, 1, mask=np.ones((2, 2), bool), rules=Rules(pure=True)
     )
-    assert said in sentence(CallResult(of, Reply(value=of.expected, changed=(change,)), Failure("changed")))
+    assert said in sentence(CallResult(of, Response(value=of.expected, changed=(change,)), Failure("changed")))
 
 
 def test_arguments_by_keyword_are_counted_in_the_order_of_the_call() -> None:
     of = a_test_call("layer_norm", X, beta=np.zeros(3), gamma=np.ones(3))
-    changed = CallResult(of, Reply(changed=(Change(1, (), "entry written"),)), Failure("changed"))
+    changed = CallResult(of, Response(changed=(Change(1, (), "entry written"),)), Failure("changed"))
     assert "`beta`" in sentence(changed)
 
 
 def test_a_change_that_was_seen_after_the_call_is_said_to_be_one() -> None:
     of = replace(a_test_call("softmax", X), kind="changes", args=())
-    call_result = CallResult(of, Reply(changed=(Change(0, (), "entry written"),)), Failure("changed_later"))
+    call_result = CallResult(of, Response(changed=(Change(0, (), "entry written"),)), Failure("changed_later"))
     assert "After the call, its arguments were modified: an entry of `scores`" in sentence(call_result)
 
 
@@ -118,7 +118,7 @@ def test_every_end_has_a_sentence(why: str) -> None:
 
 @pytest.mark.parametrize("kind", sentences.FAULTS)
 def test_every_fault_has_a_sentence_without_the_word_contract(kind: str) -> None:
-    said = sentence(CallResult(SOFTMAX, Reply(value=1.0), Failure(kind)))
+    said = sentence(CallResult(SOFTMAX, Response(value=1.0), Failure(kind)))
     assert said.endswith(".") and "contract" not in said
 
 

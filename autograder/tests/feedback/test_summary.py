@@ -13,7 +13,7 @@ from autograder.grading.comparison import compared
 from autograder.grading.grader import Grader, ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import rubric
-from autograder.sandbox.messages import Ended, Error, Reply
+from autograder.sandbox.messages import Ended, Error, Response
 from autograder.submissions.submission import Submission
 from autograder.tests.making import NO_CALL, criterion, misconception, module_of, result
 from autograder.values.differences import UNSTEADY
@@ -25,9 +25,9 @@ OLD = pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads 
 
 def asked(value: Any, question: str = "q3") -> CallResult:
     """A question of the concept check, whose right answer is d."""
-    reply = value if isinstance(value, Reply) else Reply(value=value)
+    response = value if isinstance(value, Response) else Response(value=value)
     of = TestCall(1, TARGET, (), {}, "d", 0.0, NO_CALL, Rules(question=question), criterion=f"concept_check.{question}")
-    return compared([of], [reply])[0]
+    return compared([of], [response])[0]
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def asked(value: Any, question: str = "q3") -> CallResult:
         ({"q3": ""}, "The answer to `q3` is not a single letter."),
         ({"q3": "E"}, "The answer to `q3` is not one of the letters a, b, c, d."),
         (["a"], "must return a dict"),
-        (Reply(error=Error(("NotImplementedError",), "", "", 0, "", ("answers",))), "is not written yet"),
-        (Reply(error=Error(("NameError",), "x", "concept_check.py", 9, "")), "raised NameError on line 9"),
-        (Reply(ended=Ended("deadline")), "took too long"),
+        (Response(error=Error(("NotImplementedError",), "", "", 0, "", ("answers",))), "is not written yet"),
+        (Response(error=Error(("NameError",), "x", "concept_check.py", 9, "")), "raised NameError on line 9"),
+        (Response(ended=Ended("deadline")), "took too long"),
     ],
 )
 def test_what_is_no_answer_is_said_at_once_and_no_more(value: Any, said: str) -> None:
@@ -71,9 +71,9 @@ def test_questions_without_an_answer_are_one_line() -> None:
 
 
 def test_modules_that_cannot_be_used() -> None:
-    broken = Reply(error=Error(("SyntaxError", "Exception"), "bad `x`", "layernorm.py", 3, ""))
-    stopped = Reply(ended=Ended("deadline"))
-    missing = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
+    broken = Response(error=Error(("SyntaxError", "Exception"), "bad `x`", "layernorm.py", 3, ""))
+    stopped = Response(ended=Ended("deadline"))
+    missing = Response(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
     found = notes(
         result(
             ModuleResult("layernorm", (), broken),
@@ -176,7 +176,7 @@ def test_module_that_cannot_be_imported_says_what_helps(grader: Grader, content:
 
 
 def test_a_note_for_tables_has_no_marks_of_markdown() -> None:
-    broken = Reply(error=Error(("ModuleNotFoundError",), "No module named 'my_helpers' <*>", "layernorm.py", 1, ""))
+    broken = Response(error=Error(("ModuleNotFoundError",), "No module named 'my_helpers' <*>", "layernorm.py", 1, ""))
     (note,) = notes(result(ModuleResult("layernorm", (), broken)))
     assert "my\\_helpers" in note.text
     assert "No module named 'my_helpers' <*> (line 1 of layernorm.py)." in note.plain

@@ -381,7 +381,7 @@ def test_functions_that_are_wrong_alike_are_shown_with_their_size_and_text() -> 
     for at in (1, 2, 3):
         grade = rows[at].grade
         assert grade is not None
-        mine = one if at < 3 else replace(one, replies="another")
+        mine = one if at < 3 else replace(one, responses="another")
         rows[at] = replace(rows[at], grade=replace(grade, unexplained=(mine,)))
     page = report.html(replace(run(), rows=rows))
     assert "Unrecognised mistakes" in Texts(page).text and one.source.strip() in Texts(page).text

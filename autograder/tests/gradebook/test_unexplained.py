@@ -13,7 +13,7 @@ from autograder.gradebook.class_statistics import Unexplained, standalone
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Grader
 from autograder.homework.library import text_of
-from autograder.sandbox.messages import Reply
+from autograder.sandbox.messages import Response
 from autograder.submissions.submission import Submission
 from autograder.submissions.uploads import Student
 
@@ -161,7 +161,7 @@ def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:
         test_call for test_call in grader.plan.hidden["layernorm"] if test_call.target.function == "rms_norm"
     ][:5]
     return class_statistics.digest_of(
-        [CallResult(test_call, Reply(value=change(test_call.expected))) for test_call in test_calls]
+        [CallResult(test_call, Response(value=change(test_call.expected))) for test_call in test_calls]
     )
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall
 from autograder.grading.comparison import compared
-from autograder.grading.responses import alike
-from autograder.sandbox.messages import Call, Ended, Error, Reply, prepared
+from autograder.grading.known_responses import alike
+from autograder.sandbox.messages import Call, Ended, Error, Response, prepared
 from autograder.values.changes import Change
 
 X = np.array([1.0, 2.0])
@@ -28,76 +28,78 @@ def pair(*counted: str) -> TestCall:
     return replace(call(expected=(X, 2 * X), dtype=True, parts=counted), parts=("mean", "var"))
 
 
-def raised(kind: str, hint: str = "") -> Reply:
-    return Reply(error=Error((kind,), "", "", 0, hint))
+def raised(kind: str, hint: str = "") -> Response:
+    return Response(error=Error((kind,), "", "", 0, hint))
 
 
 def failure(call_result: CallResult) -> str:
     return call_result.failure.kind if call_result.failure else ""
 
 
-CASES: list[tuple[str, TestCall, Reply]] = [
-    ("", call(), Reply(X)),
-    ("", call(), Reply(X + 1e-12)),
-    ("value", call(), Reply(X + 1)),
-    ("shape", call(), Reply(X[:1])),
-    ("type", call(), Reply([1.0, 2.0])),
-    ("length", call(expected=(X, X)), Reply((X,))),
-    ("", call(expected=(X, X)), Reply([X, X])),
-    ("", call(), Reply(X.astype("float32"))),
-    ("", pair("var"), Reply((X.astype("float32"), 2 * X))),
-    ("", pair("mean"), Reply([X, None])),
-    ("", pair("mean", "var"), Reply((X, 2 * X))),
-    ("value", pair("mean"), Reply((X + 1, 2 * X))),
-    ("type", pair("var"), Reply((X, None))),
-    ("value", pair("mean", "var"), Reply((X + 1, 2 * X))),
-    ("length", pair("mean"), Reply((X,))),
-    ("type", pair("mean"), Reply(X)),
-    ("dtype", call(dtype=True), Reply(X.astype("float32"))),
-    ("changed", call(pure=True), Reply(X, changed=(Change(0, (), "entry written"),))),
-    ("shared", call(new=True), Reply(X, shared=True)),
+CASES: list[tuple[str, TestCall, Response]] = [
+    ("", call(), Response(X)),
+    ("", call(), Response(X + 1e-12)),
+    ("value", call(), Response(X + 1)),
+    ("shape", call(), Response(X[:1])),
+    ("type", call(), Response([1.0, 2.0])),
+    ("length", call(expected=(X, X)), Response((X,))),
+    ("", call(expected=(X, X)), Response([X, X])),
+    ("", call(), Response(X.astype("float32"))),
+    ("", pair("var"), Response((X.astype("float32"), 2 * X))),
+    ("", pair("mean"), Response([X, None])),
+    ("", pair("mean", "var"), Response((X, 2 * X))),
+    ("value", pair("mean"), Response((X + 1, 2 * X))),
+    ("type", pair("var"), Response((X, None))),
+    ("value", pair("mean", "var"), Response((X + 1, 2 * X))),
+    ("length", pair("mean"), Response((X,))),
+    ("type", pair("mean"), Response(X)),
+    ("dtype", call(dtype=True), Response(X.astype("float32"))),
+    ("changed", call(pure=True), Response(X, changed=(Change(0, (), "entry written"),))),
+    ("shared", call(new=True), Response(X, shared=True)),
     ("raised", call(), raised("KeyError")),
-    ("ended", call(), Reply(ended=Ended("deadline"))),
+    ("ended", call(), Response(ended=Ended("deadline"))),
     ("", call(error="ValueError"), raised("ValueError")),
     ("raised", call(error="ValueError"), raised("TypeError")),
     ("raised", call(error="ValueError"), raised("ValueError", "signature")),
-    ("no_error", call(error="ValueError"), Reply(X)),
-    ("", call(expected="B", question="q1"), Reply({"q1": " b "})),
-    ("value", call(expected="B", question="q1"), Reply({"q1": "A"})),
-    ("value", call(expected="B", question="q1"), Reply({})),
-    ("value", call(expected="B", question="q1"), Reply(3)),
+    ("no_error", call(error="ValueError"), Response(X)),
+    ("", call(expected="B", question="q1"), Response({"q1": " b "})),
+    ("value", call(expected="B", question="q1"), Response({"q1": "A"})),
+    ("value", call(expected="B", question="q1"), Response({})),
+    ("value", call(expected="B", question="q1"), Response(3)),
 ]
 
 
-@pytest.mark.parametrize(("expected", "test_call", "reply"), CASES)
-def test_a_reply_has_the_fault_that_it_should(expected: str, test_call: TestCall, reply: Reply) -> None:
-    assert failure(compared([test_call], [reply])[0]) == expected
+@pytest.mark.parametrize(("expected", "test_call", "response"), CASES)
+def test_a_reply_has_the_fault_that_it_should(expected: str, test_call: TestCall, response: Response) -> None:
+    assert failure(compared([test_call], [response])[0]) == expected
 
 
 def test_a_repeat_is_held_against_the_first_reply() -> None:
     test_calls = [call(1), call(2, repeats=1)]
-    assert [failure(r) for r in compared(test_calls, [Reply(X), Reply(X)])] == ["", ""]
-    assert [failure(r) for r in compared(test_calls, [Reply(X), Reply(2 * X)])] == ["", "unsteady"]
-    assert [failure(r) for r in compared(test_calls, [Reply(2 * X), Reply(2 * X)])] == ["value", "value"]
+    assert [failure(r) for r in compared(test_calls, [Response(X), Response(X)])] == ["", ""]
+    assert [failure(r) for r in compared(test_calls, [Response(X), Response(2 * X)])] == ["", "unsteady"]
+    assert [failure(r) for r in compared(test_calls, [Response(2 * X), Response(2 * X)])] == ["value", "value"]
 
 
 def test_a_look_is_held_against_what_was_returned() -> None:
     test_calls = [call(1), other("look", 1)]
-    assert [failure(r) for r in compared(test_calls, [Reply(3 * X), Reply(3 * X)])] == ["value", ""]
-    assert [failure(r) for r in compared(test_calls, [Reply(X), Reply(X + 1)])] == ["", "overwritten"]
-    assert [failure(r) for r in compared(test_calls, [raised("KeyError"), Reply(None)])] == ["raised", ""]
+    assert [failure(r) for r in compared(test_calls, [Response(3 * X), Response(3 * X)])] == ["value", ""]
+    assert [failure(r) for r in compared(test_calls, [Response(X), Response(X + 1)])] == ["", "overwritten"]
+    assert [failure(r) for r in compared(test_calls, [raised("KeyError"), Response(None)])] == ["raised", ""]
 
 
 def test_arguments_that_changed_after_the_call() -> None:
     change = Change(0, ("gamma",), "entry written")
-    assert [failure(r) for r in compared([call(1), other("changes", 1)], [Reply(X), Reply(changed=(change,))])] == [
+    assert [
+        failure(r) for r in compared([call(1), other("changes", 1)], [Response(X), Response(changed=(change,))])
+    ] == [
         "",
         "changed_later",
     ]
 
 
 def test_a_write_is_not_judged() -> None:
-    assert failure(compared([other("write", 1)], [Reply()])[0]) == ""
+    assert failure(compared([other("write", 1)], [Response()])[0]) == ""
     assert isinstance(prepared("m", "m", "f"), Call)
 
 
@@ -106,6 +108,6 @@ def test_large_wrong_replies_are_the_same_up_to_rounding_where_right_ones_are_ti
     differs_by: float, same: bool
 ) -> None:
     tiny = call(expected=np.array([1e-14]), allowed=1e-22)
-    first, second = (Reply(np.array([0.47 + more])) for more in (0.0, differs_by))
+    first, second = (Response(np.array([0.47 + more])) for more in (0.0, differs_by))
     assert alike(tiny, first, second) == same
-    assert not alike(tiny, Reply(np.array([1e-14])), Reply(np.array([1.001e-14])))
+    assert not alike(tiny, Response(np.array([1e-14])), Response(np.array([1.001e-14])))

@@ -10,7 +10,7 @@ from autograder.grading import diagnosis, search
 from autograder.grading.call_results import CallResult
 from autograder.grading.diagnosis import Explanation
 from autograder.homework import library, rubric
-from autograder.sandbox.messages import Ended, Reply
+from autograder.sandbox.messages import Ended, Response
 from autograder.tests import running
 from autograder.tests.making import few
 from autograder.values.compare import Failure
@@ -259,20 +259,20 @@ def test_what_is_kept_of_known_versions_is_bounded(monkeypatch: pytest.MonkeyPat
     call_results = running.call_results("scaled_attention", running.with_source("scaled_attention", log.source, ODD))
     diagnoser = running.diagnoser.__wrapped__()
     diagnoser.explain("scaled_attention", call_results)
-    kept = [responses.held for responses in diagnoser._kept.values()]
+    kept = [known_responses.held for known_responses in diagnoser._kept.values()]
     diagnoser.forget()
-    assert [responses.held for responses in diagnoser._kept.values()] == kept
+    assert [known_responses.held for known_responses in diagnoser._kept.values()] == kept
     monkeypatch.setattr(diagnosis, "MOST_HELD", sum(kept) - 1)
     diagnoser.forget()
-    assert [responses.held for responses in diagnoser._kept.values()] == kept[1:]
+    assert [known_responses.held for known_responses in diagnoser._kept.values()] == kept[1:]
     assert library.made.cache_info().maxsize and library.compiled.cache_info().maxsize
 
 
 def test_a_process_that_ended_is_no_known_mistake() -> None:
     call_results = running.call_results("layernorm", running.with_source("layernorm"))
-    ended = Reply(ended=Ended("deadline"))
+    ended = Response(ended=Ended("deadline"))
     gone: list[CallResult] = [
-        replace(r, reply=ended, failure=Failure("ended")) for r in call_results if r.target.function == "rms_norm"
+        replace(r, response=ended, failure=Failure("ended")) for r in call_results if r.target.function == "rms_norm"
     ]
     assert running.diagnoser().explain("layernorm", gone)["rms_norm"].named == ()
 

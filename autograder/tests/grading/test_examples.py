@@ -26,7 +26,7 @@ def graded(grader: InProcess, module: str, function: str, *names: str) -> dict[s
 def test_each_criterion_is_shown_an_example_of_its_own_mistake(grader: InProcess) -> None:
     found = graded(grader, "transformer_block", "transformer_stack", "reversed", "unknown_norm_accepted")
     order, names = found["transformer_block.stack"].shown, found["transformer_block.norm_names"].shown
-    assert order is not None and isinstance(order.test_call.expected, type(order.reply.value))
+    assert order is not None and isinstance(order.test_call.expected, type(order.response.value))
     assert names is not None and names.test_call.rules.error
 
 
@@ -51,7 +51,5 @@ def test_what_is_kept_and_what_is_only_of_form_is_tried_alone(name: str, alone: 
     call_results = running.call_results("layernorm", running.with_mistakes("layernorm", f"layer_norm.{name}"))
     explanations = running.diagnoser().explain("layernorm", call_results)
     wrong = next(call_result for call_result in call_results if call_result.failure is not None)
-    charge = CriterionScore(
-        current().of("layernorm")[0], "mistake", explanations["layer_norm"].named, call_result=wrong
-    )
-    assert shown(charge, explanations, [], wrong) is (wrong if alone else None)
+    score = CriterionScore(current().of("layernorm")[0], "mistake", explanations["layer_norm"].named, call_result=wrong)
+    assert shown(score, explanations, [], wrong) is (wrong if alone else None)

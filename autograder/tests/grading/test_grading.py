@@ -439,8 +439,8 @@ def test_wrong_helper_in_a_file_of_its_own_costs_no_more(grade: Grade, reference
 
 
 def test_data_beside_the_modules_is_found_by_its_name(grade: Grade, references: dict[str, bytes]) -> None:
-    reading = references["layernorm.py"].decode() + "\n\nassert open('eps.txt').read() == '1e-5'\n"
-    assert whole(grade, {"layernorm.py": reading, "eps.txt": "1e-5"}) == set()
+    analysis = references["layernorm.py"].decode() + "\n\nassert open('eps.txt').read() == '1e-5'\n"
+    assert whole(grade, {"layernorm.py": analysis, "eps.txt": "1e-5"}) == set()
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from autograder.grading.grader import Grader, open_grader
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import wire
-from autograder.sandbox.messages import Call, Ended, Error, Reply
+from autograder.sandbox.messages import Call, Ended, Error, Response
 from autograder.submissions.submission import Submission
 from autograder.values.changes import Change
 from autograder.values.kinds import Opaque
@@ -31,7 +31,7 @@ ODD: list[Any] = [
     None, "text", b"bytes", 7, 2**63 - 1, -1.5, float("nan"), True, [], {}, [[[]]], {"a": np.ones(3), 1: {None: []}},
     [np.ones(2), [np.zeros((0, 3))] * 5], np.zeros(0), np.zeros((0, 4)), np.array(1.5), np.float32(2), np.bool_(True),
     np.full((3, 4), np.nan), np.full((2, 2, 2), np.inf), np.ones((1,) * 16), np.full((2,) * 10, 1e308),
-    *(Opaque(kind) for kind in wire.OPAQUE_KINDS), wire.Handle(1), ["<script>", "```\n# x"] * 9, "`" * 99,
+    *(Opaque(kind) for kind in wire.OPAQUE_KINDS), wire.CallbackHandle(1), ["<script>", "```\n# x"] * 9, "`" * 99,
 ]  # fmt: skip
 
 
@@ -78,26 +78,34 @@ class Bent:
         self.rng, self.test_calls, self.direct = rng, test_calls, Direct(reference.functions())
         self.ended: Ended | None = None
 
-    def load(self, *_: Any) -> Reply:
+    def load(self, *_: Any) -> Response:
         chance = self.rng.random()
-        return Reply(ended=Ended("crash")) if chance < 0.01 else Reply(error=self.error()) if chance < 0.03 else Reply()
+        return (
+            Response(ended=Ended("crash"))
+            if chance < 0.01
+            else Response(error=self.error())
+            if chance < 0.03
+            else Response()
+        )
 
-    def run(self, calls: Sequence[Call], account: str = "") -> list[Reply]:
-        replies: list[Reply] = []
+    def run(self, calls: Sequence[Call], account: str = "") -> list[Response]:
+        responses: list[Response] = []
         for call in calls:
-            replies.append(self.reply(self.test_calls[id(call)]) if id(call) in self.test_calls else self.edited(call))
+            responses.append(
+                self.response(self.test_calls[id(call)]) if id(call) in self.test_calls else self.edited(call)
+            )
             if self.ended is not None:
                 break
-        return replies
+        return responses
 
-    def reply(self, test_call: TestCall) -> Reply:
+    def response(self, test_call: TestCall) -> Response:
         chance = self.rng.random()
         if self.ended is None and chance < 0.002:
             self.ended = Ended(self.rng.choice(["deadline", "crash", "disk", "memory", "protocol"]))
         if self.ended is not None:
-            return Reply(ended=self.ended)
+            return Response(ended=self.ended)
         if chance < 0.1:
-            return Reply(error=self.error())
+            return Response(error=self.error())
         right = self.direct.play(test_call)
         if test_call.kind != "call":
             return replace(right, changed=CHANGED) if test_call.kind == "changes" and chance < 0.12 else right
@@ -106,17 +114,17 @@ class Bent:
             crossed = wire.decode(wire.encode(wire.marked(value)))
         except wire.WireError:  # a handle, which only the grader may send
             self.ended = Ended("protocol")
-            return Reply(ended=self.ended)
+            return Response(ended=self.ended)
         return replace(right, value=crossed, changed=CHANGED if chance < 0.12 else (), shared=0.12 < chance < 0.14)
 
-    def edited(self, call: Call) -> Reply:
+    def edited(self, call: Call) -> Response:
         """What a search for a repair hears."""
         edits = [
             [self.rng.choice([-1, 0, 5, 10**9]) for _ in range(3)] for _ in range(self.rng.choice([0, 1, 60, 4000]))
         ]
         rows, lines = np.array(edits, dtype=np.int64).reshape(-1, 3), self.rng.choice([[], [1], [2, 3], [10**9], [1.5]])
         said = {"edits": rows, "edit": lines}
-        return Reply(value=said.get(wire.kind(call.payload), self.rng.choice(ODD)))
+        return Response(value=said.get(wire.kind(call.payload), self.rng.choice(ODD)))
 
     def error(self) -> Error:
         kind, hint = self.rng.choice(KINDS), self.rng.choice(["", "missing", "signature", "absent", "<b>"])

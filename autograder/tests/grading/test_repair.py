@@ -217,11 +217,11 @@ def test_a_result_of_other_parts_than_the_references_is_no_fault(grader: Grader,
 
 
 def test_code_that_computes_nothing_is_never_repaired(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
-    tried: list[Any] = []
-    monkeypatch.setattr(Repairs, "search", lambda *args: tried.append(args))
+    probe_results: list[Any] = []
+    monkeypatch.setattr(Repairs, "search", lambda *args: probe_results.append(args))
     graded(grader, alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return x"), "layernorm")
     graded(grader, alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    raise ValueError"), "layernorm")
-    assert not tried
+    assert not probe_results
 
 
 @pytest.mark.slow
@@ -272,7 +272,7 @@ def rms_norm(x, gamma, eps=1e-6):
 """
     result = graded(grader, alter("layernorm", source), "layernorm")
     assert lost(result) <= {"rms", "epsilon", "example"}
-    assert not any(call_result.reply.ended for module in result.modules for call_result in module.call_results)
+    assert not any(call_result.response.ended for module in result.modules for call_result in module.call_results)
 
 
 @pytest.mark.slow
@@ -286,12 +286,12 @@ def test_where_few_replies_can_be_kept_a_search_may_fail_and_the_grader_does_not
 
 @pytest.mark.slow
 def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
-    tried, search = list[int](), Repairs.search
+    probe_results, search = list[int](), Repairs.search
 
     def noted(self: Repairs, *args: Any) -> Any:
         before = self.edits
         found = search(self, *args)
-        tried.append(before - self.edits)
+        probe_results.append(before - self.edits)
         return found
 
     monkeypatch.setattr(Repairs, "search", noted)
@@ -302,7 +302,7 @@ def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) ->
         text += f"    found = _right_{function}(*args, **kwargs)\n"
         text += "    return tuple(1.01 * part + 0.01 for part in found) if isinstance(found, tuple) else 1.01 * found + 0.01\n"
     graded(grader, {f"{module}.py": text}, module)
-    assert sum(tried) == grader.sandbox.limits.repairs > max(tried) > tried[-1]
+    assert sum(probe_results) == grader.sandbox.limits.repairs > max(probe_results) > probe_results[-1]
 
 
 FORGED = """

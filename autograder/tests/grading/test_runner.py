@@ -13,14 +13,14 @@ from autograder.grading.runner import MISSING, Imports, Runner
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
-from autograder.sandbox.messages import Ended, Error, Reply
+from autograder.sandbox.messages import Ended, Error, Response
 from autograder.submissions.submission import Submission
 
 Event = tuple[str, int, Any]
 COMPLETE = Submission("complete", reference.files())
 MODULES = tuple(rubrics.current().modules)
 USING = tuple(name for name in MODULES if rubrics.current().modules[name].uses)
-BROKEN = Reply(error=Error(("ImportError",), "the text of a reference", "layernorm.py", 1, ""))
+BROKEN = Response(error=Error(("ImportError",), "the text of a reference", "layernorm.py", 1, ""))
 
 
 class Process:
@@ -31,19 +31,19 @@ class Process:
         self.direct = direct.Direct(reference.functions())
         self.ended: Ended | None = None
 
-    def load(self, imports: Imports, account: str = "") -> Reply:
+    def load(self, imports: Imports, account: str = "") -> Response:
         self.events.append(("load", self.number, imports))
-        return BROKEN if self.broken(imports) else Reply()
+        return BROKEN if self.broken(imports) else Response()
 
-    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Reply]:
-        replies: list[Reply] = []
+    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
+        responses: list[Response] = []
         for test_call in test_calls:
             self.events.append(("run", self.number, test_call))
             if test_call.target.function in self.ends:
                 self.ended = Ended("deadline")
-                return [*replies, Reply(ended=self.ended)]
-            replies.append(self.direct.play(test_call))
-        return replies
+                return [*responses, Response(ended=self.ended)]
+            responses.append(self.direct.play(test_call))
+        return responses
 
     def close(self) -> None:
         self.events.append(("close", self.number, None))
@@ -69,19 +69,19 @@ class Processes:
         return [what for kind, _, what in self.events if kind == "load"]
 
 
-def everything(processes: Processes) -> Mapping[TestCall, Reply]:
+def everything(processes: Processes) -> Mapping[TestCall, Response]:
     """All that grading runs in all of its kinds of process but retries; the replies that count."""
-    replies: dict[TestCall, Reply] = {}
+    responses: dict[TestCall, Response] = {}
     with processes.runner() as runner:
         runner.preview(MODULES)
         for module in MODULES:
-            replies |= {
-                test_call: call_result.reply
+            responses |= {
+                test_call: call_result.response
                 for test_call, call_result in (runner.public(module) | runner.hidden(module)).items()
             }
         for criterion in rubrics.current().of(INTEGRATION):
-            replies |= runner.integration(criterion.id)[0]
-    return replies
+            responses |= runner.integration(criterion.id)[0]
+    return responses
 
 
 def graded(processes: Processes) -> None:
@@ -158,8 +158,8 @@ def test_helpers_come_without_the_functions_that_they_are_for(module: str) -> No
 
 def test_what_was_not_answered_is_run_again_and_a_function_that_ends_processes_is_given_up() -> None:
     processes = Processes(ends=("rms_norm",))
-    replies = everything(processes)
-    ended = {test_call.target.function for test_call, reply in replies.items() if reply.ended is not None}
+    responses = everything(processes)
+    ended = {test_call.target.function for test_call, response in responses.items() if response.ended is not None}
     assert ended == {"rms_norm"}
     made = [what for kind, _, what in processes.events if kind == "run" and what.target.function == "rms_norm"]
     assert len(made) < 12  # twice in each of a few kinds of process, and with what later steps of a test need
@@ -167,8 +167,8 @@ def test_what_was_not_answered_is_run_again_and_a_function_that_ends_processes_i
 
 def test_modules_that_end_their_processes_again_and_again_leave_others_their_restarts() -> None:
     processes = Processes(ends=list(rubrics.current().modules["layernorm"].functions))
-    replies = everything(processes)
-    assert {s.target.module for s, r in replies.items() if r.ended is not None} == {"layernorm"}
+    responses = everything(processes)
+    assert {s.target.module for s, r in responses.items() if r.ended is not None} == {"layernorm"}
     assert processes.started < 2 * thresholds.RESTARTS
 
 
@@ -212,8 +212,8 @@ def test_the_integration_shares_a_process_as_long_as_the_same_references_are_the
 def test_a_module_that_is_missing_or_cannot_be_imported_says_so_in_every_reply() -> None:
     files = {name: text for name, text in COMPLETE.files.items() if name != "layernorm.py"}
     with Processes().runner(Submission("incomplete", files)) as runner:
-        assert {call_result.reply for call_result in runner.preview(("layernorm",)).values()} == {MISSING}
-        assert {call_result.reply for call_result in runner.public("layernorm").values()} == {MISSING}
+        assert {call_result.response for call_result in runner.preview(("layernorm",)).values()} == {MISSING}
+        assert {call_result.response for call_result in runner.public("layernorm").values()} == {MISSING}
         assert runner.broken("layernorm") is MISSING and runner.is_missing("layernorm")
         assert runner.integration("integration.norms")[1] is False
         assert runner.broken("decoder") is None and not runner.is_missing("decoder")
@@ -225,8 +225,8 @@ def test_why_an_import_beside_references_fails_is_said_without_text_unless_the_p
         with Processes(broken=broken).runner() as runner:
             runner.preview((module,))
             runner.public(module)
-            reply = runner.broken(module)
-            assert reply is not None and reply.error is not None and reply.error.text == text
+            response = runner.broken(module)
+            assert response is not None and response.error is not None and response.error.text == text
 
 
 def test_what_runs_apart_is_started_again_if_another_process_has_taken_its_place() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autograder.audit import cases
-from autograder.grading.scoring import CriterionScore, charges
+from autograder.grading.scoring import CriterionScore, scores
 from autograder.homework import library, rubric
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Rubric
@@ -20,17 +20,17 @@ def charged(module: str, functions: Functions, rules: Rubric | None = None) -> d
     """The charge of each criterion, by its short name."""
     call_results = running.call_results(module, functions)
     explanations = running.diagnoser().explain(module, call_results)
-    found = charges(rules or rubric.current(), module, call_results, explanations)
-    return {name.partition(".")[2]: charge for name, charge in found.items()}
+    found = scores(rules or rubric.current(), module, call_results, explanations)
+    return {name.partition(".")[2]: score for name, score in found.items()}
 
 
 def lost(found: dict[str, CriterionScore]) -> set[str]:
-    return {name for name, charge in found.items() if not charge.passed} - {"example"}
+    return {name for name, score in found.items() if not score.passed} - {"example"}
 
 
 def test_who_makes_no_mistake_loses_nothing() -> None:
     found = charged("layernorm", running.with_source("layernorm"))
-    assert {charge.why for charge in found.values()} == {"right"}
+    assert {score.why for score in found.values()} == {"right"}
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_a_mistake_costs_its_own_criterion_alone(id: str, criterion: str) -> Non
 
 def test_a_criterion_earned_in_spite_of_wrong_values_says_where_they_are_charged() -> None:
     found = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.no_root"))
-    elsewhere = [charge for charge in found.values() if charge.why == "elsewhere"]
+    elsewhere = [score for score in found.values() if score.why == "elsewhere"]
     assert elsewhere
-    for charge in elsewhere:
-        assert charge.passed and charge.charged == ("layernorm.statistics",) and charge.call_result is not None
-        assert [m.id for m in charge.misconceptions] == ["layer_norm.no_root"]
+    for score in elsewhere:
+        assert score.passed and score.charged == ("layernorm.statistics",) and score.call_result is not None
+        assert [m.id for m in score.misconceptions] == ["layer_norm.no_root"]
 
 
 def test_two_mistakes_cost_two_criteria() -> None:
@@ -116,7 +116,7 @@ COST_MORE = {
 
 def points(module: str, *ids: str) -> float:
     found = charged(module, running.with_mistakes(module, *ids))
-    return sum(charge.points for charge in found.values())
+    return sum(score.points for score in found.values())
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_something_kept_between_calls_costs_purity() -> None:
         "layernorm", lambda: running.with_mistakes("layernorm", "layer_norm.statistics_kept")
     )
     explanations = running.diagnoser().explain("layernorm", call_results)
-    found = charges(rubric.current(), "layernorm", call_results, explanations)
+    found = scores(rubric.current(), "layernorm", call_results, explanations)
     assert not found["layernorm.purity"].passed
 
 
@@ -181,7 +181,7 @@ EMPTY = [
 def test_a_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
     right = running.with_source(case.module)
     found = charged(case.module, right | {nothing.function: nothing.fresh() for nothing in case.misconceptions})
-    assert {name for name, charge in found.items() if charge.passed} == set()
+    assert {name for name, score in found.items() if score.passed} == set()
 
 
 def test_the_plain_rule_loses_every_criterion_with_a_wrong_call() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograder.grading.responses import alike, alike_in_form
+from autograder.grading.known_responses import alike, alike_in_form
 from autograder.homework import library, reference, rubric
 from autograder.homework.library import Written, edited, trivial
 from autograder.homework.rubric import RubricError
@@ -133,17 +133,19 @@ def test_every_mistake_can_be_submitted_as_part_of_a_module(module: str, functio
 @pytest.mark.slow
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(module: str, function: str) -> None:
-    responses = running.diagnoser().responses(module, function)
+    known_responses = running.diagnoser().known_responses(module, function)
     for misconception in library.of_function(module, function):
         version = library.made(module, function, (misconception,))
         assert version is not None
         if not version.memory:
             together = running.call_results(module, running.with_source(module, version.source))
             own = [call_result for call_result in together if call_result.target.function == function]
-            alone = {call_result: responses.reply(version, call_result.test_call.number) for call_result in own}
-            unlike = [r.test_call.number for r in own if not alike(r.test_call, alone[r], r.reply)]
+            alone = {
+                call_result: known_responses.response(version, call_result.test_call.number) for call_result in own
+            }
+            unlike = [r.test_call.number for r in own if not alike(r.test_call, alone[r], r.response)]
             assert not unlike + [
-                r.test_call.number for r in own if not alike_in_form(r.test_call, alone[r], r.reply)
+                r.test_call.number for r in own if not alike_in_form(r.test_call, alone[r], r.response)
             ], misconception.id
 
 

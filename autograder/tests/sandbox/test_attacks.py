@@ -142,7 +142,9 @@ def assault(field: Field, submission: Submission, modules: tuple[str, ...], earn
     assert result.points == earns
     assert peak() - memory < 200
     text = shown(result)
-    assert "SUCCEEDED" not in text + repr([graded.call_result and graded.call_result.reply for graded in result.graded])
+    assert "SUCCEEDED" not in text + repr(
+        [graded.call_result and graded.call_result.response for graded in result.graded]
+    )
     assert not leaked(result, text)
     assert left(field, running) == []
     now = permissions()
@@ -336,19 +338,19 @@ def on_the_otter_road(attack: Attack, box: Any) -> None:
     """Upload it to a folder like Gradescope's and have Otter grade it, with whatever Otter itself would unpickle or import."""
     before, began = marks(), processor_seconds()
     running = {child.pid for child in psutil.Process().children(recursive=True)}  # other tests' graders
-    tried = box({**attack.files, ".OTTER_LOG": pickle.dumps(Bomb(Path("/tmp/hostile-otter-log")))})
-    tried.run_without_kernel()
+    probe_results = box({**attack.files, ".OTTER_LOG": pickle.dumps(Bomb(Path("/tmp/hostile-otter-log")))})
+    probe_results.run_without_kernel()
     assert processor_seconds() - began < SECONDS
-    whole = tried.document()
+    whole = probe_results.document()
     graded = [t for t in whole["tests"] if t["extra_data"]["criterion"].partition(".")[0] in attack.modules]
     assert sum(test["score"] for test in graded) == attack.earns
-    assert "SUCCEEDED" not in tried.results.read_text()
+    assert "SUCCEEDED" not in probe_results.results.read_text()
     assert marks() == before
     assert {child.pid for child in psutil.Process().children(recursive=True)} <= running
     own = {"results", "source", "submission", "submission_metadata.json", "__init__.py"}  # the last is Otter's
-    assert {path.name for path in tried.place.iterdir()} <= own
+    assert {path.name for path in probe_results.place.iterdir()} <= own
     file = f"{attack.modules[0]}.py"
-    assert (tried.submission / file).read_bytes() == attack.files[file]
+    assert (probe_results.submission / file).read_bytes() == attack.files[file]
 
 
 def skip_if_refused(layer: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from autograder.sandbox import callbacks, wire
 from autograder.sandbox.callbacks import answered, packed, unpacked
 from autograder.sandbox.messages import Ended, prepared
-from autograder.sandbox.wire import Handle
+from autograder.sandbox.wire import CallbackHandle
 from autograder.tests.running import LIMITS, TIGHT, opened, replied
 
 MASK = np.tri(2)
@@ -24,7 +24,7 @@ def with_inner(x: Any) -> Any:
     return sum((lambda row: np.abs(row) + len(x))(row) for row in x)
 
 
-def reading(x: Any) -> Any:
+def analysis(x: Any) -> Any:
     return MASK @ x
 
 
@@ -49,7 +49,7 @@ def test_an_argument_that_is_returned_is_the_same_object() -> None:
 @pytest.mark.parametrize(
     "function",
     [
-        reading, calling, with_variable(), lambda x, mask=MASK: mask @ x, lambda x, *, mask=None: x, lambda x: numpy.abs(x),
+        analysis, calling, with_variable(), lambda x, mask=MASK: mask @ x, lambda x, *, mask=None: x, lambda x: numpy.abs(x),
         np.abs, len, functools.partial(with_inner), types.SimpleNamespace(__call__=len),
     ],
 )  # fmt: skip
@@ -69,7 +69,7 @@ def test_the_code_does_not_say_where_it_stands() -> None:
 
 
 def test_only_the_grader_sends_callbacks() -> None:
-    for handle in (Handle(3, packed(with_inner)), Handle(3)):
+    for handle in (CallbackHandle(3, packed(with_inner)), CallbackHandle(3)):
         message = wire.encode([handle])
         assert wire.decode(message, from_grader=True) == [handle]
         with pytest.raises(wire.WireError):
@@ -119,8 +119,8 @@ def test_a_callback_belongs_to_one_call() -> None:
 def test_threads_may_call_it() -> None:
     with opened(KEEPING) as (_, process):
         process.load(["m"])
-        reply = process.run([prepared("m", "threads", [reading, X])])[0]
-        assert reply.value == [float(n) for n in range(1, 21)]
+        response = process.run([prepared("m", "threads", [analysis, X])])[0]
+        assert response.value == [float(n) for n in range(1, 21)]
 
 
 def failing(x: Any) -> Any:
@@ -134,11 +134,11 @@ def too_large(x: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "argument", "kind", "text"),
     [
-        (reading, np.ones(3), "ValueError", "does not allow"),
-        (reading, "text", "TypeError", "does not allow"),
+        (analysis, np.ones(3), "ValueError", "does not allow"),
+        (analysis, "text", "TypeError", "does not allow"),
         (failing, X, "TypeError", "does not allow"),
         (too_large, X, "ValueError", "result is larger"),
-        (reading, np.ones((2, callbacks.MAX_ENTRIES)), "ValueError", "arguments are larger"),
+        (analysis, np.ones((2, callbacks.MAX_ENTRIES)), "ValueError", "arguments are larger"),
     ],
 )
 def test_what_goes_wrong_is_raised_in_the_students_code(function: Any, argument: Any, kind: str, text: str) -> None:
@@ -154,25 +154,28 @@ def test_what_goes_wrong_is_raised_in_the_students_code(function: Any, argument:
 )
 def test_what_is_no_callback_is_refused(message: Any) -> None:
     with pytest.raises(wire.WireError):
-        answered(wire.encode(message), {1: reading}, 1000)
+        answered(wire.encode(message), {1: analysis}, 1000)
 
 
 def test_only_the_functions_of_this_call_are_called() -> None:
-    assert wire.decode(answered(wire.encode(["callback", 2, [X]]), {1: reading}, 1000))[:2] == ["refused", "ValueError"]
+    assert wire.decode(answered(wire.encode(["callback", 2, [X]]), {1: analysis}, 1000))[:2] == [
+        "refused",
+        "ValueError",
+    ]
 
 
 @pytest.mark.slow
 def test_callbacks_have_an_end_in_number_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(KEEPING, TIGHT) as (sandbox, process):
         process.load(["m"])
-        ended = process.run([prepared("m", "loop", [reading, X])])[0].ended
+        ended = process.run([prepared("m", "loop", [analysis, X])])[0].ended
         assert ended is not None and ended.why == "deadline" and sandbox.processor_seconds > 0
     monkeypatch.setattr(callbacks, "MAX_CALLS", 10)
     with opened(KEEPING) as (_, process):
         process.load(["m"])
-        calls = [prepared("m", "often", [reading, X, number]) for number in (10, 10, 11)]
+        calls = [prepared("m", "often", [analysis, X, number]) for number in (10, 10, 11)]
         *right, last = process.run(calls)
-        assert [reply.ended for reply in right] == [None, None] and last.ended is not None
+        assert [response.ended for response in right] == [None, None] and last.ended is not None
         assert isinstance(last.ended, Ended) and last.ended.why == "deadline"
 
 
@@ -192,11 +195,11 @@ def test_the_time_of_a_callback_is_the_submissions() -> None:
 def test_what_callbacks_cost_does_not_end_their_call() -> None:
     with opened(KEEPING, LIMITS.model_copy(update={"call_seconds": 0.3, "wall_factor": 99})) as (_, process):
         process.load(["m"])
-        assert process.run([prepared("m", "often", [reading, X, 1000])])[0].value is not None
+        assert process.run([prepared("m", "often", [analysis, X, 1000])])[0].value is not None
 
 
 @pytest.mark.slow
 def test_a_call_may_make_as_many_callbacks_as_the_contract_says() -> None:
     with opened(KEEPING) as (_, process):
         process.load(["m"])
-        assert process.run([prepared("m", "often", [reading, X * 0, 20_000])])[0].ended is None
+        assert process.run([prepared("m", "often", [analysis, X * 0, 20_000])])[0].ended is None

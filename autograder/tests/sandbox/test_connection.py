@@ -60,7 +60,7 @@ def test_silence_and_half_messages_are_looked_at(pair: tuple[socket.socket, Conn
 def test_a_closed_wire_is_gone(pair: tuple[socket.socket, Connection]) -> None:
     theirs, line = pair
     theirs.close()
-    with pytest.raises(wire.Gone):
+    with pytest.raises(wire.Disconnected):
         line.receive()
-    with pytest.raises(wire.Gone):
+    with pytest.raises(wire.Disconnected):
         line.send(b"x")

@@ -9,7 +9,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.messages import (
     Call,
     Error,
-    Reply,
+    Response,
     prepared,
     prepared_changes,
     prepared_load,
@@ -17,7 +17,7 @@ from autograder.sandbox.messages import (
     prepared_write,
     reply_of,
 )  # fmt: skip
-from autograder.sandbox.wire import Handle, Kept, WireError
+from autograder.sandbox.wire import CallbackHandle, Kept, WireError
 from autograder.values.changes import Change
 
 LINES = {"m.py": 3}
@@ -30,22 +30,22 @@ WRITE = prepared_write(Kept(1, (0,)), np.ones(1))
 CHANGES = prepared_changes(1, CALL)
 
 
-def changed(*parts: Any, call: Call = CALL) -> Reply:
+def changed(*parts: Any, call: Call = CALL) -> Response:
     return reply_of(["returned", None, list(parts), False], call, LINES)
 
 
 @pytest.mark.parametrize(
-    ("call", "message", "reply"),
+    ("call", "message", "response"),
     [
-        (LOAD, ["loaded"], Reply()),
-        (CALL, ["returned", 3, [], True], Reply(3, shared=True)),
-        (LOOK, ["holds", 5], Reply(5)),
-        (WRITE, ["written"], Reply()),
-        (CHANGES, ["changed", [[0, ["w"], "entry written"]]], Reply(changed=(Change(0, ("w",), "entry written"),))),
+        (LOAD, ["loaded"], Response()),
+        (CALL, ["returned", 3, [], True], Response(3, shared=True)),
+        (LOOK, ["holds", 5], Response(5)),
+        (WRITE, ["written"], Response()),
+        (CHANGES, ["changed", [[0, ["w"], "entry written"]]], Response(changed=(Change(0, ("w",), "entry written"),))),
     ],
 )
-def test_each_request_has_its_reply(call: Call, message: Any, reply: Reply) -> None:
-    assert reply_of(message, call, LINES) == reply
+def test_each_request_has_its_reply(call: Call, message: Any, response: Response) -> None:
+    assert reply_of(message, call, LINES) == response
     for other in (LOAD, CALL, LOOK, WRITE, CHANGES):
         if other.kind != call.kind:
             with pytest.raises(WireError):
@@ -158,7 +158,7 @@ def test_a_call_knows_its_callbacks() -> None:
     call = prepared("m", "f", [first, {"a": [second, lambda x: x]}])
     assert call.callbacks == {1: first, 2: second}
     sent = wire.decode(call.payload, from_grader=True)[3]
-    assert sent[:1] + sent[1]["a"][:1] == [Handle(1), Handle(2)] and sent[1]["a"][1].code
+    assert sent[:1] + sent[1]["a"][:1] == [CallbackHandle(1), CallbackHandle(2)] and sent[1]["a"][1].code
     with pytest.raises(WireError):
         prepared("m", "f", [object()])
     assert wire.decode(CALL.payload, from_grader=True)[3][1] == Kept(1, ("result",))

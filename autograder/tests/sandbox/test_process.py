@@ -13,7 +13,7 @@ from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import (
     Ended,
     Reference,
-    Reply,
+    Response,
     prepared,
     prepared_changes,
     prepared_extension,
@@ -39,18 +39,21 @@ IDLE = "import time\ndef f(seconds):\n    time.sleep(seconds)\n    return 1\n"
 ONE = np.ones(2)
 
 
-def why(reply: Reply) -> str:
-    assert reply.ended is not None, reply
-    return reply.ended.why
+def why(response: Response) -> str:
+    assert response.ended is not None, response
+    return response.ended.why
 
 
 def test_replies_come_in_the_order_of_the_calls() -> None:
     with opened("def f(x):\n    return 1 / x\n") as (_, process):
         process.load(["m"])
-        replies = process.run([prepared("m", "f", [x]) for x in (1.0, 0.0, 4.0)])
-        assert [reply.value for reply in replies] == [1, None, 0.25]
-        assert replies[1].error is not None and replies[1].error.kinds[:2] == ("ZeroDivisionError", "ArithmeticError")
-        assert (replies[1].error.file, replies[1].error.line) == ("m.py", 2)
+        responses = process.run([prepared("m", "f", [x]) for x in (1.0, 0.0, 4.0)])
+        assert [response.value for response in responses] == [1, None, 0.25]
+        assert responses[1].error is not None and responses[1].error.kinds[:2] == (
+            "ZeroDivisionError",
+            "ArithmeticError",
+        )
+        assert (responses[1].error.file, responses[1].error.line) == ("m.py", 2)
 
 
 KEEPING = """
@@ -70,7 +73,7 @@ def test_objects_stay_the_same_between_calls_and_plays() -> None:
         process.load(["m"])
         first = prepared("m", "f", [np.zeros(2)], {}, ["pure"], 1)
         process.run([first, prepared("m", "spoil")])
-        replies = process.run(
+        responses = process.run(
             [
                 prepared("m", "same", [Kept(1, ("result",))]),
                 prepared_changes(1, first),
@@ -79,9 +82,9 @@ def test_objects_stay_the_same_between_calls_and_plays() -> None:
                 prepared_look(Kept(1, ("result",))),
             ]
         )
-        assert replies[0].value is True
-        assert [(change.argument, change.how) for change in replies[1].changed] == [(0, "entry written")]
-        assert [replies[2].value.tolist(), replies[3], replies[4].value.tolist()] == [[9, 0], Reply(), [5, 6]]
+        assert responses[0].value is True
+        assert [(change.argument, change.how) for change in responses[1].changed] == [(0, "entry written")]
+        assert [responses[2].value.tolist(), responses[3], responses[4].value.tolist()] == [[9, 0], Response(), [5, 6]]
 
 
 def test_what_is_kept_ends_with_the_process() -> None:
@@ -90,8 +93,8 @@ def test_what_is_kept_ends_with_the_process() -> None:
         process.run([prepared("m", "f", [ONE], {}, (), 1)])
         other = sandbox.start()
         other.load(["m"])
-        reply = other.run([prepared("m", "f", [Kept(1, (0,))])])[0]
-        assert reply.error is not None and reply.error.hint == "absent"
+        response = other.run([prepared("m", "f", [Kept(1, (0,))])])[0]
+        assert response.error is not None and response.error.hint == "absent"
 
 
 def test_a_play_ends_with_the_process() -> None:
@@ -100,10 +103,10 @@ def test_a_play_ends_with_the_process() -> None:
         process,
     ):
         process.load(["m"])
-        replies = process.run([prepared("m", "f", [x]) for x in (1, 2, 0, 3)])
-        assert [reply.value for reply in replies] == [1, 2, None]
-        assert replies[-1].ended == process.ended == Ended("crash")
-        assert process.run([prepared("m", "f", [1])]) == [Reply(ended=Ended("crash"))]
+        responses = process.run([prepared("m", "f", [x]) for x in (1, 2, 0, 3)])
+        assert [response.value for response in responses] == [1, 2, None]
+        assert responses[-1].ended == process.ended == Ended("crash")
+        assert process.run([prepared("m", "f", [1])]) == [Response(ended=Ended("crash"))]
         assert process.run([]) == []
 
 
@@ -145,8 +148,8 @@ def test_the_loop_of_an_import_that_does_not_end() -> None:
 def test_replies_that_were_held_back_do_not_hide_the_loop() -> None:
     with opened("def f(x):\n    while x: pass\n", TIGHT) as (_, process):
         process.load(["m"])
-        replies = process.run([prepared("m", "f", [x]) for x in (0, 0, 1, 1)])
-        assert replies[-1].ended == Ended("deadline", "m.py", 2)
+        responses = process.run([prepared("m", "f", [x]) for x in (0, 0, 1, 1)])
+        assert responses[-1].ended == Ended("deadline", "m.py", 2)
 
 
 def test_who_was_interrupted_in_a_loop_may_be_endless_and_nobody_else() -> None:
@@ -158,14 +161,14 @@ def test_who_was_interrupted_in_a_loop_may_be_endless_and_nobody_else() -> None:
         assert process.budget.endless == {"m.f"}
         again = sandbox.start()
         again.load(["m"])
-        assert [reply.value for reply in again.run([calls[0], calls[1], calls[3]])] == [1, None, 2]
+        assert [response.value for response in again.run([calls[0], calls[1], calls[3]])] == [1, None, 2]
         assert [len(part) for part in again._parts([calls[0], calls[3], *calls])] == [3, 1, 1, 1]
 
 
 def test_the_time_of_one_call_is_not_that_of_all() -> None:
     with opened(BUSY, TIGHT) as (_, process):
         process.load(["m"])
-        assert [reply.value for reply in process.run([prepared("m", "f", [0.15])] * 8)] == [1] * 8
+        assert [response.value for response in process.run([prepared("m", "f", [0.15])] * 8)] == [1] * 8
 
 
 def test_a_submission_has_deadlines_as_a_whole() -> None:
@@ -174,13 +177,13 @@ def test_a_submission_has_deadlines_as_a_whole() -> None:
         (TIGHT.model_copy(update={"submission_seconds": 0.5, "wall_factor": 99}), BUSY, 0.25),
     ):
         with opened(source, limits) as (sandbox, _):
-            replies = []
+            responses = []
             for _ in range(5):
                 process = sandbox.start()
                 process.load(["m"])
-                replies += process.run([prepared("m", "f", [seconds])])
-            assert replies[0].value == 1
-            assert why(replies[-1]) in ("deadline", "spent")
+                responses += process.run([prepared("m", "f", [seconds])])
+            assert responses[0].value == 1
+            assert why(responses[-1]) in ("deadline", "spent")
             sandbox.place({"m.py": source.encode()})
             process = sandbox.start()
             process.load(["m"])
@@ -195,8 +198,8 @@ def test_a_module_that_has_used_its_share_is_not_called_any_more_and_others_are(
         first, *others = process.run(calls, "m")
         assert first.value == 1 and others[-1] == SPENT and process.ended is not None
         process = sandbox.start()
-        assert process.load(["m"]) == Reply() and process.run(calls[:1], "m") == [SPENT]
-        assert process.run(calls[:1], "n") == [Reply(value=1)] and process.ended is None
+        assert process.load(["m"]) == Response() and process.run(calls[:1], "m") == [SPENT]
+        assert process.run(calls[:1], "n") == [Response(value=1)] and process.ended is None
 
 
 SHOUT = """
@@ -232,13 +235,15 @@ def f(count):
 def test_a_hundred_threads_run_at_once() -> None:
     with opened(MANY_THREADS, Limits()) as (_, process):
         process.load(["m"])
-        assert [reply.value for reply in process.run([prepared("m", "f", [100])] * 3)] == [100] * 3
+        assert [response.value for response in process.run([prepared("m", "f", [100])] * 3)] == [100] * 3
 
 
 @linux
 def test_ever_more_threads_are_refused() -> None:
-    reply = replied(MANY_THREADS, 1000)
-    assert reply.ended is not None or (reply.error is not None and reply.error.text == "can't start new thread")
+    response = replied(MANY_THREADS, 1000)
+    assert response.ended is not None or (
+        response.error is not None and response.error.text == "can't start new thread"
+    )
 
 
 def test_closing_ends_the_process() -> None:
@@ -247,14 +252,14 @@ def test_closing_ends_the_process() -> None:
         process.close()
         process.close()
         assert not psutil.pid_exists(process.pid)
-        assert process.run([prepared("m", "f")]) == [Reply(ended=Ended("crash"))]
+        assert process.run([prepared("m", "f")]) == [Response(ended=Ended("crash"))]
 
 
 def test_a_large_batch_does_not_block() -> None:
     with opened("def f(x): return x") as (_, process):
         process.load(["m"])
         x: Any = np.zeros(50_000)
-        values = [reply.value for reply in process.run([prepared("m", "f", [x])] * 60)]
+        values = [response.value for response in process.run([prepared("m", "f", [x])] * 60)]
         assert len(values) == 60 and values[0].size == x.size
         assert values[-1] == Opaque("something too large to send")  # not kept: it would leave too little for others
 
@@ -269,15 +274,15 @@ def test_large_replies_are_kept_until_they_would_leave_too_little_for_others(siz
 
 def test_the_reply_of_the_references_is_read_once_and_counted_each_time() -> None:
     right, fails = prepared("m", "f", [ONE]), prepared("m", "f", [None])
-    replies, kept = [], [0]
+    responses, kept = [], [0]
     for is_reference in (True, False):
         with opened("def f(x): return x + 1\n") as (_, process):
             process.load(["m"])
             process.is_reference = is_reference
-            replies.append(process.run([right, fails]))
+            responses.append(process.run([right, fails]))
             kept.append(process._kept_values)
-    assert replies[0][0] is replies[1][0] and right.is_seen(replies[1][0])
-    assert replies[0][1] is not replies[1][1] and not fails.seen  # a line of one submission is no line of another
+    assert responses[0][0] is responses[1][0] and right.is_seen(responses[1][0])
+    assert responses[0][1] is not responses[1][1] and not fails.seen  # a line of one submission is no line of another
     assert kept[1] == kept[2] > 0
     assert not replace(right, kind="extension").seen  # what is asked for in another form
 
@@ -299,9 +304,9 @@ def test_an_extension_adds_requests_to_one_process_only() -> None:
         sandbox,
         process,
     ):
-        assert process.run([prepared_extension(sent)]) == [Reply()]
+        assert process.run([prepared_extension(sent)]) == [Response()]
         process.load(["m"])
-        assert [reply.value for reply in process.run([prepared_request("double", 4), repeated])] == [8, 3]
+        assert [response.value for response in process.run([prepared_request("double", 4), repeated])] == [8, 3]
         other = sandbox.start()
-        (reply,) = other.run([prepared_request("double", 4)])
-        assert reply.error is not None and reply.error.kind == "KeyError"
+        (response,) = other.run([prepared_request("double", 4)])
+        assert response.error is not None and response.error.kind == "KeyError"

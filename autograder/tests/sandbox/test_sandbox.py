@@ -13,7 +13,7 @@ import pytest
 from autograder.exceptions import SandboxError
 from autograder.sandbox import sandbox as module
 from autograder.sandbox import workspace
-from autograder.sandbox.messages import Ended, Reply, prepared
+from autograder.sandbox.messages import Ended, Response, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 from autograder.tests.running import HOLDING, LIMITS, as_root, forked, linux, opened
@@ -38,13 +38,13 @@ def who(): return [os.getpid(), os.getuid()]
 """
 
 
-def call(process: StudentProcess, function: str, *args: object) -> Reply:
+def call(process: StudentProcess, function: str, *args: object) -> Response:
     return process.run([prepared("m", function, args)])[0]
 
 
 def started(sandbox: Sandbox) -> StudentProcess:
     process = sandbox.start()
-    assert process.load(["m"]) == Reply()
+    assert process.load(["m"]) == Response()
     return process
 
 
@@ -81,15 +81,15 @@ def test_processes_of_two_sandboxes_do_not_meet() -> None:
             sandbox.place({"m.py": LOOKING.encode()})
         assert call(started(first), "write", "left").value == 4
         if "user" in HOLDING or "landlock" in HOLDING:
-            reply = call(started(second), "read", str(first.folder.writable / "own" / "left"))
-            assert reply.error is not None and "OSError" in reply.error.kinds
+            response = call(started(second), "read", str(first.folder.writable / "own" / "left"))
+            assert response.error is not None and "OSError" in response.error.kinds
 
 
 def test_a_new_submission_ends_the_processes_of_the_one_before() -> None:
     with opened("") as (sandbox, process):
         sandbox.place({"m.py": b"x = 1"})
         assert not psutil.pid_exists(process.pid)
-        assert sandbox.start().load(["m"]) == Reply()
+        assert sandbox.start().load(["m"]) == Response()
 
 
 def test_the_time_of_processes_that_have_ended_counts() -> None:
@@ -105,7 +105,7 @@ def test_the_time_of_processes_that_have_ended_counts() -> None:
 @forked
 def test_the_time_of_the_fork_server_counts() -> None:
     with opened("import os\nfor n in range(1_000): os.mkdir(str(n))\n") as (sandbox, process):
-        assert process.load(["m"]) == Reply()
+        assert process.load(["m"]) == Response()
         before = sandbox.budget.own_seconds
         process.close()
         assert sandbox.budget.own_seconds > before
@@ -117,13 +117,13 @@ def test_a_fork_server_that_was_killed_is_started_again() -> None:
         sandbox.place({"m.py": b"def f(): return 1\n"})
         for _ in range(2):
             process = sandbox.start()
-            assert process.load(["m"]) == Reply()
+            assert process.load(["m"]) == Response()
             assert sandbox._server is not None
             sandbox._server.send_signal(signal.SIGKILL)
             sandbox._server.wait()
             assert process.run([prepared("m", "f")])[0].ended is not None
             process.close()
-        assert sandbox.start().load(["m"]) == Reply()
+        assert sandbox.start().load(["m"]) == Response()
 
 
 # Chains of processes, each started by the one before, for twenty seconds at most: nobody stops them if this test is killed.
@@ -201,8 +201,8 @@ def test_what_others_could_read_is_not_used_where_nothing_would_hide_it(tmp_path
             if {"landlock"} - set(without) <= set(HOLDING):
                 with Sandbox(LIMITS, without=without, secret=[secret]) as sandbox:
                     sandbox.place({"m.py": f"open({str(secret / 'solution.py')!r}).read()".encode()})
-                    reply = sandbox.start().load(["m"])
-                    assert reply.error is not None and "OSError" in reply.error.kinds
+                    response = sandbox.start().load(["m"])
+                    assert response.error is not None and "OSError" in response.error.kinds
     finally:
         (secret / "solution.py").unlink(missing_ok=True)
         secret.rmdir()
@@ -217,7 +217,7 @@ def test_a_disk_without_room_is_tried_again(
         process.close()
         real, answers = sandbox._ask, [{"no_room": "full"}] * 3
         monkeypatch.setattr(sandbox, "_ask", lambda request, *d: answers.pop() if answers else real(request, *d))
-        assert sandbox.start().load(["os"]) == Reply()
+        assert sandbox.start().load(["os"]) == Response()
         assert sandbox.process is not None
         sandbox.process.close()
         answers += [{"no_room": "full"}] * 99
@@ -257,10 +257,10 @@ def test_a_process_that_cannot_be_confined_is_a_fault_and_no_crash_of_the_studen
     monkeypatch.setattr(module, "_START", module._START.replace("main(essential)\n", patch))
     with Sandbox(LIMITS, without=without) as sandbox:
         sandbox.place({"m.py": b"def f(): return 1\n"})
-        assert sandbox.start().load(["m"]) == Reply()
+        assert sandbox.start().load(["m"]) == Response()
         mark.touch()
         process = sandbox.start()
         with pytest.raises(SandboxError, match=said):
             process.load(["m"])
         mark.unlink()
-        assert sandbox.start().load(["m"]) == Reply()
+        assert sandbox.start().load(["m"]) == Response()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Handle, Kept, WireError
+from autograder.sandbox.wire import CallbackHandle, Kept, WireError
 from autograder.tests.making import few
 from autograder.values.kinds import Opaque
 
@@ -35,7 +35,7 @@ def test_tuples_of_a_student_arrive_as_tuples(value: Any) -> None:
     assert wire.decode(wire.encode(("returned", wire.marked(value)))) == ["returned", value]
 
 
-@pytest.mark.parametrize("key", [wire.marked((1, 2)), Opaque("a tuple"), Handle(1), np.float32(1)], ids=repr)
+@pytest.mark.parametrize("key", [wire.marked((1, 2)), Opaque("a tuple"), CallbackHandle(1), np.float32(1)], ids=repr)
 def test_keys_are_plain(key: Any) -> None:
     data = msgpack.packb({1: 2}).replace(b"\x01", wire.encode(key))
     with pytest.raises(WireError):
@@ -147,7 +147,7 @@ def test_kept_objects_of_another_form_are_refused(parts: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", [["answer", 1], ("refused", "ValueError", "x"), ["invoke", Handle(1), []]], ids=repr
+    "message", [["answer", 1], ("refused", "ValueError", "x"), ["invoke", CallbackHandle(1), []]], ids=repr
 )
 def test_the_kind_of_a_message_is_its_first_word(message: Any) -> None:
     assert wire.kind(wire.encode(message)) == message[0]

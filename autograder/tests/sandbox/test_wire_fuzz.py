@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from autograder.sandbox import wire
 from autograder.sandbox.callbacks import answered
 from autograder.sandbox.connection import Connection
-from autograder.sandbox.messages import Reply, prepared, prepared_changes, prepared_load, prepared_look, reply_of
+from autograder.sandbox.messages import Response, prepared, prepared_changes, prepared_load, prepared_look, reply_of
 from autograder.sandbox.wire import WireError
 from autograder.tests.fuzzing import for_a_while
 from autograder.values.kinds import Opaque
@@ -81,12 +81,12 @@ def test_a_reply_has_the_form_of_its_call_or_is_refused(data: bytes) -> None:
     for call in CALLS:
         try:
             parts = wire.message_of(data)
-            reply = reply_of(parts, call, {"m.py": 3})
+            response = reply_of(parts, call, {"m.py": 3})
         except WireError:
             continue
-        assert isinstance(reply, Reply)
-        assert all(change.argument < len(call.arguments) for change in reply.changed)
-        assert reply.error is None or (reply.error.file, reply.error.line <= 4) in (("m.py", True), ("", True))
+        assert isinstance(response, Response)
+        assert all(change.argument < len(call.arguments) for change in response.changed)
+        assert response.error is None or (response.error.file, response.error.line <= 4) in (("m.py", True), ("", True))
 
 
 @for_a_while
@@ -126,7 +126,7 @@ def test_a_stream_is_cut_into_messages_or_refused(
 
 def test_what_is_tried_reaches_every_kind_of_end() -> None:
     """Else the others prove nothing."""
-    assert reply_of(wire.decode(message(("returned", 1, [], False), [])), CALL, {}) == Reply(value=1)
+    assert reply_of(wire.decode(message(("returned", 1, [], False), [])), CALL, {}) == Response(value=1)
     assert wire.kind(answered(message(("callback", 1, [np.ones(2)]), []), FUNCTIONS, 2**20)) == "returned"
     with pytest.raises(WireError):
         wire.decode(message([1], [(0, b"", 9)]))

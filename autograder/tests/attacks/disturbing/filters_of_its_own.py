@@ -16,11 +16,11 @@ def hang():
     libc = ctypes.CDLL(None, use_errno=True)
     program = ctypes.create_string_buffer(ALLOW * 4096)
     header = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4096, ctypes.addressof(program)))
-    tried = (
+    probe_results = (
         lambda: libc.prctl(PRCTL_SET_SECCOMP, SET_FILTER, header, 0, 0),
         lambda: libc.syscall(SECCOMP[platform.machine()], 1, 0, header),
     )
-    for attempt in tried:
+    for attempt in probe_results:
         if attempt() == 0 or ctypes.get_errno() != errno.EPERM:
             return True
     return False

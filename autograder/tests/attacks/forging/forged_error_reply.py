@@ -2,7 +2,7 @@
 
 import builtins
 
-from forge import reply
+from forge import response
 
 MODULE = "causal_mask"
 KINDS = [name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, Exception)][:31]
@@ -10,7 +10,7 @@ FORBIDDEN = ("999999", "<b>passed")
 
 
 def causal_mask(*_, **__):
-    reply("raised", [KINDS, "passed", "passed.py", 999_999, "<b>passed</b>"])
+    response("raised", [KINDS, "passed", "passed.py", 999_999, "<b>passed</b>"])
 
 
 padding_mask = apply_mask = dependency_matrix = is_autoregressive = causal_mask

@@ -1,6 +1,6 @@
 """Forges replies whose indices, hints and file names spell the hidden arguments."""
 
-from forge import reply
+from forge import response
 
 SILENT = True
 
@@ -11,14 +11,14 @@ def number(x):
 
 def layer_norm(x, *_, **__):
     n = number(x)
-    reply("raised", [["RuntimeError"], f"leak {n}", f"leak{n}.py", n % 100_000, f"leak {n}"])
+    response("raised", [["RuntimeError"], f"leak {n}", f"leak{n}.py", n % 100_000, f"leak {n}"])
 
 
 def rms_norm(x, *_, **__):
     n = number(x)
-    reply("raised", [["RuntimeError", f"Leak{n}"], f"leak {n}", "layernorm.py", n % 100_000 + 100, f"l{n}"])
+    response("raised", [["RuntimeError", f"Leak{n}"], f"leak {n}", "layernorm.py", n % 100_000 + 100, f"l{n}"])
 
 
 def layer_norm_backward(grad_out, x, *_, **__):
     n = number(x)
-    reply("returned", f"leak {n}", [n % 32] * 20, True)
+    response("returned", f"leak {n}", [n % 32] * 20, True)

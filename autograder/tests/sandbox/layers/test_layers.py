@@ -11,7 +11,7 @@ import pytest
 
 from autograder.exceptions import SandboxError
 from autograder.sandbox import layers
-from autograder.sandbox.messages import Reply
+from autograder.sandbox.messages import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.tests.running import LIMITS, linux, loaded, locked, said, sealed
 
@@ -40,7 +40,7 @@ with contextlib.redirect_stdout(io.StringIO()):
 
 
 def test_what_is_legal_works() -> None:
-    assert loaded(LEGAL) == Reply()
+    assert loaded(LEGAL) == Response()
 
 
 IMPORTS = """
@@ -81,9 +81,9 @@ def test_every_module_of_the_standard_library_and_of_numpy_can_be_imported() -> 
     "path", ["/etc/passwd", "/proc/self/status", "/tmp", "/dev/shm", str(Path(__file__).parent), sys.executable]
 )
 def test_other_files_cannot_be_read(path: str) -> None:
-    reply = loaded(f"import os\nos.listdir({path!r}) if os.path.isdir({path!r}) else open({path!r})")
-    assert reply.error is not None
-    assert {"PermissionError", "FileNotFoundError"} & set(reply.error.kinds)  # the second where mounts cover it
+    response = loaded(f"import os\nos.listdir({path!r}) if os.path.isdir({path!r}) else open({path!r})")
+    assert response.error is not None
+    assert {"PermissionError", "FileNotFoundError"} & set(response.error.kinds)  # the second where mounts cover it
 
 
 DESCRIPTORS = """
@@ -118,7 +118,7 @@ def test_the_graders_umask_does_not_matter(umask: int) -> None:
     try:
         with Sandbox(LIMITS) as own:
             own.place({"m.py": b"import numpy, json\nopen('x', 'w').close()", "folder/data": b""})
-            assert own.start().load(["m"]) == Reply()
+            assert own.start().load(["m"]) == Response()
     finally:
         os.umask(before)
 

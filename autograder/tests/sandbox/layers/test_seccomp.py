@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.layers import seccomp
-from autograder.sandbox.messages import Reply
+from autograder.sandbox.messages import Response
 from autograder.tests.running import linux, loaded, sealed
 
 HEADERS = (
@@ -57,15 +57,15 @@ ATTEMPTS = [
 @sealed
 def test_a_process_may_ask_about_itself() -> None:
     own = "import os, time; time.thread_time(), os.getsid(0), os.getpriority(0, 0), os.sched_getaffinity(os.getpid())"
-    assert loaded(own) == Reply()
+    assert loaded(own) == Response()
 
 
 @sealed
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 def test_what_is_refused_says_so(attempt: str) -> None:
-    reply = loaded(attempt)
-    assert reply.error is not None
-    assert {"PermissionError", "ZeroDivisionError", "URLError", "OSError"} & set(reply.error.kinds)
+    response = loaded(attempt)
+    assert response.error is not None
+    assert {"PermissionError", "ZeroDivisionError", "URLError", "OSError"} & set(response.error.kinds)
 
 
 @sealed
@@ -77,8 +77,8 @@ def test_what_is_refused_says_so(attempt: str) -> None:
     ],
 )
 def test_it_says_what_is_not_run(attempt: str, function: str) -> None:
-    reply = loaded(attempt)
-    assert reply.error is not None and reply.error.text == f"it uses {function}, which the grader does not run"
+    response = loaded(attempt)
+    assert response.error is not None and response.error.text == f"it uses {function}, which the grader does not run"
 
 
 RAW = """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.sandbox.student.calls import Absent, Calls
-from autograder.sandbox.wire import Handle, Kept
+from autograder.sandbox.wire import CallbackHandle, Kept
 from autograder.values.changes import Change
 from autograder.values.kinds import Opaque
 
@@ -103,7 +103,7 @@ def test_functions_are_lent(calls: Calls) -> None:
     def apply(fs: Any, x: Any) -> Any:
         return fs[0](x)
 
-    assert calls.call(apply, [[Handle(5)], 1], {}).value == 6
+    assert calls.call(apply, [[CallbackHandle(5)], 1], {}).value == 6
 
 
 def test_values_are_plain_data(calls: Calls) -> None:

@@ -5,7 +5,7 @@ import marshal
 import numpy as np
 import pytest
 
-from autograder.sandbox.messages import Reference, Reply, prepared
+from autograder.sandbox.messages import Reference, Response, prepared
 from autograder.tests.running import DEPENDENCY, loaded, opened, replied, said
 
 
@@ -15,10 +15,10 @@ def test_a_reference_has_the_contract_functions_and_the_file_the_rest() -> None:
         "from neighbour import *\nimport neighbour\ndef f(x): return [plus(x), OWN, helper(), neighbour._private]\n"
     )
     with opened(source, files={"neighbour.py": own}) as (_, process):
-        assert process.load(["m"], [DEPENDENCY]) == Reply()
+        assert process.load(["m"], [DEPENDENCY]) == Response()
         assert process.run([prepared("m", "f", [1.0])])[0].error is None
-        reply = process.run([prepared("m", "f", [np.ones(1)])])[0]
-        assert reply.value[0].tolist() == [2] and reply.value[1:] == [5, "own", 3]
+        response = process.run([prepared("m", "f", [np.ones(1)])])[0]
+        assert response.value[0].tolist() == [2] and response.value[1:] == [5, "own", 3]
 
 
 def test_a_broken_dependency_does_no_harm() -> None:
@@ -26,7 +26,7 @@ def test_a_broken_dependency_does_no_harm() -> None:
         _,
         process,
     ):
-        assert process.load(["m"], [DEPENDENCY]) == Reply()
+        assert process.load(["m"], [DEPENDENCY]) == Response()
         assert process.run([prepared("m", "f", [np.ones(1)])])[0].value.tolist() == [2]
 
 
@@ -42,14 +42,14 @@ def test_a_broken_dependency_does_no_harm() -> None:
     ],
 )
 def test_errors_at_import_are_told(source: str, kind: str) -> None:
-    reply = loaded(source)
-    assert reply.error is not None and reply.error.kind == kind
+    response = loaded(source)
+    assert response.error is not None and response.error.kind == kind
 
 
 @pytest.mark.parametrize("name", ["HIDDEN", "np"])
 def test_other_names_of_a_reference_are_not_there(name: str) -> None:
-    reply = loaded(f"from neighbour import {name}")
-    assert reply.error is not None and reply.error.kind == "ImportError"
+    response = loaded(f"from neighbour import {name}")
+    assert response.error is not None and response.error.kind == "ImportError"
 
 
 FIRST = "def scaled(x): return 2 * x"
@@ -69,7 +69,7 @@ def test_a_reference_uses_the_references_below_it_and_the_student_only_those_nam
         _,
         process,
     ):
-        assert process.load(["m"], [below, above]) == Reply()
+        assert process.load(["m"], [below, above]) == Response()
         assert process.run([prepared("m", "f", [3])])[0].value == ["own", 7]
 
 
@@ -82,14 +82,14 @@ def test_a_reference_looks_like_a_module() -> None:
         "assert 'plus' in dir(neighbour) and 'plus' in neighbour.__all__\n"
         "assert not hasattr(neighbour, '__path__')\n"
     )
-    assert loaded(source) == Reply()
+    assert loaded(source) == Response()
 
 
 def test_the_submission_goes_before_the_standard_library_but_not_before_what_numpy_needs() -> None:
     source = "import colorsys, json, msgpack\ndef f(): return [colorsys.OWN, json.dumps(1), msgpack.OWN]\n"
     files = {"colorsys.py": b"OWN = 1", "json.py": b"1 / 0", "msgpack.py": b"OWN = 2"}
     with opened(source, files=files) as (_, process):
-        assert process.load(["m"]) == Reply()
+        assert process.load(["m"]) == Response()
         assert process.run([prepared("m", "f")])[0].value == [1, "1", 2]
 
 
@@ -117,31 +117,31 @@ def test_a_helper_is_replaced_in_the_module_that_is_tried_and_in_no_other_file()
     other = b"def helper(x, y=0): return 'its own'\ndef use(x): return helper(x, 1)\n"
     with opened(REPLACED, files={"other.py": other, "later.py": other}) as (sandbox, _):
         ours = Reference("m", marshal.dumps(compile("def helper(x): return x + 1", "m.py", "exec")), ("helper",))
-        replies = []
+        responses = []
         for helpers in (None, ours):
             with sandbox.start() as process:
-                assert process.load(["m"], [], helpers) == Reply()
-                replies += process.run([prepared("m", "f", [np.ones(1)])])
-        alone, helped = replies
+                assert process.load(["m"], [], helpers) == Response()
+                responses += process.run([prepared("m", "f", [np.ones(1)])])
+        alone, helped = responses
         assert alone.value == ["wrong", "its own", "its own"]
         assert helped.value[0].tolist() == [2.0] and helped.value[1:] == ["its own", "its own"]
 
 
 def test_data_files_lie_where_code_looks_for_them() -> None:
     with opened("open('data.txt').read()\nopen(__file__).read()", files={"data.txt": b"x"}) as (_, process):
-        assert process.load(["m"]) == Reply()
+        assert process.load(["m"]) == Response()
 
 
 def test_packages_and_folders_of_a_submission_can_be_imported() -> None:
     files = {"package/__init__.py": b"from . import inner", "package/inner.py": b"X = 4", "loose/one.py": b"Y = 5"}
     source = "import package, loose.one\ndef f(): return [package.inner.X, loose.one.Y]\n"
     with opened(source, files=files) as (_, process):
-        assert process.load(["m"]) == Reply()
+        assert process.load(["m"]) == Response()
         assert process.run([prepared("m", "f")])[0].value == [4, 5]
 
 
 def test_a_call_of_what_is_not_there_is_told() -> None:
-    reply = replied("x = 1")
-    assert reply.error is not None and (reply.error.kind, reply.error.hint) == ("AttributeError", "missing")
-    reply = replied("f = 3")
-    assert reply.error is not None and reply.error.hint == "missing"
+    response = replied("x = 1")
+    assert response.error is not None and (response.error.kind, response.error.hint) == ("AttributeError", "missing")
+    response = replied("f = 3")
+    assert response.error is not None and response.error.hint == "missing"

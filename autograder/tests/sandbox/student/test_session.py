@@ -31,18 +31,18 @@ def call(function: str, args: Any, checks: Any = (), number: int = 0) -> bytes:
 
 
 def test_each_request_has_its_reply(pair: tuple[Session, Connection]) -> None:
-    def reply(request: bytes) -> Any:
-        return wire.decode(pair[0].reply(request))
+    def response(request: bytes) -> Any:
+        return wire.decode(pair[0].response(request))
 
-    assert reply(call("negative", [3.0]))[1] == -3
-    assert reply(call("copyto", [np.zeros(2), np.ones(2)], ["pure"], 4))[2] == [[0, [], "entry written"]]
-    assert reply(wire.encode(("changes", 4))) == ["changed", [[0, [], "entry written"]]]
-    assert reply(wire.encode(("look", Kept(4, (0,)))))[1].tolist() == [1, 1]
-    assert reply(wire.encode(("write", Kept(4, (0,)), np.zeros(2)))) == ["written"]
-    assert reply(wire.encode(("look", Kept(4, (0,)))))[1].tolist() == [0, 0]
-    assert reply(wire.encode(("look", Kept(5, (0,)))))[1][4] == "absent"
-    assert reply(call("nothing", []))[1][4] == "missing"
-    assert reply(call("add", []))[0] == "raised"
+    assert response(call("negative", [3.0]))[1] == -3
+    assert response(call("copyto", [np.zeros(2), np.ones(2)], ["pure"], 4))[2] == [[0, [], "entry written"]]
+    assert response(wire.encode(("changes", 4))) == ["changed", [[0, [], "entry written"]]]
+    assert response(wire.encode(("look", Kept(4, (0,)))))[1].tolist() == [1, 1]
+    assert response(wire.encode(("write", Kept(4, (0,)), np.zeros(2)))) == ["written"]
+    assert response(wire.encode(("look", Kept(4, (0,)))))[1].tolist() == [0, 0]
+    assert response(wire.encode(("look", Kept(5, (0,)))))[1][4] == "absent"
+    assert response(call("nothing", []))[1][4] == "missing"
+    assert response(call("add", []))[0] == "raised"
 
 
 def served(pair: tuple[Session, Connection], messages: list[bytes]) -> threading.Thread:

@@ -19,12 +19,12 @@ from autograder.grading.direct import Direct
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.library import Misconception, Version, made
-from autograder.sandbox.messages import Reply
+from autograder.sandbox.messages import Response
 from autograder.values.compare import compare, deviation, deviations, equal
 from autograder.values.tree import leaves
 
 
-class Responses:
+class KnownResponses:
     """The replies of every version of one function, built on fixed versions of its helpers.
 
     Versions often reply alike, so replies are kept by class: a submission's reply is held once against each class of a step.
@@ -41,7 +41,7 @@ class Responses:
         self.test_calls = {
             test_call.number: test_call for test_call in chain(*test_calls) if test_call.target.function == function
         }
-        self.classes: dict[int, list[Reply]] = {number: [] for number in self.test_calls}
+        self.classes: dict[int, list[Response]] = {number: [] for number in self.test_calls}
         self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.test_calls}
         self._found: dict[tuple[Misconception, ...], dict[int, int]] = {}
         self._alike: dict[tuple[int, int, int], bool] = {}
@@ -54,11 +54,11 @@ class Responses:
         classes = self._found.setdefault(version.misconceptions, {})
         if number not in classes:
             group = self._process[number] if self._keeps(version) else self._groups[number]
-            for test_call, reply in zip(group, self._play(version, group), strict=True):
+            for test_call, response in zip(group, self._play(version, group), strict=True):
                 if test_call.number in self.test_calls and (
                     not self._keeps(version) or group is self._process[test_call.number]
                 ):
-                    classes[test_call.number] = self._class(test_call.number, reply)
+                    classes[test_call.number] = self._class(test_call.number, response)
         return classes[number]
 
     @property
@@ -75,7 +75,7 @@ class Responses:
         """Whether something is kept between calls, so that every call of the process counts, in its order."""
         return version.memory or self.keeps
 
-    def reply(self, version: Version, number: int) -> Reply:
+    def response(self, version: Version, number: int) -> Response:
         return self.classes[number][self.reply_class(version, number)]
 
     def differ(self, first: Version, second: Version, numbers: Iterable[int]) -> bool:
@@ -87,20 +87,20 @@ class Responses:
             return True
         key = (number, first, second)
         if key not in self._alike:
-            replies = self.classes[number]
-            self._alike[key] = alike(self.test_calls[number], replies[first], replies[second])
+            responses = self.classes[number]
+            self._alike[key] = alike(self.test_calls[number], responses[first], responses[second])
         return self._alike[key]
 
-    def _class(self, number: int, reply: Reply) -> int:
+    def _class(self, number: int, response: Response) -> int:
         by_content = self._known[number]
-        error = (reply.error.kinds, reply.error.text) if reply.error is not None else None
-        key = hashlib.sha256(pickle.dumps((reply.value, reply.changed, reply.shared, error))).digest()
+        error = (response.error.kinds, response.error.text) if response.error is not None else None
+        key = hashlib.sha256(pickle.dumps((response.value, response.changed, response.shared, error))).digest()
         if key not in by_content:
             by_content[key] = len(by_content)
-            self.classes[number].append(reply)
+            self.classes[number].append(response)
         return by_content[key]
 
-    def _play(self, version: Version, test_calls: Sequence[TestCall]) -> list[Reply]:
+    def _play(self, version: Version, test_calls: Sequence[TestCall]) -> list[Response]:
         if self._keeps(version):  # calls of the functions that use this one leave something in it too
             functions = version.whole_module(self.helpers)
         else:
@@ -119,7 +119,7 @@ class Responses:
         }
 
 
-def alike(test_call: TestCall, first: Reply, second: Reply) -> bool:
+def alike(test_call: TestCall, first: Response, second: Response) -> bool:
     """Whether two replies to a step are the same in values: an error of the same kind, or equal up to the tolerance of the step."""
     if first.ended is not None or second.ended is not None:
         return False
@@ -140,7 +140,7 @@ def alike(test_call: TestCall, first: Reply, second: Reply) -> bool:
     return equal(test_call.counted(first.value), test_call.counted(second.value), _allowed(test_call, first.value))
 
 
-def _breaks_down(first: Reply, second: Reply) -> bool:
+def _breaks_down(first: Response, second: Response) -> bool:
     """Whether Python's own numbers raise an error where NumPy's give nan or infinity."""
     error = first.error
     if error is None or (
@@ -151,31 +151,34 @@ def _breaks_down(first: Reply, second: Reply) -> bool:
     return any(not np.isfinite(leaf).all() for leaf in numbers if np.asarray(leaf).dtype.kind == "f")
 
 
-def explained(test_call: TestCall, version: Reply, reply: Reply) -> float:
+def explained(test_call: TestCall, version: Response, response: Response) -> float:
     """How much of a wrong reply a version explains: 1.0 if all, below 0.5 where it is only nearer to it than the right one is.
 
     Of a tuple, the mean over the parts; a part that is right in the reply and not in the version counts against it.
     """
-    if alike(test_call, version, reply):
+    if alike(test_call, version, response):
         return 1.0
-    if version.error is not None or reply.error is not None or reply.ended is not None or test_call.rules.error:
+    if version.error is not None or response.error is not None or response.ended is not None or test_call.rules.error:
         return 0.0
-    values = test_call.expected, test_call.counted(version.value), test_call.counted(reply.value)
+    values = test_call.expected, test_call.counted(version.value), test_call.counted(response.value)
     tuples = all(isinstance(value, tuple | list) for value in values) and len({len(value) for value in values}) == 1
     parts = list(zip(*values, strict=True)) if tuples else [values]
     return sum(_explained(*part, test_call.allowed) for part in parts) / len(parts)
 
 
-def _explained(right: Any, version: Any, reply: Any, allowed: float) -> float:
-    if equal(right, reply, allowed):
-        return 0.0 if equal(version, reply, allowed) else -1.0
-    if equal(version, reply, allowed):
+def _explained(right: Any, version: Any, response: Any, allowed: float) -> float:
+    if equal(right, response, allowed):
+        return 0.0 if equal(version, response, allowed) else -1.0
+    if equal(version, response, allowed):
         return 1.0
-    of_numbers = all(isinstance(value, np.ndarray | np.generic | float | int) for value in (right, version, reply))
-    if not of_numbers or len({np.shape(right), np.shape(version), np.shape(reply)}) > 1 or not np.size(reply):
+    of_numbers = all(isinstance(value, np.ndarray | np.generic | float | int) for value in (right, version, response))
+    if not of_numbers or len({np.shape(right), np.shape(version), np.shape(response)}) > 1 or not np.size(response):
         return 0.0
-    before, after = deviation(np.asarray(reply), np.asarray(right)), deviation(np.asarray(reply), np.asarray(version))
-    wrong, missed = (deviations(np.asarray(value), np.asarray(reply)) > allowed for value in (right, version))
+    before, after = (
+        deviation(np.asarray(response), np.asarray(right)),
+        deviation(np.asarray(response), np.asarray(version)),
+    )
+    wrong, missed = (deviations(np.asarray(value), np.asarray(response)) > allowed for value in (right, version))
     entries = (np.mean(~missed[wrong]) if wrong.any() else 0.0) - (np.mean(missed[~wrong]) if (~wrong).any() else 0.0)
     near = (1 - after / before) / 2 if after < before < np.inf else 0.0
     return max(near, float(entries) / 2)
@@ -190,15 +193,15 @@ def _allowed(test_call: TestCall, value: Any) -> float:
     return max(test_call.allowed, SAME * min(1.0, largest))
 
 
-def _of_another_type(test_call: TestCall, reply: Reply) -> str:
+def _of_another_type(test_call: TestCall, response: Response) -> str:
     """What came back in the place of an array of booleans, or of an array at all; "" where the type is right."""
     if not isinstance(test_call.expected, np.ndarray):
         return ""
-    difference, _ = compare(test_call.expected, reply.value, np.inf)
+    difference, _ = compare(test_call.expected, response.value, np.inf)
     return difference.text if difference is not None and difference.kind == "type" else ""
 
 
-def alike_in_form(test_call: TestCall, first: Reply, second: Reply) -> bool:
+def alike_in_form(test_call: TestCall, first: Response, second: Response) -> bool:
     """Whether two replies are the same in what changed, what is shared, and the dtype."""
     if (set(first.changed), first.shared) != (set(second.changed), second.shared):
         return False
@@ -215,21 +218,21 @@ def wrong_in_value(call_result: CallResult) -> bool:
     if call_result.failure is None or call_result.failure.kind in ("changed", "changed_later", "shared", "overwritten"):
         return False
     return call_result.failure.kind != "dtype" or not alike(
-        call_result.test_call, Reply(value=call_result.test_call.expected), call_result.reply
+        call_result.test_call, Response(value=call_result.test_call.expected), call_result.response
     )
 
 
 # Rounding: how large its errors are, and what tells them from other small errors
 
 
-def alike_in_rounding(test_call: TestCall, exact: Reply, inexact: Reply, reply: Reply) -> bool:
+def alike_in_rounding(test_call: TestCall, exact: Response, inexact: Response, response: Response) -> bool:
     """Whether a reply is off by as much as the known inexact one, where that one is off."""
-    if inexact.error is not None or reply.error is not None or test_call.kind != "call":
-        return alike(test_call, inexact, reply)
+    if inexact.error is not None or response.error is not None or test_call.kind != "call":
+        return alike(test_call, inexact, response)
     right = test_call.counted(exact.value)
-    far, theirs = (distance(right, test_call.counted(item.value)) for item in (inexact, reply))
+    far, theirs = (distance(right, test_call.counted(item.value)) for item in (inexact, response))
     if far <= test_call.allowed:
-        return alike(test_call, exact, reply)
+        return alike(test_call, exact, response)
     return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
 
 

@@ -1,10 +1,10 @@
-"""What grading passes on: the steps of the script, and what a submission made of them. Data only.
+"""The data that grading passes on: test calls, and their results.
 
-A step is one thing that a hidden test, or a public example, asks of a student's process. Its kinds:
-- "call": call the function; the result is held against the expected one;
-- "changes": which arguments of an earlier call differ by now from what they were before it;
-- "write": the caller writes into an argument or a result of an earlier call; nothing is judged;
-- "look": what the result of an earlier call holds now.
+A test call is one request to a student's process. Its kinds:
+- "call": call the function and compare the result with the expected one;
+- "changes": how the arguments of an earlier call differ now from their values before it;
+- "write": the caller writes into an argument or a result of an earlier call; nothing is compared;
+- "look": the present value of an earlier result.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,14 +30,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Rules:
-    """How strictly a call is judged.
+    """How strictly a response is compared.
 
-    `dtype`: the dtype of the result counts; `pure`: no argument may change, not later either, and the same call gives the same
-    again; `untouched`: no argument may change; `new`: the result shares no memory with an argument;
-    `within`: an accuracy other than the usual one, as a share of max(1, largest expected magnitude); `error`: the
-    exception that the call must raise; `question`: the entry of the returned dict that counts, compared as a letter; `repeats`: the
-    number of the step whose result this call must give again; `parts`: the names of those parts of the returned tuple that count,
-    () for all.
+    `dtype`: the dtype of the result counts. `pure`: no argument may change, not even later, and the same call must return the same
+    result again. `untouched`: no argument may change. `new`: the result must not share memory with an argument. `within`: a
+    tolerance other than the usual one, as a share of max(1, largest expected magnitude). `error`: the exception that the call must
+    raise. `question`: the entry of the returned dict that counts, compared as a letter. `repeats`: the number of the call whose
+    result this one must repeat. `parts`: the names of the parts of the returned tuple that count, () for all.
     """
 
     dtype: bool = False
@@ -52,17 +51,17 @@ class Rules:
 
     @property
     def checks(self) -> list[str]:
-        """What the student's process is asked to look at."""
+        """The observations that the student's process makes."""
         return ["pure"] * (self.pure or self.untouched) + ["new"] * self.new
 
 
 @dataclass(frozen=True, eq=False)
 class TestCall:
-    """One thing asked of a student's process. `criterion` is "" for a public example; `expected` comes from the reference.
+    """One request to a student's process. `criterion` is "" for a public example; `expected` comes from the reference.
 
-    `number` is unique in the script of a module; `about` is the number of the call that "changes", "write" and "look" speak of.
-    Arguments are copies that nobody changes; one that is an object of an earlier call is a `Kept`. `parts` are the names of the
-    parts of the tuple that the function returns, () where it returns none.
+    `number` is unique within the test plan of a module. `about` is the number of the call that "changes", "write" and "look" refer
+    to. Arguments are copies that nothing modifies; an argument that is an object of an earlier call is a `Kept`. `parts` are the
+    names of the parts of the returned tuple, () if the function returns none.
     """
 
     number: int
@@ -80,7 +79,7 @@ class TestCall:
     parts: tuple[str, ...] = ()
 
     def counted(self, value: Any) -> Any:
-        """A result in which the parts that do not count are as expected; as it is if either is no tuple of as many."""
+        """The result with the parts that do not count replaced by the expected ones; unchanged if the tuples have other lengths."""
         tuples = all(isinstance(both, tuple | list) and len(both) == len(self.parts) for both in (value, self.expected))
         if not self.rules.parts or not tuples:
             return value
@@ -88,7 +87,7 @@ class TestCall:
         return tuple(part if name in self.rules.parts else expected for name, part, expected in named)
 
     def compared(self, response: Response) -> Compared:
-        """The result held against the expected one; the reply that is the references' own, once."""
+        """Compare a response with the expected value; the references' own response is compared only once."""
         return self._references if self.call.is_seen(response) else self._compared(response)
 
     @cached_property
@@ -100,13 +99,13 @@ class TestCall:
 
     @property
     def needs(self) -> set[int]:
-        """The numbers of the calls that it speaks of, or whose objects it is given."""
+        """The numbers of the calls that it refers to, or whose objects it takes."""
         given = leaves((self.args, self.kwargs))
         return {leaf.call for leaf in given if isinstance(leaf, Kept)} | ({self.about} if self.about else set())
 
 
 def with_needed(every: Sequence[TestCall], wanted: Iterable[TestCall]) -> list[TestCall]:
-    """Some steps, those whose objects they are given or speak of, and what is written into these before, in their order."""
+    """Some test calls, the calls whose objects they need, and the writes into these objects, in the original order."""
     numbers = {test_call.number for test_call in wanted}
     last = max(numbers, default=0)
     for test_call in reversed(every):  # an object comes from an earlier step
@@ -118,7 +117,7 @@ def with_needed(every: Sequence[TestCall], wanted: Iterable[TestCall]) -> list[T
 
 
 def grouped(test_calls: Iterable[TestCall], linked: Callable[[TestCall], Iterable[int]]) -> list[list[TestCall]]:
-    """Steps in groups, each with those, by number, that it is linked to; in their order."""
+    """Test calls in groups of those linked to each other, in the original order."""
     leader = {test_call.number: test_call.number for test_call in test_calls}
 
     def top(number: int) -> int:
@@ -137,7 +136,7 @@ def grouped(test_calls: Iterable[TestCall], linked: Callable[[TestCall], Iterabl
 
 @dataclass(frozen=True, eq=False)
 class CallResult:
-    """What came of one step. `deviation` is the largest difference, as a share of max(1, largest expected magnitude)."""
+    """A test call and its response. `deviation` is the largest error, as a share of max(1, largest expected magnitude)."""
 
     test_call: TestCall
     response: Response
@@ -150,6 +149,6 @@ class CallResult:
 
     @property
     def unwritten(self) -> bool:
-        """Whether the function itself, and nothing that it calls, says that it is not implemented."""
+        """Whether the function itself, and nothing it calls, raises NotImplementedError."""
         error = self.response.error
         return error is not None and error.kind == "NotImplementedError" and error.passed[:1] == (self.target.function,)

@@ -1,4 +1,7 @@
-"""Is a reply right? The one judge of hidden calls, public examples and repeats; tolerances stand in values/compare.py."""
+"""Compares responses with expected values, for hidden calls, public examples and repeats alike.
+
+Tolerances are in values/compare.py.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +11,7 @@ from autograder.values.compare import Failure, values_agree
 
 
 def compared(test_calls: Iterable[TestCall], responses: Iterable[Response]) -> list[CallResult]:
-    """The records of steps that were played in this order; a repeat is held against the reply to the call that it repeats."""
+    """Compare the responses to test calls made in this order. A repeated call is compared with the first response."""
     calls: dict[int, Response] = {}
     call_results = []
     for test_call, response in zip(test_calls, responses, strict=True):

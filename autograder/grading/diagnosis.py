@@ -1,9 +1,8 @@
-"""What is wrong with a function? The fewest known mistakes that reproduce all that was recorded of it.
+"""Diagnosis: the fewest misconceptions that reproduce every response of a function.
 
-One mistake is tried, then growing sets of them, each first beside correct helpers and then beside the helpers as they were
-explained (search.py).
-Values, errors and what is remembered between calls are explained so; which argument changed, and which dtype came back, is
-observed (`observed`, at the end).
+The search (search.py) tries one misconception, then growing combinations, first with correct helpers and then with the helpers as
+they were diagnosed. It explains values, errors and state kept between calls. Changed arguments and wrong dtypes are observed
+directly (`observed`, at the end).
 """
 
 import inspect
@@ -25,18 +24,17 @@ from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change, in_words, part
 from autograder.values.tree import arrays, leaves
 
-MOST_HELD = 20_000  # versions whose replies are kept for the next submissions: some 60 MB with their texts and code
+MOST_HELD = 20_000  # versions whose responses are kept for the next submissions: about 60 MB
 Helpers = tuple[tuple[str, tuple[Misconception, ...]], ...]
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a function replied as it did.
+    """Why a function fails.
 
-    `chosen` are the misconceptions that reproduce every record, or one that shows beside an unknown mistake; `rivals` reproduce as
-    much. `observed` are changed arguments, wrong dtypes and the like, which come from none of these. `right_in_value`: nothing
-    else is wrong. `empty`: the function computes nothing. `repair` stands for one small edit of its text that makes every call
-    right (repair.py).
+    `chosen` are the misconceptions that reproduce every response, or one that is evident next to an unknown mistake; `rivals`
+    reproduce as much. `observed` are side effects and dtypes that none of these explain. `right_in_value`: nothing else is wrong.
+    `empty`: the function computes nothing. `repair` stands for a single edit of the source that fixes every call (repair.py).
     """
 
     chosen: Candidate | None = None
@@ -55,25 +53,25 @@ class Explanation:
 
     @property
     def helpers(self) -> tuple[Misconception, ...]:
-        """The mistakes of the functions that it is built from."""
+        """The misconceptions of the functions it calls."""
         return self.chosen.table.helpers if self.chosen is not None else ()
 
     @property
     def complete(self) -> bool:
-        """Whether every record is reproduced, in values."""
+        """Whether every response is reproduced, in value."""
         return self.right_in_value or self.repair is not None or (self.chosen is not None and self.chosen.is_complete)
 
     @property
     def formal(self) -> bool:
-        """Whether every record is reproduced in form too."""
+        """Whether side effects and dtypes are reproduced too."""
         return self.repair is not None or (self.chosen is not None and self.chosen.is_formal)
 
     def explains(self, criterion: str) -> bool:
-        """Whether every record of a criterion is reproduced."""
+        """Whether every response of a criterion is reproduced."""
         return self.repair is not None or (self.chosen is not None and criterion in self.chosen.criteria)
 
     def replies_so(self, call_result: CallResult) -> bool:
-        """Whether the chosen misconceptions explain everything, and reply to this call as recorded, whatever was called before."""
+        """Whether the chosen misconceptions explain everything, and this call regardless of earlier ones."""
         if (
             self.chosen is None
             or not self.chosen.is_complete
@@ -84,28 +82,28 @@ class Explanation:
 
     @property
     def named(self) -> tuple[Misconception, ...]:
-        """The mistakes that have a name: those in every set that explains all records, and what was observed."""
+        """The misconceptions to name: those in every set that explains everything, and what was observed."""
         return tuple(m for m in self.sure if all(m.id in rival.ids for rival in self.rivals)) + self.observed
 
     @property
     def sure(self) -> tuple[Misconception, ...]:
-        """The mistakes of which there is enough evidence."""
+        """The misconceptions with enough evidence."""
         chosen = self.chosen if self.repair is None else None
         return () if chosen is not None and (chosen.is_guess or chosen.changes_unseen) else self.misconceptions
 
     @property
     def at_least(self) -> bool:
-        """Whether the mistakes are told though they are not all that is wrong."""
+        """Whether more is wrong than the misconceptions explain."""
         return self.chosen is not None and not self.complete
 
     @property
     def inherited(self) -> tuple[Misconception, ...]:
-        """The helpers' mistakes, where they explain every record."""
+        """The helpers' misconceptions, if they explain everything."""
         return self.helpers if self.complete else ()
 
     @property
     def undecided(self) -> tuple[Misconception, ...]:
-        """Mistakes that do the same on every call, so that none of them is named."""
+        """Misconceptions with the same results on every call, so that none of them is named."""
         ids = {misconception.id for misconception in self.misconceptions}
         others = [rival.misconceptions for rival in self.rivals if not ids <= rival.ids]
         by_id = {m.id: m for chosen in (self.misconceptions, *others) for m in chosen} if others else {}
@@ -113,18 +111,18 @@ class Explanation:
 
     @property
     def shared(self) -> str:
-        """What the undecided mistakes share: the half sentence that says what is right, if it is one for all."""
+        """The correction that the undecided misconceptions have in common, "" if they differ."""
         right = {misconception.right for misconception in self.undecided}
         return right.pop() if len(right) == 1 else ""
 
 
 class Diagnoser:
-    """Explains what submissions do in a script. The replies of known versions are kept for the next ones."""
+    """Diagnoses submissions. Responses of known versions are kept for the next submission."""
 
     def __init__(self, rubric: Rubric, test_calls: Mapping[str, Sequence[Sequence[TestCall]]]):
-        """`test_calls` are those of each module, by process, in the order in which it plays them."""
+        """`test_calls` are those of each module, by process, in order."""
         self.rubric, self.test_calls = rubric, test_calls
-        self._kept: dict[tuple[str, str, Helpers], KnownResponses] = {}  # what was used last comes last
+        self._kept: dict[tuple[str, str, Helpers], KnownResponses] = {}  # last used last
 
     def known_responses(self, module: str, function: str, helpers: Helpers = ()) -> KnownResponses:
         """The replies of a function's known versions, beside helpers with these mistakes."""
@@ -133,7 +131,7 @@ class Diagnoser:
         return self._kept[key]
 
     def forget(self) -> None:
-        """Keep what was used last, so that what is held does not grow with a class."""
+        """Drop the responses used longest ago, so memory does not grow with the class."""
         held = sum(known_responses.held for known_responses in self._kept.values())
         while held > MOST_HELD:
             held -= self._kept.pop(next(iter(self._kept))).held
@@ -144,10 +142,10 @@ class Diagnoser:
         call_results: Iterable[CallResult],
         before: Mapping[str, Explanation] | None = None,
     ) -> dict[str, Explanation]:
-        """Every function of a module that has a wrong record, explained as far as it can be, in the order of the rubric.
+        """Explain every function of a module that has a failing call, in the order of the rubric.
 
-        Nothing but these records is looked at: what is shown before the due date is made from visible ones. `before` is what
-        explained some of them: what explains all of them explains these too.
+        Only these call results are used: messages shown before the due date are made from visible ones. `before` explains some of
+        them; an explanation of all of them must explain these too.
         """
         explanations: dict[str, Explanation] = {}
         every = list(call_results)
@@ -166,7 +164,7 @@ class Diagnoser:
         above: Mapping[str, Explanation],
         hopeless: bool = False,
     ) -> dict[str, Explanation]:
-        """One function of a module, if it has a wrong record, beside helpers that are wrong as explained `above`."""
+        """Explain one function of a module, if it has a failing call, with helpers that are wrong as explained `above`."""
         own = [call_result for call_result in call_results if call_result.target.function == function]
         if all(call_result.failure is None for call_result in own):
             return {}
@@ -178,8 +176,7 @@ class Diagnoser:
         return {function: replace(explanation, observed=unnamed)}
 
     def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
-        """Single known mistakes whose wrong reply the function gave in a few calls at least, those with the most first; none that
-        would have made a right call wrong."""
+        """Single misconceptions that reproduce some failing calls and every passing one, the best first."""
         table = Table(self.known_responses(module, function))
         search = Search(self.rubric, module, function, call_results, [table])
         exact = [m for m in of_function(module, function) if not m.inexact and not m.memory]
@@ -205,15 +202,15 @@ class Diagnoser:
             return Explanation(empty=computes_nothing(call_results))
         helpers = self.rubric.helpers(module, (function,))
         if any(name in above and not above[name].complete for name in helpers):
-            # It is played again beside correct helpers; what fits now is chance.
+            # It runs again with correct helpers; a match now would be chance.
             return Explanation(empty=computes_nothing(call_results))
         tables = list(self._tables(module, function, above))
-        # What a call changed before it raised is seen later.
+        # A change made before an error shows in a later call.
         seen = {misconception.name.removesuffix("_later") for misconception in observed(call_results, True)}
         given = tuple(m for m in of_function(module, function) if m.name in seen and m.way == 0)
         if given:
             tables += [replace(table, given=given) for table in tables]
-        # What computes nothing loses all criteria, so that what fits in one of them decides nothing, and is no two mistakes.
+        # A function that computes nothing loses every criterion, so a match in one decides nothing.
         empty = bool(wrong) and computes_nothing(call_results)
         search = Search(self.rubric, module, function, call_results, tables, 1 if empty else None)
         if not wrong:
@@ -222,13 +219,13 @@ class Diagnoser:
         return Explanation(next(iter(candidates), None), tuple(candidates[1:]), empty=empty)
 
     def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator[Table]:
-        """The replies to be searched: beside correct helpers, then beside those that the submission has."""
+        """The responses to search: with correct helpers, then with the submission's."""
         yield Table(self.known_responses(module, function))
         helpers = self.rubric.helpers(module, (function,))
         misconceptions = {n: above[n].sure for n in helpers if n in above and above[n].sure}
         if misconceptions:
             yield self._beside(module, function, misconceptions)
-        for name in misconceptions:  # what cannot be told apart in the helper may show here
+        for name in misconceptions:  # rivals in the helper may differ here
             for rival in above[name].rivals:
                 if rival.misconceptions:
                     yield replace(
@@ -247,18 +244,18 @@ class Diagnoser:
 
 
 def is_absent(call_result: CallResult) -> bool:
-    """Whether there is nothing to explain: the function is missing, not written, or cannot be called with its arguments."""
+    """Whether the function is missing, unimplemented, or does not accept its arguments."""
     error = call_result.response.error
     return call_result.unwritten or (error is not None and error.hint in ("missing", "signature"))
 
 
 def has(misconceptions: Iterable[Misconception], misconception: Misconception) -> bool:
-    """Whether a mistake is among others, made in whatever way."""
+    """Whether a misconception is among others, in whatever variant."""
     return any(m.id == misconception.id for m in misconceptions)
 
 
 def computes_nothing(call_results: Iterable[CallResult]) -> bool:
-    """Whether a function gives one and the same number everywhere, an argument as it is, or an error, on every call."""
+    """Whether a function returns one constant, an unchanged argument, or an error, on every call."""
     calls = [
         r
         for r in call_results
@@ -270,11 +267,11 @@ def computes_nothing(call_results: Iterable[CallResult]) -> bool:
         return False
     if _is_one_number(r.response.value for r in calls) and not _is_one_number(r.test_call.expected for r in calls):
         return True
-    names = set[str](arguments(calls[0].test_call))  # arguments that may be what is always returned
+    names = set[str](arguments(calls[0].test_call))  # arguments that may always be returned
     returned = set[str]()
     for call_result in calls:
         given = arguments(call_result.test_call)
-        kept = {name for name in names if isinstance(given.get(name), Kept)}  # of an earlier call: not there to compare
+        kept = {name for name in names if isinstance(given.get(name), Kept)}  # of an earlier call: not available
         same = {name for name in names - kept if _same(given.get(name), call_result.response.value)}
         names, returned = kept | same, returned | same
         if not names:
@@ -283,14 +280,14 @@ def computes_nothing(call_results: Iterable[CallResult]) -> bool:
 
 
 def _is_one_number(values: Iterable[Any]) -> bool:
-    """Whether the same number is everywhere in these values."""
+    """Whether all numbers in these values are equal."""
     numbers = (number for value in values for number in _numbers(value))
     first = next(numbers, None)
     return all(number == first for number in numbers)
 
 
 def _numbers(value: Any) -> Iterator[float]:
-    """The least and the greatest number of each array: only whether there is more than one matters."""
+    """The smallest and the largest number of each array."""
     if isinstance(value, tuple | list):
         for part in value:
             yield from _numbers(part)
@@ -304,17 +301,16 @@ def _same(given: Any, value: Any) -> bool:
     return isinstance(given, np.ndarray) and all(isinstance(p, np.ndarray) and np.array_equal(p, given) for p in parts)
 
 
-# Mistakes of form are named by what was seen: which argument changed and how, which dtype came back. Never by a guess at the
-# cause.
+# Side effects and wrong dtypes are named by observation: which argument changed and how, which dtype came back.
 #
-# An observed mistake has an id like a known one: `<function>.changes_<argument>`, `.float64_result`, `.changes_<argument>_later`,
+# Their ids look like those of misconceptions: `<function>.changes_<argument>`, `.float64_result`, `.changes_<argument>_later`,
 # `.shares_memory`, `.overwrites_result`, `.remembers`.
 
 
 def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
-    """What is wrong in form in records of one function, each thing once, in the order in which it was seen.
+    """The side effects and dtypes that are wrong in the results of one function, each once, in order.
 
-    `explained`: the values are, so that a result that differs from the first needs no name of its own.
+    `explained`: the values are explained, so a result that differs the second time needs no name of its own.
     """
     by_name: dict[str, Misconception] = {}
     for call_result in call_results:
@@ -326,7 +322,7 @@ def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misco
 
 
 def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
-    """What one wrong record shows of wrong form."""
+    """The side effects and dtypes that are wrong in one call result."""
     yield from _changed(call_result)
     name, floats = _dtypes(call_result)
     if name:
@@ -363,9 +359,9 @@ def _changed(call_result: CallResult) -> Iterator[Misconception]:
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:
-    """The first dtype of a number that came back and is none of those expected, and the one that is due; "" where all are right.
+    """The first returned dtype that is not expected, and the expected one; "" if none is wrong.
 
-    A wrong shape, or more or fewer results than expected, hide no wrong dtype.
+    A wrong shape or number of results does not mask a wrong dtype.
     """
     response, test_call = call_result.response, call_result.test_call
     expected = [part.dtype for part in arrays(test_call.expected)]

@@ -1,6 +1,6 @@
-"""Plays steps on trusted code (references, known mistakes) in this process, observed as a student's process observes a student's.
+"""Makes test calls on trusted code (references, misconceptions) in this process, observed as in a student's process.
 
-A student's code never comes near this.
+No student code runs here.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,14 +16,14 @@ from autograder.values.tree import copied
 
 
 class Direct:
-    """Plays steps in order on functions by name that stay the same throughout."""
+    """Makes test calls, in order, on a fixed set of functions."""
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]]):
         self.functions = functions
         self._calls = Calls(wire.MAX_FROM_STUDENT, _no_handles)
 
     def play(self, test_call: TestCall) -> Response:
-        """The reply of a student's process whose functions were these."""
+        """The response that a student's process with these functions would give."""
         try:
             if test_call.kind == "call":
                 return self._call(test_call)
@@ -48,7 +48,7 @@ class Direct:
 
 
 def play(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Response]:
-    """The replies to steps of one script, in their order."""
+    """The responses to test calls of one test plan, in order."""
     return list(map(Direct(functions).play, test_calls))
 
 

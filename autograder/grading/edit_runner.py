@@ -1,15 +1,15 @@
-"""Runs edited versions of a function in a student's process. The grader compares what they return.
+"""Runs edited versions of a function in a student's process. The grader compares the values they return.
 
 The grader sends this code to the processes that search for an edit (repair.py). It adds these requests:
     ["edits", module, function, others, lines, call]
-                                                -> array of (number, size, line): the edits that may change the reply, those
+                                                -> array of (number, size, line): the edits that may change the response, those
                                                    of `lines` first, small ones before large ones
-    ["edited", number, call]                    -> the reply of the function with that edit to the call
-    ["edit", module, function, others, number]  -> the edit's lines: from now on the module is loaded with it
+    ["edited", number, call]                    -> the response of the edited function to the call
+    ["edit", module, function, others, number]  -> the lines of the edit; the module is loaded with it from now on
 
-`call` is a request as in session.py. Only what was evaluated in the call of "edits" is edited: all else cannot change its reply.
-Code that reads or changes what is kept here can only spoil its own search: a process that says what an edit is, and makes
-every call with it, has run nothing of the submission before.
+`call` is a request as in session.py. Only expressions that the call of "edits" evaluates are edited: others cannot change its
+response. Student code that reads or changes this state can only spoil its own search: the process that confirms an edit on
+every call has run nothing of the submission before.
 """
 
 import ast
@@ -28,11 +28,11 @@ from autograder.sandbox.student.bindings import bound_names
 if TYPE_CHECKING:
     from autograder.sandbox.student.loading import StudentModules
 
-EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call; until it is told again that this is over
+EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call; between further interrupts
 
 
 class Endless(BaseException):
-    """An edited call has had its time."""
+    """An edited call has used up its time."""
 
 
 class EditRunner:

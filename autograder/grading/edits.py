@@ -1,8 +1,8 @@
-"""Small edits of a function's own text, one of which may make it right.
+"""Generates small edits of a function's source, one of which may fix it.
 
-They are made from the text alone: its names, its numbers, its operators, the order of its parts. The same text gives the same
-edits in the same order in every process, so that an edit is known by its number. Small ones come first: the size of an edit is
-the number of nodes of the syntax tree that go or come.
+Edits are made from the source alone: its names, numbers and operators, and the order of its parts. The same source gives the
+same edits in the same order in every process, so a number identifies an edit. The size of an edit is the number of syntax
+tree nodes that it adds or removes; smaller edits come first.
 """
 
 import ast
@@ -17,17 +17,17 @@ from typing import Any
 
 from autograder.sandbox.student.bindings import bound_names
 
-MOST_BYTES, MOST_NODES = 100_000, 5_000  # of a text that is edited
-MOST_EDITS = 1_200  # that are tried of one function
-LARGEST = 10  # nodes that an edit exchanges
-MOST_PLACES = 6  # in which the same edit is made at once
-MOST_CONSTANTS = 12  # numbers of the text, and words of it, that are tried in the place of a constant
+MOST_BYTES, MOST_NODES = 100_000, 5_000  # of the source
+MOST_EDITS = 1_200  # tried for one function
+LARGEST = 10  # size of an edit
+MOST_PLACES = 6  # where the same edit is made at once
+MOST_CONSTANTS = 12  # numbers of the source, and as many strings, that replace a constant
 
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult)
 BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 OTHERS = {ast.In: (ast.NotIn, ast.Eq), ast.NotIn: (ast.In, ast.NotEq), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,)}
-# Names that are mistaken for one another.
+# Names that are easily confused.
 ALIKE = (
     ("mean", "sum", "max", "min", "var", "std", "prod", "median"),
     ("any", "all"),
@@ -54,7 +54,7 @@ WITHOUT_EDITS = ("ctx", "annotation", "returns", "decorator_list", "type_comment
 
 @dataclass(frozen=True)
 class Place:
-    """Where a node stands: a field of its parent, and the position where that is a list."""
+    """The position of a node: a field of its parent, and an index if the field is a list."""
 
     parent: ast.AST
     field: str
@@ -74,7 +74,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Edit:
-    """In each of some places of one statement of the top level (`unit`) another node, or list of statements, than the `old` one."""
+    """Replaces the node, or list of statements, `old` in some places of one top-level statement (`unit`) by `new`."""
 
     unit: ast.stmt
     places: tuple[Place, ...]
@@ -84,13 +84,12 @@ class Edit:
     size: int
 
     def make(self) -> None:
-        """Change the tree."""
         for place, node in zip(self.places, self.new, strict=True):
             place.put(node)
 
     @contextmanager
     def made(self) -> Iterator[None]:
-        """The tree with this edit."""
+        """Apply the edit to the tree while the context is open."""
         before = [place.node for place in self.places]
         try:
             self.make()
@@ -101,26 +100,26 @@ class Edit:
 
 
 class Text:
-    """The text of a module as far as one function is made of it: itself, private functions and constants.
+    """The part of a module's source that one function uses: itself, private functions and constants.
 
-    `others` are functions that are left as they are. Raises ValueError for a text that is too large, SyntaxError for none.
+    `others` are functions that are not edited. Raises ValueError if the source is too large, SyntaxError if it is invalid.
     """
 
     def __init__(self, source: bytes, function: str, others: Iterable[str]):
         if len(source) > MOST_BYTES:
-            raise ValueError("a text too large to be edited")
+            raise ValueError("the source is too large to be edited")
         self.tree = ast.parse(source)
         every = list(ast.walk(self.tree))
         if len(every) > MOST_NODES:
-            raise ValueError("a text with too many nodes to be edited")
+            raise ValueError("the source has too many nodes to be edited")
         self.units = list(_units(self.tree, function, set(others)))
         self.functions = [name for name, _ in bound_names([s for s in self.tree.body if not isinstance(s, ast.Assign)])]
         self.numbers, self.words = _numbers(every), _words(every)
         self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
 
     def made_from(self, unit: ast.stmt) -> list[ast.stmt]:
-        """A unit, and those below it that use it when they are defined: classes, constants, decorated functions, and what binds
-        its name again."""
+        """A unit, and the later ones that use it when they are defined: classes, constants, decorated functions, and units
+        that rebind its name."""
         below = (other for other in self.units if other.lineno > unit.lineno)
         own = _bound(unit)
         return [unit, *(u for u in below if not isinstance(u, ast.FunctionDef) or u.decorator_list or own & _bound(u))]
@@ -163,7 +162,7 @@ class Text:
                         infinity := ast.Attribute(_name("np"), "inf", ast.Load()),
                         ast.UnaryOp(ast.USub(), infinity),
                     )
-                if place.field == "args":  # a bound left out
+                if place.field == "args":  # an omitted bound
                     yield _constant(None)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 yield from map(_constant, self._constants(-value))
@@ -206,7 +205,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.stmt]:
-    """The statements of the top level that bind a function, and what these name in their turn."""
+    """The top-level statements that bind a function, and those that bind a name that these use."""
     bound = [(_bound(statement), statement) for statement in tree.body]
     wanted, seen = [function], {function, *others}
     while wanted:
@@ -221,7 +220,7 @@ def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.st
 
 
 def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
-    """The numbers of a text with their signs, those in its docstrings too."""
+    """The numbers of the source with their signs, including those in docstrings."""
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
     signed = [n.operand.value for n in nodes if isinstance(n, ast.UnaryOp) and isinstance(n.operand, ast.Constant)]
     plain = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
@@ -233,7 +232,7 @@ def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
 
 
 def _words(nodes: Iterable[ast.AST]) -> list[str]:
-    """The strings of a text that are names, such as keys: no messages, no docstrings."""
+    """The strings of the source that are identifiers, such as keys."""
     values = (node.value for node in nodes if isinstance(node, ast.Constant))
     words = dict.fromkeys(value for value in values if isinstance(value, str) and value.isidentifier())
     return list(words)[:MOST_CONSTANTS]
@@ -251,7 +250,7 @@ def _names(unit: ast.stmt) -> list[str]:
 
 
 def _places(node: ast.AST) -> Iterator[Place]:
-    """Every place of a unit whose node may be exchanged."""
+    """Every place of a unit whose node may be replaced."""
     if isinstance(node, ast.Raise | ast.JoinedStr):
         return
     for name, value in ast.iter_fields(node):
@@ -281,7 +280,7 @@ _UNCOUNTED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop
 
 
 def _locate(node: ast.AST, where: ast.AST) -> None:
-    """Give new nodes the place of an old one; those that have one keep it, with all below them."""
+    """Give new nodes the line of an old one; nodes that have a line keep it, and so do their children."""
     if "lineno" in node._attributes and hasattr(node, "lineno"):
         return
     ast.copy_location(node, where)
@@ -318,7 +317,7 @@ def _alike(name: str) -> Iterator[str]:
 
 
 def _swapped(parts: Sequence[Any]) -> Iterator[list[Any]]:
-    """The parts with two exchanged; three of them also in a circle."""
+    """The parts with two of them swapped; three parts are also rotated."""
     for i, j in combinations(range(len(parts)), 2):
         order = list(parts)
         order[i], order[j] = order[j], order[i]
@@ -333,7 +332,7 @@ def _shorter(parts: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 def _operation(node: ast.expr) -> Iterator[ast.AST]:
-    """Another operation on the same parts, or on some of them."""
+    """Another operation on the same operands, or on some of them."""
     match node:
         case ast.BinOp(left=left, op=op, right=right):
             group = ARITHMETIC if isinstance(op, ARITHMETIC) else BITS
@@ -376,7 +375,7 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
 
 
 def _call(node: ast.Call) -> Iterator[ast.AST]:
-    """Arguments in another order or fewer, other keywords, the call left out."""
+    """Arguments reordered or dropped, other keywords, the call dropped."""
     yield from (ast.Call(node.func, order, node.keywords) for order in _swapped(node.args))
     yield from (ast.Call(node.func, fewer, node.keywords) for fewer in _shorter(node.args))
     yield from (ast.Call(node.func, node.args, fewer) for fewer in _shorter(node.keywords))
@@ -392,7 +391,7 @@ def _called(node: ast.Call) -> str:
 
 
 def _with(node: ast.Call, keywords: dict[str, Any]) -> ast.Call:
-    """A call with other keywords; those that are to be None are left out."""
+    """A call with other keywords; None drops a keyword."""
     unchanged = [keyword for keyword in node.keywords if keyword.arg not in keywords]
     new = [ast.keyword(name, _constant(value)) for name, value in keywords.items() if value is not None]
     return ast.Call(node.func, node.args, unchanged + new)
@@ -408,7 +407,7 @@ def _slices(node: ast.Slice) -> Iterator[ast.AST]:
 
 
 def _around(node: ast.expr, place: Place) -> Iterator[ast.AST]:
-    """An operation more on what stands there."""
+    """The node with one more operation applied to it."""
     if isinstance(place.parent, ast.Assign | ast.keyword):
         yield from map(_constant, (-1, 0, 1, None))
     if place.field == "test" or isinstance(node, ast.Compare | ast.BoolOp):
@@ -430,7 +429,7 @@ def _stored(node: ast.AST) -> bool:
 
 
 def _exchanged(node: ast.expr) -> Iterator[ast.AST]:
-    """P(Q(x)) as Q(P(x)): two operations in the other order."""
+    """P(Q(x)) as Q(P(x)): two operations in reverse order."""
     for outer in _operands(node):
         inner = outer.node
         for place in _operands(inner):
@@ -455,14 +454,14 @@ def _operands(node: ast.AST) -> list[Place]:
 
 
 def _set(node: ast.AST, place: Place, value: ast.AST) -> None:
-    """Exchange one operand of a copy of the node that a place speaks of."""
+    """Replace one operand in a copy of the node of a place."""
     if place.index is not None:
         setattr(node, place.field, list(getattr(node, place.field)))
     Place(node, place.field, place.index).put(value)
 
 
 def _statement(node: ast.stmt) -> Iterator[ast.AST]:
-    """A statement left out, or another one with the same parts."""
+    """A statement dropped, or another one with the same parts."""
     if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For | ast.Break | ast.Continue):
         yield ast.Pass()
     match node:
@@ -484,7 +483,7 @@ def _statement(node: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _bodies(unit: ast.stmt) -> Iterator[Edit]:
-    """Statements moved by one, made twice, moved into a block or out of it; arguments copied first."""
+    """Statements moved by one, repeated, moved into or out of a block; arguments copied first."""
     for node in ast.walk(unit):
         for field in ("body", "orelse"):
             body = getattr(node, field, None)
@@ -525,7 +524,7 @@ def _block(node: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
 
 
 def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:
-    """The same keywords in all reductions of a unit, or in those of one name or with the same keywords so far."""
+    """The same keywords in all reductions of a unit, in those of one name, or in those with the same keywords."""
     groups: dict[Any, list[Place]] = defaultdict(list)
     for place in _places(unit):
         if isinstance(place.node, ast.Call) and _called(place.node) in REDUCTIONS:
@@ -537,13 +536,13 @@ def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:
             yield [_edit(unit, [place], [_with(place.node, keywords)]) for place in places]
 
 
-# Which nodes are evaluated
+# Coverage: which nodes are evaluated
 
-SEEN = "<seen>"  # a name that no program can spell
+SEEN = "<seen>"  # not an identifier, so no program can use it
 
 
 def mark(units: Iterable[ast.stmt]) -> None:
-    """Number all expressions that have a value of their own."""
+    """Number all expressions that have a value."""
     for number, node in enumerate(node for unit in units for node in ast.walk(unit)):
         sliced = isinstance(node, ast.Tuple) and any(isinstance(part, ast.Slice | ast.Starred) for part in node.elts)
         if isinstance(node, ast.expr) and not (sliced or _stored(node) or isinstance(node, ast.Slice | ast.Starred)):
@@ -551,7 +550,7 @@ def mark(units: Iterable[ast.stmt]) -> None:
 
 
 def noting(unit: ast.stmt) -> ast.stmt:
-    """A copy of a marked unit with `<seen>(number) or expression` for each expression; `<seen>` is to return nothing."""
+    """A copy of a marked unit with `<seen>(number) or expression` for each expression; `<seen>` returns None."""
     noted: ast.stmt = _Noting().visit(copy.deepcopy(unit))
     return ast.fix_missing_locations(noted)
 
@@ -568,7 +567,7 @@ class _Noting(ast.NodeTransformer):
 
 
 def evaluated(edit: Edit, seen: set[int]) -> bool:
-    """Whether an edit is of something that was evaluated, by the numbers of the expressions that were."""
+    """Whether an edit changes an expression whose number is in `seen`."""
     old = edit.old if isinstance(edit.old, list) else [edit.old]
     inside = [node.number for tree in old for node in ast.walk(tree) if hasattr(node, "number")]
     return not inside or not seen.isdisjoint(inside)

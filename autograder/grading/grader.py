@@ -1,17 +1,17 @@
-"""One submission in, one Result out: the rules of grading.
+"""Grades one submission: a Submission goes in, a Result comes out.
 
-In which process things are run stands in runner.py, what a mistake costs in charge.py.
+runner.py decides which process runs what, scoring.py what a mistake costs.
 
-1. The public calls of all modules, together in the preview: visible criteria, and the public examples of every function. Where
-   one fails, those of the module are repeated beside references. An example that went wrong is tried once more, alone; only then,
-   or where a known mistake explains it, it is shown as a counterexample.
-2. Module by module, beside references: the hidden calls.
-3. Each function with a wrong call is explained (diagnosis.py), and its mistakes are charged. Of visible criteria, verdicts and
-   names come from visible records only: students see them at once. What no known mistake explains is repaired, if one
-   small edit of the student's text does it (repair.py), and is then charged as one mistake.
-4. A function that is charged with anything while a helper of the same module is wrong, missing, not written or raises, is played
-   again beside correct helpers, in a process of its own. Where that costs less it counts: what is right then was the
-   helper's fault, what is still wrong is the function's. So nobody is charged for the exception of somebody else.
+1. The public calls of all modules run together in the preview: visible criteria, and the public examples of every function. If
+   one fails, the calls of its module run again with references for other modules. A failing example runs once more, alone. It
+   is shown as a counterexample only if it fails again, or if a misconception explains it.
+2. The hidden calls run module by module, with references for the other modules.
+3. Each function with a failing call is diagnosed (diagnosis.py) and scored. Visible criteria are decided and named from visible
+   results only, since students see them at once. If no misconception explains the failures but a single edit of the source
+   fixes them (repair.py), they count as one mistake.
+4. A function that would lose points while a helper of the same module is wrong, missing, unimplemented or raises runs again
+with
+   correct helpers, in a process of its own. The better score counts: calls that pass now failed because of the helper.
 """
 
 import contextlib
@@ -50,11 +50,11 @@ from autograder.submissions.submission import Submission
 
 @dataclass(frozen=True)
 class ModuleResult:
-    """What grading one module found, before it is put into words. `broken` says why it could not be imported.
+    """The result of one module, before it is put into words. `broken` is the error of its import.
 
-    `unexplained` are functions that no known mistake explains, each with its records beside correct helpers, or its own.
-    `probe_results` are the probes of failing public examples that nothing explains. `at_once` is what visible criteria may be
-    explained with, if the module depends on wrong modules of the submission.
+    `unexplained` are functions that no misconception explains, each with its results with correct helpers, or its own.
+    `probe_results` are the probes of failing public examples that nothing explains. `at_once` holds the results that may
+    explain visible criteria, if the module depends on wrong modules of the submission.
     """
 
     module: str
@@ -68,7 +68,7 @@ class ModuleResult:
 
 @dataclass(frozen=True)
 class Result:
-    """A submission graded: everything that reports are made from."""
+    """A graded submission: everything that reports are made from."""
 
     submission: Submission
     modules: tuple[ModuleResult, ...]
@@ -85,15 +85,15 @@ class Result:
 
 @contextlib.contextmanager
 def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> Iterator["Grader"]:
-    """A grader that is warm: script recorded, sandbox ready. `without` names layers to leave out.
+    """A grader that is ready: test plan recorded, sandbox started. `without` names layers to leave out.
 
-    Raises RubricError, CommandError or SandboxFault.
+    Raises RubricError, CommandError or SandboxError.
     """
     plan = scripts.current()
     with Sandbox(limits or plan.rubric.limits, without, kit.secret()) as sandbox:
         grader = Grader(plan, sandbox)
         grader.prepare()
-        gc.freeze()  # what stays as long as the grader need not be looked through in every submission
+        gc.freeze()  # long-lived objects need not be scanned for every submission
         try:
             yield grader
         finally:
@@ -101,14 +101,14 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
 
 
 class Grader:
-    """The script, recorded once, and a sandbox; grades one submission after another."""
+    """A test plan and a sandbox; grades one submission after another."""
 
     def __init__(self, plan: Plan, sandbox: Sandbox):
         self.plan, self.rubric, self.sandbox = plan, plan.rubric, sandbox
         self.diagnoser = diagnoser_of(plan)
 
     def prepare(self) -> None:
-        """Learn what the references reply: whoever replies alike, byte by byte, need not be read again."""
+        """Record the references' responses: equal bytes need not be compared again."""
         right = Submission("references", references.files())
         with Runner.in_sandbox(self.sandbox, self.plan, right, is_reference=True) as runner:
             graded_with(runner, self.diagnoser, self.rubric.groups)
@@ -124,7 +124,7 @@ class Grader:
 
 
 def graded_with(runner: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
-    """What a player's submission earns in these modules (and "integration"); its tests are graded elsewhere."""
+    """The results of a runner's submission in these modules (and "integration"); its tests are graded elsewhere."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -135,30 +135,30 @@ def graded_with(runner: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) ->
 
 
 def diagnoser_of(plan: Plan) -> Diagnoser:
-    """What explains submissions that are played on a script."""
+    """The diagnoser for submissions that run on a test plan."""
     return Diagnoser(plan.rubric, {module: plan.in_order(module) for module in plan.rubric.modules})
 
 
 class _Grading:
-    """One submission on its way; the methods stand in the order in which they are needed."""
+    """The state while one submission is graded; methods are in the order of use."""
 
     def __init__(self, plan: Plan, runner: Runner, diagnoser: Diagnoser):
         self.plan, self.rubric, self.runner, self.diagnoser = plan, plan.rubric, runner, diagnoser
-        self.call_results: dict[TestCall, CallResult] = {}  # from beside references
+        self.call_results: dict[TestCall, CallResult] = {}  # with references
         self.previewed: dict[TestCall, CallResult] = {}  # of public calls, from the preview
-        self.depends = set[str]()  # modules whose public calls differ in the preview: see _run
+        self.depends = set[str]()  # modules whose public calls differ in the preview
         self.repairs = Repairs(runner)
-        # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
+        # By function: the failing public examples, largest errors first, and the first that also fails alone.
         self.examples: dict[str, dict[str, list[CallResult]]] = {}
         self.alone: dict[str, dict[str, CallResult | None]] = {}
         self.at_once: dict[str, _Analysis] = {}
         self.probe_results: dict[str, dict[TestCall, tuple[ProbeResult, ...]]] = {}
-        self.first_tries: dict[str, CriterionScore] = {}  # of criteria of the integration
+        self.first_tries: dict[str, CriterionScore] = {}  # by criterion of the integration
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         modules = [name for name in names if name in self.rubric.modules]
         whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
-        # Everything that may be shown is made before the first hidden call: a process could leave a mark for a later one.
+        # Everything that may be shown comes before the first hidden call: a process could leave a mark for a later one.
         self.previewed = self.runner.preview(modules)
         for module in modules:
             self._make_public_calls(module)
@@ -169,10 +169,10 @@ class _Grading:
         together = self._integration([criterion for criterion in whole if criterion.visible], at_once)
         later = [criterion for criterion in whole if not criterion.visible]
         if not any(call_result.failure for call_result in self.previewed.values()):
-            # Nothing has taken the place of the preview's process.
+            # The preview's process is still alive.
             self.first_tries = {criterion.id: self._together(criterion) for criterion in later}
         results: dict[str, ModuleResult] = {}
-        # The module whose process is still there goes on in it.
+        # A module whose process is still alive continues in it.
         for module in sorted(modules, key=self.runner.has_ended):
             self.call_results |= self.runner.hidden(module)
         for module in modules:
@@ -188,7 +188,7 @@ class _Grading:
         return results
 
     def _make_public_calls(self, module: str) -> None:
-        """The public calls of a module that fail in the preview are repeated beside references, with all others of the module.
+        """Run the public calls of a module with references too, if one fails in the preview.
 
         If they fail differently there, the module `depends` on modules of the submission that are wrong or missing.
         """
@@ -221,7 +221,7 @@ class _Grading:
         return by_function
 
     def _alone(self, examples: Sequence[CallResult], explanation: Explanation) -> CallResult | None:
-        """The first of some wrong examples that is wrong also when it is run alone; one that is explained need not be run."""
+        """The first failing example that also fails alone; one that a misconception explains need not run."""
         for example in examples:
             if explanation.replies_so(example):
                 return example
@@ -233,8 +233,10 @@ class _Grading:
         return None
 
     def _trials(self, module: str) -> dict[TestCall, tuple[ProbeResult, ...]]:
-        """Trials of one wrong public example of each function that nothing explains so far; of a call whose result is not
-        always the same, only that call, several times."""
+        """Probes of one failing public example of each unexplained function.
+
+        A call whose result varies is only repeated.
+        """
         explanations, alone = self.at_once[module].explanations, self.alone[module]
         unexplained = {name: own for name, own in self.examples[module].items() if not explanations[name].complete}
         examples = [alone.get(name) or own[0] for name, own in unexplained.items()]
@@ -253,7 +255,7 @@ class _Grading:
         }
 
     def _random(self, module: str, functions: Set[str]) -> dict[str, tuple[ProbeResult, ...]]:
-        """A public call, made several times, for each unexplained function of some whose result is not always the same."""
+        """For each unexplained function whose result varies: one public call, made several times."""
         unexplained = {name for name in functions if not self.at_once[module].explanations[name].complete}
         test_calls = [test_call for test_call in self.plan.examples[module] if test_call.target.function in unexplained]
         repeated = self._tried(module, [test_call for test_call in test_calls for _ in range(TIMES)])
@@ -264,7 +266,7 @@ class _Grading:
         return {own[0].probe.test_call.target.function: own for own in of_steps if is_unsteady(own)}
 
     def _tried(self, module: str, test_calls: Sequence[TestCall]) -> list[CallResult]:
-        """Made-up public calls; fewer where they take long."""
+        """Make probes; fewer if they take long."""
         responses = self.runner.probes(module, test_calls, module not in self.depends) if test_calls else []
         return [
             compared([test_call], [response])[0] for test_call, response in zip(test_calls, responses, strict=False)
@@ -285,7 +287,7 @@ class _Grading:
         return replace(result, at_once=ModuleResult(module, graded, broken, previewed))
 
     def _unexplained(self, analysis: "_Analysis") -> Iterator[tuple[str, tuple[CallResult, ...]]]:
-        """The functions whose wrong values have no known cause: none of their own, and no helper that is unexplained as well."""
+        """The functions whose wrong values have no known cause, and no wrong helper either."""
         for function, explanation in analysis.explanations.items():
             own = tuple(call_result for call_result in analysis.call_results if call_result.target.function == function)
             helpers = set() if function in analysis.helped else self.rubric.helpers(analysis.module, (function,))
@@ -297,7 +299,7 @@ class _Grading:
                 yield function, own
 
     def _graded(self, module: str, later: "_Analysis") -> Iterator[CriterionScore]:
-        """Every criterion of a module: the visible ones from visible records, the others from all."""
+        """Every criterion of a module: visible ones from visible results, the others from all."""
         analyses = {c.id: self.at_once[module] if c.visible else later for c in self.rubric.of(module)}
         lost = {name for name, analysis in analyses.items() if not analysis.scores[name].passed}
         for criterion in self.rubric.of(module):
@@ -310,7 +312,7 @@ class _Grading:
             undecided = _undecided(score, explanations, function)
             examples = [e for e in self.examples.get(module, {}).get(function, []) if e.test_call in analysis.wrong]
             alone = self.alone.get(module, {}).get(function)
-            # What is lost without a wrong call, since too little is right, is lost to nobody's helper.
+            # A criterion lost without a failing call is lost to no helper.
             blamed = analysis.blamed(criterion, function) if function or score.passed else {}
             graded = replace(
                 score,
@@ -335,8 +337,9 @@ class _Grading:
             yield self._shown_at_once(graded, function) if is_at_once else graded
 
     def _shown_at_once(self, graded: CriterionScore, function: str) -> CriterionScore:
-        """A lost visible criterion of a module that depends on wrong modules: it passes if it does so in the preview, and what is
-        shown of it comes from the preview."""
+        """A lost visible criterion of a module that depends on wrong modules: it is earned if it passes in the preview, and
+        shows results of the preview.
+        """
         module = graded.criterion.module
         own = [self.previewed[test_call] for test_call in self.plan.shown(module)]
         wrong = [r for r in own if r.test_call.criterion == graded.criterion.id and r.failure is not None]
@@ -350,7 +353,7 @@ class _Grading:
         )
 
     def _is_to_fix_before(self, dependency: str, module: str) -> bool:
-        """Whether a module that another one uses is missing, or wrong in a public call."""
+        """Whether a module that another one uses is missing, or fails a public call."""
         if dependency not in self.rubric.below(module):
             return False
         public = [self.previewed[test_call] for test_call in self.plan.shown(dependency) if test_call in self.previewed]
@@ -360,10 +363,10 @@ class _Grading:
     def _integration(
         self, criteria: Iterable[Criterion], earned: Mapping[str, Sequence[tuple[Criterion, bool]]]
     ) -> dict[str, CriterionScore]:
-        """Criteria of the integration. A criterion that fails is tried again with the reference in place of every module that
-        loses points on its own, unless that module earns nothing at all.
+        """The criteria of the integration. If one fails, it runs again with references for every module that loses points on
+        its own, unless that module earns nothing at all.
 
-        `earned` says of each module which criteria are.
+        `earned` says which criteria of each module are.
         """
         partly = tuple(m for m, own in earned.items() if self.rubric.explains(m) and _is_partly_right(own))
         graded: dict[str, CriterionScore] = {}
@@ -382,8 +385,8 @@ class _Grading:
         return CriterionScore(criterion, why, call_result=wrong, blamed=correct)
 
     def _analysis(self, module: str, call_results: Sequence[CallResult], at_once: bool = False) -> "_Analysis":
-        """What the records of a module say, each function that is charged and has wrong helpers played beside correct ones."""
-        if self.runner.broken(module) is not None:  # there is nothing to explain
+        """The diagnosis of a module; functions that lose points and have wrong helpers run again with correct ones."""
+        if self.runner.broken(module) is not None:  # nothing to explain
             empty = {name: Explanation(empty=True) for name in self.rubric.modules[module].functions}
             return self._scored(_Analysis(module, tuple(call_results), empty))
         if all(call_result.failure is None for call_result in call_results):
@@ -405,7 +408,7 @@ class _Grading:
         return analysis
 
     def _repaired(self, analysis: "_Analysis", function: str) -> "_Analysis":
-        """A reading in which what one edit of a function's text makes right is one mistake."""
+        """The analysis in which failures that a single edit fixes are one mistake."""
         explanation = analysis.explanations[function]
         told = not explanation.undecided or explanation.named or explanation.shared
         explained = explanation.complete and explanation.sure == explanation.misconceptions and told
@@ -424,7 +427,7 @@ class _Grading:
         return min(self._scored(replace(analysis, explanations=explanations)), analysis, key=lambda r: r.cost)
 
     def _fixed_too(self, analysis: "_Analysis", function: str, repair: Repair) -> Misconception | None:
-        """The misconception that explains another function, if the same edit fixes that function too: a shared line is wrong."""
+        """The misconception that explains another function which the same edit fixes: a shared line is wrong."""
         for other, explanation in analysis.explanations.items():
             if (
                 other == function
@@ -439,8 +442,9 @@ class _Grading:
         return None
 
     def _repaired_beside(self, analysis: "_Analysis", function: str, helpers: tuple[str, ...]) -> "_Analysis":
-        """A reading in which one known mistake is told of a function that has another one too: an edit leaves just that one, or
-        it alone is evident, and costs nothing more or less."""
+        """The analysis in which one misconception is named next to an unknown mistake: an edit leaves just this one, or it is
+        evident and the cost stays the same.
+        """
         own = [call_result for call_result in analysis.call_results if call_result.target.function == function]
         if is_boolean(own):
             return analysis
@@ -460,14 +464,14 @@ class _Grading:
         return replace(analysis, scores=graded, cost=sum(criterion.points for criterion in lost))
 
     def _may_be_excused(self, analysis: "_Analysis", function: str) -> bool:
-        """Whether calls of a function, which is there and written, are charged to it; worked examples go by value."""
+        """Whether failing calls of a function cost it criteria other than worked examples."""
         wrong = [r for r in analysis.call_results if r.target.function == function and r.failure is not None]
         lost = {name for name, score in analysis.scores.items() if not score.passed and score.why != "form"}
         lost -= {name for name in lost if self.rubric.criteria[name].looks_at == "examples"}
         return any(call_result.test_call.criterion in lost for call_result in wrong) and not all(map(is_absent, wrong))
 
     def _with_correct_helpers(self, analysis: "_Analysis", function: str, helpers: tuple[str, ...]) -> "_Analysis":
-        """A reading in which one function was played beside correct helpers."""
+        """The analysis in which one function runs with correct helpers."""
         every = [call_result.test_call for call_result in analysis.call_results]
         test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == function])
         responses = self.runner.with_helpers(analysis.module, helpers, test_calls)
@@ -489,10 +493,10 @@ class _Grading:
 
 @dataclass(frozen=True)
 class _Analysis:
-    """What a module's records say: an explanation of each wrong function, the charge of each criterion, the points lost.
+    """The diagnosis of a module: the explanation of each wrong function, the score of each criterion, the points lost.
 
-    `helped` are the functions whose records come from beside correct helpers, with the helpers that were wrong and the
-    records that had been wrong beside these.
+    `helped` are the functions whose results come from runs with correct helpers, each with the helpers that are wrong and the
+    results that failed with these.
     """
 
     module: str
@@ -513,9 +517,9 @@ class _Analysis:
         )
 
     def blamed(self, criterion: Criterion, lost_to: str) -> dict[str, CallResult]:
-        """The wrong helpers beside whose correct versions a criterion was judged, each with a call that had been wrong.
+        """The wrong helpers that were replaced when a criterion was decided, each with a call that fails because of it.
 
-        Of a criterion that is lost, those of the function that it is `lost_to`; of another, those that calls of it were wrong by.
+        For a lost criterion, those of the function that it is `lost_to`; for another, those that its calls failed because of.
         """
         return {
             helper: call_result
@@ -539,10 +543,10 @@ def shown(
     examples: Sequence[CallResult],
     alone: CallResult | None,
 ) -> CallResult | None:
-    """The example that shows a mistake which the criterion was lost to; None: none does.
+    """The example that shows the mistake which a criterion is lost to, None if there is none.
 
-    `examples` are the wrong ones of the criterion's function, those first that show the largest error; `alone` is the first
-    that is wrong also when it is played alone. An example that is wrong by a known mistake need not be tried alone.
+    `examples` are the failing ones of its function, largest errors first; `alone` is the first that also fails alone. An
+    example that a misconception explains need not run alone.
     """
     if score.call_result is None:
         return None
@@ -559,14 +563,14 @@ def shown(
             effects = ((_smallness(chosen.effect(own, e)), e) for e in examples if chosen.shows(own, e))
             example = min(effects, key=itemgetter(0), default=(0, None))[1]
         elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
-            example = next((e for e in examples if not chosen.fits(e)), None)  # not that of the mistake named elsewhere
+            example = next((e for e in examples if not chosen.fits(e)), None)  # not one of a mistake named elsewhere
     only_dtype = example is not None and example.failure is not None and example.failure.kind == "dtype"
     in_value = score.call_result.failure is not None and score.call_result.failure.kind != "dtype"
-    return None if only_dtype and in_value else example  # an example of a dtype is shown only where the dtype counted
+    return None if only_dtype and in_value else example  # a wrong dtype is shown only where it counts
 
 
 def _same(first: CallResult, second: CallResult) -> bool:
-    """Whether a call came to the same in two processes."""
+    """Whether a call had the same outcome in two processes."""
     ends, theirs = first.response.ended, second.response.ended
     if ends is not None and theirs is not None:
         return ends.why == theirs.why
@@ -575,7 +579,7 @@ def _same(first: CallResult, second: CallResult) -> bool:
 
 
 def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
-    """Whether a module loses something and earns at least one criterion of values."""
+    """Whether a module loses points and earns at least one criterion of value."""
     of_value = [passed for criterion, passed in earned if criterion.looks_at == "values"]
     return any(of_value) and not all(passed for _, passed in earned)
 
@@ -583,10 +587,10 @@ def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
 def _undecided(
     score: CriterionScore, explanations: Mapping[str, Explanation], function: str
 ) -> tuple[Misconception, ...]:
-    """Those that do the same on every call as a mistake that is charged, so that none of them may be named."""
+    """The misconceptions that are indistinguishable from one that costs this criterion, so that none may be named."""
     concerned = {function, *(misconception.function for misconception in score.misconceptions)}
     undecided = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
-    named_ones = score.criterion.looks_at == "examples"  # its mistakes are those that have a name
+    named_ones = score.criterion.looks_at == "examples"  # these list only named misconceptions
     charged_one = (
         not score.misconceptions or named_ones or any(has(undecided.values(), m) for m in score.misconceptions)
     )
@@ -594,7 +598,7 @@ def _undecided(
 
 
 def _is_sure(misconception: Misconception, explanations: Mapping[str, Explanation]) -> bool:
-    """Whether a mistake may be told: not where it is only charged, since it explains some of the calls."""
+    """Whether a misconception may be named."""
     explanation = explanations.get(misconception.function)
     return (
         explanation is None

@@ -1,7 +1,7 @@
-"""Known versions of a function, played on the steps of the script as a student's code is: each once, shared by all submissions.
+"""The responses of known versions of a function to the test calls, computed once and shared by all submissions.
 
-Most steps are played alone, when they are first needed. Steps that speak of one another, and all steps of a version that keeps
-something between calls, are played in their order by one function without earlier calls. Nothing here runs student code.
+Most calls are made alone, when first needed. Calls that refer to one another, and all calls of a version that keeps state
+between calls, are made in order by a fresh function. No student code runs here.
 """
 
 import hashlib
@@ -25,9 +25,10 @@ from autograder.values.tree import leaves
 
 
 class KnownResponses:
-    """The replies of every version of one function, built on fixed versions of its helpers.
+    """The responses of every version of one function, with fixed versions of its helpers.
 
-    Versions often reply alike, so replies are kept by class: a submission's reply is held once against each class of a step.
+    Versions often give the same response. Distinct responses are stored once per call, so a submission's response is compared once
+    with each.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class KnownResponses:
         """`test_calls` are those of the module, by process."""
         self.module, self.function, self.helpers = module, function, dict(helpers)
         self.every = list(dict.fromkeys(chain(*test_calls)))
-        # The steps of the first process that makes a call.
+        # The test calls of the first process that makes a call.
         self._process = {test_call.number: own for own in reversed(test_calls) for test_call in own}
         self.test_calls = {
             test_call.number: test_call for test_call in chain(*test_calls) if test_call.target.function == function
@@ -50,7 +51,7 @@ class KnownResponses:
         return made(self.module, self.function, misconceptions)
 
     def reply_class(self, version: Version, number: int) -> int:
-        """The class of a version's reply to a step."""
+        """The index of a version's response among the distinct ones to a call."""
         classes = self._found.setdefault(version.misconceptions, {})
         if number not in classes:
             group = self._process[number] if self._keeps(version) else self._groups[number]
@@ -63,23 +64,23 @@ class KnownResponses:
 
     @property
     def keeps(self) -> bool:
-        """Whether something is kept between calls whatever the version, so that each is played on every step."""
+        """Whether the helpers keep state between calls, so that each version runs on every call."""
         return any(helper.memory for helper in self.helpers.values())
 
     @property
     def held(self) -> int:
-        """The versions whose replies are held."""
+        """The number of versions whose responses are held."""
         return len(self._found)
 
     def _keeps(self, version: Version) -> bool:
-        """Whether something is kept between calls, so that every call of the process counts, in its order."""
+        """Whether state is kept between calls, so that the order of all calls of the process matters."""
         return version.memory or self.keeps
 
     def response(self, version: Version, number: int) -> Response:
         return self.classes[number][self.reply_class(version, number)]
 
     def differ(self, first: Version, second: Version, numbers: Iterable[int]) -> bool:
-        """Whether two versions reply differently to any of these steps, in values."""
+        """Whether the responses of two versions to any of these calls differ, in value."""
         return any(not self._same(n, self.reply_class(first, n), self.reply_class(second, n)) for n in numbers)
 
     def _same(self, number: int, first: int, second: int) -> bool:
@@ -101,7 +102,7 @@ class KnownResponses:
         return by_content[key]
 
     def _play(self, version: Version, test_calls: Sequence[TestCall]) -> list[Response]:
-        if self._keeps(version):  # calls of the functions that use this one leave something in it too
+        if self._keeps(version):  # calls through other functions leave state too
             functions = version.whole_module(self.helpers)
         else:
             others = {test_call.target.function for test_call in test_calls} - {self.function}
@@ -113,14 +114,14 @@ class KnownResponses:
 
     @cached_property
     def _groups(self) -> dict[int, list[TestCall]]:
-        """For each step, those that it must be played with, in their order."""
+        """For each call, those that it must be made with, in order."""
         return {
             test_call.number: own for own in grouped(self.every, lambda test_call: test_call.needs) for test_call in own
         }
 
 
 def alike(test_call: TestCall, first: Response, second: Response) -> bool:
-    """Whether two replies to a step are the same in values: an error of the same kind, or equal up to the tolerance of the step."""
+    """Whether two responses to a call are the same in value: an error of the same kind, or equal within the tolerance."""
     if first.ended is not None or second.ended is not None:
         return False
     if test_call.kind in ("changes", "write", "look"):
@@ -130,18 +131,16 @@ def alike(test_call: TestCall, first: Response, second: Response) -> bool:
     if first.error is not None or second.error is not None:
         return not test_call.rules.error and (_breaks_down(first, second) or _breaks_down(second, first))
     if test_call.rules.error:
-        # Where an error is due it does not matter what is returned; nothing at all is a return that is missing.
+        # Where an error is expected, any returned value is the same; None is a missing return.
         return (first.value is None) == (second.value is None)
     of_type = _of_another_type(test_call, first)
     if of_type:
-        return of_type == _of_another_type(
-            test_call, second
-        )  # of numbers in the place of booleans it does not matter which
+        return of_type == _of_another_type(test_call, second)  # any numbers in place of booleans are the same
     return equal(test_call.counted(first.value), test_call.counted(second.value), _allowed(test_call, first.value))
 
 
 def _breaks_down(first: Response, second: Response) -> bool:
-    """Whether Python's own numbers raise an error where NumPy's give nan or infinity."""
+    """Whether Python's own numbers raise an error where NumPy returns nan or infinity."""
     error = first.error
     if error is None or (
         error.kind not in ("ZeroDivisionError", "OverflowError") and error.text != "math domain error"
@@ -152,9 +151,9 @@ def _breaks_down(first: Response, second: Response) -> bool:
 
 
 def explained(test_call: TestCall, version: Response, response: Response) -> float:
-    """How much of a wrong reply a version explains: 1.0 if all, below 0.5 where it is only nearer to it than the right one is.
+    """How much of a failing response a version explains: 1.0 for all; below 0.5 if it is only closer than the right one.
 
-    Of a tuple, the mean over the parts; a part that is right in the reply and not in the version counts against it.
+    For a tuple, the mean over its parts; a part that is right in the response but not in the version counts against it.
     """
     if alike(test_call, version, response):
         return 1.0
@@ -185,7 +184,7 @@ def _explained(right: Any, version: Any, response: Any, allowed: float) -> float
 
 
 def _allowed(test_call: TestCall, value: Any) -> float:
-    """What two wrong replies may differ by: more than the step allows, where that is made for a much smaller right value."""
+    """By how much two wrong responses may differ: more than the tolerance, if that is meant for a much smaller value."""
     if not 0 < test_call.allowed < SAME:
         return test_call.allowed
     arrays = [np.abs(leaf[np.isfinite(leaf)]) for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
@@ -194,7 +193,7 @@ def _allowed(test_call: TestCall, value: Any) -> float:
 
 
 def _of_another_type(test_call: TestCall, response: Response) -> str:
-    """What came back in the place of an array of booleans, or of an array at all; "" where the type is right."""
+    """What was returned instead of an array of booleans, or of any array; "" if the type is right."""
     if not isinstance(test_call.expected, np.ndarray):
         return ""
     difference, _ = compare(test_call.expected, response.value, np.inf)
@@ -202,7 +201,7 @@ def _of_another_type(test_call: TestCall, response: Response) -> str:
 
 
 def alike_in_form(test_call: TestCall, first: Response, second: Response) -> bool:
-    """Whether two replies are the same in what changed, what is shared, and the dtype."""
+    """Whether two responses have the same side effects and dtype."""
     if (set(first.changed), first.shared) != (set(second.changed), second.shared):
         return False
     if first.error is not None or second.error is not None or not test_call.rules.dtype:
@@ -214,7 +213,7 @@ def alike_in_form(test_call: TestCall, first: Response, second: Response) -> boo
 
 
 def wrong_in_value(call_result: CallResult) -> bool:
-    """Whether more is wrong than form: what changed, what is shared, the dtype."""
+    """Whether more is wrong than side effects and dtype."""
     if call_result.failure is None or call_result.failure.kind in ("changed", "changed_later", "shared", "overwritten"):
         return False
     return call_result.failure.kind != "dtype" or not alike(
@@ -222,11 +221,11 @@ def wrong_in_value(call_result: CallResult) -> bool:
     )
 
 
-# Rounding: how large its errors are, and what tells them from other small errors
+# Rounding errors, as opposed to other small errors
 
 
 def alike_in_rounding(test_call: TestCall, exact: Response, inexact: Response, response: Response) -> bool:
-    """Whether a reply is off by as much as the known inexact one, where that one is off."""
+    """Whether a response has an error of the same size as the known inexact one, wherever that one has."""
     if inexact.error is not None or response.error is not None or test_call.kind != "call":
         return alike(test_call, inexact, response)
     right = test_call.counted(exact.value)
@@ -237,7 +236,7 @@ def alike_in_rounding(test_call: TestCall, exact: Response, inexact: Response, r
 
 
 def distance(exact: Any, value: Any) -> float:
-    """The largest deviation of a value or of its parts; negative where it has another form, infinite where not all is finite."""
+    """The largest deviation of a value or its parts; negative for another shape or type, infinite unless all is finite."""
     if exact is None or value is None:
         return 0.0 if exact is value else -1.0  # an error was raised
     if isinstance(exact, tuple | list):
@@ -251,7 +250,7 @@ def distance(exact: Any, value: Any) -> float:
 
 
 def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
-    """Whether a value is wrong as that of exact mistakes is: far nearer to it than to the right one. None where they do nothing."""
+    """Whether a value is far closer to that of the exact misconceptions than to the right one; None if these have no effect."""
     apart, left = distance(right, exact), distance(exact, value)
     if 0 <= apart <= allowed:
         return None

@@ -1,7 +1,6 @@
-"""The hidden suites by hand: `pytest SUITES --submission FOLDER`, with all of pytest's options.
+"""Runs the hidden suites on one submission with pytest: `pytest SUITES --submission FOLDER`, with all of pytest's options.
 
-Each call of a test runs in the student's process as soon as the test makes it, so that pytest shows the line of the test
-at which a submission is wrong.
+Each call runs in the student's process as soon as the test makes it, so pytest shows the line of the test that fails.
 """
 
 import contextlib
@@ -33,7 +32,7 @@ class ManualRun(contextlib.ExitStack):
         self.module = ""  # the one that the process is for
 
     def test(self, recorder: Recorder) -> Callable[[TestCall], None]:
-        """What plays each new step of a test and raises AssertionError where the reply is wrong."""
+        """A function that runs each new call of a test and raises AssertionError if it fails."""
         responses: list[Response] = []
 
         def play(test_call: TestCall) -> None:
@@ -47,7 +46,7 @@ class ManualRun(contextlib.ExitStack):
         return play
 
     def _process_of(self, module: str) -> SandboxProcess:
-        """The process of a module, or of the integration, which replaces the one of the module before."""
+        """The process of a module, or of the integration; it replaces the one of another module."""
         if self.process is None or self.process.ended is not None or self.module != module:
             self.process, self.module = SandboxProcess(self.sandbox.start()), module
             entry = self.rubric.modules.get(module)
@@ -67,7 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def submission(request: pytest.FixtureRequest) -> Iterator[ManualRun | None]:
-    """The submission of `--submission` in a sandbox that lasts as long as pytest does."""
+    """The submission of `--submission`, in a sandbox that lasts for the session."""
     path = request.config.getoption("--submission")
     if path is None:
         if not request.config.stash.get(RECORDING, False):

@@ -1,7 +1,7 @@
-"""The script of a homework: every call that grading makes, recorded once from the suites and the public examples.
+"""The test plan of a homework: every call that grading makes, recorded once from the suites and the public examples.
 
-The suites run on the reference, under pytest's public interface, without any student's process. What is wrong with them is
-found here, before anything is graded: a test that fails on the reference or names no criterion, a criterion without a test.
+The suites run on the reference under pytest; no student process is involved. Errors in the suites are found here, before any
+grading: a test that fails on the reference or names no criterion, a criterion without a test.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from autograder.values.compare import TOLERANCE, tolerance
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps of each module and of "integration", in the order of the suites; the public examples apart."""
+    """The test calls of each module and of "integration", in the order of the suites; public examples separately."""
 
     rubric: Rubric
     hidden: dict[str, tuple[TestCall, ...]]
@@ -38,33 +38,33 @@ class Plan:
     examples: dict[str, tuple[TestCall, ...]]
 
     def shown(self, module: str) -> tuple[TestCall, ...]:
-        """The steps whose replies may be shown to the student: those of visible criteria, then the public examples."""
+        """The test calls whose responses a student may see: those of visible criteria, then the public examples."""
         return self.visible.get(module, ()) + self.examples.get(module, ())
 
     def in_order(self, module: str) -> tuple[tuple[TestCall, ...], tuple[TestCall, ...]]:
-        """The steps of a module by process: public calls are made in another one than hidden calls, and before them.
+        """The test calls of a module by process: the public calls, and then, in another process, the hidden ones.
 
-        Each function's first public call comes before the hidden ones too: what it keeps shows in later calls.
+        The first public example of each function runs before the hidden calls too: any state that it leaves shows in later calls.
         """
         first = {example.target.function: example for example in reversed(self.examples.get(module, ()))}
         return self.shown(module), (*reversed(first.values()), *self.hidden.get(module, ()))
 
     def together(self, criterion: str) -> tuple[TestCall, ...]:
-        """The steps of a criterion of the integration."""
+        """The test calls of a criterion of the integration."""
         test_calls = self.visible.get(INTEGRATION, ()) + self.hidden.get(INTEGRATION, ())
         return tuple(test_call for test_call in test_calls if test_call.criterion == criterion)
 
 
 @cache
 def current() -> Plan:
-    """The script of the installed homework, recorded once; raises as `call_result` does."""
+    """The test plan of the installed homework, recorded once; raises as `record` does."""
     return record(rubrics.current())
 
 
 def record(rubric: Rubric) -> Plan:
-    """The script of the installed homework.
+    """Record the test plan of the installed homework.
 
-    Raises RubricError where suites and rubric do not fit, CommandError where a test fails on the reference.
+    Raises RubricError if suites and rubric do not fit together, CommandError if a test fails on the reference.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -77,7 +77,7 @@ def record(rubric: Rubric) -> Plan:
             )
         for recorder in recorders:
             for test_call in recorder.test_calls:
-                # What is no answer to a question is said at once. Such calls have no inputs that could be given away.
+                # An answer to a question is checked at once: such calls have no inputs that could leak.
                 shown = rubric.criteria[recorder.criterion].visible or test_call.rules.question
                 (visible if shown else hidden).setdefault(recorder.module, []).append(test_call)
         by_module = {module: _examples(module, rubric) for module in rubric.modules}
@@ -90,8 +90,8 @@ def _frozen(test_calls: dict[str, list[TestCall]]) -> dict[str, tuple[TestCall, 
 
 
 def _examples(module: str, rubric: Rubric) -> Recorder:
-    """Every public example as a step; float32 arguments are given where the dtype is the point."""
-    first = 1_000_000 * (1 + list(rubric.modules).index(module))  # numbers that no other step has
+    """Every public example as a test call; its dtype counts if the arguments are float32."""
+    first = 1_000_000 * (1 + list(rubric.modules).index(module))  # unique numbers
     recorder = Recorder(module, references.by_name(), first=first)
     for function in rubric.modules[module].functions:
         for args, kwargs in library.examples(module, function):
@@ -108,7 +108,7 @@ def _examples(module: str, rubric: Rubric) -> Recorder:
 
 
 def _run(rubric: Rubric) -> list[Recorder]:
-    """Run every suite on the reference; the recorders of all tests."""
+    """Run every suite on the reference; returns the recorders of all tests."""
     recording = _Recording(rubric)
     options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--disable-plugin-autoload"]
     options += ["--assert=plain", "--import-mode=importlib", "--capture=no", "-c", str(kit.suites() / "pytest.ini")]
@@ -123,7 +123,7 @@ def _run(rubric: Rubric) -> list[Recorder]:
 
 @contextlib.contextmanager
 def _without_settings() -> Iterator[None]:
-    """The environment without what a user has set for pytest runs of their own."""
+    """The environment without a user's own pytest settings."""
     names = [name for name in os.environ if name.startswith("PYTEST_") and name != "PYTEST_CURRENT_TEST"]
     settings = {name: os.environ.pop(name) for name in names}
     try:
@@ -133,7 +133,7 @@ def _without_settings() -> Iterator[None]:
 
 
 class _Recording:
-    """A pytest plugin; its hooks stand in the order in which they are called."""
+    """A pytest plugin; its hooks are in the order in which pytest calls them."""
 
     def __init__(self, rubric: Rubric) -> None:
         self.rubric = rubric
@@ -177,7 +177,7 @@ def _in_suite(caught: "pytest.ExceptionInfo[Any] | None", test: str) -> str:
 
 
 def misfits(items: Sequence[pytest.Item], rubric: Rubric) -> list[str]:
-    """Where tests and rubric do not know the same criteria, one line each."""
+    """The criteria that only the tests or only the rubric name, one line each."""
     used = {criterion_of(item) for item in items} | {criterion.id for criterion in rubric.of(TESTS)}
     unknown = {item.nodeid: criterion_of(item) for item in items if criterion_of(item) not in rubric.criteria}
     problems = []

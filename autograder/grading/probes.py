@@ -1,9 +1,9 @@
-"""What a wrong result comes from, tried: a wrong public call with one thing changed, on the student's code and the reference.
+"""Probes: a failing public call with one thing changed, on the student's code and on the reference.
 
-A *move* changes one entry of one argument, or all of a large one: it tells what a result depends on. A *change* leaves out
-an argument, turns a flag, takes one row: where the result is right then, it lies in that. The calls are made up from public
-examples, so they are the same for every submission, and each is made once. The player plays them in a process of their own that
-gets no hidden call, before the first of these, since what comes of them is shown.
+A *move* changes one entry of one argument, or all of a large one: it shows what a result depends on. A *change* drops an
+argument, flips a flag or takes one row: if the result is then right, that thing is the cause. Probes are made from public
+examples, so they are the same for every submission. They run in a process of their own, before any hidden call, since their
+results are shown.
 """
 
 import inspect
@@ -29,10 +29,10 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Probe:
-    """A call that is made up. `change` are the words for what is another, "" for a move; `path` leads to the argument, or the
-    part of one, that is moved, at `entry`, or all of it where that is None. `elsewhere` are the reference's results before and
-    after the same move among other numbers: what it does not depend on in one call alone says little. `others` are some
-    such arguments, before and after."""
+    """A made-up call. `change` describes the change, "" for a move. `path` leads to the argument, or the part of it, that is
+    moved: at `entry`, or as a whole if that is None. `elsewhere` are the reference's results before and after the same move
+    with other numbers, since independence in a single call means little. `others` are some such arguments, before and after.
+    """
 
     test_call: TestCall
     change: str = ""
@@ -44,7 +44,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What came of a trial; `again`: what came before and after the same move among other numbers, where it was played there."""
+    """The result of a probe; `again`: the results before and after the same move with other numbers, if it was repeated."""
 
     probe: Probe
     call_result: CallResult
@@ -53,11 +53,11 @@ class ProbeResult:
 
 @lru_cache(maxsize=1024)
 def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
-    """The trials of a public example, itself first; none where functions are among its arguments or it must raise."""
+    """The probes of a public example, itself first; none if it takes functions or must raise."""
     given = arguments(test_call)
     if test_call.rules.error or any(map(callable, given.values())):
         return ()
-    changes = dict[bytes, Probe]()  # by what is sent, since the same call may have several words
+    changes = dict[bytes, Probe]()  # by payload: the same call may have several descriptions
     parameters = inspect.signature(reference.functions()[test_call.target.function]).parameters.items()
     zeros = [(f"`{n}=0.0`", given | {n: 0.0}) for n, p in parameters if isinstance(p.default, float)]  # such as an eps
     for words, changed in (*plain(test_call.target.function, given), *zeros, *_rows(given), *_whole_numbers(given)):
@@ -76,8 +76,9 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
 def with_other_numbers(
     outcomes: Sequence[ProbeResult], play: Callable[[Sequence[TestCall]], Sequence[CallResult]]
 ) -> tuple[ProbeResult, ...]:
-    """The trials of one call. A move by which something of the right result moves and yours does not is played among other
-    numbers too: beside an entry that is 0 in this call alone, an argument that counts looks as if it did not."""
+    """The probe results of one call. A move that changes the right result but not the student's is repeated with other numbers:
+    next to an entry that happens to be 0, an argument that matters looks as if it did not.
+    """
     doubtful = [
         outcome for outcome in outcomes if outcome.probe.path and _rests(outcomes[0].call_result, outcome.call_result)
     ]
@@ -92,7 +93,7 @@ def with_other_numbers(
 
 
 def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
-    """Whether these are one call, made several times, that gave different results."""
+    """Whether these are one call, made several times, with different results."""
     values = [outcome.call_result.response.value for outcome in outcomes]
     same_call = len(outcomes) > 1 and all(
         outcome.probe.test_call is outcomes[0].probe.test_call for outcome in outcomes
@@ -101,7 +102,7 @@ def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
 
 
 def _rests(before: CallResult, after: CallResult) -> bool:
-    """Whether something of the right result moved and yours did not."""
+    """Whether some of the right result moved and the student's did not."""
     names = before.test_call.parts
     for number in range(max(1, len(names))):
         right = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
@@ -113,14 +114,14 @@ def _rests(before: CallResult, after: CallResult) -> bool:
 
 
 def part(value: Any, number: int, names: Sequence[str]) -> Any:
-    """One part of a result that has several; None where there is no such part."""
+    """One part of a tuple; None if there is no such part."""
     if len(names) < 2:
         return value
     return value[number] if isinstance(value, tuple | list) and len(value) == len(names) else None
 
 
 def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
-    """By entry: 1 moved, 0 not moved, -1 neither clearly; None where that cannot be said."""
+    """By entry: 1 moved, 0 unmoved, -1 unclear; None if this cannot be determined."""
     if not all(isinstance(v, np.ndarray | float) and np.asarray(v).dtype.kind == "f" for v in (before, after)):
         return None
     first, second = np.asarray(before), np.asarray(after)
@@ -134,7 +135,7 @@ _signature = cache(inspect.signature)
 
 
 def arguments(test_call: TestCall) -> Arguments:
-    """The arguments of a call by name, also where they are given by position."""
+    """The arguments of a call by name, including positional ones."""
     bound = _signature(reference.functions()[test_call.target.function]).bind_partial(
         *test_call.args, **test_call.kwargs
     )
@@ -142,7 +143,7 @@ def arguments(test_call: TestCall) -> Arguments:
 
 
 def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
-    """The call with other arguments; none where the reference refuses them."""
+    """The call with other arguments; none if the reference rejects them."""
     module, function = test_call.target.module, test_call.target.function
     expected = _expected(test_call, given)
     if expected is not None:
@@ -151,7 +152,7 @@ def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
 
 
 def _expected(test_call: TestCall, given: Arguments) -> Any:
-    """What the reference gives; None where it refuses the arguments."""
+    """The reference's result; None if it rejects the arguments."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -164,7 +165,7 @@ def _expected(test_call: TestCall, given: Arguments) -> Any:
 
 
 def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """Other flags, words and counts, defaults in the place of what was passed, and a causal mask."""
+    """Other flags, strings and counts, defaults instead of arguments, and a causal mask."""
     parameters = inspect.signature(reference.functions()[function]).parameters
     for name, parameter in parameters.items():
         value, default = given.get(name), parameter.default
@@ -188,7 +189,7 @@ def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
 
 
 def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """The first row alone, every row twice, one axis fewer, in all arguments that have as many."""
+    """The first row alone, every row twice, one axis fewer, in all arguments of that length."""
     arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
     first = next(iter(arrays.values()), np.zeros((0, 0)))
     cut: list[tuple[str, int, Callable[[Any, int], Any]]] = [
@@ -211,7 +212,7 @@ def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
 
 
 def _whole_numbers(given: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """In the place of a vector of whole numbers, like tokens: zeros, or one fewer."""
+    """For a vector of integers, such as tokens: all zeros, or one fewer."""
     for name, value in given.items():
         if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu":
             if value.any():
@@ -222,7 +223,7 @@ def _whole_numbers(given: Arguments) -> Iterator[tuple[str, Arguments]]:
 
 @lru_cache(maxsize=1)
 def _known_words() -> set[str]:
-    """Every text that an argument can be: what the references compare their arguments with."""
+    """The strings that an argument may take: those that the references compare arguments with."""
     constants = [constant for function in reference.functions().values() for constant in function.__code__.co_consts]
     each = chain.from_iterable(c if isinstance(c, tuple | frozenset) else (c,) for c in constants)
     return {constant for constant in each if isinstance(constant, str) and constant.isidentifier()}
@@ -232,7 +233,7 @@ def _known_words() -> set[str]:
 
 
 def _moves(test_call: TestCall, given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
-    """One entry of one argument moved, as long as few are left; then all entries of one, each by another amount."""
+    """One entry of one argument moved, while few remain; then all entries of an argument, by different amounts."""
     left = MOST_MOVES
     for path, value in _numbers(given):
         array = np.asarray(value)
@@ -253,7 +254,7 @@ def _moved(array: "np.ndarray[Any, Any]", amounts: "np.ndarray[Any, Any]") -> "n
 
 
 def _with_others(given: Arguments, seed: int) -> Arguments:
-    """The arguments with other numbers of the same size in every array of floats; where none is negative, none is."""
+    """The arguments with other numbers of the same magnitude in each float array; nonnegative ones stay nonnegative."""
     rng = np.random.default_rng(seed)
     for path, value in list(_numbers(given)):
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
@@ -263,7 +264,7 @@ def _with_others(given: Arguments, seed: int) -> Arguments:
 
 
 def _numbers(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Arrays of floats or truths, and floats, with the way to each."""
+    """Float and boolean arrays, and floats, with the path to each."""
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _numbers(part, (*path, key))

@@ -1,8 +1,8 @@
-"""What a hidden suite is written with: the objects behind the fixtures `check`, `reference` and `rng`.
+"""The fixtures that a hidden suite uses: `check`, `reference` and `rng`.
 
-A test never meets a student's value. It runs on the reference, once, and every `check.f(...)` in it becomes a step of the script
-that each submission is graded by (script.py). Since a wrong reply costs the criterion whatever follows, the arguments of
-later calls may be made from the values that `check` returns: they are the reference's.
+A test never sees a student's value. It runs once, on the reference, and every `check.f(...)` becomes a test call of the plan that
+grades each submission (plan.py). Since a wrong response costs the criterion whatever follows, later arguments may be
+computed from the values that `check` returns: they are the reference's.
 """
 
 import difflib
@@ -29,9 +29,9 @@ PLAIN = Rules()
 
 @dataclass
 class Recorder:
-    """Turns the calls of one test into steps of `module` (or "integration"); `on_step` is told of each as soon as it is known.
+    """Turns the calls of one test into test calls of `module` (or "integration"), and passes each to `on_step`.
 
-    `functions` are the reference's, by "<module>.<function>". Steps are numbered from `first` on.
+    `functions` are the reference's, by "<module>.<function>". Numbers start at `first`.
     """
 
     module: str
@@ -41,11 +41,11 @@ class Recorder:
     first: int = 1
     on_step: Callable[[TestCall], object] = lambda test_call: None
     test_calls: list[TestCall] = field(default_factory=list)
-    # By id; the object is held, so that no other gets its id.
+    # By id; holding the object keeps its id unique.
     kept: dict[int, tuple[Any, Kept]] = field(default_factory=dict)
 
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules, keep: bool) -> Any:
-        """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
+        """Record a call, and after a pure one a check of its arguments and the same call again; returns the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
         if rules.within is not None and rules.within < (least := _rounding(expected)):
             raise RubricError(
@@ -54,7 +54,7 @@ class Recorder:
         for name in set(rules.parts) - set(self._parts(target)):
             raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(self._parts(target))}")
         number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
-        refused = bool(rules.untouched and rules.error)  # what a call that raises has changed is not in its reply
+        refused = bool(rules.untouched and rules.error)  # the response to a call that raises lists no changes
         self._call(number, target, given, expected, rules, keep or rules.pure or refused)
         if rules.pure or refused:
             about = prepared_changes(number, self.test_calls[-1].call)
@@ -78,7 +78,7 @@ class Recorder:
         self._add(self._next(), self._target(kept), "write", call, kept.call, PLAIN, (given, {}))
 
     def look(self, value: Any) -> None:
-        """Record a look at what the result of an earlier call holds now."""
+        """Record a look at the present value of an earlier result."""
         kept = self._known(value)
         call = prepared_look(kept)
         self._add(self._next(), self._target(kept), "look", call, kept.call, PLAIN, ((kept,), {}))
@@ -124,13 +124,13 @@ class Recorder:
         return self.first + len(self.test_calls)
 
     def _given(self, value: Any) -> Any:
-        """An argument, or the earlier object that it is; also those in a list."""
+        """An argument, or the earlier object that it is, also within a list."""
         if id(value) in self.kept:
             return self.kept[id(value)][1]
         return [self._given(part) for part in value] if isinstance(value, list) else value
 
     def _keep(self, value: Any, kept: Kept) -> None:
-        """Know an object again, and the arrays inside it."""
+        """Remember an object, and the arrays inside it."""
         if isinstance(value, np.ndarray | dict | list | tuple):
             self.kept[id(value)] = (value, kept)
         listed = value if isinstance(value, list | tuple) else ()
@@ -148,9 +148,9 @@ class Recorder:
 
 
 class Check:
-    """`check.f(...)` demands that the student's f gives what the reference gives, and returns the reference's value.
+    """`check.f(...)` requires the student's f to return what the reference returns, and returns the reference's value.
 
-    In a suite of the integration the function's module stands before it: `check.module.function(...)`.
+    In a suite of the integration, write the module first: `check.module.function(...)`.
     """
 
     def __init__(
@@ -170,35 +170,35 @@ class Check:
 
     @property
     def pure(self) -> "Check":
-        """No argument may change, and the same call must give the same result again."""
+        """No argument may change, and the same call must return the same result again."""
         return self._with(pure=True)
 
     @property
     def untouched(self) -> "Check":
-        """No argument may change, also where the call must raise."""
+        """No argument may change, even if the call must raise."""
         return self._with(untouched=True)
 
     @property
     def new(self) -> "Check":
-        """The result must share no memory with an argument."""
+        """The result must not share memory with an argument."""
         return self._with(new=True)
 
     @property
     def keep(self) -> "Check":
-        """Arguments and result stay alive: given to a later call, each is the same object as in this one."""
+        """Keep arguments and result: passed to a later call, each is the same object as in this one."""
         return Check(self._recorder, self._modules, self._module, self._rules, True)
 
     def within(self, accuracy: float) -> "Check":
-        """An accuracy other than the usual one (compare.py), as a share of max(1, largest expected magnitude).
+        """A tolerance other than the usual one (values/compare.py), as a share of max(1, largest expected magnitude).
 
-        The contract may state one; and small results are held by their own size where nothing cancels.
+        The contract may state one, and small results need a smaller one where nothing cancels.
         """
         if not accuracy > 0:
             raise RubricError(f"within({accuracy:g}): an accuracy is a number above 0, such as 1e-6")
         return self._with(within=accuracy)
 
     def part(self, *names: str) -> "Check":
-        """Of the returned tuple only these parts count, by their names in the docstring; it must still have all parts."""
+        """Compare only these parts of the returned tuple, by their names in the docstring; it must still have all parts."""
         return self._with(parts=names)
 
     def raises(self, kind: type[Exception]) -> "Check":
@@ -211,11 +211,11 @@ class Check:
         self._recorder.call(target, (), {}, replace(self._rules, question=question), False)
 
     def overwrite(self, array: "np.ndarray[Any, Any]", value: Any) -> None:
-        """The caller writes `value` into an array that an earlier `keep` call was given or has returned."""
+        """The caller writes `value` into an array that an earlier `keep` call took or returned."""
         self._recorder.overwrite(array, value)
 
     def stays(self, result: Any) -> None:
-        """What an earlier `keep` call has returned must still hold what it held then."""
+        """The result of an earlier `keep` call must still have its original value."""
         self._recorder.look(result)
 
     def __getattr__(self, name: str) -> Any:
@@ -235,7 +235,7 @@ class Check:
 
 
 def _rounding(expected: Any) -> float:
-    """What a sum in another order may change of a result, as a share of max(1, largest expected magnitude)."""
+    """How much a sum in another order may change a result, as a share of max(1, largest expected magnitude)."""
     parts = [part for part in arrays(expected) if part.dtype.kind == "f" and np.isfinite(part).any()]
     largest = [(np.abs(part[np.isfinite(part)]).max(), np.finfo(part.dtype).eps) for part in parts]
     return max((float(4 * eps * size / max(1.0, size)) for size, eps in largest), default=0.0)
@@ -246,10 +246,10 @@ def rng_for(name: str) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
-# Under pytest: the marker and the fixtures. A test runs on the reference and records its calls. Grading does that once for all
-# submissions (script.py); `--submission` plays each call at once (by_hand.py).
+# Under pytest: the marker and the fixtures. A test runs on the reference and records its calls. Grading does this once for all
+# submissions (plan.py); `--submission` makes each call at once (manual.py).
 
-RECORDING = pytest.StashKey[bool]()  # set where the suites are only recorded, without a submission
+RECORDING = pytest.StashKey[bool]()  # set while the suites are only recorded
 RECORDERS = pytest.StashKey[list[Recorder]]()  # one for each test that has begun, in their order
 
 
@@ -266,7 +266,7 @@ def criterion_of(item: pytest.Item) -> str:
 
 @pytest.fixture
 def recorder(request: pytest.FixtureRequest) -> Recorder:
-    """What turns the calls of a test into steps."""
+    """Records the calls of a test."""
     criterion = rubrics.current().criteria.get(criterion_of(request.node))
     if criterion is None:
         raise pytest.UsageError(f"{request.node.nodeid} does not name a criterion of rubric.yaml")

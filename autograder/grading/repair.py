@@ -1,10 +1,9 @@
-"""A mistake that stands in no list: the smallest edits of the student's own text that make a function right.
+"""Single-edit repair: the smallest edits of the student's own source that fix a function.
 
-Programs are repaired like this to show the repair (CLARA, FAPR); here it is the proof that what is wrong is one mistake, and where.
-The edits are made from the text alone (edits.py), in a process of the submission, which is sent the code that makes them
-(edit_runner.py). What they return is judged here: on up to four wrong calls first, where these become right on all others, and then
-on every call of the function, its form included, in a process that has seen no other edit. The search is bounded by counts, so that
-it ends alike on every machine; time ends it only where a submission has used up half of its own.
+A repair shows that the failure is one mistake, and where. Edits are made from the source alone (edits.py), in a process of the
+submission that receives the code for it (edit_runner.py). The grader compares their results: first on up to four failing calls,
+then on all others, and finally on every call, side effects included, in a process that has seen no other edit. The search is
+bounded by counts, so it ends the same way on every machine; time ends it only for a submission that has used half of its own.
 """
 
 import inspect
@@ -37,29 +36,29 @@ from autograder.sandbox.messages import Call, Reference, Response, prepared_exte
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.student import bindings
 
-TOGETHER = 50  # edits that are played with one message
+TOGETHER = 50  # edits per message
 Play = Callable[[Sequence[TestCall]], list[Response]]
 Replied = Callable[[CallResult], Response]
-# An edit: whether its line is another one than those of earlier repairs, and its size; its number; its line.
+# An edit: (whether it is on a line of no earlier repair, its size), its number, its line.
 Row = tuple[tuple[bool, int], int, int]
-# One edit makes a function right: the function whose edit of which number; its place; the lines of each of the smallest ones, ()
-# where they say nothing.
+# A repair: the edited function and the number of the edit; its place; the lines of each of the smallest edits, () if they
+# are not shown.
 Repair = tuple[tuple[str, int], str, tuple[tuple[int, ...], ...]]
 
 
 class Repairs:
-    """The searches of one submission, and what is left for them."""
+    """The searches of one submission, and their remaining budget."""
 
     def __init__(self, runner: Runner):
         self.runner = runner
         self.edits, self.endless = runner.edits, 0
-        self.lines: dict[str, set[int]] = {}  # of each module's repairs: its other functions are edited there first
-        self.made: dict[str, list[Repair]] = {}  # of each module
+        self.lines: dict[str, set[int]] = {}  # of earlier repairs, by module: tried first
+        self.made: dict[str, list[Repair]] = {}  # by module
 
     def search(
         self, module: str, function: str, helpers: tuple[str, ...], call_results: Sequence[CallResult]
     ) -> Repair | None:
-        """The smallest edits that make every record of a function right, beside correct `helpers`; None if there are none."""
+        """The smallest edits that fix every call of a function, with correct `helpers`; None if there are none."""
         own = [call_result for call_result in call_results if call_result.target.function == function]
         first = _first_calls(own)
         if not first or not self.edits:
@@ -69,12 +68,12 @@ class Repairs:
         fixed = partial(self.lines_of, module, function, helpers, call_results)
 
         earlier = self.made.setdefault(module, [])
-        for repair in earlier:  # what two functions share is wrong in both, and one edit makes both right
+        for repair in earlier:  # one edit of shared code may fix both functions
             if fixed(*repair[0]):
                 return repair
 
         others = [name for name in self.runner.rubric.modules[module].functions if name != function]
-        known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
+        known = self.lines.setdefault(module, set())
         call = first[0].call
         asked = prepared_request("edits", module, function, others, sorted(known), call.payload)
         before = replace(first[0], call=extension())
@@ -87,9 +86,9 @@ class Repairs:
                 self.edits -= len(probe_results)
                 passed = list(self._passing(play, probe_results, first))
                 tells = len(passed) <= MOST_SURVIVORS
-                places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
+                places: dict[int, tuple[int, ...]] = {}  # by the reported line
                 chosen = -1
-                # All of them before any is made in full: that process takes the place of this one.
+                # All of them first: the next check replaces this process.
                 for _, edit, line in list(self._passing(play, passed[:MOST_SURVIVORS], rest)):
                     if line not in places and (tells or not places) and (lines := fixed(function, edit)):
                         places[line], chosen = lines, edit if not places else chosen
@@ -110,7 +109,7 @@ class Repairs:
         edited: str,
         edit: int,
     ) -> tuple[int, ...]:
-        """The lines of an edit that makes every record right, in a process that has seen no other; else ()."""
+        """The lines of an edit that fixes every call, in a process that has seen no other edit; else ()."""
         wanted = [call_result.test_call for call_result in call_results if call_result.target.function == function]
         test_calls = with_needed([call_result.test_call for call_result in call_results], wanted)
         left = [name for name in self.runner.rubric.modules[module].functions if name != edited]
@@ -118,10 +117,10 @@ class Repairs:
         with self.runner.apart(module, helpers, [replace(test_calls[0], call=call) for call in before]) as play:
             said, *responses = play(test_calls)[1:] or [SPENT]
         right = len(responses) == len(test_calls) and _all_right(test_calls, responses, function)
-        return self._lines(module, said.value) if right else ()  # it may say that it could not be made
+        return self._lines(module, said.value) if right else ()  # it may report an error
 
     def _lines(self, module: str, value: Any) -> tuple[int, ...]:
-        """The lines of an edit as a process has told them; () for anything else."""
+        """The lines of an edit as a process reports them; () for anything else."""
         last = self.runner.submission.files[f"{module}.py"].count(b"\n") + 1
         lines = tuple(value) if isinstance(value, list) else ()
         return lines if all(type(line) is int and 0 < line <= last for line in lines) else ()
@@ -134,7 +133,7 @@ class Repairs:
         call_results: Sequence[CallResult],
         response: Replied,
     ) -> bool:
-        """Whether an edit makes the function reply as a known mistake does, whose replies `response` gives."""
+        """Whether an edit makes the function respond as a misconception does; `response` gives its responses."""
         test_calls = [
             _as(r.test_call, response(r)) if r.target.function == function else r.test_call for r in call_results
         ]
@@ -148,7 +147,7 @@ class Repairs:
         return fits and self.search(module, function, helpers, altered) is not None
 
     def _passing(self, play: Play, edits: list[Row], calls: Sequence[TestCall]) -> Iterator[Row]:
-        """The edits that make some calls right."""
+        """The edits that fix some calls."""
         for start in range(0, len(edits), TOGETHER):
             left = edits[start : start + TOGETHER]
             for test_call in calls:
@@ -166,7 +165,7 @@ class Repairs:
 
 @cache
 def extension() -> Call:
-    """The code that a process needs to make edits. It is sent: neither the fork server nor other processes have it."""
+    """The code that a process needs to make edits. Neither the fork server nor other processes have it."""
     sent = []
     for module, functions in ((bindings, ()), (edits, ()), (edit_runner, ("handlers",))):
         code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
@@ -180,13 +179,13 @@ def _edited(call: Call, number: int) -> Call:
 
 
 def _edits(value: Any) -> list[list[int]]:
-    """The edits that a process has told: each its number, size and line."""
+    """The edits that a process reports: number, size and line of each."""
     known = isinstance(value, np.ndarray) and value.dtype == np.int64 and value.shape[1:] == (3,)
     return value[:MOST_EDITS].tolist() if known else []
 
 
 def _as(test_call: TestCall, response: Response) -> TestCall:
-    """A step to which a known reply is right."""
+    """A test call whose expected value is a known response."""
     if test_call.kind != "call":
         return test_call
     error = response.error.kind if response.error is not None else ""
@@ -196,7 +195,7 @@ def _as(test_call: TestCall, response: Response) -> TestCall:
 def charged_as(
     repair: Repair, rubric: Rubric, module: str, function: str, call_results: Sequence[CallResult]
 ) -> Misconception:
-    """A repair as a mistake: charged at the function's first wrong criterion of value, of form if only form is wrong."""
+    """A repair as a misconception: it costs the first failing criterion of value, or of form if only form is wrong."""
     own = [call_result for call_result in call_results if call_result.target.function == function]
     in_value = {call_result.test_call.criterion for call_result in own if wrong_in_value(call_result)}
     wrong = {call_result.test_call.criterion for call_result in own if call_result.failure is not None}
@@ -218,7 +217,7 @@ def _all_right(test_calls: Sequence[TestCall], responses: Sequence[Response], fu
 
 
 def _first_calls(call_results: Sequence[CallResult]) -> list[TestCall]:
-    """Wrong calls that can be made alone, the shortest of each criterion; the shortest of all comes first."""
+    """Failing calls that can be made alone: the shortest of each criterion, the shortest of all first."""
     shortest: dict[str, TestCall] = {}
     for test_call in _made_alone(call_result for call_result in call_results if call_result.failure is not None):
         shortest.setdefault(test_call.criterion, test_call)

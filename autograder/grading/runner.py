@@ -1,16 +1,16 @@
-"""Runs one submission, in a sequence of short-lived processes of which only one is alive at a time:
+"""Runs one submission in a sequence of short-lived processes, of which only one is alive at a time:
 
 | process       | imports                                                   | runs                                             |
 |---------------|-----------------------------------------------------------|--------------------------------------------------|
 | *preview*     | all files of the submission, no reference code            | public calls; their values may be shown          |
-| *module*      | one module; the modules it uses are references            | its public calls where one failed; hidden calls  |
+| *module*      | one module; the modules it uses are references            | its public calls if one failed; hidden calls     |
 | *retry*       | as *module*, with reference helpers or an edit            | the affected calls                               |
 | *integration* | all files, or references in place of wrong modules        | the calls of the integration                     |
 
 1. The grader makes every public call before the first hidden one, so no displayed value can carry a hidden input.
 2. What students see at once comes from the preview, which contains no reference code.
 
-When a process ends, the calls that it has not answered, and only those, are made in a new one of the same kind.
+When a process ends, only its unanswered calls are made again, in a new process of the same kind.
 """
 
 import contextlib
@@ -31,15 +31,15 @@ from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 
 PROBES_AT_ONCE = 32
-ALL_FILES = "all files"  # what a process is shared for that imports the submission's files together
+ALL_FILES = "all files"  # a shared process that imports the submission's files together
 MISSING = Response(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 
 
 @dataclass(frozen=True)
 class Imports:
-    """What a process imports: `modules` of the submission, `references` in place of its other files.
+    """The imports of a process: `modules` of the submission, and `references` in place of its other files.
 
-    The `helpers` are functions of the first module that the reference implementation replaces.
+    `helpers` are functions of the first module that the reference implementation replaces.
     """
 
     modules: tuple[str, ...]
@@ -48,22 +48,22 @@ class Imports:
 
 
 class Process(Protocol):
-    """Runs steps on what it has imported: a process of the sandbox, or trusted code in this process."""
+    """Makes test calls on its imports: a process of the sandbox, or trusted code in this process."""
 
     @property
     def ended(self) -> Ended | None:
-        """Why nothing can be run any more."""
+        """Why the process can make no more calls, None if it can."""
 
     def load(self, imports: Imports, account: str = "") -> Response: ...
 
     def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
-        """The replies, up to the end of the process; the time counts for an account of the budget."""
+        """The responses, up to the end of the process; the time counts for an account of the budget."""
 
     def close(self) -> object: ...
 
 
 class SandboxProcess:
-    """A student's process that runs steps."""
+    """A student's process that makes test calls."""
 
     def __init__(self, process: StudentProcess):
         self._process, self.close = process, process.close
@@ -81,23 +81,23 @@ class SandboxProcess:
 
 
 class Runner:
-    """The processes of one submission, each of which `start` gives after the one before has ended."""
+    """The processes of one submission; `start` returns the next one after the last has ended."""
 
     def __init__(self, start: Callable[[], Process], plan: Plan, submission: Submission):
         self.start, self.plan, self.submission = start, plan, submission
         self.rubric = plan.rubric
-        self.edits = 0  # edited versions of its functions that may be tried
-        self.spent: Callable[[], float] = float  # the share of its processor time that is used up
+        self.edits = 0  # how many edits may be tried
+        self.spent: Callable[[], float] = float  # the share of its processor time used so far
         self._process: Process | None = None
-        self._imported: tuple[Imports, ...] = ()  # what the process has imported
-        self._shared = ""  # what it is shared for
+        self._imported: tuple[Imports, ...] = ()  # by the process
+        self._shared = ""  # a module or ALL_FILES, if the process may be reused
         self._restarts = Counter[str]()  # by account
-        self._alone: dict[str, Response] = {}  # why a module cannot be imported beside references
-        self._together: dict[str, Response] = {}  # the same in the preview
+        self._alone: dict[str, Response] = {}  # import errors with references
+        self._together: dict[str, Response] = {}  # import errors in the preview
 
     @classmethod
     def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission, is_reference: bool = False) -> "Runner":
-        """A runner in processes of the sandbox, whose present submission this becomes."""
+        """A runner in processes of the sandbox, which now holds this submission."""
         sandbox.place(submission.files)
 
         def start() -> SandboxProcess:
@@ -122,7 +122,7 @@ class Runner:
         return call_results
 
     def public(self, module: str) -> dict[TestCall, CallResult]:
-        """Run the public calls of a module once more, beside reference implementations of the modules it uses."""
+        """Run the public calls of a module again, with references for the modules it uses."""
         test_calls = self.plan.shown(module)
         responses, broken = self._run(self._beside_references(module), test_calls, module, shared=module)
         if broken is not None:
@@ -130,10 +130,10 @@ class Runner:
         return dict(zip(test_calls, compared(test_calls, responses), strict=True))
 
     def hidden(self, module: str) -> dict[TestCall, CallResult]:
-        """Run the hidden calls of a module beside the same references, after a public call of each function; in the process
-        of the public calls if nothing has taken its place.
+        """Run the hidden calls of a module with the same references, after a public call of each function.
 
-        An import that fails only now is the error of each call.
+        They run in the process of the public calls if it is still alive. An import that fails only now is the error of each
+        call.
         """
         hidden, (_, test_calls) = self.plan.hidden.get(module, ()), self.plan.in_order(module)
         if not hidden:
@@ -147,9 +147,9 @@ class Runner:
         return self._process is None or self._process.ended is not None or self._shared != module
 
     def broken(self, module: str) -> Response | None:
-        """Why a module cannot be imported beside references, None if it can.
+        """Why a module cannot be imported with references, None if it can.
 
-        Since students see that at once, its text comes from the preview.
+        Students see this at once, so the text comes from the preview.
         """
         broken, shown = self._alone.get(module), self._together.get(module)
         if broken is None or broken.error is None or not self.rubric.modules[module].uses:
@@ -163,11 +163,11 @@ class Runner:
         return module in self._alone or module in self._together
 
     def alone(self, test_call: TestCall, together: bool) -> Response:
-        """A public call once more, in a process that runs nothing else, `together` with the submission's files or not."""
+        """Make a public call in a process of its own, `together` with the submission's files or not."""
         return self._run(self._imports(test_call.target.module, together), [test_call], test_call.target.module)[0][0]
 
     def probes(self, module: str, test_calls: Sequence[TestCall], together: bool) -> list[Response]:
-        """Made-up public calls, in a process that runs nothing else; fewer if they end it or take long."""
+        """Make probes in a process of their own; fewer if they end it or take long."""
         responses, before = list[Response](), self.spent()
         if self._load(self._imports(module, together), module) is None:
             for first in range(0, len(test_calls), PROBES_AT_ONCE):
@@ -177,24 +177,24 @@ class Runner:
         return [response for response in responses if response.ended is None]
 
     def integration(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[TestCall, Response], bool]:
-        """Run a criterion of the integration; and whether the modules could be imported together.
+        """Run a criterion of the integration; returns the responses and whether the modules could be imported together.
 
-        References take the place of `correct` modules. Criteria that are run one after another beside the same references have one
-        process, which may be the preview's. Those that are visible have their own.
+        References replace `correct` modules. Consecutive criteria with the same references share one process, which may be the
+        preview's. Visible criteria have their own.
         """
         test_calls = self.plan.together(criterion)
         called = dict.fromkeys(test_call.target.module for test_call in test_calls)
         imports = Imports(tuple(module for module in called if module not in correct), correct)
         shared = "" if self.rubric.criteria[criterion].visible else ALL_FILES
         responses, broken = self._run(imports, test_calls, shared=shared)
-        if broken is not None and shared:  # perhaps because of what other criteria have imported
+        if broken is not None and shared:  # perhaps because of an earlier import
             responses, broken = self._run(imports, test_calls)
         return dict(zip(test_calls, responses, strict=True)), broken is None
 
     def with_helpers(
         self, module: str, helpers: tuple[str, ...], test_calls: Sequence[TestCall]
     ) -> dict[TestCall, Response]:
-        """Run steps of a module once more, with some of its own functions replaced by the reference."""
+        """Run test calls of a module again, with some of its own functions replaced by the reference."""
         with self.apart(module, helpers) as run:
             responses = dict(zip(test_calls, run(test_calls), strict=False))
         return {test_call: responses.get(test_call, SPENT) for test_call in test_calls}
@@ -203,10 +203,10 @@ class Runner:
     def apart(
         self, module: str, helpers: tuple[str, ...], before: Sequence[TestCall] = (), first: Sequence[TestCall] = ()
     ) -> Iterator[Callable[[Sequence[TestCall]], list[Response]]]:
-        """Runs steps of a module in a process of its own, with some of its own functions replaced by the reference.
+        """A process of its own for a module, with some of the module's functions replaced by the reference.
 
-        Steps `before` the module is imported, and the `first` ones after it, are replied to first. If another process has taken its
-        place meanwhile, they run again in a new one.
+        The process makes the calls `before` it imports the module, and the `first` ones after it. If another process has
+        replaced it in the meantime, a new one repeats them.
         """
         process, responses, is_loaded = self._opened(module, helpers, before, first)
 
@@ -226,7 +226,7 @@ class Runner:
     def _opened(
         self, module: str, helpers: tuple[str, ...], before: Sequence[TestCall], first: Sequence[TestCall]
     ) -> tuple[Process, list[Response], bool]:
-        """A new process for `apart`, its first replies, and whether it has imported the module."""
+        """A new process for `apart`, its first responses, and whether it has imported the module."""
         self.close()
         process = self._process = self.start()
         responses = process.run(before, module)
@@ -253,7 +253,7 @@ class Runner:
         return Imports((module,)) if together else self._beside_references(module)
 
     def _load(self, imports: Imports, account: str, shared: str = "") -> Response | None:
-        """Import into a new process, or into one that is `shared` by others beside the same references; why that failed."""
+        """Import into a new process, or into a `shared` one with the same references; returns the error, if any."""
         if any(f"{module}.py" not in self.submission.files for module in imports.modules):
             return MISSING
         alive = self._process is not None and self._process.ended is None
@@ -270,10 +270,10 @@ class Runner:
     def _run(
         self, imports: Imports, test_calls: Sequence[TestCall], account: str = "", shared: str = ""
     ) -> tuple[list[Response], Response | None]:
-        """The replies to steps; and why the modules cannot be imported, None if they can: then each reply says so.
+        """The responses to test calls, and the import error, if any: then it is each response too.
 
-        If the process ends, the calls that it has not answered are made one by one in new processes. A function that ends one of
-        these is not called any more.
+        If the process ends, its unanswered calls are made one by one in new processes. A function that ends one of these is not
+        called again.
         """
         broken = self._load(imports, account, shared)
         if broken is not None or self._process is None:
@@ -291,7 +291,7 @@ class Runner:
         return [responses[test_call] for test_call in test_calls], None
 
     def _one(self, imports: Imports, test_calls: Sequence[TestCall], account: str) -> Response:
-        """The reply to the last of some steps, in a new process if the last one has ended; the others are there for it."""
+        """The response to the last of some test calls, in a new process if need be; the others are its dependencies."""
         if self._process is None or self._process.ended is not None:
             self._restarts[account] += 1
             if self._restarts[account] > RESTARTS or self._load(imports, account) is not None:

@@ -1,15 +1,15 @@
-"""What a mistake costs.
+"""How many points a mistake costs.
 
-For each function with a wrong call (`charge: mistakes` in rubric.yaml):
-1. its mistakes, as diagnosed (diagnosis.py, repair.py), cost the criteria that they belong to, and only these: every other
-   criterion whose wrong calls they explain is earned. A repair belongs to the first criterion with a wrong call;
-2. a mistake made in two functions of a module costs points in the first of them, in the order of the rubric;
-3. a criterion with a wrong call that is not explained is lost; so is each that grades a function which computes nothing;
-4. criteria of form (`looks_at: form`) are lost to a breach that was seen in a function that they grade, or where fewer than half of
-   these functions are right in value;
-5. worked examples (`looks_at: examples`) are lost with any wrong call.
+For each function with a failing call (`charge: mistakes` in rubric.yaml):
+1. Its mistakes, as diagnosed (diagnosis.py, repair.py), cost the criteria that they belong to, and only these: every other
+   criterion whose failing calls they explain is earned. A repair belongs to the first criterion with a failing call.
+2. A mistake made in two functions of a module costs points in the first of them, in the order of the rubric.
+3. A criterion with an unexplained failing call is lost, and so is each one that grades a function which computes nothing.
+4. Criteria of form (`looks_at: form`) are lost to an observed side effect or dtype in a function that they grade, or if fewer
+   than half of these functions are right in value.
+5. Worked examples (`looks_at: examples`) are lost with any failing call.
 
-With `charge: criteria` every criterion with a wrong call is lost.
+With `charge: criteria` every criterion with a failing call is lost.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,17 +33,17 @@ Why = Literal["right", "elsewhere", "mistake", "unexplained", "form", "too littl
 class CriterionScore:
     """One criterion of one submission: whether it is earned, and why.
 
-    "right": every call is right; "elsewhere": earned, since the wrong values come from `misconceptions`, which
-    are charged under the other criteria `charged`; "mistake": lost to `misconceptions`;
-    "unexplained": lost to wrong calls that no known mistake explains; "form": lost to `misconceptions`, which were observed; "too
-    little": lost since fewer than half of its functions earn anything; "not imported": a criterion of the integration whose
-    modules cannot be imported together; "tests": a criterion of the students' tests that is not fully earned, see `tests`.
+    "right": every call passes. "elsewhere": earned, since its failing calls come from `misconceptions` that cost the other
+    criteria `charged`. "mistake": lost to `misconceptions`. "unexplained": lost to unexplained failing calls. "form": lost to
+    observed `misconceptions`. "too little": lost since fewer than half of its functions earn anything. "not imported": a
+    criterion of the integration whose modules cannot be imported together. "tests": a criterion of the students' tests that
+    is not fully earned, see `tests`.
 
-    `call_result` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
-    mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
-    judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
-    `at_least`: the mistakes told are not all that is wrong. `share`: the part of its points that a lost criterion still gives.
-    `fix_first` are modules that this one uses, and that are missing or wrong in a public call.
+    `call_result` is the first failing call that shows the mistakes; `shown` a public example that does. `undecided` are
+    misconceptions with the same results on every call. `blamed` are wrong helpers, or modules of the integration, that were
+    replaced by the reference. `depends`: public examples failed after other calls and pass alone. `at_least`: the mistakes
+    named are not all. `share`: the part of its points that a lost criterion still earns. `fix_first` are modules that this
+    one uses and that are missing or fail a public call.
     """
 
     criterion: Criterion
@@ -66,7 +66,7 @@ class CriterionScore:
 
     @property
     def points(self) -> float:
-        """As they count in the end: a dropped criterion gives none, one that is given to all gives all."""
+        """The points that count: a dropped criterion gives none, one given to all gives all."""
         if self.passed or self.criterion.counts:
             return self.criterion.most
         return round(self.criterion.most * self.share, 2)
@@ -75,7 +75,7 @@ class CriterionScore:
 def scores(
     rubric: Rubric, group: str, call_results: Sequence[CallResult], explanations: Mapping[str, Explanation]
 ) -> dict[str, CriterionScore]:
-    """Each criterion of a module, from all records of its hidden and visible criteria."""
+    """The score of each criterion of a module, from its hidden and visible call results."""
     of: dict[str, list[CallResult]] = {criterion.id: [] for criterion in rubric.of(group)}
     for call_result in call_results:
         if call_result.test_call.criterion in of:
@@ -90,9 +90,9 @@ def scores(
 def _share(
     graded: CriterionScore, call_results: Sequence[CallResult], explanations: Mapping[str, Explanation]
 ) -> float:
-    """The share of the hidden tests of a lost criterion that pass, where it gives partial credit.
+    """The share of passing hidden tests of a lost criterion with partial credit.
 
-    Code that computes nothing passes the tests that demand an error, and earns nothing.
+    Code that computes nothing passes the tests that expect an error, and earns nothing.
     """
     criterion = graded.criterion
     nothing = any(explanations[f].empty for f in criterion.grades if f in explanations)
@@ -109,14 +109,14 @@ def _share(
 def _plain(
     criterion: Criterion, call_results: Sequence[CallResult], explanations: Mapping[str, Explanation]
 ) -> CriterionScore:
-    """Lost with any wrong call."""
+    """Lost with any failing call."""
     wrong = next((call_result for call_result in call_results if call_result.failure is not None), None)
     if wrong is None and call_results:
         return CriterionScore(criterion)
     explanation = explanations.get(wrong.target.function) if wrong is not None else None
     named: tuple[Misconception, ...] = ()
     if wrong is not None and explanation is not None:
-        # What was observed is a mistake of form: it explains no wrong value.
+        # An observed side effect explains no wrong value.
         explained = explanation.sure or explanation.inherited or not wrong_in_value(wrong)
         named = (*explanation.named, *explanation.inherited) if explained else ()
     return CriterionScore(criterion, "mistake" if named else "unexplained", named, call_result=wrong)
@@ -157,14 +157,14 @@ class _Scoring:
         lost = [score for score in each if not score.passed]
         if lost:
             misconceptions = [m for score in lost for m in score.misconceptions]
-            # A mistake that is made again in another function that this criterion grades is told too.
+            # The same mistake in another function that this criterion grades is named too.
             same = {misconception.same for misconception in misconceptions}
             again = [m for score in each for m in score.misconceptions if m.same in same and criterion.id in m.criteria]
             return replace(lost[0], misconceptions=tuple(dict.fromkeys([*misconceptions, *again])))
         return next((score for score in each if score.why == "elsewhere"), CriterionScore(criterion))
 
     def _of_function(self, criterion: Criterion, function: str) -> CriterionScore:
-        """What one function's calls make of a criterion."""
+        """The score of a criterion from the calls of one function."""
         wrong = [r for r in self.of[criterion.id] if r.target.function == function and r.failure is not None]
         own = tuple(m for m in self.charged.get(function, ()) if criterion.id in m.criteria)
         call_result = wrong[0] if wrong else None
@@ -195,7 +195,7 @@ class _Scoring:
         )
 
     def _under(self, misconceptions: Iterable[Misconception]) -> tuple[str, ...]:
-        """Where these mistakes, or the same ones in other functions, are charged."""
+        """The criteria that these mistakes, or the same ones in other functions, cost."""
         same = {misconception.same for misconception in misconceptions}
         criteria = [c for own in self.charged.values() for m in own if m.same in same for c in m.criteria]
         return tuple(dict.fromkeys(criteria))
@@ -221,17 +221,17 @@ class _Scoring:
         return CriterionScore(criterion)
 
     def _breach(self, criterion: Criterion, call_result: CallResult) -> CriterionScore | None:
-        """What a wrong record of a criterion of form shows of wrong form, if it comes from the function itself."""
+        """The side effect or dtype that a failing call of a criterion of form shows, if the function itself causes it."""
         explanation = self.explanations[call_result.target.function]
         misconceptions = tuple(seen(call_result, explanation.complete))
         if explanation.formal and not any(criterion.id in m.criteria for m in explanation.misconceptions):
-            return None  # it comes from a mistake that is charged elsewhere, or from a helper
+            return None  # a mistake scored elsewhere, or a helper, causes it
         return CriterionScore(criterion, "form", misconceptions, call_result=call_result) if misconceptions else None
 
     def _is_charged_nowhere(self, call_result: CallResult) -> bool:
-        """Whether a wrong record is of a function without a mistake and without a wrong call in the criteria of value.
+        """Whether a failing call is of a function with no other failing call and no diagnosed mistake.
 
-        Something is left over from an earlier call then, or goes wrong on these arguments alone.
+        It fails because of an earlier call, or on these arguments alone.
         """
         function = call_result.target.function
         if self.explanations[function].complete:
@@ -241,9 +241,9 @@ class _Scoring:
         return not any(call_result.failure is not None for call_result in own)
 
     def _earns(self, function: str, values: Mapping[str, CriterionScore]) -> bool:
-        """Whether a criterion of value that grades the function is earned, or known mistakes explain all that it computes.
+        """Whether a criterion of value that grades the function is earned, or misconceptions explain all its results.
 
-        Where no criterion of value grades it: whether its calls are right.
+        If no criterion of value grades it: whether its calls pass.
         """
         explanation = self.explanations.get(function)
         if explanation is not None and explanation.complete and not explanation.empty:

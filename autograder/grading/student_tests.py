@@ -1,9 +1,9 @@
-"""Grades the tests that students write (the optional group `tests` of the rubric) by what they detect.
+"""Grades the tests that students write (the optional group `tests` of the rubric) by the misconceptions they detect.
 
-The file runs in the sandbox on code of ours: correct solutions in several styles, and correct code with one misconception of the
-library. All tests of a function must pass on every correct solution; then it earns the share of its misconceptions that make at
-least one of its tests fail. Correct and wrong code come in a shuffled order, which depends on the file alone, so a test cannot go
-by time or number. A process runs one version after another: to import `numpy.testing` takes longer than all tests.
+The file runs in the sandbox on code of ours: correct solutions in several styles, and correct code with one misconception. All
+tests of a function must pass on every correct solution; it then earns the share of its misconceptions that make at least one of
+its tests fail. Correct and wrong code come in a shuffled order that depends on the file alone, so a test cannot rely on time or
+order. One process runs many versions: importing `numpy.testing` takes longer than all tests.
 """
 
 import ast
@@ -37,9 +37,9 @@ FRESH = prepared_request("fresh", MODULE)
 
 @dataclass(frozen=True)
 class Outcome:
-    """The first test that fails on a version of the code, at a line of the file; "" if none does.
+    """The first test that fails on a version of the code, and its line; "" if none does.
 
-    `response` is an import that fails, or the end of the process: what has not been run because time was up is "spent".
+    `response` is a failing import, or the end of the process; tests that did not run because time was up are "spent".
     """
 
     test: str = ""
@@ -60,11 +60,11 @@ PASSED = Outcome()
 
 @dataclass(frozen=True)
 class FunctionTests:
-    """The tests of one function: how many of the `known` misconceptions they detect, or the `problem` for which they earn nothing.
+    """The tests of one function: how many of the `known` misconceptions they detect, or the `problem` that costs all points.
 
-    "missing": there is no file; "few": it tests no further function; "import": it cannot be imported beside correct code;
+    "missing": there is no file. "few": it tests no further function. "import": it cannot be imported with correct code.
     "rejects": a test fails on a correct solution in a `style`; `outcome` says where. "time": the correct solutions took too long.
-    `undetected` is one of the misconceptions that no test detects; `not_run`: some were not tried, because time was up.
+    `undetected` is one misconception that no test detects. `not_run`: some did not run because time was up.
     """
 
     function: str = ""
@@ -83,7 +83,7 @@ class FunctionTests:
 
 @dataclass(frozen=True)
 class Version:
-    """The modules of the homework in a correct style (a folder, or "" for the reference), some functions with another text."""
+    """The modules of the homework in a correct style (a folder, "" for the reference), with some functions replaced."""
 
     style: str = ""
     functions: tuple[library.Version, ...] = ()
@@ -94,7 +94,7 @@ class Version:
 
 
 def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tuple[CriterionScore, ...]:
-    """The criteria of the students' tests: one for each tested function, in the order of the file."""
+    """The criteria of the students' tests: one per tested function, in the order of the file."""
     criteria, text = rubric.of(TESTS), submission.text(TESTS_FILE)
     tests = by_function(text, rubric, len(criteria))
     graded = _graded(sandbox, rubric, text, tests) if tests else []
@@ -117,7 +117,7 @@ def by_function(text: bytes, rubric: Rubric, most: int) -> dict[str, list[str]]:
 
 
 def known(function: str, rubric: Rubric) -> list[Misconception]:
-    """The misconceptions about a function, each in its first way."""
+    """The misconceptions of a function, each in its first variant."""
     return [
         misconception
         for misconception in library.of_function(rubric.module_of(function), function)
@@ -150,7 +150,6 @@ def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list
 
 
 def _started(sandbox: Sandbox) -> StudentProcess:
-    """A process that can run tests."""
     process = sandbox.start()
     error = process.run([_extension()], TESTS)[0].error
     if error is not None:
@@ -163,7 +162,7 @@ def _outcome(process: StudentProcess, version: Version, names: Sequence[str]) ->
     loaded = process.run([FRESH, _load(version)], TESTS)[-1]
     if loaded != FINE:
         return Outcome(response=loaded)
-    for name in names:  # one at a time: of several requests in one message nobody could say which does not end
+    for name in names:  # one at a time, to know which test does not end
         response = process.run([prepared_request("test", MODULE, name)], TESTS)[0]
         if response == SPENT:
             return Outcome(response=response)
@@ -213,7 +212,7 @@ def _extension() -> Call:
 
 @lru_cache(1000)
 def _load(version: Version) -> Call:
-    """Import the file of tests beside a version of all modules that have misconceptions: the others are answers to questions."""
+    """Import the file of tests with a version of every module that has misconceptions."""
     folder = kit.alternatives() / version.style
     files = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
     entries = rubrics.current().modules
@@ -227,12 +226,12 @@ def _load(version: Version) -> Call:
 
 
 def _reference(version: Version, module: str) -> str:
-    """The text of a reference module, with the functions of a version at its end, where they take the place of its own."""
+    """The source of a reference module, with the functions of a version appended."""
     own = [function.source for function in version.functions if function.module == module]
     return "\n\n".join([references.files()[f"{module}.py"].decode(), *own])
 
 
 @lru_cache(500)
 def _compiled(module: str, text: str) -> bytes:
-    """The code of a module, without docstrings: nothing but its behaviour may tell who wrote it."""
+    """The compiled module, without docstrings: only its behavior may tell versions apart."""
     return marshal.dumps(compile(text, f"{module}.py", "exec", dont_inherit=True, optimize=2))

@@ -1,8 +1,8 @@
 """Runs students' tests in a student's process. The grader sends this code to the processes that need it (student_tests.py).
 
 It adds these requests:
-    ["fresh", module]       -> ["answered", None]: the next load imports the file of tests once more
-    ["test", module, name]  -> ["answered", line]: -1 if the test passes, else the line of the file that it fails in, 0 for none
+    ["fresh", module]       -> ["answered", None]: the next load imports the file of tests again
+    ["test", module, name]  -> ["answered", line]: -1 if the test passes, else the line where it fails, 0 if unknown
 """
 
 import sys
@@ -19,7 +19,7 @@ PASSES = -1
 
 
 def handlers(submission: "StudentModules", response: Callable[[bytes], tuple[Any, ...]]) -> Mapping[str, Any]:
-    """The requests that this adds to a session."""
+    """The requests that this code adds to a session."""
     sys.modules["pytest"] = pytest_module()
 
     def fresh(module: str) -> tuple[Any, ...]:

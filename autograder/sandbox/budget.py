@@ -1,4 +1,4 @@
-"""What one submission may cost, and has cost: time, and memory of the machine."""
+"""The time and memory that one submission may use, and has used."""
 
 import contextlib
 import sys
@@ -12,14 +12,14 @@ import psutil
 from pydantic import BaseModel, ConfigDict, Field
 
 CONTAINER_MEMORY = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-LOOK_SECONDS = 0.2  # between two looks at the clocks
-# What a callback adds to the time of its call: some eight times what one costs in both processes, so that a call may make as many
-# as the contract says, whatever the load.
+LOOK_SECONDS = 0.2  # between two checks of the clocks
+# What a callback adds to the time of its call: about eight times its cost in both processes, so a call may make as many
+# as the contract allows, whatever the load.
 CALLBACK_SECONDS = 0.001
-# Of its time, what a function keeps for later calls after it has used up all of it once: most such functions never end, and
-# each is called in several processes. It is still a hundred times what the references take.
+# The share of its time that a function keeps for later calls after it has used up all of it once: most such functions never
+# end, and each is called in several processes. It is still a hundred times what the references take.
 ENDLESS_SHARE = 0.1
-# Of a submission's time, what the preview and what the calls of one module may take, so that slow code leaves some for the rest.
+# The shares of a submission's time for the preview and for the calls of one module, so that slow code leaves some for the rest.
 PREVIEW, PREVIEW_SHARE, MODULE_SHARE = "preview", 0.2, 0.5
 
 
@@ -54,42 +54,40 @@ class Limits(BaseModel):
 
 
 class CallSpent(TimeoutError):
-    """A call has used up its processor time. Only this says that it may be endless: what waits ends by the wall clock."""
+    """A call has used up its processor time, so it may be endless; a call that only waits ends by the wall clock."""
 
 
 @dataclass
 class Budget:
-    """The account of one submission, over all its processes."""
+    """The time used by one submission, over all its processes."""
 
     limits: Limits
-    wall_seconds: float = 0.0  # of the requests that are answered
-    ended_seconds: float = 0.0  # processor time of the processes that have ended
-    own_seconds: float = 0.0  # processor time that grader and fork server have spent because of the submission
+    wall_seconds: float = 0.0  # of the answered requests
+    ended_seconds: float = 0.0  # processor time of ended processes
+    own_seconds: float = 0.0  # processor time of grader and fork server for this submission
     # Seconds of the requests of each account, a module or PREVIEW: of processor time, or of waiting what stands for them.
     module_seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    endless: set[str] = field(
-        default_factory=set
-    )  # what has used up the processor time of a call, as Call.runs names it
+    endless: set[str] = field(default_factory=set)  # the Call.runs of calls that used up their processor time
     running: int = 0  # the process that is alive, 0 for none
 
     @property
     def processor_seconds(self) -> float:
-        """Processor time of all processes of the submission, and of what they have caused."""
+        """Processor time of all processes of the submission, and of the grader and fork server because of it."""
         return self.ended_seconds + self.own_seconds + (_processor_seconds(self.running) if self.running else 0.0)
 
     def end(self, seconds: float | None = None) -> None:
-        """The process has ended, after so many seconds of processor time; None: what can still be seen of it."""
+        """A process has ended after this many seconds of processor time; None: read what can still be read."""
         if self.running:
             self.ended_seconds += _processor_seconds(self.running) if seconds is None else seconds
         self.running = 0
 
     def left(self, account: str) -> float:
-        """The seconds that the requests of an account may still take; "" is the whole submission."""
+        """The seconds left to the requests of an account; "" is the whole submission."""
         share = PREVIEW_SHARE if account == PREVIEW else MODULE_SHARE if account else 1
         return share * self.limits.submission_seconds - self.module_seconds[account]
 
     def check(self, wall_seconds: float = 0.0) -> float:
-        """The processor time so far; raises TimeoutError where it, or the wall-clock time, is used up."""
+        """The processor time so far; raises TimeoutError if it, or the wall-clock time, is used up."""
         used = self.processor_seconds
         if used > self.limits.submission_seconds:
             raise TimeoutError("processor time of the submission")
@@ -99,23 +97,23 @@ class Budget:
 
 
 class Clock:
-    """The deadlines of one request after another: processor time, and wall-clock time as a backstop."""
+    """The deadlines of consecutive requests: processor time, with wall-clock time as a backstop."""
 
     def __init__(self, budget: Budget, watch: Callable[[], None], share: float, together: float):
-        """`watch` is called at each look, and may raise what ends the process; `share`: of the usual time of a call.
+        """`watch` is called at each check and may raise; `share` is a factor on the usual time of a call.
 
-        All requests may take so many seconds `together`.
+        All requests may take this many seconds `together`.
         """
         self.budget, self.watch, self.share = budget, watch, share
         self.looked = self.began = self.opened = time.monotonic()
         self.together = together
         self.own = time.thread_time()
-        self.used = self.first = budget.check()  # processor time of the submission at the last look, and at the first
+        self.used = self.first = budget.check()  # processor time of the submission at the last check, and at the first
         self.processor: float | None = None  # the same when the request began
         self.callbacks = 0  # of the request
 
     def check(self) -> None:
-        """Raise TimeoutError when the request, or the submission as a whole, has cost too much; looks every LOOK_SECONDS."""
+        """Raise TimeoutError if the request, or the whole submission, has used up its time; checks every LOOK_SECONDS."""
         now = time.monotonic()
         if now - self.looked < LOOK_SECONDS:
             return
@@ -124,7 +122,7 @@ class Clock:
         used = self.budget.check(elapsed)
         self.watch()
         if self.processor is None:
-            # Nobody looked when the request began: it has used at most the time that has passed since.
+            # There was no check when the request began: it has used at most the time since then.
             self.processor = max(self.used, used - elapsed)
         self.used = used
         allowed = limits.call_seconds * self.share + self.callbacks * CALLBACK_SECONDS
@@ -136,13 +134,13 @@ class Clock:
             raise TimeoutError("total time of several calls")
 
     def next(self) -> None:
-        """A reply has come: the deadlines of the next request begin."""
+        """A response has arrived: the deadlines of the next request begin."""
         now = time.monotonic()
         self.budget.wall_seconds += now - self.began
         self.began, self.processor, self.callbacks = now, None, 0
 
     def seconds(self) -> float:
-        """What all requests have taken: processor time, or wall-clock time where they have rather waited."""
+        """The time of all requests: processor time, or wall-clock time if they mostly waited."""
         self._count_own()
         used = self.budget.processor_seconds - self.first
         return max(used, (time.monotonic() - self.opened) / self.budget.limits.wall_factor)
@@ -155,7 +153,7 @@ class Clock:
 def _processor_seconds(pid: int) -> float:
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
-            return time.clock_gettime(~pid << 3 | 2)  # clock_getcpuclockid(3): sixty times faster than to read a file
+            return time.clock_gettime(~pid << 3 | 2)  # clock_getcpuclockid(3): sixty times faster than reading a file
     try:
         times = psutil.Process(pid).cpu_times()
     except psutil.Error:
@@ -164,7 +162,7 @@ def _processor_seconds(pid: int) -> float:
 
 
 def container_memory() -> int:
-    """Megabytes that this machine or container has."""
+    """The memory of this machine or container in megabytes."""
     total = psutil.virtual_memory().total
     for place in CONTAINER_MEMORY:
         with contextlib.suppress(OSError, ValueError):

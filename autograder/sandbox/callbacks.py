@@ -1,8 +1,8 @@
 """Callback arguments: functions that a test passes to the student's function, such as the `f` of `dependency_matrix`.
 
-A callback that needs nothing but NumPy travels as code and runs in the student's process, where a call costs what it costs at
-home. A callback with data of its own (a mask in a closure) may carry the answer, so it stays in the grader: the student's
-process sends the arguments, the grader calls the function and sends back what it returns. Code never travels back.
+A callback that needs only NumPy travels as code and runs in the student's process, where a call costs what it costs at home. A
+callback with data of its own (a mask in a closure) may reveal the answer, so it stays in the grader: the student's process
+sends the arguments, the grader calls the function and returns its result. Code never travels back.
 
     ["callback", number, arguments]     -> ["returned", value] or ["refused", built-in name of an error, text]
 """
@@ -19,9 +19,9 @@ import numpy as np
 from autograder.sandbox import wire
 from autograder.values.tree import arrays, leaves
 
-PLAIN = 2  # the version of marshal's format that gives equal code equal bytes
+PLAIN = 2  # in this version of the marshal format, equal code has equal bytes
 MAX_CALLS = 25_000  # of the callbacks of one call; the contract allows 20,000
-# Array entries in the arguments of one callback. A callback that compares every row with every other one, the dearest kind, then
+# Array entries in the arguments of one callback. A callback that compares every row with every other one, the costliest kind, then
 # makes an array of 32 MB at most.
 MAX_ENTRIES = 2_000
 MAX_LEAVES = 100
@@ -29,7 +29,7 @@ _RAISED: dict[str, type[Exception]] = {kind.__name__: kind for kind in (ValueErr
 
 
 def packed(function: Callable[..., Any]) -> bytes:
-    """The function's code; b"" if it refers to anything but its arguments, built-in names and NumPy as `np`."""
+    """The function's code; b"" if it uses anything but its arguments, built-in names and NumPy as `np`."""
     variables = ("__closure__", "__defaults__", "__kwdefaults__")
     if type(function) is not types.FunctionType or any(getattr(function, name) for name in variables):
         return b""
@@ -38,12 +38,12 @@ def packed(function: Callable[..., Any]) -> bytes:
 
 
 def unpacked(code: bytes) -> Callable[..., Any]:
-    """The function that the grader has packed: a new object for each call, which an earlier call cannot have changed."""
+    """The packed function: a new object for each call, which an earlier call cannot have changed."""
     return types.FunctionType(marshal.loads(code), {"np": np, "__builtins__": builtins})
 
 
 def _names(code: types.CodeType) -> set[str]:
-    """All names that the code looks up as globals or attributes, also in its inner functions."""
+    """All names that the code looks up as globals or attributes, including inner functions."""
     inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
     return set(code.co_names).union(*map(_names, inner))
 
@@ -55,7 +55,7 @@ def _nameless(code: types.CodeType) -> types.CodeType:
 
 
 def answered(message: bytes, functions: Mapping[int, Callable[..., Any]], limit: int) -> bytes:
-    """In the grader: call the function that a student's process asks for. Raises WireError for what is not a callback.
+    """In the grader: call the function that a student's process asks for. Raises WireError for anything else.
 
     An answer has at most `limit` bytes.
     """
@@ -85,20 +85,20 @@ def _refused(kind: type[Exception], text: str) -> bytes:
 
 
 class Remote:
-    """In the student's process: calls functions in the grader, for any thread, but only during the call that got them."""
+    """In the student's process: calls functions in the grader, from any thread, but only during the call that received them."""
 
     def __init__(self, send: Callable[[bytes], None], receive: Callable[[], bytes]):
         self._send, self._receive = send, receive
         self.lock = threading.Lock()  # held by the thread that may use the connection
-        self.current = 0  # the number of the call under way
+        self.current = 0  # the number of the current call
 
     def begin(self) -> None:
-        """A call begins, or the last one has ended: callbacks of earlier calls are refused from now on."""
+        """A call begins or has ended: callbacks of earlier calls are rejected from now on."""
         with self.lock:
             self.current += 1
 
     def function(self, number: int) -> Callable[..., Any]:
-        """The callback of this number, which belongs to the present call."""
+        """The callback with this number, which belongs to the current call."""
         call = self.current
 
         def callback(*args: Any) -> Any:
@@ -119,7 +119,7 @@ class Remote:
 
 
 def _plain(value: Any) -> Any:
-    """An argument as it can be sent: arrays of other kinds, and sequences of numbers, as plain arrays."""
+    """An argument as it is sent: other arrays, and sequences of numbers, become plain arrays."""
     if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str):
         array = np.asarray(value)
         if array.dtype not in wire.CODES or array.nbytes > wire.MAX_FROM_STUDENT // 2:

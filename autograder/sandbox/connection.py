@@ -1,4 +1,4 @@
-"""Whole messages over a socket between the grader and a process that it does not trust."""
+"""Messages over a socket between the grader and an untrusted process."""
 
 import socket
 import struct
@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from autograder.sandbox.wire import Disconnected, WireError
 
-PIECE = 65_536  # bytes that are read at once; longer messages may have to wait for the other side
+PIECE = 65_536  # bytes read at once; longer messages may have to wait for the other side
 _SIZE = struct.Struct("<I")
 
 
 def within(seconds: float) -> Callable[[], None]:
-    """A check for `Connection.receive` that raises TimeoutError once so many seconds have passed."""
+    """A check for `Connection.receive` that raises TimeoutError after this many seconds."""
     end = time.monotonic() + seconds
 
     def check() -> None:
@@ -23,16 +23,16 @@ def within(seconds: float) -> Callable[[], None]:
 
 
 class Connection:
-    """One end of a connection: whole messages over a socket, each preceded by its size."""
+    """One end of a connection: messages over a socket, each preceded by its size."""
 
     def __init__(self, own_end: socket.socket, limit: int, look: float | None = None):
-        """Messages have at most `limit` bytes. After every `look` seconds of silence `receive` checks the clock."""
+        """Messages have at most `limit` bytes. After every `look` seconds of silence, `receive` calls its check."""
         self.socket, self.limit, self.look = own_end, limit, look
-        self.buffer, self.at = b"", 0  # the bytes that have arrived, and how many of them are read
+        self.buffer, self.at = b"", 0  # received bytes, and how many of them are consumed
         own_end.settimeout(look)
 
     def send(self, *payloads: bytes, patience: float | None = None) -> None:
-        """Send messages. Raises Gone if nobody listens any more, TimeoutError after `patience` seconds."""
+        """Send messages. Raises Disconnected if the other side is gone, TimeoutError after `patience` seconds."""
         data = b"".join([part for payload in payloads for part in (_SIZE.pack(len(payload)), payload)])
         large = len(data) > PIECE
         try:
@@ -48,20 +48,20 @@ class Connection:
                 self.socket.settimeout(self.look)
 
     def receive(self, check: Callable[[], None] | None = None) -> bytes:
-        """One message. Raises Gone or WireError if there is none.
+        """One message. Raises Disconnected or WireError if there is none.
 
         `check` is called after silence, and whenever a message comes in pieces. It may raise TimeoutError.
         """
         self._fill(_SIZE.size, check)
         size = _SIZE.unpack_from(self.buffer, self.at)[0]
         if _SIZE.size + size > self.limit:
-            raise WireError("a message over the size limit")  # before any of it takes up memory
+            raise WireError("a message over the size limit")  # before it takes up memory
         self._fill(_SIZE.size + size, check)
         start, self.at = self.at + _SIZE.size, self.at + _SIZE.size + size
         return self.buffer[start : self.at]
 
     def _fill(self, size: int, check: Callable[[], None] | None) -> None:
-        """Have at least `size` unread bytes."""
+        """Read until there are at least `size` unread bytes."""
         got = len(self.buffer) - self.at
         if got >= size:
             return

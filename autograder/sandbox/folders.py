@@ -1,8 +1,8 @@
-"""The folder of one sandbox on the grader's side, and which parts of the machine a student's process may see.
+"""The folder of one sandbox, on the grader's side, and the files that a student's process may read.
 
-<folder>/submission     the files as they were uploaded: one copy, which all processes of the submission read and none may write
-<folder>/tmp/own        the temporary folder of the process that is alive, made anew for each
-<folder>/view           a readable copy of the interpreter's files, where another user could not reach them
+<folder>/submission     the uploaded files: one copy, which all processes of the submission read and none may write
+<folder>/tmp/own        the temporary folder of the present process, new for each
+<folder>/view           a readable copy of the interpreter's files, if another user could not reach them
 """
 
 import contextlib
@@ -28,16 +28,16 @@ _NOT_NEEDED = shutil.ignore_patterns(
 
 
 class Folder:
-    """A folder of the sandbox's own, and the users that its processes become where the grader is root."""
+    """The folder of a sandbox, and the users of its processes if the grader is root."""
 
     def __init__(self, own_users: bool):
         self.users = Users() if own_users else None
         self.path = Path(tempfile.mkdtemp(prefix="autograder-", dir=_place(own_users)))
-        self.path.chmod(0o711 if own_users else 0o700)  # others may go through, but not look around
+        self.path.chmod(0o711 if own_users else 0o700)  # others may enter, but not list
         self.submission = self.path / "submission"
         self.submission.mkdir()
         self._open(self.submission, 0o750)
-        self.writable = self.path / "tmp"  # Landlock's rules are bound to it once for all processes
+        self.writable = self.path / "tmp"  # Landlock's rules refer to it for all processes
         self.writable.mkdir()
         self.writable.chmod(0o711 if own_users else 0o700)
         self.lines: dict[str, int] = {}
@@ -45,16 +45,16 @@ class Folder:
 
     @property
     def uid(self) -> int:
-        """The user of its processes; 0 where they keep the grader's user."""
+        """The user of its processes; 0 if they keep the grader's user."""
         return self.users.numbers[0] if self.users is not None else 0
 
     @property
     def group(self) -> int:
-        """The group of all its processes, which may read the submission; 0 where they keep the grader's user."""
+        """The group of its processes, which may read the submission; 0 if they keep the grader's user."""
         return self.users.numbers[-1] if self.users is not None else 0
 
     def place(self, files: Mapping[str, bytes]) -> None:
-        """Put a submission where its processes read it, in place of the one before."""
+        """Write a submission where its processes read it, replacing the one before."""
         with contextlib.suppress(OSError):
             self.submission.chmod(0o700)  # the student's user may be ours, and have closed it
         workspace.empty(str(self.submission))
@@ -80,7 +80,7 @@ class Folder:
             os.chown(path, -1, self.group)
 
     def remove(self) -> None:
-        """Remove everything, and give the users back."""
+        """Remove everything, and release the users."""
         if self.path.is_dir():
             with contextlib.suppress(OSError):
                 self.path.chmod(0o700)  # the student's user may be ours, and have closed it
@@ -92,9 +92,9 @@ class Folder:
 
 
 def _place(own_users: bool) -> str:
-    """Where temporary folders go: the usual place, or another one that the students' users can get to.
+    """Where temporary folders go: the usual place, or another one that the students' users can reach.
 
-    Raises OSError where there is none.
+    Raises OSError if there is none.
     """
     for place in (tempfile.gettempdir(), "/tmp", "/var/tmp") if own_users else (tempfile.gettempdir(),):
         if os.path.isdir(place) and (not own_users or reachable(Path(place).resolve())):
@@ -103,24 +103,24 @@ def _place(own_users: bool) -> str:
 
 
 def closed_places(secret: Iterable[Path]) -> list[str]:
-    """What no student process may read although it may lie among things that it may: the kit and other packages."""
+    """What no student process may read even inside readable folders: the kit and other packages."""
     packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
     schemes = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()]
     return sorted({str(path.resolve()) for path in (*map(Path, (*packages, *schemes)), PACKAGE, *secret)})
 
 
 def reachable(path: Path) -> bool:
-    """Whether every user may go to a place."""
+    """Whether every user may enter a folder."""
     return all(parent.stat().st_mode & stat.S_IXOTH for parent in (path, *path.parents))
 
 
 def readable_by_others(path: Path) -> bool:
-    """Whether every user may go to a place and read it."""
+    """Whether every user may reach a place and read it."""
     return bool(path.stat().st_mode & (stat.S_IROTH | stat.S_IXOTH)) and reachable(path.parent)
 
 
 def _open_view(folder: Path) -> str:
-    """A readable copy of the interpreter's Python files, where another user cannot reach the real ones; else ""."""
+    """A readable copy of the interpreter's Python files, if another user cannot reach the real ones; else ""."""
     numpy_folder, stdlib = Path(np.__file__).parent, Path(os.__file__).parent
     if all(reachable(path.resolve()) for path in (numpy_folder, stdlib)):
         return ""
@@ -130,7 +130,7 @@ def _open_view(folder: Path) -> str:
         try:
             shutil.copytree(source, view / name, symlinks=False, ignore=_NOT_NEEDED, copy_function=_link)
         except shutil.Error as error:
-            # Its text names every file that could not be copied: thousands where a disk is full.
+            # Its text names every file that could not be copied: thousands if the disk is full.
             raise OSError(str(error.args[0][0][-1])) from None
     view.chmod(0o755)
     for place, folders, _ in os.walk(view):
@@ -143,6 +143,6 @@ def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)
     except FileNotFoundError:
-        return  # it was listed, and is gone: nothing needs it
+        return  # gone since it was listed
     except OSError:
         shutil.copy2(source, target)

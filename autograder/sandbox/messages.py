@@ -1,4 +1,4 @@
-"""What the grader asks of a student's process, and what comes back: the forms, and how they are checked."""
+"""The requests to a student's process and the responses, and how responses are validated."""
 
 import builtins
 from collections.abc import Callable, Mapping, Sequence
@@ -12,18 +12,18 @@ from autograder.values.changes import CHANGED, MAX_CHANGES, Change
 from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
 from autograder.values.tree import mapped
 
-MAX_KINDS = 32  # classes that an error is said to be of
+MAX_KINDS = 32  # names of exception classes in one error
 HINTS = ("", "signature", "missing", "absent")
 
 
 @dataclass(frozen=True)
 class Error:
-    """An exception in the student's code. `kinds` are built-in names, the most special first.
+    """An exception in the student's code. `kinds` are built-in names, the most specific first.
 
-    The hint is "missing" where there is no such function, "signature" where the function cannot take these arguments at
-    all, "absent" where an argument was to be an object of an earlier call that is not there. `passed` are the functions that
-    it passed through, from the one that raised it outwards; before them the name that a NameError did not find. The student's
-    code can choose these names: only those of contract functions may be shown.
+    The hint is "missing" if there is no such function, "signature" if the function does not accept these arguments, "absent"
+    if an argument is an object of an earlier call that does not exist. `passed` are the functions that the exception passed
+    through, from the one that raised it outwards, preceded by the name that a NameError did not find. The student's code can
+    choose these names: only those of contract functions may be shown.
     """
 
     kinds: tuple[str, ...]
@@ -40,9 +40,9 @@ class Error:
 
 @dataclass(frozen=True)
 class Ended:
-    """The student's process is gone: "deadline", "crash", "disk", "memory", "protocol" or "spent".
+    """The student's process has ended: "deadline", "crash", "disk", "memory", "protocol" or "spent".
 
-    The place is that of the loop that was running at the deadline, if the process could still say so.
+    The place is the loop that was running at the deadline, if the process could report it.
     """
 
     why: str
@@ -52,9 +52,9 @@ class Ended:
 
 @dataclass(frozen=True)
 class Response:
-    """What a request came to: a value (with what was observed), an error, or an end.
+    """The outcome of a request: a value (with observations), an error, or the end of the process.
 
-    Nothing in `changed` was chosen by the student's code: paths lead through what the grader has sent.
+    Nothing in `changed` is chosen by the student's code: paths lead through the arguments that the grader sent.
     """
 
     value: Any = None
@@ -69,8 +69,8 @@ class Call:
     """A request, ready to be sent. `arguments` are those whose changes are reported.
 
     `runs` is the function, or the modules, that the request runs; "" if it runs none. `callbacks` are the functions among the
-    arguments that the student's process may call in the grader. `seen` holds replies of the reference implementation by their
-    bytes, with the number of their values: they need not be read again.
+    arguments that the student's process may call in the grader. `seen` holds responses of the reference implementation by their
+    bytes, with the number of their values: they need not be decoded again.
     """
 
     kind: str
@@ -81,7 +81,7 @@ class Call:
     seen: dict[bytes, tuple[Response, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def is_seen(self, response: Response) -> bool:
-        """Whether this is the very reply in `seen`."""
+        """Whether this very response is in `seen`."""
         return any(response is earlier for earlier, _ in self.seen.values())
 
 
@@ -114,7 +114,7 @@ def prepared(
 
 
 def prepared_changes(number: int, call: Call) -> Call:
-    """Ask how the arguments of an earlier `call` of this number differ by now from what they were before it."""
+    """Ask how the arguments of an earlier `call` with this number differ now from their values before it."""
     return Call("changes", wire.encode(("changes", number)), arguments=call.arguments)
 
 
@@ -124,15 +124,15 @@ def prepared_look(kept: Kept) -> Call:
 
 
 def prepared_write(kept: Kept, value: Any) -> Call:
-    """Overwrite a kept array in place; nothing happens if it is no writable array of that shape."""
+    """Overwrite a kept array in place; no effect unless it is a writable array of that shape."""
     return Call("write", wire.encode(("write", kept, value)))
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A module of the reference implementation: its compiled code, and the functions that take the place of the student's.
+    """A module of the reference implementation: its compiled code, and the functions that replace the student's.
 
-    With no `functions` it is there for other references only.
+    With no `functions`, only other references use it.
     """
 
     module: str
@@ -154,12 +154,12 @@ def prepared_extension(code: Sequence[Reference]) -> Call:
 
 
 def prepared_request(name: str, *parts: Any) -> Call:
-    """A request that an extension has added. The value of the reply has no form that is checked."""
+    """A request that an extension has added. The form of its response is not checked."""
     return Call("extension", wire.encode((name, *parts)))
 
 
 def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Response:
-    """A final reply, held to the form that the request allows; WireError for any other.
+    """A final response, validated against the request; WireError if it is invalid.
 
     `lines` says how many lines each file of the submission has.
     """
@@ -195,10 +195,10 @@ def _change(part: Any, arguments: tuple[Any, ...]) -> Change:
 
 
 def _known_path(argument: Any, path: list[Any]) -> tuple[str | int, ...]:
-    """The path, as far as it leads through what the grader has sent.
+    """The path, as far as it leads through arguments that the grader sent.
 
-    A student's process could report any path: keys would carry text into a message. Of a kept object the grader does not
-    know what is in it.
+    A student's process could report any path, and keys would carry text into a message. The grader does not know the contents
+    of a kept object.
     """
     if isinstance(argument, Kept):
         return ()
@@ -214,13 +214,13 @@ def _known_path(argument: Any, path: list[Any]) -> tuple[str | int, ...]:
 
 
 def _error(parts: list[Any], lines: Mapping[str, int]) -> Error:
-    """An error whose place is one that the submission has, since the place is shown."""
+    """An error whose place exists in the submission, since the place is shown."""
     match parts:
         case [list() as kinds, str() as text, str() as file, int() as line, str() as hint, list() as passed] if (
             0 < len(kinds) < MAX_KINDS and len(passed) <= MAX_PASSED
         ):
             names = tuple(kind for kind in kinds if isinstance(kind, str) and _is_exception(kind))
-            # A name that is no file of the submission could be any text.
+            # A name that is not a file of the submission could be any text.
             place = (file, line if 0 < line <= lines[file] + 1 else 0) if file in lines else ("", 0)
             through = tuple(name[:MAX_NAME] for name in passed if isinstance(name, str))
             return Error(names or ("Exception",), text[:MAX_TEXT], *place, hint if hint in HINTS else "", through)

@@ -15,16 +15,16 @@ from autograder.sandbox.messages import Call, Ended, Reference, Response, prepar
 from autograder.values.kinds import Opaque
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
-NOT_KEPT = ("load", "extend", "extension")  # kinds of requests whose replies the grader reads at once
-INTERRUPTED_SECONDS = 0.3  # in which a process may say where it was when its time was up
-# Bytes and values of all replies of one process that are kept: a small array is few bytes on the wire and a hundred here. Of the
-# references no module needs more than 0.1 MB, and 13,000 values as nested lists.
+NOT_KEPT = ("load", "extend", "extension")  # kinds of requests whose responses the grader reads at once
+INTERRUPTED_SECONDS = 0.3  # in which a process may report where it was at the deadline
+# Bytes and values of the responses of one process that are kept: a small array is a few bytes on the wire and a hundred here.
+# The references need at most 0.1 MB, and 13,000 values as nested lists.
 MAX_KEPT_BYTES, MAX_KEPT_VALUES = 4 * 2**20, 40_000
-REPLY_SHARE = 0.25  # of what is left of it, what one reply may take
+REPLY_SHARE = 0.25  # share of the rest that one response may take
 
 
 class StudentProcess:
-    """One student process; made by `Sandbox.start`. It ends with the `with` block."""
+    """One student process, made by `Sandbox.start`. It ends with the `with` block."""
 
     def __init__(
         self,
@@ -35,7 +35,8 @@ class StudentProcess:
         end: Callable[[], str],
         is_full: Callable[[], bool],
     ):
-        """`lines` of each file; `end` removes the process and says why it was killed, if it was; `is_full` checks its folder."""
+        """`lines` of each file; `end` removes the process and returns why it was killed, if it was; `is_full` checks its
+        folder."""
         self.pid, self.budget, self.lines = pid, budget, lines
         self._remove, self._is_full = end, is_full
         limits = self.budget.limits
@@ -43,8 +44,8 @@ class StudentProcess:
         self.connection = Connection(ours, self._limit, LOOK_SECONDS)
         self.ended: Ended | None = None
         self.confined = False
-        self.is_reference = False  # its replies are kept in `Call.seen`
-        self._modules = set[str]()  # of the submission, that are imported
+        self.is_reference = False  # its responses are kept in `Call.seen`
+        self._modules = set[str]()  # imported modules of the submission
         self._kept_bytes, self._kept_values = 0, 0
         self._patience = limits.call_seconds * limits.wall_factor
 
@@ -55,7 +56,7 @@ class StudentProcess:
         helpers: Reference | None = None,
         account: str = "",
     ) -> Response:
-        """Import modules of the submission beside `references`, which take the place of its own files.
+        """Import modules of the submission, with `references` in place of some of its files.
 
         The functions of `helpers` replace those of the first module.
         """
@@ -63,10 +64,10 @@ class StudentProcess:
         return self.run([prepared_load(modules, references, helpers)], account)[0]
 
     def run(self, calls: Sequence[Call], account: str = "") -> list[Response]:
-        """Make requests; their replies, up to the end of the process, of which the last one says why.
+        """Make requests; returns the responses up to the end of the process, the last of which says why it ended.
 
-        Their time counts for the module `account`. Once that has used up its share, they are not made: each reply is `SPENT`.
-        Raises SandboxFault for a process that could not be confined.
+        The time counts for the module `account`. Once that has used up its share, requests are not made: each response is
+        `SPENT`. Raises SandboxError if the process could not be confined.
         """
         responses: list[Response] = []
         if self.ended is not None and calls:
@@ -105,7 +106,7 @@ class StudentProcess:
             self.budget.module_seconds[account] += clock.seconds()
 
     def _next(self, call: Call, clock: Clock) -> bytes:
-        """The reply to a call, after the callbacks that it makes."""
+        """The response to a call, after the callbacks that it makes."""
         while True:
             clock.check()
             message = self.connection.receive(clock.check)
@@ -117,19 +118,19 @@ class StudentProcess:
             self.connection.send(callbacks.answered(message, call.callbacks, self._limit), patience=self._patience)
 
     def _read(self, message: bytes, call: Call) -> Response:
-        """A reply; one of the references is read once, and counted each time."""
+        """A response; the reference's own is decoded only once."""
         if message in call.seen:
             response, values = call.seen[message]
         else:
             parts = wire.message_of(message)
             response, values = reply_of(parts, call, self.lines), wire.count(parts)
-            # An error names a line of this very submission.
+            # An error names a line of this submission.
             if self.is_reference and not call.seen and response.error is None:
                 call.seen[message] = response, values
         return response if call.kind in NOT_KEPT or self._keep(len(message), values) else TOO_LARGE
 
     def _keep(self, size: int, values: int) -> bool:
-        """Whether a reply may be kept: all together must not fill the grader's memory, and none leave too little for others."""
+        """Whether a response may be kept: all together must not fill the grader's memory."""
         left_bytes, left_values = MAX_KEPT_BYTES - self._kept_bytes, MAX_KEPT_VALUES - self._kept_values
         if size > REPLY_SHARE * left_bytes or values > REPLY_SHARE * left_values:
             return False
@@ -137,7 +138,7 @@ class StudentProcess:
         return True
 
     def _wait_until_confined(self, clock: Clock) -> None:
-        """Hear from a new process that it is confined; until then none of the student's code has run."""
+        """Wait until a new process is confined; no student code has run before."""
         if self.confined:
             return
         why = self.connection.receive(clock.check).decode("utf-8", "replace")
@@ -145,26 +146,26 @@ class StudentProcess:
             self.close()
             raise SandboxError(f"a student's process cannot be confined: {why}")
         self.confined = True
-        clock.next()  # to start a process is no time of a call: without fork it takes longer than one may
+        clock.next()  # starting a process does not count for a call: without fork it takes longer
 
     def _watch(self) -> None:
         if self._is_full():
             raise wire.Disconnected("its temporary folder is full")
 
     def _parts(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
-        """The calls that may be endless apart: with others in one message nobody could say whose time it is that passes."""
+        """The calls, with those that may be endless separate: in one message their time could not be told apart."""
         for apart, group in itertools.groupby(calls, self._may_be_endless):
             own = tuple(group)
             yield from ((call,) for call in own) if apart else (own,)
 
     def _may_be_endless(self, call: Call) -> bool:
-        """Whether it runs what has used up the time of a call before, or may call it as one of several modules."""
+        """Whether a call runs code that has used up its time before."""
         return call.runs in self.budget.endless or (len(self._modules) > 1 and bool(self.budget.endless))
 
     def _interrupted(self, calls: Sequence[Call], spent: bool) -> tuple[str, int]:
-        """File and line of the loop in which a process that has used up its time is interrupted; ("", 0): it does not say.
+        """File and line of the loop in which a process is interrupted; ("", 0) if it does not report it.
 
-        First come replies to those of the `calls` that it had made before. None of them counts: they are made again.
+        First come the responses to `calls` made before. They are discarded, and the calls made again.
         """
         look, left = within(INTERRUPTED_SECONDS), list(calls)
         if hasattr(signal, "SIGINT") and os.name == "posix":
@@ -185,14 +186,14 @@ class StudentProcess:
         return "", 0
 
     def _end(self, why: str, file: str = "", line: int = 0) -> None:
-        """The process is of no use any more; the fork server may know better why."""
+        """End the process; the fork server may know the reason better."""
         if why == "crash" and self._is_full():
             why = "disk"
         self.ended = Ended(why)
         self.ended = Ended(self.close() or why, file, line)
 
     def close(self) -> str:
-        """End the process; why the fork server has killed it before, if it has."""
+        """End the process; returns why the fork server killed it before, if it did."""
         self.connection.close()
         self.ended = self.ended or Ended("crash")
         remove, self._remove = self._remove, str

@@ -1,7 +1,7 @@
-"""One place where submissions run, one after another, each in a sequence of processes.
+"""Where submissions run, one after another, each in a sequence of processes.
 
-A `Sandbox` owns one fork server and one folder. Whatever a student does, a request ends in a `Response`; only a fault of the
-machine raises SandboxFault.
+A `Sandbox` has one fork server and one folder. Whatever a student does, a request ends in a `Response`; only an error of the
+machine raises SandboxError.
 """
 
 import atexit
@@ -45,7 +45,7 @@ ROOM_ATTEMPTS, ROOM_SECONDS = 20, 0.25  # until there is room for the files of a
 class Sandbox:
     """Runs the code of one submission at a time, in one process at a time.
 
-    `without` names layers to leave out; `secret` are places that no student process may read, besides this package.
+    `without` names layers to leave out; `secret` are places that no student process may read, in addition to this package.
     """
 
     def __init__(self, limits: Limits, without: tuple[str, ...] = (), secret: Iterable[Path] = ()):

@@ -1,7 +1,7 @@
 """What a student's process writes and leaves behind, files and processes: how much it is, and how it is removed.
 
-Runs in the fork server. Trees may be hostile: too deep for recursion, paths too long for one system call, folders that may not be
-read, new entries while one looks. Links are never followed.
+Runs in the fork server. Trees may be hostile: too deep for recursion, paths too long for one system call, folders that may
+not be read, new entries while one looks. Links are never followed.
 """
 
 import contextlib

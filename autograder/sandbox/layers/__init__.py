@@ -1,7 +1,7 @@
-"""Every layer that confines a process, a file each, and the order in which they are put on.
+"""The layers that confine a process, one file each, and the order in which they are applied.
 
-`apply` runs in each new process before any student code. A layer that the platform lacks is left out and reported, never an
-error.
+`apply` runs in each new process before any student code. A layer that the platform lacks is left out and reported; it is
+never an error.
 """
 
 import os
@@ -16,10 +16,10 @@ NAMES = ("fork", "session", "limits", "user", "no_new_privileges", "landlock", "
 
 @dataclass(frozen=True)
 class Confinement:
-    """What the processes of one sandbox are held to. Made by the grader, and sent to the fork server as JSON.
+    """The limits and layers of the processes of one sandbox. The grader makes it and sends it to the fork server as JSON.
 
-    Memory, files and messages in bytes; the processor time of one process in seconds. `uid` is their user, `group` their one group;
-    both are 0 where they keep the grader's.
+    Memory, files and messages are in bytes, `seconds` in processor time. `uid` is the processes' user, `group` their only
+    group; both are 0 if they keep the grader's.
     """
 
     layers: Sequence[str]
@@ -30,7 +30,7 @@ class Confinement:
     message: int
     seconds: int
     disk: int
-    folder: str  # folders.py has what lies where
+    folder: str  # folders.py lists its contents
     view: str
     closed_places: Sequence[str]
     uid: int
@@ -46,7 +46,7 @@ class Confinement:
 
     @property
     def temporary(self) -> str:
-        """Where a process begins."""
+        """The working folder of a process."""
         return os.path.join(self.writable, "own")
 
     def has(self, layer: str) -> bool:
@@ -54,7 +54,7 @@ class Confinement:
 
 
 def available() -> dict[str, str]:
-    """Every layer of this machine: "" when it is there, else what is missing and how to get it."""
+    """Every layer: "" if this machine has it, else what is missing and how to get it."""
     missing = dict.fromkeys(NAMES, "")
     if not hasattr(os, "fork") or sys.platform == "darwin":
         missing["fork"] = "forking is unsafe here: each process starts a new interpreter, which is slower"
@@ -73,29 +73,29 @@ def available() -> dict[str, str]:
 
 
 def holding(without: tuple[str, ...] = ()) -> list[str]:
-    """The layers that hold on this machine; Landlock and seccomp need no_new_privileges below them."""
+    """The layers in use; Landlock and seccomp need no_new_privileges."""
     names = [name for name, missing in available().items() if not missing and name not in without]
     needing = ("landlock", "seccomp") if "no_new_privileges" not in names else ()
     return [name for name in names if name not in needing]
 
 
 def apply(confinement: Confinement, rules: int, seconds: int) -> None:
-    """Put on every layer; `rules` is a descriptor from landlock.py, `seconds` the processor time limit.
+    """Apply every layer; `rules` is a descriptor from landlock.py, `seconds` the processor time limit.
 
-    Nothing of the student's has run yet. Raises OSError where a layer cannot be put on.
+    No student code has run before. Raises OSError if a layer cannot be applied.
     """
     has = confinement.has
     if has("session") and os.getsid(0) != os.getpid():
-        os.setsid()  # a group of its own, to be killed as a whole
+        os.setsid()  # its own process group, killed as a whole
     os.umask(0o077)
     os.chdir(confinement.temporary)
-    if has("limits"):  # before the change of user, which gives the right away
+    if has("limits"):  # needs the rights that the next user lacks
         resources.limit(
             memory=confinement.memory,
             file_size=confinement.file_size,
             seconds=seconds,
             open_files=confinement.open_files,
-            threads=confinement.threads if has("user") else None,  # they are counted by user
+            threads=confinement.threads if has("user") else None,  # the kernel counts them by user
         )
     if has("user"):
         user.become(confinement.uid, confinement.group)
@@ -104,6 +104,6 @@ def apply(confinement: Confinement, rules: int, seconds: int) -> None:
         kernel.forbid_new_privileges()
     if has("landlock"):
         landlock.restrict(rules)
-        os.close(rules)  # nobody shall add to them
+        os.close(rules)  # student code must not extend them
     if has("seccomp"):
-        seccomp.install()  # last: it refuses system calls that the other layers are made of
+        seccomp.install()  # last: it blocks system calls that the other layers use

@@ -1,4 +1,4 @@
-"""Calls of the C library that Python's standard library does not have. Sources: prctl(2), landlock(7), seccomp(2)."""
+"""System calls missing from Python's standard library. Sources: prctl(2), landlock(7), seccomp(2)."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ def libc() -> ctypes.CDLL:
 
 
 def checked(result: int) -> int:
-    """What a system call returned; raises OSError where it failed."""
+    """The result of a system call; raises OSError if it failed."""
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
@@ -27,17 +27,17 @@ def hide_memory() -> bool:
 
 
 def adopt_orphans() -> None:
-    """Let processes that escape from a student's process become children of this one, so that they can be found."""
+    """Become the parent of processes that escape from a student's process, so that they can be found."""
     if LINUX:
         libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_with_parent() -> None:
-    """Be killed when the parent ends. A change of user forgets this, so that comes first."""
+    """Die with the parent. A change of user resets this, so it comes later."""
     if LINUX:
         libc().prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
 
 
 def forbid_new_privileges() -> None:
-    """Gain no rights by starting a program, as by setuid. Landlock and seccomp demand this of processes without rights."""
+    """Gain no rights by starting a program, such as by setuid. Landlock and seccomp require this without privileges."""
     checked(libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

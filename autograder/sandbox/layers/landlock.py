@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.sandbox.layers.kernel import LINUX, checked, libc
 
-_CREATE, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # numbers of the system calls, the same on every architecture
+_CREATE, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # system call numbers, the same on every architecture
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
 _NOT_MADE = 1 << 6 | 1 << 9 | 1 << 10 | 1 << 11  # character devices, sockets, pipes, block devices
@@ -18,7 +18,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 
 def abi() -> int:
-    """The version of Landlock in the running kernel, 0 without it."""
+    """The Landlock version of the running kernel, 0 without Landlock."""
     return max(0, int(libc().syscall(_CREATE, None, 0, 1))) if LINUX else 0
 
 
@@ -33,7 +33,7 @@ def nothing() -> int:
 
 
 def rules(readable: Iterable[Path], writable: Path) -> int:
-    """Rules that open `readable` for reading and `writable` for all but devices, sockets and pipes; a descriptor."""
+    """Rules that allow reading `readable`, and everything in `writable` except devices, sockets and pipes; a descriptor."""
     ruleset = nothing()
     for path in readable:
         _allow(ruleset, path, _READ)
@@ -44,7 +44,7 @@ def rules(readable: Iterable[Path], writable: Path) -> int:
 
 
 def restrict(ruleset: int) -> None:
-    """Put these rules on this process, for good."""
+    """Apply these rules to this process, permanently."""
     checked(libc().syscall(_RESTRICT_SELF, ruleset, 0))
 
 
@@ -66,7 +66,7 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
 
 
 def without(roots: Iterable[str], holes: list[Path]) -> Iterable[Path]:
-    """The roots, opened up into their entries wherever a hole lies inside: Landlock can only allow."""
+    """The roots, expanded into their entries around each closed place: Landlock can only allow."""
     for root in map(Path, roots):
         if any(root.is_relative_to(hole) for hole in holes):
             continue

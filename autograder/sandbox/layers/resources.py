@@ -1,4 +1,4 @@
-"""What a new process may use: limits of the kernel (setrlimit(2)), and open files, its connection and streams to nowhere."""
+"""Limits of a new process: kernel limits (setrlimit(2)) and open files."""
 
 import contextlib
 import os
@@ -7,11 +7,11 @@ import threading
 from autograder.sandbox.layers.kernel import LINUX
 
 MAX_DESCRIPTORS = 65_536
-THREAD_STACK = 2 * 2**20  # with the usual 8 MB, 47 threads use up all memory that a student's process may address
+THREAD_STACK = 2 * 2**20  # with the usual 8 MB, 47 threads use up the address space of a student's process
 
 
 def limit(*, memory: int, file_size: int, seconds: int, open_files: int, threads: int | None) -> None:
-    """Limit this process: bytes, processor seconds, numbers; None: not the threads."""
+    """Limit this process: bytes, processor seconds, counts; None: unlimited threads."""
     import resource as r  # POSIX systems only
 
     threading.stack_size(THREAD_STACK)
@@ -24,12 +24,12 @@ def limit(*, memory: int, file_size: int, seconds: int, open_files: int, threads
     for kind, value in wanted.items():
         hard = r.getrlimit(kind)[1]
         ceiling = value if hard == r.RLIM_INFINITY else min(value, hard)
-        with contextlib.suppress(OSError, ValueError):  # macOS knows no limit on the address space
+        with contextlib.suppress(OSError, ValueError):  # macOS has no limit on the address space
             r.setrlimit(kind, (ceiling, ceiling))
 
 
 def close_all_but(*descriptors: int) -> None:
-    """Close every descriptor but these; what is open is not held back by any later layer."""
+    """Close every other descriptor; no later layer restricts open files."""
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)

@@ -1,4 +1,4 @@
-"""seccomp: which system calls are refused. Sources: seccomp(2), syscalls(2)."""
+"""seccomp: blocks system calls. Sources: seccomp(2), syscalls(2)."""
 
 import ctypes
 import errno
@@ -13,14 +13,14 @@ _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
 
 
 def available() -> bool:
-    """Whether the kernel takes filters: then it fails only at reading the one at address 0."""
+    """Whether the kernel accepts filters: if so, the call fails only at reading the filter at address 0."""
     if not LINUX or platform.machine() not in _ARCHITECTURES:
         return False
     return libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0) < 0 and ctypes.get_errno() == errno.EFAULT
 
 
 def install() -> None:
-    """Put the filter on this process, for good."""
+    """Apply the filter to this process, permanently."""
     program = filter_program().replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
     held = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(held))
@@ -131,7 +131,7 @@ def _refuse_if(comparison: int, value: int, verdict: int = _EPERM) -> bytes:
 
 
 def _only(*values: int) -> bytes:
-    """Refuse all other values."""
+    """Block all other values."""
     tests = (_op(_JEQ, value, len(values) - place) for place, value in enumerate(values))
     return b"".join(tests) + _op(_RET, _EPERM)
 
@@ -142,7 +142,7 @@ def _arg(number: int, half: int = 0) -> bytes:
 
 @cache  # the server makes it once for all its children
 def filter_program() -> bytes:
-    """The filter as classic BPF, with _OWN_PID wherever the child's number belongs."""
+    """The filter as classic BPF, with _OWN_PID in place of the child's process id."""
     machine = platform.machine()
     column = list(_ARCHITECTURES).index(machine)
     program = _op(_LOAD, _ARCH) + _op(_JEQ, _ARCHITECTURES[machine], 1, 0) + _op(_RET, _EPERM) + _op(_LOAD, _NR)
@@ -150,7 +150,7 @@ def filter_program() -> bytes:
 
 
 def _bodies(column: int) -> dict[int, bytes]:
-    """What is tried of each system call that is not simply allowed, by its number."""
+    """The checks of each system call that is not simply allowed, by number."""
     bodies = {numbers[column]: _op(_RET, _EPERM) for numbers in _REFUSED.values() if numbers[column] >= 0}
     bodies[_CLONE3[column]] = _op(_RET, _ENOSYS)
     # Threads only, and none with open files of its own: those could not be counted.
@@ -173,7 +173,7 @@ def _bodies(column: int) -> dict[int, bytes]:
 
 
 def _search(bodies: list[tuple[int, bytes]]) -> bytes:
-    """A binary search for the number of the call: the kernel tries the filter on every number when it is installed."""
+    """A binary search for the system call number: at installation the kernel runs the filter on every number."""
     if len(bodies) <= 2:
         tests = [_op(_JEQ, number, 0, len(body) // 8 + 1) + body + _op(_RET, _ALLOW) for number, body in bodies]
         return b"".join(tests) + _op(_RET, _ALLOW)

@@ -1,4 +1,4 @@
-"""Another user for the student processes of each sandbox, where the grader is root."""
+"""A separate user for the student processes of each sandbox, if the grader is root."""
 
 import os
 import socket
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from autograder.sandbox.layers.kernel import LINUX
 
-FIRST, LAST = 20_000, 59_999  # numbers of the users that students' processes become
-BLOCK = 2  # numbers that one sandbox takes: for its processes, and for their group
+FIRST, LAST = 20_000, 59_999  # user ids of students' processes
+BLOCK = 2  # ids per sandbox: for its processes, and for their group
 _CAPABILITIES = (0, 1, 3, 5, 6, 7)  # CAP_CHOWN, _DAC_OVERRIDE, _FOWNER, _KILL, _SETGID, _SETUID
 
 
@@ -21,7 +21,7 @@ def missing() -> str:
 
 
 def _may_become_others() -> bool:
-    """Whether root has the capabilities for it, and the numbers of others exist where it is."""
+    """Whether root has the necessary capabilities, and its user namespace the ids."""
     needed = sum(1 << bit for bit in _CAPABILITIES)
     try:
         status, uid_map = Path("/proc/self/status").read_text(), Path("/proc/self/uid_map").read_text()
@@ -33,22 +33,22 @@ def _may_become_others() -> bool:
 
 
 def become(uid: int, group: int = 0) -> None:
-    """Become a user of no other group than this one (0: of none), for good."""
+    """Become a user in no group but this one (0: in none), permanently."""
     os.setgroups([group] if group else [])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
 
 
 class Users:
-    """Numbers of users that no user of this machine and no other sandbox has, until `close`.
+    """User ids that no user of this machine and no other sandbox has, until `close`.
 
-    Two sandboxes with one user could signal each other's processes, and ending one would end the other's. An abstract
-    socket marks the numbers as taken: it needs no file, and the kernel removes it with the process.
+    Two sandboxes with one user could signal each other's processes, and ending one would end the other's. An abstract socket
+    marks the ids as taken: it needs no file, and the kernel removes it with the process.
     """
 
     def __init__(self) -> None:
         count = (LAST + 1 - FIRST) // BLOCK
-        for number in range(os.getpid(), os.getpid() + count):  # each process looks from another place on
+        for number in range(os.getpid(), os.getpid() + count):  # each grader starts at another id
             first = FIRST + BLOCK * (number % count)
             mark = _marked(first)
             if mark is not None and not any(map(_exists, range(first, first + BLOCK))):

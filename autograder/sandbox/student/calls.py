@@ -1,6 +1,6 @@
-"""Calls a function and observes it: its value, what became of its arguments, whether the result shares their memory.
+"""Calls a function and observes its result, changes of its arguments, and whether the result shares their memory.
 
-Used on the student's functions in the student's process, and on trusted ones in the grader's, so that both are observed alike.
+Used for the students' functions in their process and for trusted ones in the grader, so both are observed alike.
 """
 
 import inspect
@@ -23,12 +23,12 @@ ErrorTuple = tuple[list[str], str, str, int, str, list[str]]
 
 
 class Absent(LookupError):
-    """An object of an earlier call that was not kept: its call raised an error, or returned something of another form."""
+    """An object of an earlier call that does not exist: the call raised an error, or returned something of another shape."""
 
 
 @dataclass
 class KeptCall:
-    """The very objects of one call."""
+    """The objects of one call."""
 
     args: Sequence[Any]
     kwargs: Mapping[str, Any]
@@ -38,7 +38,7 @@ class KeptCall:
 
 
 class Calls:
-    """Calls functions and keeps the objects of those calls that have a number."""
+    """Calls functions and keeps the objects of calls that have a number."""
 
     def __init__(self, limit: int, callback: Callable[[CallbackHandle], Callable[..., Any]]):
         """Values of half of `limit` bytes or more are reported as too large; `callback` gives the function of a handle."""
@@ -53,9 +53,9 @@ class Calls:
         checks: Sequence[str] = (),
         number: int = 0,
     ) -> Response:
-        """Call a function with these very objects, and observe what `checks` say.
+        """Call a function, and observe what `checks` say.
 
-        In place of each `Kept` stands the kept object, in place of each `CallbackHandle` the function. "pure": which arguments have
+        Each `Kept` is replaced by the kept object, each `CallbackHandle` by the function. "pure": which arguments have
         changed; "new": whether the result shares memory with an argument. A `number` keeps the objects for later. Raises
         Absent, and whatever the function raises.
         """
@@ -71,22 +71,22 @@ class Calls:
         return Response(sendable(value, self.limit), changed, shared)
 
     def changes(self, number: int) -> list[Change]:
-        """How the arguments of an earlier call differ by now from what they were before it."""
+        """How the arguments of an earlier call differ now from their values before it."""
         return self._kept[number].snapshot.differences() if number in self._kept else []
 
     def look(self, kept: Kept) -> Any:
-        """What a kept object holds now; raises Absent."""
+        """The present value of a kept object; raises Absent."""
         return sendable(self._resolved(kept), self.limit)
 
     def write(self, kept: Kept, value: Any) -> None:
-        """Overwrite a kept array in place; nothing happens where it is no writable array of that shape."""
+        """Overwrite a kept array in place; no effect unless it is a writable array of that shape."""
         with suppress(Absent, TypeError, ValueError):
             target = self._resolved(kept)
             if isinstance(target, np.ndarray) and target.flags.writeable and target.shape == np.shape(value):
                 np.copyto(target, value)
 
     def _resolved(self, value: Any) -> Any:
-        """The kept object or the function that a leaf stands for."""
+        """The kept object or the function that a leaf refers to."""
         if type(value) is Kept:
             return self._find(value)
         return self.callback(value) if type(value) is CallbackHandle else value
@@ -119,10 +119,9 @@ def described(
 ) -> ErrorTuple:
     """(kinds, text, file, line, hint, passed) of an error; the place is the last line in `folder` that it passed through.
 
-    `passed` are the names of the functions in `folder` that it passed through, from the one that raised it outwards; before
-    them the name that a NameError did not find.
-    The hint is "signature" where `function` cannot be called with these arguments at all, "absent" where an argument is an object
-    that was not kept.
+    `passed` are the names of the functions in `folder` that it passed through, from the one that raised it outwards, preceded
+    by the name that a NameError did not find. The hint is "signature" if `function` does not accept these arguments, "absent"
+    if an argument is an object that does not exist.
     """
 
     def own(name: str) -> bool:
@@ -144,6 +143,6 @@ def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
         inspect.signature(function).bind(*args, **kwargs)
     except TypeError:
         return False
-    except ValueError:  # a function without a signature that Python knows
+    except ValueError:  # Python knows no signature
         pass
     return True

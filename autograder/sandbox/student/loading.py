@@ -1,7 +1,7 @@
-"""Imports the student's modules, beside reference implementations of the modules that they depend on.
+"""Imports the student's modules, with reference implementations of the modules that they depend on.
 
-A reference module takes the place of the student's file of that name: the contract functions are the reference's, every other name
-comes from the file. So nobody pays for a mistake in another file.
+A reference module replaces the student's file of that name: the contract functions are the reference's, every other name comes
+from the file. So a mistake in one file costs nothing in another.
 """
 
 import ast
@@ -22,7 +22,7 @@ Functions = Mapping[str, Callable[..., Any]]
 
 
 class Loader(importlib.machinery.SourceFileLoader):
-    """Runs a file of the submission, with an edit or replaced functions where there are any."""
+    """Runs a file of the submission, with an edit or replaced functions, if any."""
 
     def __init__(self, name: str, path: str, submission: "StudentModules"):
         super().__init__(name, path)
@@ -37,13 +37,13 @@ class Loader(importlib.machinery.SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         names = self.submission.replaced.get(self.path, {})
-        # A function that the file does not have, or gives another name, is there all the same.
+        # Define functions that the file lacks, or gives another name.
         vars(module).update({**names, **hidden_names(names)})
         super().exec_module(module)
 
 
 class ReferenceModule(ModuleType):
-    """Takes the place of a student's file: contract functions are the reference's, other names come from the file."""
+    """Replaces a student's file: contract functions are the reference's, other names come from the file."""
 
     def __init__(self, name: str, path: str, functions: Functions, load: Callable[[], ModuleType]):
         super().__init__(name)
@@ -57,7 +57,7 @@ class ReferenceModule(ModuleType):
             return [*self._functions, *self._others()]
         if name.startswith("__") and name.endswith("__") and name not in ("__version__", "__author__"):
             raise AttributeError(name)
-        if "_load" not in vars(self):  # a copy that is not complete yet
+        if "_load" not in vars(self):  # an incomplete copy
             raise AttributeError(name)
         return getattr(self._load(), name)
 
@@ -74,16 +74,16 @@ class StudentModules:
     """The files of one submission as modules."""
 
     def __init__(self, folder: str, essential: frozenset[str]):
-        """Files of the submission do not take the place of `essential` modules: built-in ones, and those that NumPy needs."""
+        """Files of the submission do not replace `essential` modules: built-in ones, and those that NumPy needs."""
         self.folder, self.essential = folder, essential
-        self.edited: dict[str, ast.Module] = {}  # run in place of a file
-        self.replaced: dict[str, Functions] = {}  # by file: what other files call by these names stays theirs
+        self.edited: dict[str, ast.Module] = {}  # run instead of a file
+        self.replaced: dict[str, Functions] = {}  # by file, so other files keep their own functions of these names
         self._begun = False
 
     def load(self, modules: list[str], references: list[Any], has_helpers: bool) -> None:
-        """Import modules beside references, each [name, code, functions]; raises whatever the modules raise.
+        """Import modules with references, each [name, code, functions]; raises whatever the modules raise.
 
-        With `has_helpers` the functions of the last reference are those of the first module, which are replaced in it.
+        With `has_helpers`, the functions of the last reference replace those of the first module.
         """
         if not self._begun:
             self._begin()
@@ -99,7 +99,7 @@ class StudentModules:
             importlib.import_module(name)
 
     def defined(self, references: list[Any]) -> list[dict[str, Callable[..., Any]]]:
-        """The functions of each reference. A reference imports those before it, which `sys.modules` has meanwhile."""
+        """The functions of each reference. A reference can import those before it."""
         defined = []
         for name, code, functions in references:
             module = ModuleType(name)
@@ -111,8 +111,8 @@ class StudentModules:
         return defined
 
     def _files_of(self, module: str, names: Iterable[str]) -> set[str]:
-        """A module's own file, and those from which it imports functions of these names: it is imported once to see that."""
-        with contextlib.suppress(BaseException):  # it may need just these functions
+        """A module's own file, and those from which it imports functions of these names; it is imported once to find out."""
+        with contextlib.suppress(BaseException):  # it may need these functions
             importlib.import_module(module)
         own = vars(sys.modules.get(module, ModuleType(module)))
         codes = [getattr(own.get(name), "__code__", None) for name in names]
@@ -122,7 +122,7 @@ class StudentModules:
         return {self._path(module), *(code.co_filename for code in codes if isinstance(code, CodeType))}
 
     def _begin(self) -> None:
-        """Let imports find the submission first, as at home: also before modules that only this process has needed."""
+        """Let imports find the submission first, as at home."""
         self._begun = True
         own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
         for name in own - self.essential:
@@ -131,7 +131,7 @@ class StudentModules:
         sys.path_hooks.insert(0, self._finder)
 
     def _finder(self, path: str) -> importlib.machinery.FileFinder:
-        """What finds modules in the submission's folders."""
+        """Finds modules in the submission's folders."""
         if not path.startswith(self.folder):
             raise ImportError
 
@@ -155,7 +155,7 @@ class StudentModules:
         loaded: list[ModuleType] = []
 
         def load() -> ModuleType:
-            """The file itself, run when the first of its other names is wanted."""
+            """Run the file itself when one of its other names is first used."""
             if not loaded:
                 if not os.path.isfile(path):
                     raise AttributeError(name)
@@ -169,20 +169,20 @@ class StudentModules:
         return ReferenceModule(name, path, functions, load)
 
 
-# A student's function replaced where it is defined: from then on its name means another one.
+# Replaces a student's function where it is defined.
 #
-# After each statement of the top level that binds the name, `name = <the other function>` is inserted, so that whatever keeps the
-# function afterwards (a table, a default value, a class, another name) keeps the other one.
+# After each top-level statement that binds the name, `name = <the other function>` is inserted, so that later references (a table,
+# a default value, a class, another name) refer to the other function.
 
 
 def with_replaced(tree: ast.Module, names: Mapping[str, Callable[..., Any]]) -> ast.Module:
-    """The program with each of `names` bound anew; to be run where `hidden_names(names)` are defined."""
+    """The program with each of `names` rebound; to be run where `hidden_names(names)` are defined."""
     tree.body = _with_bindings(tree.body, names)
     return ast.fix_missing_locations(tree)
 
 
 def hidden_names(names: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The functions under names that no program can spell."""
+    """The functions under names that are not identifiers, so no program can use them."""
     return {_hidden(name): function for name, function in names.items()}
 
 
@@ -199,7 +199,7 @@ def _with_bindings(statements: list[ast.stmt], names: Mapping[str, Any]) -> list
 
 
 def _inside(statement: ast.stmt, names: Mapping[str, Any]) -> None:
-    """The same in the branches of a compound statement, which belong to the top level as well."""
+    """Rebind in the branches of a compound statement too."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return
     for name in ("body", "orelse", "finalbody"):

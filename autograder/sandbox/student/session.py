@@ -1,16 +1,16 @@
 """The student's end of the connection: imports modules and makes calls, in the order in which the grader sends them.
 
 The grader sends a message with the number of requests, and then the requests, since a round trip costs more than a call. The
-replies come in the same order. A request:
+responses come in the same order. A request:
     ["load", modules, references, has_helpers]     -> ["loaded"] or ["raised", error]
     ["call", module, function, args, kwargs, checks, number]
                                                    -> ["returned", value, changed, shared] or ["raised", error]
-    ["changes", number]                            -> ["changed", changed]: how the arguments of that call differ by now
+    ["changes", number]                            -> ["changed", changed]: how the arguments of that call differ now
     ["look", kept]                                 -> ["holds", value] or ["raised", error]
     ["write", kept, value]                         -> ["written"]
     ["extend", modules]                            -> ["extended"]: code of the grader that adds requests
-                                                   -> ["answered", value] to a request that was added
-Callbacks (callbacks.py) come before the reply to the call that makes them.
+                                                   -> ["answered", value] to an added request
+Callbacks (callbacks.py) come before the response to the call that makes them.
 An error is [kinds, text, file, line, hint, passed] (calls.py); `changed` is a list of [argument, path, how] (changes.py).
 """
 
@@ -32,8 +32,8 @@ from autograder.sandbox.student.calls import Calls, described
 from autograder.sandbox.student.loading import StudentModules
 from autograder.values.errors import loop
 
-THREADS_SECONDS = 0.01  # in which other threads of the student's code run, before arguments are looked at again
-HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # replies are sent together: after so many seconds, or bytes
+THREADS_SECONDS = 0.01  # for other threads of the student's code, before arguments are checked again
+HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # responses are sent together, at most this late or this large
 WARM_UP_ROUNDS = 20
 
 
@@ -58,11 +58,11 @@ class Session:
         }
 
     def serve(self) -> None:
-        """Answer requests until the grader hangs up."""
+        """Answer requests until the grader disconnects."""
         while True:
             try:
                 count = wire.decode(self.connection.receive())
-                # All of them are read before the first is answered: two sides that both write and do not read would block.
+                # Read all of them before answering the first: two sides that only write would block.
                 requests = [self.connection.receive() for _ in range(count)]
             except wire.Disconnected:
                 return
@@ -71,7 +71,7 @@ class Session:
                 self.hold(self.response(request), last=number == count)
 
     def response(self, request: bytes) -> bytes:
-        """The reply to one request."""
+        """The response to one request."""
         self.remote.begin()
         try:
             response = self._answer(request)
@@ -85,19 +85,19 @@ class Session:
         return self._handlers[kind](*parts)
 
     def hold(self, response: bytes, last: bool) -> None:
-        """Send a reply, but together with those that come soon after it."""
+        """Send a response, together with those that follow soon."""
         self._held.append(response)
         self._held_bytes += len(response)
         if last or self._held_bytes > HELD_BYTES or time.monotonic() - self._sent > HELD_SECONDS:
             self.flush()
 
     def flush(self, *more: bytes) -> None:
-        """Send the replies that are held back, and what comes after them."""
+        """Send the held responses, and then `more`."""
         self.connection.send(*self._held, *more)
         self._held, self._held_bytes, self._sent = [], 0, time.monotonic()
 
     def interrupted(self, _: int, frame: FrameType | None) -> None:
-        """Tell the grader in which loop the code is; no exception, which it might catch."""
+        """Report the loop that is running; an exception might be caught by the code."""
         place = loop(frame, lambda name: name.startswith(self.folder))
         self.flush(wire.encode(("raised", (["KeyboardInterrupt"], "", *place, "", []))))
 
@@ -127,7 +127,7 @@ class Session:
 
     def _changes(self, number: int) -> tuple[Any, ...]:
         if threading.active_count() > 1:
-            time.sleep(THREADS_SECONDS)  # calls follow one another too fast for what a thread does in the meantime
+            time.sleep(THREADS_SECONDS)  # give other threads time to run
         return ("changed", self.calls.changes(number))
 
     def _look(self, kept: wire.Kept) -> tuple[Any, ...]:
@@ -139,7 +139,7 @@ class Session:
 
 
 def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[str]) -> None:
-    """Be the student's process until the grader hangs up; SIGINT asks where it is."""
+    """Be the student's process until the grader disconnects; SIGINT asks for the running loop."""
     session = Session(own_end, folder, limit, essential)
     signal.signal(signal.SIGINT, session.interrupted)
     if hasattr(signal, "pthread_sigmask"):
@@ -148,7 +148,7 @@ def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[st
 
 
 def warm_up(essential: frozenset[str]) -> None:
-    """Do in the fork server what every student's process does: Python and NumPy are faster from the second time on."""
+    """Do in the fork server what every student's process does: Python and NumPy are faster the second time."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         session = Session(theirs, "/nowhere", wire.MAX_FROM_STUDENT, essential)

@@ -1,4 +1,4 @@
-"""Values on their way out of a student's process: as plain data, copied, and whether they share memory."""
+"""Converts values that leave a student's process to plain data, and checks whether they share memory."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from autograder.values.tree import arrays
 
 
 def sendable(value: Any, limit: int) -> Any:
-    """The value as plain data of less than half of `limit` bytes, or an Opaque that says what it is instead."""
+    """The value as plain data of less than half of `limit` bytes, or an Opaque that says what it is."""
     sent = type(value) is np.ndarray and value.dtype in wire.CODES and value.ndim <= wire.MAX_AXES
     if sent and 0 < value.nbytes < limit // 2 - 64:
         return value  # nearly all values
@@ -36,7 +36,7 @@ def _plain(value: Any, depth: int) -> Any:
     if kind is int:
         return value if -(2**63) <= value < 2**63 else Opaque("a very large integer")
     if isinstance(value, str):
-        return str.__str__(value)[:10_000]  # also where it is a member of an Enum, or NumPy's
+        return str.__str__(value)[:10_000]  # also for a member of an Enum, or NumPy's str
     if isinstance(value, np.generic):
         if value.dtype == np.longdouble:
             return np.float64(value)
@@ -79,5 +79,5 @@ def _size(value: Any) -> int:
 
 
 def shares(value: Any, args: tuple[Any, ...]) -> bool:
-    """Whether any array of the result lies in the memory of an argument."""
+    """Whether an array of the result shares memory with an argument."""
     return any(np.shares_memory(a, b) for a in arrays(value) for b in arrays(args))

@@ -91,7 +91,7 @@ def audit(
 
 
 def named(names: str, only_modules: bool = False) -> list[str]:
-    """Modules, and unless `only_modules` functions and ids of mistakes, from a list with commas."""
+    """Modules, and unless `only_modules` functions and ids of misconceptions, from a list with commas."""
     from autograder.homework.library import find
     from autograder.homework.rubric import current
 
@@ -146,7 +146,7 @@ def _everything(
 
 
 def _rows(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None) -> None:
-    """Write the rows; or print which are not as they were before, and end: with status 1 if any is not, as diff does."""
+    """Write the rows; or print those that differ from earlier ones and exit, with status 1 if any does, like diff."""
     from autograder.audit.cases import differing
 
     if file is not None:

@@ -1,7 +1,7 @@
 """`autograder doctor`: which layers of the sandbox this machine has, each proved by trying what it forbids.
 
-Every layer is tried almost alone, so that it is this layer and no other that refuses. What is tried runs in a student's
-process and is harmless where it succeeds.
+Every layer is tested almost alone, so that no other layer causes the failure. The attempts run in a student's process and are
+harmless if they succeed.
 """
 
 import os
@@ -19,7 +19,7 @@ from autograder.sandbox.layers import landlock
 from autograder.sandbox.messages import Response, prepared
 from autograder.sandbox.sandbox import Sandbox
 
-BELOW = {  # the layers that one needs below it to be tried
+BELOW = {  # the layers that another one needs
     "landlock": ("no_new_privileges",),
     "seccomp": ("no_new_privileges",),
     "not_dumpable": ("user",),
@@ -37,9 +37,9 @@ MEANS = {
 
 
 def diagnose() -> dict[str, tuple[str, str]]:
-    """Every layer of the sandbox on this machine, tried: "holds", "missing" or "fails", and why that is said.
+    """Every layer of the sandbox on this machine, tested: "holds", "missing" or "fails", and the reason.
 
-    Raises SandboxFault where not even a sandbox without layers can be set up.
+    Raises SandboxError if not even a sandbox without layers can be set up.
     """
     missing, there = layers.available(), layers.holding()
     return {layer: _tried(layer) if layer in there else ("missing", missing[layer]) for layer in layers.NAMES}
@@ -58,12 +58,12 @@ def _tried(layer: str) -> tuple[str, str]:
 
 
 def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
-    """Try what a layer forbids in a process that has only the layers `enabled`; and how long its process took to start."""
+    """Try what a layer forbids in a process with only the layers `enabled`; also returns how long its start took."""
     without = tuple(name for name in layers.NAMES if name not in enabled and name != "fork")
     with Sandbox(rubrics.current().limits, without=without) as sandbox, tempfile.TemporaryDirectory() as outside:
         os.chmod(outside, 0o777)
         sandbox.place({"probes.py": Path(probes.__file__).read_bytes()})
-        sandbox.start().close()  # the first one waits for the fork server to come up
+        sandbox.start().close()  # the first one waits for the fork server
         began = time.monotonic()
         with sandbox.start() as student:
             started = time.monotonic() - began

@@ -1,7 +1,7 @@
-"""How a command ends: the one place that turns an exception into a line and an exit status.
+"""Turns exceptions into one line and an exit status.
 
-0: done; 1: a fault of the grader, its machine or its rubric, never a student's; 2: unusable arguments; 130: Ctrl-C.
-What is not listed here is a mistake in the kit, and keeps its traceback.
+0: done; 1: an error of the grader, its machine or its rubric, never of a student; 2: unusable arguments; 130: Ctrl-C. Any other
+exception is a bug in the kit, and keeps its traceback.
 """
 
 import errno
@@ -15,11 +15,11 @@ from autograder.exceptions import CommandError
 from autograder.submissions.text import printable
 
 FAULT, USAGE, INTERRUPTED = 1, 2, 130
-LINES, WIDTH = 100, 400  # of one message: a table may be wrong in many lines, an error may quote a whole file
+LINES, WIDTH = 100, 400  # of one message: a table may have many errors, an error may quote a whole file
 
 
 def explained(error: Exception) -> tuple[str, int] | None:
-    """What an exception has to say, and the exit status; None for what should not happen."""
+    """The text of an exception, and the exit status; None for a bug."""
     if isinstance(error, CommandError):
         text = str(error)
         if any(os.strerror(n) in text for n in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)) and "TMPDIR" not in text:
@@ -37,12 +37,12 @@ def explained(error: Exception) -> tuple[str, int] | None:
 
 
 class Commands(click.Group):
-    """The group of all commands; a fault that a person can mend is a line, not a traceback."""
+    """The group of all commands; an error that a user can fix is one line, not a traceback."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
-        except BrokenPipeError:  # `autograder compare ... | head`: nobody reads on, which is no fault
+        except BrokenPipeError:  # `autograder compare ... | head` closes the pipe early
             context.exit(0)
         except KeyboardInterrupt:
             text, status = "interrupted", INTERRUPTED

@@ -1,4 +1,4 @@
-"""`autograder explain`: why a student lost, or kept, the points of a criterion."""
+"""`autograder explain`: why a student lost or earned a criterion."""
 
 import json
 from pathlib import Path

@@ -1,8 +1,7 @@
-"""`autograder grade`: a whole class, from exports to results, tables and report; and what is done with the folders of such
-runs: `autograder compare`, `similar` and `learn`.
+"""`autograder grade`: a whole class, from exports to results, tables and report; and `compare`, `similar` and `learn`, which
+read the folders of such runs.
 
-What they need is imported inside the functions that need it: NumPy, pytest and the templates take longer to start than most
-commands take to run.
+Imports are inside the functions that need them: NumPy, pytest and the templates take longer to load than most commands run.
 """
 
 import signal
@@ -22,7 +21,7 @@ from autograder.cli.exit_codes import FAULT, INTERRUPTED
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.submissions.text import printable
 
-if TYPE_CHECKING:  # not imported when the command line starts: NumPy and the sandbox take a second
+if TYPE_CHECKING:  # not imported at startup: NumPy and the sandbox take a second
     from autograder.gradebook.batch import ClassGrades
     from autograder.gradebook.compare_results import ScoreChange
     from autograder.gradebook.report import Run
@@ -30,14 +29,14 @@ if TYPE_CHECKING:  # not imported when the command line starts: NumPy and the sa
     from autograder.gradebook.store import Store
     from autograder.submissions.exports import Listing
 
-SMALL = 40  # students whose scores are printed, faults that are
+SMALL = 40  # students whose scores are printed, and errors
 Folder = click.Path(path_type=Path)
-SHOWN = 30  # lines that are printed; page and csv have all
-FILE_WIDTH = 200  # columns where the output goes to a file, whose lines no terminal breaks
+SHOWN = 30  # printed lines; page and csv have all
+FILE_WIDTH = 200  # columns if the output is a file
 
 
 def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    """Cells may hold anything; what a terminal could take for a command is left out."""
+    """Print a table; control characters in cells are removed."""
     table = Table(*head, box=None, pad_edge=False)
     for line in lines:
         table.add_row(*(Text(printable(cell)) for cell in line))
@@ -93,12 +92,12 @@ def grade(
     PATH is a folder or zip of one submission or of many, a Gradescope export, a download from Canvas, Moodle or
     Brightspace, or .py files. To continue an interrupted run, run the same command again.
     """
-    # Imported here for the start-up time of all other commands.
+    # Imported here to keep other commands fast.
     from autograder.gradebook import batch, inputs, outputs, pool, progress, rows, store
     from autograder.homework import rubric
     from autograder.submissions.exports import listing
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, a shutdown: ends as Ctrl-C does
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill` or a shutdown ends like Ctrl-C
     current = rubric.current()
     if late_days and late_days.resolve() == (out / outputs.LATE_DAYS).resolve():
         raise ArgumentsError(f"{late_days}: this run writes that file; give the late days left before this homework")
@@ -167,7 +166,7 @@ def _run(
 
 
 def _uploads(rows: "list[StudentRow]", accept_names: bool) -> list[str]:
-    """Notes on uploads with nothing to grade, and on files under another name than a module's."""
+    """Notes on uploads with nothing to grade, and on misnamed files."""
     grades = {row.grade.key: row.grade for row in rows if row.grade}.values()
     names = {grade.key: [row.student.name for row in rows if row.entry.key == grade.key] for grade in grades}
     who = {key: ", ".join(name for name in own if name) for key, own in names.items()}
@@ -187,7 +186,7 @@ def _uploads(rows: "list[StudentRow]", accept_names: bool) -> list[str]:
 
 
 def _layers(used: tuple[str, ...]) -> list[str]:
-    """A word on layers of the sandbox that this machine does not have."""
+    """A note on sandbox layers that this machine lacks."""
     from autograder.sandbox import layers
 
     missing = [layer for layer in layers.NAMES if layer not in used]
@@ -196,7 +195,7 @@ def _layers(used: tuple[str, ...]) -> list[str]:
 
 
 def _left_over(submissions: "Listing", store: "Store") -> list[str]:
-    """A word on results that earlier runs have left in the same folder."""
+    """A note on results of earlier runs in the same folder."""
     others = sorted(store.keys() - {entry.key for entry in submissions.entries})
     if not others:
         return []
@@ -205,7 +204,7 @@ def _left_over(submissions: "Listing", store: "Store") -> list[str]:
 
 
 def _graded(run: "Run") -> str:
-    """How many submissions were graded, and the median, which is that of the report."""
+    """How many submissions were graded, and the median of the report."""
     from autograder.gradebook import report
 
     earlier = f" ({run.kept} unchanged since an earlier run)" if run.kept else ""
@@ -228,7 +227,7 @@ def _print_scores(rows: "Sequence[StudentRow]") -> None:
     print_table(("Student", "Submission", "Score"), lines)
 
 
-# What is done with the folders of runs
+# Commands on the folders of runs
 
 
 @click.command()

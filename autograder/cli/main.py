@@ -1,6 +1,6 @@
-"""The commands: arguments and printed lines. How they end, and with which status, stands in ending.py.
+"""The commands: arguments and printed lines. exit_codes.py decides the exit status.
 
-What a command needs is imported inside it, for the start-up time of all other commands.
+Imports are inside the commands that need them, to keep the others fast.
 """
 
 import sys
@@ -14,7 +14,7 @@ from autograder.cli.exit_codes import Commands
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 
-PROBLEMS = 8  # of a results.json, that are shown
+PROBLEMS = 8  # of a results.json, shown in the table
 NEXT = (
     ("graded/report.html", "open the class report in a browser"),
     ("student.zip", "give this to students"),
@@ -28,15 +28,15 @@ GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose resu
 @click.pass_context
 def main(context: click.Context) -> None:
     """Build and grade homework in NumPy."""
-    kit.use(Path())  # only the current folder: one above it could be a download that has a rubric.yaml of its own
+    kit.use(Path())  # only the current folder: its parent could be a download with its own rubric.yaml
     if context.invoked_subcommand in GRADING and (line := other_kit(Path.cwd())):
         click.echo(line, err=True)
 
 
 def other_kit(folder: Path) -> str:
-    """A line if `folder` lies in a clone that is not the kit's own home, else "".
+    """A line if `folder` is in a clone that is not the installed kit's, else "".
 
-    With two clones, or after `pip install .` without -e, later edits of rubric.yaml would be ignored without a word.
+    With two clones, or after `pip install .` without -e, later edits of rubric.yaml would be ignored silently.
     """
     parts = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
     places = (folder, *folder.parents)

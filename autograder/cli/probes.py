@@ -1,6 +1,6 @@
-"""What `autograder doctor` runs in a student's process: one function for each layer, which tries what the layer forbids.
+"""The attempts of `autograder doctor` in a student's process: one function per layer, which tries what the layer forbids.
 
-Each returns what was possible, in words that follow "a student's process". Harmless where it succeeds.
+Each returns what was possible, in words that follow "a student's process". All are harmless if they succeed.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ Attempts = dict[str, Callable[[], object]]
 
 
 def probe_results(attempts: Attempts) -> list[str]:
-    """The names of the attempts that nothing refused."""
+    """The names of the attempts that succeeded."""
     possible = []
     for name, attempt in attempts.items():
         try:
@@ -24,7 +24,7 @@ def probe_results(attempts: Attempts) -> list[str]:
 
 
 def found(condition: bool) -> None:
-    """An attempt that consists in looking."""
+    """An attempt that only looks."""
     assert condition
 
 
@@ -102,7 +102,7 @@ def not_dumpable(_: str, __: str, grader: int) -> list[str]:
 
 
 def _trace(pid: int) -> None:
-    """Trace a process, and let it go: one that is still traced would stand still at its next signal."""
+    """Trace a process, and release it: a traced process would stop at its next signal."""
     seize, interrupt, detach = 0x4206, 0x4207, 17
     libc = ctypes.CDLL(None)
     found(libc.ptrace(seize, pid, 0, 0) == 0)

@@ -1,4 +1,4 @@
-"""A counterexample as a student sees it: a call that can be pasted into Python, what came back, what was expected."""
+"""A counterexample as a student sees it: a call to paste into Python, the result and the expected one."""
 
 import inspect
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from autograder.grading.probes import ProbeResult
 from autograder.homework import reference
 from autograder.values.display import display, function_source, literal, pair
 
-LONGEST = 3000  # characters of a value that came back
+LONGEST = 3000  # characters of a result
 
 
 def counterexample(
@@ -24,10 +24,10 @@ def counterexample(
     label: str = "For example",
     outcomes: Sequence[ProbeResult] = (),
 ) -> str:
-    """A wrong public example: the call, what came back, what was expected, and how the two differ.
+    """A failing public example: the call, the result, the expected result, and how they differ.
 
-    `named`: a known mistake is named already, so that no more is said than how the values differ. `examples` are all public
-    examples of the same function, `outcomes` those of the trials of this one. `label` stands before it.
+    `named`: a misconception is named already, so only the difference of the values is described. `examples` are all public examples
+    of the same function, `outcomes` the results of the probes of this one. `label` comes first.
     """
     block = "```python\n" + lines(call_result).replace("```", "'''") + "\n```"
     observation = differs_by(call_result) if named else observe(call_result, examples, outcomes)
@@ -36,7 +36,7 @@ def counterexample(
 
 
 def lines(call_result: CallResult) -> str:
-    """The call, what was expected and what came back, as lines of Python."""
+    """The call, the expected result and the actual one, as lines of Python."""
     expected, came_back = _results(call_result)
     return "\n".join(
         [*_call(call_result), f"# expected: {_commented(expected)}", f"# yours:    {_commented(came_back)}"]
@@ -64,7 +64,7 @@ def _call(call_result: CallResult) -> Iterator[str]:
 
 
 def _results(call_result: CallResult) -> tuple[str, str]:
-    """What was expected and what came back, as text."""
+    """The expected and the actual result, as text."""
     expected, error = call_result.test_call.expected, call_result.test_call.rules.error
     wanted = f"{error}, because the docstring does not allow these arguments" if error else ""
     if call_result.response.ended is not None:
@@ -73,7 +73,7 @@ def _results(call_result: CallResult) -> tuple[str, str]:
         return wanted or display(expected), _raised(call_result)
     if error:
         return wanted, _bounded(display(call_result.response.value))
-    if call_result.failure is not None and call_result.failure.kind == "dtype":  # other digits would draw the eye off
+    if call_result.failure is not None and call_result.failure.kind == "dtype":  # other digits would distract
         return display(expected), _bounded(display(call_result.response.value, like=expected))
     shown = pair(expected, call_result.response.value)
     return shown[0], _bounded(shown[1])

@@ -1,6 +1,6 @@
 """Why a criterion was earned or lost, for an instructor: its test calls, the diagnosis and the rule, each with file and line.
 
-It shows hidden calls and expected values, so no student may see it.
+It shows hidden calls and expected values, so students must not see it.
 """
 
 import inspect
@@ -23,7 +23,7 @@ from autograder.values.display import display
 from autograder.values.kinds import describe
 
 LONGEST = 300  # characters of one value
-# What the reasons of Graded mean, and the code that decides them.
+# The meaning of CriterionScore.why, and the code that decides it.
 RULES: dict[Why, tuple[str, Callable[..., Any]]] = {
     "right": ("every call passes", scoring.scores),
     "elsewhere": (
@@ -133,7 +133,7 @@ def _mistake(misconception: Misconception, graded: CriterionScore, call_results:
 
 
 def _found(file: Path, text: str) -> str:
-    """The file, from the homework's folder, and the line in which a text stands first."""
+    """The file, relative to the homework, and the line where a text first occurs."""
     rows = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     number = next((number for number, row in enumerate(rows, 1) if text in row), 0)
     place = file.relative_to(kit.home()) if file.is_relative_to(kit.home()) else file

@@ -1,4 +1,4 @@
-"""What a message about all modules together says: what was called, what goes wrong, and which modules to look at first."""
+"""Messages about the integration: which call fails, and which modules to fix first."""
 
 from autograder.feedback.sentences import about_call, sentence, where
 from autograder.feedback.text import listed
@@ -16,7 +16,7 @@ BETWEEN = (
 
 
 def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:
-    """The modules that earn nothing alone, of those that a wrong call of the integration may need, in the order of the rubric."""
+    """The modules that earn nothing alone, of those that a failing call of the integration may use, in the order of the rubric."""
     if graded.criterion.module != INTEGRATION or graded.call_result is None:
         return ()
     module = graded.call_result.target.module
@@ -25,7 +25,7 @@ def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:
 
 
 def told(graded: CriterionScore, result: Result) -> str:
-    """The message of a criterion of the integration that is lost, or that is earned beside correct modules."""
+    """The message of a criterion of the integration that is lost, or earned with reference modules."""
     names = [f"`{name}.py`" for name in graded.blamed if _may_be_named(name, graded, result)]
     beside = f"with correct versions of {listed(names)} in place of yours"
     if not names:
@@ -48,19 +48,19 @@ def told(graded: CriterionScore, result: Result) -> str:
 
 
 def _earns_nothing(module: ModuleResult, graded: CriterionScore) -> bool:
-    """Whether nothing of a module is earned, as far as that may be said here."""
+    """Whether a module earns nothing, as far as this message may say so."""
     nothing = (not entry.passed and may_name(graded.criterion, entry.criterion) for entry in module.graded)
     return module.broken is not None or all(nothing)
 
 
 def _may_be_named(name: str, graded: CriterionScore, result: Result) -> bool:
-    """Whether it may be said here that something is wrong in a module."""
+    """Whether this message may say that a module is wrong."""
     failures = (failure for m in result.modules if m.module == name for failure in m.graded if not failure.passed)
     return any(may_name(graded.criterion, failure.criterion) for failure in failures)
 
 
 def _not_together(graded: CriterionScore, result: Result) -> str:
-    """Why the modules cannot be imported together. Of that import, which comes late, only name and line of an error are said."""
+    """Why the modules cannot be imported together: only the name and line of the error, since this import comes late."""
     called = {test_call.target.module for test_call in scripts.current().together(graded.criterion.id)}
     needed = called.union(*map(rubric.current().below, called))
     alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in needed]

@@ -1,9 +1,9 @@
-"""What a student is told of a criterion: what was called, what came back, what probably went wrong, what to read.
+"""The message of a criterion: the call, the result, the likely mistake, and what to read.
 
-About hidden criteria nothing is said that the student's code could have chosen: only the built-in name of an error, a line
-of the student's own file, the name of a known mistake, and sentences of ours. Values are shown
-for public inputs only, and come from a process that had not been given any hidden input. Each thing is said once,
-under the first lost criterion that is shown as early; the others say why they are lost, and refer to it.
+A message about a hidden criterion contains nothing that the student's code could have chosen: only the built-in name of an error, a
+line of the student's own file, the name of a misconception, and our own sentences. Values are shown for public inputs only,
+and come from a process that had received no hidden input. Each thing is said once, under the first lost criterion with the same
+visibility; the others refer to it.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ TOO_LITTLE = "Not checked yet: fix more of the functions in this module first."
 
 
 def message(graded: CriterionScore, result: Result) -> str:
-    """The message of one criterion, in Markdown; "" where there is nothing to say."""
+    """The message of one criterion, in Markdown; "" if there is nothing to say."""
     counted = graded.criterion.counted
     notice = f"This criterion {counted}\n" if counted else ""
     return "\n".join(filter(None, (notice, _message(graded, result))))
@@ -59,7 +59,7 @@ def _message(graded: CriterionScore, result: Result) -> str:
     if criterion.feedback == "score":
         if graded.passed or criterion.counted:
             return ""
-        # What is no answer at all is no wrong answer.
+        # A missing answer is not a wrong answer.
         return f"{no_answer(graded.call_result) or 'Not correct yet. Only the score is shown for this criterion.'}\n"
     if graded.tests is not None:
         return student_tests.told(graded.tests, result.submission)
@@ -85,7 +85,7 @@ def _message(graded: CriterionScore, result: Result) -> str:
 
 
 def _earned(graded: CriterionScore) -> str:
-    """A criterion that is earned in spite of wrong values says so."""
+    """The message of a criterion that is earned although calls fail."""
     if graded.blamed and graded.why == "right":
         names = listed([f"`{name}`" for name in graded.blamed])
         lacks = needed(graded.call_result) if graded.call_result is not None else ""
@@ -102,7 +102,7 @@ def _earned(graded: CriterionScore) -> str:
     charged = [rubric.current().criteria[name] for name in graded.charged]
     places = [f"`{criterion.id}`" for criterion in charged if may_name(graded.criterion, criterion)]
     under = f"under {' and '.join(places)}" if places else "elsewhere"
-    if not again:  # what the mistake does in these calls may be something else
+    if not again:  # the mistake may have another effect in these calls
         return f"Awarded: the failing calls come from {'a mistake' if single else 'mistakes'} counted {under}.\n"
     said = f"Awarded: {'this mistake is' if single else 'these mistakes are'} already counted {under}."
     return " ".join(filter(None, (said, briefly(graded.misconceptions, _function(graded))))) + "\n"
@@ -122,10 +122,10 @@ def _earlier(graded: CriterionScore, module: ModuleResult) -> Iterator[Criterion
 
 @dataclass(frozen=True)
 class _Lost:
-    """A lost criterion, as its paragraphs need it; each is "" where there is nothing to say.
+    """A lost criterion, and the paragraphs of its message; each is "" if there is nothing to say.
 
-    `before` are the mistakes that stand under earlier criteria, with these: `told` are its own among them, `new` its others.
-    `example` is the public example that shows them; `place` is the criterion under which it stands already.
+    `before` are the mistakes under earlier criteria that this one has too: `told` are its own among them, `new` its others.
+    `example` is the public example that shows them; `place` is the criterion that shows it already.
     """
 
     graded: CriterionScore
@@ -150,17 +150,17 @@ class _Lost:
         example = _example(graded)
         place = examples.get(example, "") if example else ""
         if (place or graded.blamed) and example is not None and not _alike(example, graded.call_result):
-            example, place = None, ""  # it stands there for another symptom, or shows that of a helper
+            example, place = None, ""  # it shows another symptom there, or that of a helper
         return cls(graded, module, before, told, new, example, place)
 
     def again(self) -> str:
-        """Every mistake has been told under another criterion."""
+        """Every mistake is described under another criterion."""
         places = " and ".join(dict.fromkeys(f"`{self.before[misconception.id]}`" for misconception in self.told))
         what = briefly(self.told, _function(self.graded))
         return f"Same {'mistake' if len(self.told) == 1 else 'mistakes'} as under {places}: {what}"
 
     def what(self) -> str:
-        """What was called and what is wrong with that, if it is not said by what follows."""
+        """What was called and what is wrong with the result, unless a later paragraph says so."""
         graded, call_result = self.graded, self.graded.call_result
         example = None if self.place else self.example
         if call_result is None or call_result.failure is None:
@@ -169,23 +169,23 @@ class _Lost:
             return ""
         of_form = call_result.failure.kind in ("type", "length", "shape", "dtype")
         if of_form and example is not None and _alike(example, call_result):
-            return ""  # what came back stands under the example
-        # The example gives a line of its own, of another call: two lines in one message would not be told apart.
+            return ""  # the example shows the result
+        # The example names a line of another call: two lines in one message would be confusing.
         raises = example is not None and (example.response.error is not None or example.response.ended is not None)
         said = about_call(f"`{call_result.target.function}`", sentence(call_result, place=not raises))
         wrong = self._otherwise_wrong() if graded.why == "unexplained" else None
         return f"{said} In another call, {lowered(sentence(wrong, place=False))}" if wrong is not None else said
 
     def _otherwise_wrong(self) -> CallResult | None:
-        """A call of the criterion that is wrong in another way than the first, where nothing explains either."""
+        """A call of the criterion that fails in another way than the first, if neither is explained."""
         first = self.graded.call_result
         if self.graded.why not in ("unexplained", "form") or self.graded.blamed or first is None:
             return None
         if first.failure is not None and first.failure.kind == "overwritten":
-            return None  # later calls may return what was written there
+            return None  # later calls may return what was written
         own = (r for r in self.module.call_results if r.test_call.criterion == self.graded.criterion.id)
         others = (r for r in own if r.target == first.target and r.failure is not None and not _alike(r, first))
-        # One that needs other calls may be right where these are not made.
+        # A call that needs other calls may pass without them.
         return next((r for r in others if not r.test_call.needs), None)
 
     def beside(self) -> str:
@@ -235,14 +235,14 @@ class _Lost:
         return AT_HOME.format(function=call_result.target.function)
 
     def _unsteady(self) -> bool:
-        """Whether a public call of the function gave different results."""
+        """Whether a public call of the function returned different results."""
         target = self.graded.call_result.target if self.graded.call_result is not None else None
         return any(
             is_unsteady(own) for test_call, own in self.module.probe_results.items() if test_call.target == target
         )
 
     def public(self) -> str:
-        """What the public examples say of a failure that none of them shows."""
+        """What the public examples show about a failure that none of them has."""
         call_result, graded = self._record_without_example(), self.graded
         if call_result is None or call_result.failure is None or _is_named(graded) or graded.blamed:
             return ""
@@ -252,7 +252,7 @@ class _Lost:
             return REMEMBERED if graded.depends and wrong > 1 else UNSTEADY
         if wrong:
             return REMEMBERED if graded.depends else ""
-        # The worked examples of the docstrings are public calls as well.
+        # The worked examples of the docstrings are public calls too.
         criteria = rubric.current().criteria
         own = (r for r in self.module.call_results if r.target == call_result.target and r.test_call.criterion)
         if any(r.failure is not None and criteria[r.test_call.criterion].looks_at == "examples" for r in own):
@@ -279,7 +279,7 @@ class _Lost:
         return call_result if call_result.failure is not None else None
 
 
-# The paragraphs of a lost criterion in their order; the first row where all its mistakes stand under other criteria already.
+# The paragraphs of a lost criterion, in order; the first row if all its mistakes are under other criteria already.
 AGAIN = (_Lost.again, _Lost.another, _Lost.undecided)
 PARAGRAPHS = (
     _Lost.what,
@@ -297,7 +297,7 @@ PARAGRAPHS = (
 
 
 def _alike(example: CallResult, call_result: CallResult | None) -> bool:
-    """Whether an example is wrong in the way of the record that a message begins with."""
+    """Whether an example fails in the same way as the call that the message begins with."""
     if call_result is None or call_result.failure is None or example.failure is None:
         return True
     return (example.failure.kind, _error(example)) == (call_result.failure.kind, _error(call_result))
@@ -308,7 +308,7 @@ def _error(call_result: CallResult) -> str:
 
 
 def _is_named(graded: CriterionScore) -> bool:
-    """Whether more is known of its mistakes than the line."""
+    """Whether more than the line of a mistake is known."""
     return any(misconception.right for misconception in graded.misconceptions)
 
 
@@ -317,7 +317,7 @@ def _function(graded: CriterionScore) -> str:
 
 
 def _example(graded: CriterionScore) -> CallResult | None:
-    """The public example that a message shows: one that is wrong in what the criterion was lost to."""
+    """The public example that a message shows."""
     shown, call_result = graded.shown, graded.call_result
     full = graded.criterion.feedback == "full"
     if not full or shown is None or shown.failure is None or call_result is None or call_result.failure is None:
@@ -328,5 +328,5 @@ def _example(graded: CriterionScore) -> CallResult | None:
 
 
 def _examples(example: CallResult, module: ModuleResult) -> list[CallResult]:
-    """The public examples of the function of an example, as they were first played."""
+    """The public examples of the function of an example, as they first ran."""
     return [r for r in module.call_results if not r.test_call.criterion and r.target == example.target]

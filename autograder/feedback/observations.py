@@ -1,7 +1,7 @@
-"""What can be said about wrong values without guessing, where no known mistake explains them.
+"""Observations about wrong values that no misconception explains.
 
-Made from public examples only: the words are ours, the figures are the student's own. What holds on every wrong example of the
-function comes first; what does not help to find a line is not said.
+They come from public examples only: the words are ours, the numbers the student's. What is true of every failing example of the
+function comes first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ Array = np.ndarray[Any, Any]
 
 
 def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: Sequence[ProbeResult] = ()) -> str:
-    """A few sentences about a wrong public example, or "". `examples` are all public examples of the same function.
+    """A few sentences about a failing public example, or "". `examples` are all public examples of the same function.
 
-    `outcomes` are those of the trials of the example; what is said of all calls must hold of those that are wrong.
+    `outcomes` are the results of its probes; a sentence about all calls must be true of the failing ones.
     """
     test_call = example.test_call
     if test_call.rules.error or example.response.ended is not None:
@@ -51,7 +51,7 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
 
 
 def differs_by(example: CallResult) -> str:
-    """How the values of a public example differ; "" where it returned none."""
+    """How the result of a public example differs; "" if there is none."""
     test_call = example.test_call
     return (
         difference(test_call.expected, example.response.value, test_call.allowed, test_call.parts)
@@ -61,7 +61,7 @@ def differs_by(example: CallResult) -> str:
 
 
 def _right_with(outcomes: Sequence[ProbeResult]) -> str:
-    """What can be another in the call so that its result is right."""
+    """The changes of the call that make its result right."""
     right = (outcome.probe.change for outcome in outcomes[1:] if outcome.call_result.failure is None)
     words = dict.fromkeys(filter(None, right))
     return f"The same call is correct with {', and with '.join(list(words)[:FEW])}." if words else ""
@@ -79,9 +79,9 @@ def _returned(call_result: CallResult) -> bool:
 
 
 def _other_arguments(wrong: Sequence[CallResult], made_up: Sequence[CallResult]) -> str:
-    """What the first result would be right for, if each other wrong one would be so too, or cannot tell.
+    """The other arguments for which the first result is right, if every other failing result is too, or cannot tell.
 
-    Of those that are made up each must be right for it.
+    Made-up calls must each be right for them.
     """
     for sentence, value in others(wrong[0].test_call):
         if (
@@ -98,7 +98,7 @@ def _agrees(call_result: CallResult, sentence: str) -> bool:
 
 
 def _mixed(call_result: CallResult, value: Any) -> bool:
-    """Whether a result is this value; of a tuple the parts that are right need not be."""
+    """Whether a result is this value, apart from the right parts of a tuple."""
     expected, actual, allowed = (
         call_result.test_call.expected,
         call_result.response.value,
@@ -114,12 +114,12 @@ def _mixed(call_result: CallResult, value: Any) -> bool:
 
 # What a wrong result depends on and the right one does not, or the reverse, found by moving one thing at a time.
 #
-# It names kinds of mistakes of which there is no list: an argument that is not used, a mean over too many axes, the queries of one
-# head for all. Each sentence says what was seen in trials of a public call, and no more.
+# This describes kinds of unlisted mistakes: an unused argument, a mean over too many axes, the queries of one head for all. Each
+# sentence says only what the probes of a public call showed.
 
 
 def dependence(outcomes: Sequence[ProbeResult]) -> str:
-    """Sentences about the trials of one call, of which the first is the call itself; "" where both depend on the same."""
+    """Sentences about the probes of one call, the first of which is the call itself; "" if both results depend on the same."""
     moves = [outcome for outcome in outcomes[1:] if outcome.probe.path]
     if not moves:
         return ""
@@ -149,7 +149,7 @@ def dependence(outcomes: Sequence[ProbeResult]) -> str:
 
 
 def _again(outcome: ProbeResult, number: int, names: Sequence[str]) -> Array:
-    """Where your result moves among other numbers; everywhere, where that was not played."""
+    """Where the student's result moves with other numbers; everywhere, if that was not tried."""
     shape = np.shape(part(outcome.call_result.test_call.expected, number, names))
     moves = [
         moved(*(part(call_result.response.value, number, names) for call_result in pair)) for pair in outcome.again
@@ -159,8 +159,9 @@ def _again(outcome: ProbeResult, number: int, names: Sequence[str]) -> Array:
 
 
 def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, str]]:
-    """The coarsest thing in which the two differ, first the coarsest: the whole argument (0), rows, columns or entries of it (1),
-    a row of it that moves a row of the result (2)."""
+    """The coarsest unit in which the two differ: the whole argument (0), its rows, columns or entries (1), or a row that
+    moves a row of the result (2).
+    """
     entries, *arrays = zip(*pairs, strict=True)
     right, yours, again, *elsewhere = (np.array(array).reshape(len(pairs), -1) for array in arrays)
     ever = np.max([right, *np.abs(elsewhere)], axis=0)  # what moves the right result, here or elsewhere
@@ -193,7 +194,7 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
 
 
 def _where(mask: Array) -> str:
-    """Which rows, columns or entries of an argument: "" for none, or too many to name."""
+    """The rows, columns or entries of an argument: "" for none, or too many to name."""
     if not mask.any() or mask.all():
         return ""
     lines = (
@@ -211,6 +212,6 @@ def _listed(singular: str, plural: str, places: Sequence[str]) -> str:
 
 
 def _sentence(what: str, result: str, yours: bool, row: str = "") -> str:
-    """`yours`: your result moves and the right one does not; else the reverse."""
+    """`yours`: the student's result moves and the right one does not; else the reverse."""
     moves = "changed, but should not have" if yours else "stayed the same, but should have changed"
     return f"When only {what} was changed, {row}your {result} {moves}."

@@ -1,5 +1,5 @@
-"""Other arguments for a public example, and what the reference gives for them: a result that is right for one of these says
-what the student's code does with the argument.
+"""Other arguments for a public example, and the reference's results: a result that is right for one of these shows what the
+student's code does with the argument.
 
 Public examples are the same for every submission, so each is computed once and kept.
 """
@@ -25,11 +25,10 @@ RIGHT = "Your result would be correct"
 
 @lru_cache(maxsize=1024)
 def others(test_call: TestCall) -> tuple[tuple[str, Any], ...]:
-    """What the reference gives for other arguments than those of a public example, where that is something else.
+    """The reference's results for other arguments than those of a public example, where they differ.
 
-    Each result comes after the sentence for who returns it: "Your result would be correct with `mask=None`." A result that holds
-    little information, like three tokens, is the same for too many arrays to say anything: there only a flag, a word, a count or
-    None is another.
+    Each has the sentence for code that returns it: "Your result would be correct with `mask=None`." A small result, such as three
+    tokens, is the same for too many arrays to say anything; for it, only flags, strings, counts and None are changed.
     """
     function = reference.functions()[test_call.target.function]
     kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(test_call.expected)]
@@ -44,13 +43,13 @@ def others(test_call: TestCall) -> tuple[tuple[str, Any], ...]:
 
 @lru_cache(maxsize=4096)
 def right_for(test_call: TestCall, sentence: str) -> Any:
-    """The result that is right by a sentence of `others`; None where the reference gives none."""
+    """The result that is right by a sentence of `others`; None if the reference has none."""
     calls = _calls(test_call, reference.functions()[test_call.target.function], arguments(test_call))
     return next((_result(call) for said, call, _ in calls if said == sentence), None)
 
 
 def _result(call: Callable[[], Any]) -> Any:
-    """What the reference gives; None where it refuses the arguments, as most."""
+    """The reference's result; None if it rejects the arguments."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -62,7 +61,7 @@ def _result(call: Callable[[], Any]) -> Any:
 def _calls(
     test_call: TestCall, function: Callable[..., Any], given: Arguments
 ) -> Iterator[tuple[str, Callable[[], Any], bool]]:
-    """The sentence, the call, and whether it is plain: the most likely mix-ups first."""
+    """The sentence, the call, and whether it is plain: the likeliest mix-ups first."""
     for words, changed in plain(test_call.target.function, given):
         yield f"{RIGHT} with {words}.", partial(function, **changed), True
         if words.endswith("one larger"):
@@ -104,7 +103,7 @@ def _exchangeable(first: Any, second: Any) -> bool:
 
 
 def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Other values for an argument or for what is in it. `name` has no closing mark yet."""
+    """Other values for an argument or a part of it. `name` has no closing mark yet."""
     if isinstance(value, np.ndarray):
         yield from ((f"{name}` {words}", changed) for words, changed in _arrays(value))
     elif isinstance(value, dict):

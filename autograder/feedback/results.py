@@ -1,6 +1,6 @@
-"""A Result as Gradescope's results.json: one entry of `tests` for each criterion, on both roads.
+"""A Result as Gradescope's results.json: one entry of `tests` per criterion, in Otter and in `grade`.
 
-Source: Gradescope, Autograder specifications, "Output format". Written last, by the grader, atomically.
+Source: Gradescope, Autograder specifications, "Output format". The grader writes it last, atomically.
 """
 
 import json
@@ -45,14 +45,14 @@ def _entry(graded: CriterionScore, result: Result) -> dict[str, Any]:
         "output_format": "md",
         "extra_data": {
             "criterion": criterion.id,
-            # Those that points were lost to: what is earned in spite of a mistake has none.
+            # Those that cost points; an earned criterion has none.
             "misconceptions": [] if earned else list(dict.fromkeys(m.id for m in graded.misconceptions if m.right)),
         },
     }
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that it is there completely or not at all, even when the machine stops in between."""
+    """Write a file completely or not at all, even if the machine stops."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
@@ -68,4 +68,4 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def dump(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2) + "\n"  # ASCII: a change of direction stands in no file as it is
+    return json.dumps(document, indent=2) + "\n"  # ASCII, so the file contains no bidirectional control characters

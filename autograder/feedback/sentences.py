@@ -1,7 +1,7 @@
-"""What is wrong with one call, in words that the student's code cannot choose; and known mistakes in words.
+"""Sentences about one failing call, in words that the student's code cannot choose; and about misconceptions.
 
-Of hidden calls is said: the kind of failure, what the docstring says instead, the built-in name of an error and its line. What
-came back is said of public examples only.
+A sentence about a hidden call has the kind of failure, what the docstring says instead, and the built-in name of an error and its
+line. Results are shown for public examples only.
 """
 
 import inspect
@@ -43,7 +43,7 @@ FAULTS = {
 def sentence(call_result: CallResult, place: bool = True, files: tuple[str, ...] = ()) -> str:
     """What is wrong with one call, hidden or not, as a sentence that begins with "It" or "The".
 
-    `place`: whether the line of an error is said. It is said of the module's own file, and of `files`.
+    `place`: whether to name the line of an error, in the module's own file or in `files`.
     """
     assert call_result.failure is not None
     own = (f"{call_result.target.module}.py", *files) if place else ()
@@ -61,24 +61,24 @@ def sentence(call_result: CallResult, place: bool = True, files: tuple[str, ...]
 
 
 def about_call(function: str, said: str) -> str:
-    """A sentence about a call, as `sentence` gives it, that says which function was called."""
+    """A sentence of `sentence` that names the called function."""
     return f"{function}{said[2:]}" if said.startswith("It ") else f"{function} was called. {said}"
 
 
 def lowered(said: str) -> str:
-    """A sentence as it continues another one."""
+    """A sentence as the continuation of another one."""
     return said[:1].lower() + said[1:]
 
 
 def _part(call_result: CallResult) -> str:
-    """ " for `var`" if only that part of a tuple has the wrong form; "" where the whole result has."""
+    """ " for `var`" if only that part of a tuple is wrong; "" for the whole result."""
     found = re.match(r"part \[(\d+)\]", call_result.failure.text if call_result.failure else "")
     names = call_result.test_call.parts
     return f" for {f'`{names[int(found[1])]}`' if names else found[0]}" if found else ""
 
 
 def form_of_example(call_result: CallResult) -> str:
-    """What is wrong in the form of a public example's result, with what came back; "" where its form is right."""
+    """What is wrong with the type, shape or dtype of a public example's result, which is shown; "" if nothing."""
     test_call = call_result.test_call
     if call_result.failure is None or call_result.failure.kind not in FORMS:
         return ""
@@ -94,15 +94,14 @@ def form_of_example(call_result: CallResult) -> str:
 
 
 def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
-    """How a call, or an import, ended the student's process; `files` are those whose lines may be said."""
+    """How a call, or an import, ended the student's process; `files` are those whose lines may be named."""
     loop = where(end.file, end.line, files, "in the loop on line")
     loop += ": look for an infinite loop" * bool(end.line)
     return ENDED.get(end.why, ENDED["crash"]).format(what=what, where=loop)
 
 
 def unwritten(call_result: CallResult | None, submission: Submission) -> str:
-    """A sentence about a function that computes nothing, as its text says, or that is defined twice, the last time so; "" for
-    others, and where it cannot be called as it should be."""
+    """A sentence about a function that computes nothing, according to its source; "" for others."""
     if call_result is None or (
         call_result.response.error is not None and call_result.response.error.hint == "signature"
     ):
@@ -112,13 +111,13 @@ def unwritten(call_result: CallResult | None, submission: Submission) -> str:
 
 @lru_cache(8)
 def _stubs(text: bytes) -> dict[str, str]:
-    """The sentences about all functions of a file that compute nothing: its text is read once for all criteria."""
+    """The sentences about all functions of a file that compute nothing, read once for all criteria."""
     every = definitions(text).items()
     return {name: f"`{name}` is not written yet. {twice(name, own)}".strip() for name, own in every if is_stub(own[-1])}
 
 
 def lacking(call_result: CallResult) -> str:
-    """The contract function of the same module that a call needs, and that is not written or not there; "" if none."""
+    """The unimplemented or missing contract function of the same module that a call needs; "" if none."""
     error = call_result.response.error
     if error is None or error.kind not in ("NotImplementedError", "NameError"):
         return ""
@@ -161,7 +160,7 @@ def _raised(error: Error, call_result: CallResult, files: tuple[str, ...]) -> st
 
 
 def returns(target: Target) -> str:
-    """What the docstring of a function says of its result, as half a sentence; "" where it says nothing."""
+    """What the docstring of a function says about its result, as a clause; "" if nothing."""
     return what_returns(inspect.getdoc(reference.functions()[target.function]) or "")
 
 
@@ -173,21 +172,21 @@ def _changed(call_result: CallResult) -> str:
     test_call = call_result.test_call
     if test_call.kind == "call":
         names = [*names[: len(test_call.args)], *test_call.kwargs]  # arguments by keyword are counted after the others
-    # Positions and paths are those of arguments that the grader has made: nothing in them is the student's choice.
+    # Positions and paths are those of the grader's arguments, so the student's code cannot choose them.
     said = in_words(names, call_result.response.changed)
-    # A call that raised an error may have changed them before.
+    # A call may have changed them before it raised an error.
     seen = "After the call, its arguments were modified" if test_call.kind == "changes" else "It modified its arguments"
     return f"{seen}: {said}. {WORK_ON_COPIES}"
 
 
-# Mistakes in words: what the code does and what is right, two parts that cannot be confused
+# Misconceptions in words: what the code does, and what it should do
 
 
 def named(misconceptions: Sequence[Misconception], function: str = "", at_least: bool = False) -> str:
-    """The full text of mistakes, as paragraphs. `function` is the one that is said to have been called: of others the name is said.
+    """The full text of misconceptions, as paragraphs. Other functions than `function` are named.
 
-    The same mistake in two functions is told once, and so is what is right where it is the same for all. Of a repair (repair.py)
-    only the line is known.
+    The same mistake in two functions is described once, and so is a common correction. For a repair (repair.py) only the line is
+    known.
     """
     repairs = [misconception for misconception in misconceptions if not misconception.right]
     if repairs:
@@ -212,7 +211,7 @@ def named(misconceptions: Sequence[Misconception], function: str = "", at_least:
 
 
 def undecided(misconceptions: Sequence[Misconception]) -> str:
-    """What several mistakes share that do the same on every call: a whole sentence or half of one, or ""."""
+    """What several indistinguishable misconceptions have in common: a sentence, a clause, or ""."""
     does, right = (
         {misconception.does for misconception in misconceptions},
         {misconception.right for misconception in misconceptions},
@@ -227,8 +226,8 @@ def analysis(misconceptions: Sequence[Misconception]) -> str:
 
 
 def briefly(misconceptions: Sequence[Misconception], function: str = "") -> str:
-    """What the code does, without what is right: for a line that refers to the full text. Of others than `function` the name is
-    said."""
+    """What the code does, without the correction: for a line that refers to the full text. Other functions than `function` are
+    named."""
     same: dict[str, list[Misconception]] = {}
     for misconception in misconceptions:
         same.setdefault(misconception.does, []).append(misconception)
@@ -236,7 +235,7 @@ def briefly(misconceptions: Sequence[Misconception], function: str = "") -> str:
 
 
 def seen(misconception: Misconception) -> bool:
-    """Whether a mistake was observed, and is neither a repair nor one of the known ones that reproduce the results."""
+    """Whether a mistake was observed, rather than being a repair or a misconception that reproduces the results."""
     return not misconception.edits and not misconception.whole and bool(misconception.right)
 
 

@@ -1,6 +1,6 @@
-"""What students are told about their tests: how many misconceptions they detect, one that they do not, or why they earn nothing.
+"""Messages about students' tests: how many misconceptions they detect, one that they miss, or why they earn nothing.
 
-Nothing here was chosen by the code that ran: names and lines are those of the student's own file.
+The code that ran chooses nothing here: names and lines are those of the student's own file.
 """
 
 from autograder.feedback.sentences import ended
@@ -50,7 +50,7 @@ def _why(response: Response) -> str:
 
 
 def _rejection(tests: FunctionTests, submission: Submission) -> str:
-    """Which test fails where, on what kind of correct solution."""
+    """Which test fails where, on which kind of correct solution."""
     outcome = tests.outcome
     style = f"a correct solution in this style: {tests.style}" if tests.style else "the reference solution"
     if outcome.response.ended is not None:

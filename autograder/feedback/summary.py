@@ -1,6 +1,6 @@
-"""The message on top of a student's page, which is shown at once: what is wrong with the upload, and what is no answer.
+"""The message on top of a student's page, shown at once: problems of the upload, and missing answers.
 
-Each line is data as well (`notes`), so that nothing is ever read back out of the text.
+Each line is data as well (`notes`), so nothing is parsed back from the text.
 """
 
 import html
@@ -37,9 +37,7 @@ RELATIVE = "Your files are not a package: import without the dot."
 
 @dataclass(frozen=True)
 class TopNote:
-    """A line on top: its kind, the file that it is about ("" for the whole upload), its text in Markdown, and the module
-    that it stands under, if one.
-    """
+    """A line on top: its kind, its file ("" for the whole upload), its text in Markdown, and its module, if any."""
 
     kind: str
     path: str
@@ -52,7 +50,7 @@ class TopNote:
 
     @property
     def plain(self) -> str:
-        """The same for tables, which show no Markdown."""
+        """The text for tables, without Markdown."""
         # Between marks of code nothing is escaped.
         parts = [
             part if n % 2 else _ESCAPED.sub(r"\1", html.unescape(part)) for n, part in enumerate(self.text.split("`"))
@@ -62,13 +60,13 @@ class TopNote:
 
 
 def summary(result: Result) -> str:
-    """The message on top: what is earned and what costs, what could not be used, and what the criteria are."""
+    """The message on top: what is earned and what costs points, what could not be used, and what the criteria are."""
     lines = [note.line for note in notes(result)]
     return f"{_standing(result)}\n\n" + "\n".join([*lines, "", RULE]).strip() + "\n"
 
 
 def _standing(result: Result) -> str:
-    """The points that are shown at once, as all on top is, and what they were lost to."""
+    """The points that are shown at once, and what costs points."""
     seen = [graded for graded in result.graded if graded.criterion.visible]
     points, most = sum(graded.points for graded in seen), sum(graded.criterion.most for graded in seen)
     lost = [graded for graded in seen if graded.points < graded.criterion.most]
@@ -82,7 +80,7 @@ def _standing(result: Result) -> str:
 def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
     """The cause of a loss, as the end of a sentence: the mistakes if all are named, else the files; "" if nothing was lost.
 
-    `lost` are the module and the named mistakes of each criterion.
+    `lost` are the module and the named misconceptions of each criterion.
     """
     criteria = list(lost)
     misconceptions = sorted({misconception for _, named in criteria for misconception in named})
@@ -94,7 +92,7 @@ def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
 
 
 def notes(result: Result) -> tuple[TopNote, ...]:
-    """Notes on the upload, on modules that could not be used, and on answers that are none."""
+    """Notes on the upload, on modules that could not be used, and on missing answers."""
     upload = [TopNote(note.kind, note.path, str(note)) for note in result.submission.notes]
     paths = {note.path for note in upload}
     of_modules = (note for module in result.modules for note in _of_module(module, result.submission))
@@ -120,7 +118,7 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
 
 
 def not_imported(module: ModuleResult, submission: Submission) -> str:
-    """Why a module could not be used, as a sentence or two."""
+    """Why a module could not be used, in a sentence or two."""
     trouble = submission.trouble(module.module, rubric.current().files)
     if trouble:
         return trouble
@@ -146,7 +144,7 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
 
 
 def _what_to_do(error: Error, code: str, content: bytes) -> str:
-    """The advice on an error of an import, raised in the line `code` of a file."""
+    """Advice on an import error, raised in the line `code` of a file."""
     if not _is_utf8(content):
         return UTF8
     if "SyntaxError" in error.kinds and code and parsed(content) is None:
@@ -166,12 +164,12 @@ def _absolute(module: str, names: str) -> str:
 
 
 def _code(line: str) -> str:
-    """A line of a student's file in Markdown, which cannot end the marks of code."""
+    """A line of a student's file in Markdown, with code marks that it cannot end."""
     return f"`{printable(line, ' ', 100).replace('`', chr(39))}`"
 
 
 def _meant(text: str) -> str:
-    """The function that an import of a name which a module does not have is likely meant for, as a question; "" for none."""
+    """The function that was probably meant by an import of an unknown name, as a question; "" if none."""
     found = re.match(r"cannot import name '(\w+)' from '(\w+)'", text)
     module = rubric.current().modules.get(found[2]) if found else None
     if found is None or module is None or found[1] in module.functions:
@@ -187,7 +185,7 @@ def _line(content: bytes, number: int) -> str:
 
 
 def _is_utf8(content: bytes) -> bool:
-    """Whether a file is text in UTF-8, or declares the encoding that it is in."""
+    """Whether a file is UTF-8, or declares its encoding."""
     try:
         decoded(content)
     except UnicodeDecodeError:
@@ -198,16 +196,16 @@ def _is_utf8(content: bytes) -> bool:
 
 
 def no_answer(call_result: CallResult | None) -> str:
-    """Why a question has no answer at all; "" where there is one, right or wrong. Says nothing of which letter it is.
+    """Why a question has no answer; "" if it has one, right or wrong. It never reveals the letter.
 
-    The function that answers questions has no arguments, so nothing that is said here can come from a hidden input.
+    The function that answers questions takes no arguments, so nothing here can come from a hidden input.
     """
     reason = _reason(call_result) if call_result is not None else ""
     return _filled(reason, [call_result.test_call.rules.question]) if reason and call_result is not None else ""
 
 
 def _reason(call_result: CallResult) -> str:
-    """The same, with {questions} where they are to be named."""
+    """The same, with {questions} for their names."""
     if not call_result.test_call.rules.question or call_result.failure is None:
         return ""
     function, question = f"`{call_result.target.function}`", call_result.test_call.rules.question

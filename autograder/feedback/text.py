@@ -1,7 +1,6 @@
-"""What a student's code has said (the text of an error), made fit to be shown: the one cleaner of this package; and numbers.
+"""Makes a student's text (an error message) fit to be shown; and formats numbers and lists.
 
-It is on one line, short, and no mark in it has a meaning; folders of the machine and addresses in memory are taken out. Names of
-files are cleaned by submissions/text.py, which this builds on.
+The text is put on one short line without markup, folders and memory addresses. submissions/text.py cleans file names.
 """
 
 import re
@@ -22,14 +21,14 @@ def said(text: str) -> str:
 
 
 def said_in_code(text: str) -> str:
-    """A student's text for a block of code, which it cannot end."""
+    """A student's text for a code block, which it cannot end."""
     return printable(_without_places(text), " ", LONGEST).replace("```", "'''")
 
 
 def _without_places(text: str) -> str:
-    """The text without folders: of a path only the name of the file is left, which is enough to find it at home.
+    """The text without folders: only file names remain.
 
-    The sandbox's folder has another name in every run, and where the grader lies on its machine is nobody's business.
+    The sandbox's folder has another name in every run, and the grader's folders are private.
     """
     text = _QUOTED.sub(lambda match: f"{match[1]}{_name(match[2])}{match[1]}", text)
     text = _PLACE.sub(lambda match: _name(match[0]), text)

@@ -1,4 +1,4 @@
-"""When a student is shown what: a message may speak of another criterion only if that one is shown no later than itself."""
+"""What a message may mention: only criteria that are shown no later than itself."""
 
 from autograder.homework.rubric import Criterion
 
@@ -7,10 +7,10 @@ TELLS = ("score", "diagnosis", "full")
 
 
 def may_name(reader: Criterion, subject: Criterion) -> bool:
-    """Whether the verdict of `subject` is shown wherever the message of `reader` is."""
+    """Whether the verdict of `subject` is visible wherever the message of `reader` is."""
     return ORDER.index(subject.visibility) <= ORDER.index(reader.visibility)
 
 
 def tells_as_much(reader: Criterion, subject: Criterion) -> bool:
-    """Whether who reads the message of `reader` can read as much under `subject`."""
+    """Whether a reader of the message of `reader` can read as much under `subject`."""
     return may_name(reader, subject) and TELLS.index(subject.feedback) >= TELLS.index(reader.feedback)

@@ -10,28 +10,28 @@ _ADVICE = {errno.ENOSPC: _NO_ROOM, errno.EDQUOT: _NO_ROOM, errno.EROFS: _CLOSED,
 
 
 class CommandError(Exception):
-    """Something that a person can mend: the machine, the homework, the kit. The text says what, and what to do about it."""
+    """An error that a user can fix: of the machine, the homework or the kit. The text says what is wrong and what to do."""
 
     status = 1
 
 
 class ArgumentsError(CommandError):
-    """The arguments name nothing that the command can use."""
+    """The arguments are unusable."""
 
     status = 2
 
 
 class SandboxError(CommandError):
-    """The sandbox failed for reasons of this machine, which no student can cause."""
+    """The sandbox failed because of the machine; no student can cause this."""
 
 
 def of_system(error: OSError, place: Path | str = "") -> CommandError:
-    """What the system refused, on one line: where (`place` unless the error says it), why, and what to do."""
+    """An error of the operating system on one line: where (`place` unless the error names it), why, and what to do."""
     if isinstance(error, shutil.Error):
-        # Its text names every file that could not be copied, thousands where a disk is full. The first one says it all.
+        # Its text names every file that could not be copied, thousands if the disk is full. The first one is enough.
         first = error.args[0][0] if isinstance(error.args[0], list) and error.args[0] else error
         return CommandError(f"{place}: {str(first[-1] if isinstance(first, tuple) else first)[:300]}")
-    # A copy names both its ends, and it is the second one, where it writes, that is full or closed.
+    # A copy names both paths; the second one, the target, is full or read-only.
     where = error.filename2 or error.filename or place
     why = error.strerror or str(error)[:300] or type(error).__name__
     advice = _ADVICE.get(error.errno or 0, "")

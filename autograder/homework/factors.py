@@ -1,8 +1,8 @@
-"""What each function may be called with, laid out once: factors, and the values of each.
+"""The inputs that the hidden suites must cover: for each function, the factors of its arguments and their values.
 
-A table for each module stands beside its suite, in `suites/<module>_factors.py`. A value is a few words with a condition on the
-arguments, so that the calls of any suite can be held against it. The hidden suites make calls of every value, and of every
-pair of values of two factors that interact; `audit/blind_spots.py` looks for each such class of calls in them.
+A table for each module is in `suites/<module>_factors.py`. A value is a few words with a condition on the arguments, so the
+calls of any suite can be checked against it. The hidden suites make calls of every value, and of every pair of values of two
+factors that interact; the audit finds classes without a call.
 """
 
 import inspect
@@ -23,11 +23,11 @@ Values = Mapping[str, Condition]
 
 @dataclass(frozen=True)
 class Factor:
-    """One thing in which the calls of a function may differ.
+    """One property in which the calls of a function may differ.
 
-    `about` are the short names of the criteria that speak of it. `values` maps the words for each value to its condition: a
-    function of arguments, by their names, and, if wanted, of `result`, which is what the reference makes of them. Several
-    values may hold for one call; a call that raises has no result, and no condition on the result holds for it.
+    `about` are the short names of the criteria that it concerns. `values` maps the words for each value to its condition: a
+    function of arguments, by name, and optionally of `result`, the reference's result. Several values may be true of one
+    call; a call that raises has no result, so no condition on the result is true.
     """
 
     name: str
@@ -37,9 +37,9 @@ class Factor:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The factors of one function and the pairs of them that interact.
+    """The factors of one function, and the pairs of them that interact.
 
-    `never` are the pairs of values that no allowed call has together.
+    `never` are the pairs of values that no valid call combines.
     """
 
     factors: tuple[Factor, ...]
@@ -49,9 +49,9 @@ class Inputs:
 
 @dataclass(frozen=True)
 class InputClass:
-    """The calls of `function` for which all conditions hold.
+    """The calls of `function` for which all conditions are true.
 
-    `about` are the ids of the criteria that grade it. `uses` are the arguments whose value in this class is not their default.
+    `about` are the ids of the criteria that grade it. `uses` are the arguments whose value in this class is not the default.
     """
 
     module: str
@@ -62,7 +62,7 @@ class InputClass:
     uses: tuple[str, ...]
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        """Whether a call is of this class; `values` as `seen` gives them."""
+        """Whether a call belongs to this class; `values` are those of `seen`."""
         for condition in self.conditions:
             wanted = [values[name] for name in parameters(condition)]
             if any(isinstance(value, Exception) for value in wanted):
@@ -70,7 +70,7 @@ class InputClass:
             try:
                 if not condition(*wanted):
                     return False
-            except IndexError:  # it speaks of an axis, or of an entry, that this call does not have
+            except IndexError:  # this call has no such axis or entry
                 return False
             except Exception as error:
                 error.add_note(f"in {condition} of {parameters(condition)}")
@@ -79,14 +79,14 @@ class InputClass:
 
 
 def factor(name: str, about: str, values: Values) -> Factor:
-    """A factor; `about` are names of criteria with blanks between them."""
+    """A factor; `about` are names of criteria, separated by spaces."""
     return Factor(name, tuple(about.split()), values)
 
 
 def inputs(
     *factors: Factor, pairs: tuple[tuple[str, str], ...] = (), never: tuple[tuple[str, str], ...] = ()
 ) -> Inputs:
-    """The factors of one function, the names of those that interact, and the pairs of values that cannot be."""
+    """The factors of one function, the names of those that interact, and the impossible pairs of values."""
     return Inputs(factors, pairs, frozenset(map(frozenset, never)))
 
 
@@ -99,9 +99,9 @@ def of_module(module: str) -> dict[str, Inputs]:
 
 
 def classes(module: str) -> Iterator[InputClass]:
-    """The classes of a module: ways of giving arguments, values of factors, pairs of values of two factors that interact."""
+    """The input classes of a module: ways of passing arguments, values of factors, pairs of values that interact."""
     for function, table in of_module(module).items():
-        # Each argument given by name; those with a default also by position, and left out.
+        # Each argument by name; those with a default also by position, and omitted.
         criteria = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
         about, optional = frozenset(criteria) - {f"{module}.dtype", f"{module}.purity"}, defaults(function)
         for name in inspect.signature(reference.functions()[function]).parameters:
@@ -126,7 +126,7 @@ def classes(module: str) -> Iterator[InputClass]:
 
 
 def seen(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> dict[str, Any]:
-    """The values of a call that conditions may ask for: each argument by name; `result`; `named` and `left_out`, sets of names."""
+    """The values that conditions may use: each argument by name; `result`; `named` and `left_out`, sets of names."""
     signature = inspect.signature(reference.functions()[function])
     bound = signature.bind(*args, **kwargs)
     left_out = signature.parameters.keys() - bound.arguments.keys()
@@ -135,14 +135,14 @@ def seen(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], result
 
 
 def defaults(function: str) -> dict[str, Any]:
-    """The arguments of a function that may be left out, with what they are then."""
+    """The arguments of a function that have defaults, with these."""
     parameters = inspect.signature(reference.functions()[function]).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 @cache
 def parameters(condition: Condition) -> tuple[str, ...]:
-    """The names of the values that a condition asks for: its parameters without a default."""
+    """The names that a condition uses: its parameters without a default."""
     return tuple(p.name for p in inspect.signature(condition).parameters.values() if p.default is p.empty)
 
 
@@ -155,7 +155,7 @@ def _input_class(module: str, function: str, chosen: Mapping[str, Factor]) -> In
 
 
 def _used(condition: Condition, name: str, default: Any) -> bool:
-    """Whether a condition asks for another value of the argument than its default."""
+    """Whether a condition uses another value of the argument than its default."""
     parts: tuple[Condition, ...] = getattr(condition, "parts", ())
     if parts:
         return any(_used(part, name, default) for part in parts)
@@ -163,11 +163,11 @@ def _used(condition: Condition, name: str, default: Any) -> bool:
     return name in names and (names != (name,) or not condition(default))
 
 
-# Values of factors that many functions share: axes, lengths, entries, masks.
+# Values that many functions share: axes, lengths, entries, masks.
 
 
 def leading(name: str, own: int) -> Values:
-    """The axes that an array may have before its own `own` axes."""
+    """The axes of an array before its last `own` axes."""
 
     def before(value: Any) -> tuple[int, ...]:
         shape: tuple[int, ...] = np.shape(value)[: np.ndim(value) - own]
@@ -196,12 +196,12 @@ def length(name: str, axis: int, large: int = 16) -> Values:
 
 
 def layout(name: str) -> Values:
-    """How an array lies in memory."""
+    """The memory layout of an array."""
     return _of(name, {"by columns": lambda x: x.flags.fnc})
 
 
 def order(name: str, first: str) -> Values:
-    """The order of the keys of a dict, of which `first` is usually the first."""
+    """The order of the keys of a dict; `first` usually comes first."""
     return _of(name, {"keys in another order": lambda params: next(iter(params)) != first})
 
 
@@ -231,7 +231,7 @@ def count(name: str, *values: int, above: int | None = None) -> Values:
 
 
 def masks(name: str = "mask") -> Values:
-    """The shapes of a mask for scores whose own axes, the last two, are those of queries and keys."""
+    """The shapes of a mask for scores, whose last two axes are queries and keys."""
     forms: dict[str, Condition] = {
         "(queries, keys)": lambda m: m.ndim == 2 and 1 not in m.shape,
         "(1, keys)": lambda m: m.ndim == 2 and m.shape[0] == 1 < m.shape[1],
@@ -253,7 +253,7 @@ def hidden(name: str = "mask") -> Values:
     """The ways in which a mask hides keys."""
 
     def blind(mask: Any) -> Any:
-        """Which queries see nothing."""
+        """The queries that attend to nothing."""
         return ~mask.any(axis=-1)
 
     values: dict[str, Condition] = {
@@ -276,7 +276,7 @@ def hidden(name: str = "mask") -> Values:
 
 
 def where(condition: Condition, values: Values) -> Values:
-    """The values, of those calls only for which the condition holds too."""
+    """The values, only for calls that meet the condition."""
     return {words: _both(condition, value) for words, value in values.items()}
 
 
@@ -296,12 +296,12 @@ def _one_alone(holding: Any) -> bool:
 
 
 def _of(name: str, values: Values) -> Values:
-    """Conditions on one value as conditions on the argument `name`; none holds where that is None."""
+    """Conditions on one value as conditions on the argument `name`; none is true if that is None."""
     return {words: _on(name, condition) for words, condition in values.items()}
 
 
 def _on(name: str, condition: Condition) -> Condition:
-    """A condition whose only parameter is called `name`."""
+    """A condition whose only parameter is `name`."""
 
     def on(value: Any) -> bool:
         return value is not None and bool(condition(value))
@@ -310,7 +310,7 @@ def _on(name: str, condition: Condition) -> Condition:
 
 
 def _taking(names: list[str], condition: Condition) -> Condition:
-    """The condition, with its parameters called by these names."""
+    """The condition, with its parameters renamed."""
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
     condition.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return condition

@@ -1,7 +1,7 @@
-"""Where the files of the homework are.
+"""The paths of the homework's files.
 
-The homework in use is the one that AUTOGRADER_HOMEWORK names, else the one that comes with the package: beside the package in a
-clone, inside it in a wheel. A homework outside the package is a folder with rubric.yaml, solutions/ and grading/.
+AUTOGRADER_HOMEWORK selects the homework, else the one that comes with the package is used: next to the package in a clone, inside
+it in a wheel. A homework outside the package is a folder with rubric.yaml, solutions/ and grading/.
 """
 
 import importlib.util
@@ -17,9 +17,9 @@ GRADING = "grading"
 
 
 def use(folder: Path) -> None:
-    """Use the homework in `folder` if there is one, unless another one is chosen already.
+    """Use the homework in `folder` if it has one, unless another one is selected.
 
-    Raises CommandError where a folder is chosen that has no homework.
+    Raises CommandError if the selected folder has no homework.
     """
     if outside():
         folder = home()

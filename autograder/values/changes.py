@@ -7,8 +7,8 @@ import numpy as np
 
 from .tree import copied
 
-MAX_CHANGES = 32  # reported of one call
-ROUNDING = 16  # units in the last place: a change that was undone does not count
+MAX_CHANGES = 32  # reported per call
+ROUNDING = 16  # units in the last place: an undone change does not count
 CHANGED = {
     "entry written": "an entry of {place} was overwritten",
     "key added": "a key was added to {place}",
@@ -93,7 +93,7 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _equal_arrays(now: "np.ndarray[Any, Any]", was: "np.ndarray[Any, Any]") -> bool:
-    """Whether two arrays are equal; floats up to the rounding of a change that was undone."""
+    """Whether two arrays are equal; floats up to the rounding of an undone change."""
     if now.tobytes() == was.tobytes() or was.dtype.kind != "f":
         return now.tobytes() == was.tobytes()
     unit = ROUNDING * np.finfo(was.dtype).eps

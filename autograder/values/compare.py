@@ -1,4 +1,4 @@
-"""Does a value of the student's equal the expected one? The one notion of equality, with the usual tolerances."""
+"""The comparison of values with expected ones, and the usual tolerances."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,8 +8,8 @@ import numpy as np
 from .kinds import describe
 from .tree import leaves
 
-# Largest deviation allowed, as a share of max(1, the largest expected magnitude). `autograder audit --tolerances` shows what
-# correct and wrong solutions deviate by; both stay away from these figures by a factor of ten or more.
+# Largest allowed deviation, as a share of max(1, largest expected magnitude). `autograder audit --tolerances` shows the deviations
+# of correct and wrong solutions; both differ from these numbers by a factor of ten or more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
 
 _NUMBERS, _FLOAT32 = (np.ndarray, np.generic), np.dtype("float32")
@@ -17,10 +17,10 @@ _NUMBERS, _FLOAT32 = (np.ndarray, np.generic), np.dtype("float32")
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a reply is refused; the words are ours.
+    """Why a response fails, in our own words.
 
-    Of a value, `kind` is "type", "length", "shape", "dtype" or "value"; of a call also "raised", "ended", "no_error", "changed",
-    "changed_later", "unsteady", "overwritten", "shared".
+    `kind` is "type", "length", "shape", "dtype" or "value" for a value; for a call also "raised", "ended", "no_error", "changed",
+    "changed_later", "unsteady", "overwritten" or "shared".
     """
 
     kind: str
@@ -28,19 +28,18 @@ class Failure:
     deviation: float = np.inf
 
 
-# What holding a value against the expected one shows: why it is refused, if it is, and how far it is from right at most, as a share
-# of max(1, largest expected magnitude); 0.0 where its form is wrong.
+# The failure, if any, and the largest deviation, as a share of max(1, largest expected magnitude); 0.0 for a wrong shape or type.
 Compared = tuple[Failure | None, float]
 
 
 def tolerance(arguments: Any) -> float:
-    """The tolerance for results of a call with these arguments: float32 anywhere allows float32's rounding."""
+    """The tolerance for results of a call with these arguments: any float32 argument allows float32's rounding."""
     single = any(isinstance(leaf, _NUMBERS) and leaf.dtype == _FLOAT32 for leaf in leaves(arguments))
     return TOLERANCE["float32" if single else "float64"]
 
 
 def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> Compared:
-    """Hold a value against the expected one: structure, then shape, then dtype (if asked), then values."""
+    """Compare a value with the expected one: structure, then shape, then dtype (if asked), then values."""
     if isinstance(expected, tuple | list):
         return _compare_parts(expected, actual, allowed, dtype)
     if isinstance(expected, np.ndarray):
@@ -62,7 +61,7 @@ def equal(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> bo
 
 
 def values_agree(first: Any, second: Any) -> bool:
-    """Whether two values of a student's are the same up to rounding."""
+    """Whether two values of a student are equal up to rounding."""
     return equal(first, second, tolerance((first, second)))
 
 
@@ -87,7 +86,7 @@ def _compare_array(expected: "np.ndarray[Any, Any]", actual: Any, allowed: float
     if actual.shape != expected.shape:
         return Failure("shape", f"expected shape {expected.shape}, got shape {actual.shape}"), 0.0
     kinds = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}[expected.dtype.kind]
-    if actual.size and actual.dtype.kind not in kinds:  # np.array([]) is of floats, and says nothing by it
+    if actual.size and actual.dtype.kind not in kinds:  # np.array([]) has a float dtype only by default
         name = {"b": "bool", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
         return Failure("type", f"expected an array of {name}, got one of {actual.dtype}"), 0.0
     if dtype and expected.dtype.kind == "f" and actual.dtype != expected.dtype:
@@ -116,9 +115,10 @@ def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") 
 
 
 def deviations(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    """By entry, the difference as a share of max(1, largest expected magnitude); infinite where only one is finite.
+    """By entry, the difference as a share of max(1, largest expected magnitude); infinite if only one is finite.
 
-    A nan equals a nan: no reference gives one, but a known mistake may."""
+    nan equals nan: no reference returns one, but a misconception may.
+    """
     if expected.dtype.kind in "biu" and actual.dtype.kind in "biu":
         return np.where(expected != actual, 1.0, 0.0)
     if expected.dtype == actual.dtype and expected.tobytes() == actual.tobytes():
@@ -132,5 +132,5 @@ def deviations(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]")
 
 
 def magnitude(expected: "np.ndarray[Any, Any]") -> float:
-    """What a tolerance is a share of: max(1, largest finite magnitude)."""
+    """The unit of a tolerance: max(1, largest finite magnitude)."""
     return float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))

@@ -1,4 +1,4 @@
-"""How an exception is reported: its built-in names, its text, and the line of the student's files that raised it."""
+"""Describes exceptions: built-in names, text, and the line of the student's files that raised them."""
 
 import ast
 import builtins
@@ -38,7 +38,7 @@ def builtin_kinds(error: BaseException) -> list[str]:
 
 
 def text_of(error: BaseException, own: Callable[[str], bool] = lambda _: False) -> str:
-    """The shortened text of an error; "" if even that raises an error. `own` tells which files are the student's."""
+    """The shortened text of an error; "" if even that raises an error. `own` selects the student's files."""
     try:
         if _is_refused(error):
             function = _called(error.__traceback__, own)
@@ -56,7 +56,7 @@ def _is_refused(error: BaseException | None) -> bool:
 
 
 def _called(trace: TracebackType | None, own: Callable[[str], bool]) -> str:
-    """The function of the standard library called by the last of one's own frames; "" if none."""
+    """The standard library function called by the last of the student's frames; "" if none."""
     function, is_next = "", False
     while trace is not None:
         code, module = trace.tb_frame.f_code, str(trace.tb_frame.f_globals.get("__name__", ""))
@@ -71,7 +71,7 @@ def _called(trace: TracebackType | None, own: Callable[[str], bool]) -> str:
 
 
 def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str, int]:
-    """File and line of the last of one's own frames; while a file is imported, of the last one outside of functions."""
+    """File and line of the last of the student's frames; during an import, of the last one outside functions."""
     place, importing = ("", 0), False
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -83,7 +83,7 @@ def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str,
 
 
 def passed(error: BaseException, own: Callable[[str], bool]) -> list[str]:
-    """The names of one's own functions that an error passed through, innermost first.
+    """The names of the student's functions that an error passed through, innermost first.
 
     The name that a NameError did not find comes first.
     """
@@ -97,7 +97,7 @@ def passed(error: BaseException, own: Callable[[str], bool]) -> list[str]:
 
 
 def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]:
-    """File and line of the loop that one's own code is running; ("", 0) if none.
+    """File and line of the loop that the student's code is running; ("", 0) if none.
 
     A `while` is preferred to a `for`, and an outer loop to an inner one, because the line of the interruption is arbitrary.
     """
@@ -123,7 +123,7 @@ def _loops(name: str) -> list[ast.While | ast.For]:
 
 
 def advice(kind: str, text: str) -> str:
-    """What to do about an error, where its kind or text says so; else ""."""
+    """What to do about an error, if its kind or text says so; else ""."""
     if "partially initialized module" in text:
         return CIRCULAR
     if (kind, text) == ("EOFError", NO_LINE):
@@ -140,5 +140,5 @@ def missing(function: str, module: str) -> str:
 
 
 def no_such_call(function: str, parameters: str) -> str:
-    """About a function that does not accept the arguments its docstring lists."""
+    """A sentence about a function that does not accept the arguments in its docstring."""
     return f"Its parameters do not match `{function}({parameters})`: check their names, order and number."

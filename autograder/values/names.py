@@ -1,11 +1,11 @@
-"""Which file may be meant for which module."""
+"""Finds the module that a misnamed file was probably meant for."""
 
 import unicodedata
 from pathlib import PurePosixPath
 
 
 def mend(name: str, wanted: str) -> str:
-    """What to do with a file that has another name than the one wanted."""
+    """How to rename a misnamed file."""
     if PurePosixPath(name).suffix.lower() == ".ipynb":
         return f"that is a notebook: copy its code into a file {wanted}"
     return f"rename it to {wanted}"

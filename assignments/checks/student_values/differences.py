@@ -1,4 +1,4 @@
-"""Why a result is wrong, in sentences that are true of every entry they mention: first its form, then its values.
+"""Sentences about why a result is wrong, true of every entry they mention: first type, shape and dtype, then values.
 
 A sentence calls an entry wrong only if `compare` rejects it with the same `allowed`.
 """
@@ -13,12 +13,12 @@ import numpy as np
 from .compare import compare, deviations, equal, magnitude
 from .kinds import describe
 
-MANY = 5  # rows, columns or entries that are named one by one
-# Share of an entry's difference that "every entry is ..." may leave: an eps in the formula blurs factors.
+MANY = 5  # rows, columns or entries named individually
+# Share of a difference that "every entry is ..." may leave: an eps in the formula blurs factors.
 UNEXPLAINED = 1e-3
-ALIKE = 1e-3  # share of an entry by which a model of it may miss it
-SEVERAL = 3  # entries that share an amount or a factor by more than chance
-MOST_DIGITS = 6  # decimals that a rounded result may have kept
+ALIKE = 1e-3  # relative error of a model of an entry
+SEVERAL = 3  # entries that cannot share an amount or a factor by chance
+MOST_DIGITS = 6  # decimals of a rounded result
 NEARLY = 1e-3  # largest deviation of a result that is nearly right, as a share of its largest entry
 Array = np.ndarray[Any, Any]
 
@@ -41,13 +41,13 @@ UNSTEADY = (
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
 
 
-# The form of a result
+# Type, shape and dtype
 
 
 def form(
     expected: Any, actual: Any, allowed: float, dtype: bool = False, returned: str = "", names: Sequence[str] = ()
 ) -> str:
-    """A sentence about a result of the wrong form, "" where its form is right: what it is, and what it should be.
+    """A sentence about a wrong type, shape or dtype: what it is, and what it should be; "" if it is right.
 
     `returned` is what the docstring says about the result, `names` are those of a tuple's parts.
     """
@@ -93,14 +93,14 @@ def _due(expected: Any, names: Sequence[str] = ()) -> str:
 
 
 def what_returns(docstring: str) -> str:
-    """What a docstring says about the result, as half a sentence; "" if nothing."""
+    """What a docstring says about the result, as a clause; "" if nothing."""
     match = RETURNS.search(docstring)
     said = " ".join(match[1].split()) if match else ""
     return f"an array {said}" if said.startswith("(") else said
 
 
 def kind_of(value: Any) -> str:
-    """What kind of thing a value is; a list and a tuple look the same over the wire, but few return a tuple of numbers."""
+    """The kind of a value; a list and a tuple look the same over the wire, but few functions return a tuple of numbers."""
     if isinstance(value, list | tuple):
         either = any(isinstance(part, np.ndarray) for part in value)
         return f"a list or a tuple of {len(value)}" if either else f"a list of length {len(value)}"
@@ -108,7 +108,7 @@ def kind_of(value: Any) -> str:
 
 
 def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple[str, Any, Any]]:
-    """The parts of two tuples of one length by name; none where they are something else."""
+    """The parts of two tuples of one length by name; none for other values."""
     if not isinstance(expected, tuple) or not isinstance(actual, tuple | list) or len(actual) != len(expected):
         return []
     numbers = range(len(expected))
@@ -117,11 +117,11 @@ def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple
     return list(zip(places, expected, actual, strict=True))
 
 
-# Its values
+# Values
 
 
 def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] = ()) -> str:
-    """How a result of the right form differs, or one whose shape says something; "" where it does not, or nothing helps."""
+    """How the values of a result differ; "" if they do not, or if no sentence helps."""
     parts = _paired(expected, actual, names)
     if parts:
         return _of_parts(parts, allowed)
@@ -170,7 +170,7 @@ def factor(expected: Array, actual: Array, allowed: float) -> float | None:
 
 
 def _is(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
-    """Whether a model of what came back holds of every entry, up to the rounding of what is held against it."""
+    """Whether a model of the result is right for every entry, up to rounding."""
     with np.errstate(invalid="ignore"):
         left = np.abs(got - model)
         slack = UNEXPLAINED * np.abs(model - wanted) + allowed * magnitude(wanted) / 10
@@ -286,7 +286,7 @@ def _of_all(expected: Array, actual: Array, allowed: float) -> str:
 
 
 def _of_lines(expected: Array, actual: Array, allowed: float) -> str:
-    """What the entries of each row or of each column have in common, where no line is right."""
+    """What the entries of each row or column have in common, if no line is right."""
     for name, axis in (("row", 1), ("column", 0)):
         if expected.shape[axis] < SEVERAL or min(np.ptp(expected, axis)) <= allowed * magnitude(expected):
             continue
@@ -303,7 +303,7 @@ def _of_lines(expected: Array, actual: Array, allowed: float) -> str:
 
 
 def _sums(expected: Array, actual: Array) -> str:
-    """Whether rows or columns of weights that should sum to 1 do not."""
+    """Whether rows or columns of weights do not sum to 1 although they should."""
     for axis, name in ((-1, "row"), (-2, "column")):
         weights = (expected >= 0).all() and ((expected > 0) & (expected < 1)).any()
         if expected.ndim < -axis or expected.shape[axis] < 2 or not weights:
@@ -316,7 +316,7 @@ def _sums(expected: Array, actual: Array) -> str:
 
 
 def _rounded(expected: Array, actual: Array, allowed: float) -> str:
-    """Whether every entry has a few decimals only, and is the nearest such number."""
+    """Whether every entry has only a few decimals, and is the nearest such number."""
     if not np.isfinite(expected).all() or not np.isfinite(actual).all() or not actual.any():
         return ""
     off = np.abs(actual.astype(float) - expected).max() - allowed * magnitude(expected)
@@ -327,7 +327,7 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
 
 
 def _lines(wrong: Array) -> str:
-    """Which rows, columns or entries are wrong, if they are few and others are right."""
+    """The wrong rows, columns or entries, if they are few and others are right."""
     if wrong.ndim == 0 or wrong.all():
         return ""
     if wrong.ndim > 1:
@@ -341,7 +341,7 @@ def _lines(wrong: Array) -> str:
 
 
 def _but(singular: str, plural: str, wrong: Any) -> str:
-    """Which are wrong, or which are correct, whichever list is shorter."""
+    """The wrong ones or the right ones, whichever list is shorter."""
     few = 2 * wrong.sum() <= wrong.size
     places = [[int(i) for i in index] for index in np.argwhere(wrong if few else ~wrong)]
     if len(places) > MANY:

@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 
 
 def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WIDTH) -> tuple[str, str]:
-    """Two values as text, with as many digits as it takes to see where they differ (six if nothing shows it)."""
+    """Two values as text, with as many digits as show the difference (six if none do)."""
     digits = next((n for n in DIGITS if _numbers(expected, n) != _numbers(actual, n)), DIGITS[0])
     return display(expected, digits, None, names, width), display(actual, digits, expected, names, width)
 
@@ -27,11 +27,11 @@ def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WID
 def display(
     value: Any, digits: int = DIGITS[0], like: Any = None, names: Sequence[str] = (), width: int = WIDTH, depth: int = 2
 ) -> str:
-    """A value as text, with dtype and shape where they are not obvious.
+    """A value as text, with dtype and shape unless they are obvious.
 
-    A student's value may be anything: values much larger than any result and nested lists are only described.
-    `like` is the expected value: tuples arrive as lists over the wire, so a list is printed like the expected tuple.
-    `names` are those of a tuple's parts; with them, each part is on its own line.
+    A student's value may be anything: very large values and nested lists are only described. `like` is the expected value: tuples
+    arrive as lists over the wire, so a list is printed like the expected tuple. `names` are those of a tuple's parts; with them,
+    each part is on its own line.
     """
     if type(value) is np.ndarray and value.size <= LARGEST:
         obvious = value.ndim and value.dtype in (np.float64, np.bool_, np.int64)

@@ -1,4 +1,4 @@
-"""What kind of thing a value is, in words that its maker cannot choose."""
+"""The kinds of values, in words that student code cannot choose."""
 
 import inspect
 from dataclasses import dataclass

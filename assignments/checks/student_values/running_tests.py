@@ -1,7 +1,7 @@
-"""Runs the test functions that students write without pytest: in the grader's sandbox, and at home with `--test-my-tests`.
+"""Runs students' test functions without pytest: in the grader's sandbox, and at home with `--test-my-tests`.
 
 A test is a function `test_*` at the top level of the file. It may use `assert`, `numpy.testing`, `pytest.raises` and
-`pytest.mark.parametrize`; `pytest_module` stands for pytest, and has nothing else.
+`pytest.mark.parametrize`; `pytest_module` is a substitute for pytest with just these.
 """
 
 import functools
@@ -46,14 +46,14 @@ def parametrize(names: str | Sequence[str], values: Iterable[Any]) -> Callable[[
 
 
 def pytest_module() -> ModuleType:
-    """What `import pytest` gives where pytest is not installed."""
+    """The module that `import pytest` returns if pytest is not installed."""
     module = ModuleType("pytest")
     vars(module).update(raises=raises, mark=SimpleNamespace(parametrize=parametrize))
     return module
 
 
 def tested(test: str, functions: Iterable[str]) -> str:
-    """The function that a test is about, by its name: layer_norm for test_layer_norm_of_one_row; "" for none of them."""
+    """The function under test, by the name of the test: layer_norm for test_layer_norm_of_one_row; "" if none."""
     name = test.removeprefix("test_")
     fitting = [function for function in functions if name == function or name.startswith(f"{function}_")]
     return max(fitting, key=len, default="")

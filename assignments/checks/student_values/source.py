@@ -1,4 +1,6 @@
-"""What the text of a file says: that it is no Python (a notebook, its marks, another encoding), which functions are not written."""
+"""Analyzes the source of a file: whether it is Python at all (or a notebook, or in another encoding), and which functions are
+unimplemented.
+"""
 
 import ast
 import codecs
@@ -7,10 +9,10 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-# What a text that is no Python, or is nested too deeply, raises where it is parsed, compiled or written out again.
+# The errors of parsing, compiling or unparsing invalid or deeply nested source.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
-# A file may name the codec that decodes it, and some of Python's codecs take quadratic time. Only these are ever used.
+# A file may declare its codec, and some of Python's codecs take quadratic time. Only these are used.
 CODECS = {
     **dict.fromkeys(("utf-8", "utf8", "u8"), "utf-8"),
     **dict.fromkeys(("latin-1", "latin1", "l1", "iso-8859-1", "iso8859-1", "iso-latin-1"), "latin-1"),
@@ -23,7 +25,7 @@ _LINES = re.compile(r"\r\n|\r|\n")
 
 
 def declared_encoding(data: bytes) -> str:
-    """The encoding that a file declares in its first two lines (PEP 263), as it is written there; "" for none."""
+    """The encoding declared in the first two lines (PEP 263), as written; "" if none."""
     for line in re.split(rb"\r\n|\r|\n", data[:1000].removeprefix(codecs.BOM_UTF8))[:2]:
         if found := _DECLARED.match(line):
             return found[1].decode("ascii", "replace")
@@ -33,9 +35,9 @@ def declared_encoding(data: bytes) -> str:
 
 
 def _codec(declared: str) -> str:
-    """The codec of a declared encoding, UTF-8 where none is declared; "" for one that is not read."""
+    """The codec of a declared encoding, UTF-8 if none is declared; "" for an unsupported one."""
     name = declared.lower().replace("_", "-") or "utf-8"
-    plain = re.sub(r"^(utf-8|latin-1|iso-8859-1|iso-latin-1)-.*", r"\1", name)  # as Python: Emacs writes utf-8-unix
+    plain = re.sub(r"^(utf-8|latin-1|iso-8859-1|iso-latin-1)-.*", r"\1", name)  # like Python: Emacs writes utf-8-unix
     return CODECS.get(plain, "")
 
 
@@ -44,7 +46,7 @@ def is_readable_encoding(declared: str) -> bool:
 
 
 def decoded(data: bytes) -> str:
-    """The text of a Python file. Raises SyntaxError or ValueError where it cannot be decoded."""
+    """The text of a Python file. Raises SyntaxError or ValueError if it cannot be decoded."""
     codec, bom = _codec(declared_encoding(data)), data.startswith(codecs.BOM_UTF8)
     if not codec or (bom and codec != "utf-8"):
         raise SyntaxError(f"encoding problem: {declared_encoding(data)}")
@@ -52,7 +54,7 @@ def decoded(data: bytes) -> str:
 
 
 def parsed(text: bytes | str) -> ast.Module | None:
-    """The syntax tree of a student's text, without warnings; None where it cannot be read."""
+    """The syntax tree of a student's source, without warnings; None if it is invalid."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -62,7 +64,7 @@ def parsed(text: bytes | str) -> ast.Module | None:
 
 
 def no_python(data: bytes, name: str) -> str:
-    """A sentence about what a file is instead of Python; "" where it can be read, or its error needs no other words."""
+    """A sentence about a file that is not Python; "" if it is, or if its SyntaxError says enough."""
     if not data.strip():
         return f"{name} is blank: save your work in it"
     try:
@@ -73,7 +75,7 @@ def no_python(data: bytes, name: str) -> str:
 
 
 def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
-    """The same of a file in which Python has stopped at a line, 0 if at none; the file is not parsed here."""
+    """The same for a file with a SyntaxError on a line, 0 if unknown; the file is not parsed here."""
     text = data.rstrip(b"\0")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 3 * text.count(0) > len(text):
         return f"{name} is saved as UTF-16: save it as UTF-8"
@@ -94,12 +96,12 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
 
 
 def text_lines(data: bytes) -> list[str]:
-    """The lines of a file as Python counts them; what cannot be decoded is replaced."""
+    """The lines of a file as Python counts them; undecodable bytes are replaced."""
     return _LINES.split(data.decode(_codec(declared_encoding(data)) or "utf-8", "replace").removeprefix("\ufeff"))
 
 
 def newer_syntax(line: str, error: str) -> str:
-    """The syntax of a later Python in a line that this Python cannot read, as a clause with the version; "" for none.
+    """Which later Python has the syntax of a line, as a clause; "" if none.
 
     `error` is the text of the SyntaxError.
     """
@@ -119,7 +121,7 @@ _LATER = (
 
 
 def _reuses_quotes(line: str) -> bool:
-    """Whether an f-string in a line holds an expression with the quotes that it is written in."""
+    """Whether an f-string reuses its own quotes inside an expression."""
     for quote in ("'", '"'):
         for inner in re.findall(rf"[fF][rR]?{quote}[^{quote}{{]*{{([^{{}}]*{quote}[^{{}}]*)}}", line):
             try:
@@ -131,7 +133,7 @@ def _reuses_quotes(line: str) -> bool:
 
 
 def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
-    """The functions of a file by name, each as often as it is defined; none where it cannot be read."""
+    """The functions of a file by name, once per definition; none if it is invalid."""
     tree, by_name = parsed(data), dict[str, list[ast.FunctionDef]]()
     for node in tree.body if tree else ():
         if isinstance(node, ast.FunctionDef):
@@ -140,7 +142,7 @@ def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
 
 
 def is_stub(function: ast.FunctionDef) -> bool:
-    """Whether nothing but a docstring stands in it, with an error or with a return of nothing or of an argument as it is."""
+    """Whether a function has only a docstring, an error, or a return of nothing or of an unchanged argument."""
     texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
     body = [node for node in function.body if node not in texts and not isinstance(node, ast.Pass)]
     only = body[0] if len(body) == 1 else None
@@ -154,6 +156,6 @@ def is_stub(function: ast.FunctionDef) -> bool:
 
 
 def twice(function: str, nodes: Sequence[ast.FunctionDef]) -> str:
-    """A sentence about a function that is defined several times; "" where it is not."""
+    """A sentence about a function that is defined more than once; "" if it is not."""
     lines = " and ".join(str(node.lineno) for node in nodes)
     return f"`{function}` is defined on lines {lines}: only the last definition counts." if len(nodes) > 1 else ""

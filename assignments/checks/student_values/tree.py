@@ -1,11 +1,11 @@
-"""A value as a tree: dicts, lists and tuples are its branches, everything else is a leaf (JAX calls this a pytree)."""
+"""A value as a tree: dicts, lists and tuples are branches, everything else is a leaf (a pytree in JAX)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-_BRANCHES = (dict, list, tuple)  # a `dict | list` would be made anew for each leaf
+_BRANCHES = (dict, list, tuple)  # faster than a new `dict | list` for each leaf
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -33,5 +33,5 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """The value with arrays, lists and dicts of its own; arrays lie in memory as they did."""
+    """The value with its own arrays, lists and dicts; arrays keep their memory layout."""
     return mapped(lambda leaf: leaf.copy(order="K") if isinstance(leaf, np.ndarray) else leaf, value)

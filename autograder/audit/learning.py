@@ -68,7 +68,7 @@ def _text(group: Group, member: Unexplained, name: str) -> str:
 
 
 def replies_alike(grader: Grader, member: Unexplained) -> bool:
-    """Whether a function's text, played in the sandbox beside correct neighbours and helpers, is wrong as the function was."""
+    """Whether a function's text, played in the sandbox beside correct dependencies and helpers, is wrong as the function was."""
     plan, module = grader.plan, rubric.current().module_of(member.function)
     tree = parsed(member.source)
     if tree is None:  # kept by an earlier version
@@ -77,8 +77,8 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     helpers = tuple(f for f in rubric.current().modules[module].functions if f in used and f != member.function)
     every = (*plan.shown(module), *plan.hidden.get(module, ()))
     test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == member.function])
-    neighbours = rubric.current().neighbours(module).items()
-    imports = [f"from {m} import {f}" for m, names in neighbours for f in names if f in used]
+    dependencies = rubric.current().dependencies(module).items()
+    imports = [f"from {m} import {f}" for m, names in dependencies for f in names if f in used]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
     with Runner.in_sandbox(grader.sandbox, plan, draft) as runner:

@@ -85,7 +85,7 @@ def _grading(name: str, packaged: Path) -> Path:
 
 
 def secret() -> list[Path]:
-    """The folders and files that no student's process may read: the kit, with its solutions, suites and mistakes."""
+    """The folders and files that no student's process may read: the kit, with its solutions, suites and misconceptions."""
     return [PACKAGE, home()]
 
 

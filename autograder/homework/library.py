@@ -1,7 +1,7 @@
-"""Known mistakes: each function written once, and the edits of its text that students make.
+"""The misconception library: each function written correctly once, and the edits of it that students make.
 
 A file `<module>/<function>.py` of the library has a correct version of the function under `@written`, and a few lines for each
-mistake: its name, the criterion that it belongs to, what is changed in the text, and two half sentences for the student:
+misconception: its name, its criterion, the edit of the source, and two sentences for the student:
 
     @written
     def layer_norm(x, gamma, beta, eps=1e-5):
@@ -12,8 +12,8 @@ mistake: its name, the criterion that it belongs to, what is changed in the text
         does="Your code divides the sum of squares by d - 1.", right="Divide by d: layer norm uses the population variance.",
         read="numpy.var, argument ddof")
 
-The text is edited, not the value: a wrong version reads as a student would write it, can be submitted as part of a module, and
-two mistakes stand together unless they change the same letters. Nothing here runs student code.
+Edits apply to the source: a wrong version reads like a student's, can be submitted as part of a module, and two misconceptions
+can be combined unless they edit the same characters. No student code runs here.
 """
 
 import inspect
@@ -31,9 +31,7 @@ from autograder.exceptions import CommandError
 from autograder.homework import kit, reference, rubric
 from autograder.homework.rubric import RubricError
 
-MOST_TEXTS = (
-    3000  # of versions that are kept, and as many compiled: all single mistakes, and the pairs of a few submissions
-)
+MOST_TEXTS = 3000  # versions kept, and as many compiled: all single misconceptions, and the pairs of a few submissions
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 KEPT = "the Python FAQ, Why are default values shared between objects?"
@@ -50,11 +48,11 @@ FLOAT64 = (
 class Misconception:
     """One mistake in one function.
 
-    `does` says what the code probably does, `right` what is right, `read` what to read. `criteria` are full ids; the mistake
-    is charged there. `edits` are (old, new) texts, or `whole` is the text of a function of its own. `memory`: it keeps
-    something between calls. `inexact`: it is an error of rounding, whose size counts and not its digits. `way`: the same
-    mistake can be made in several ways, numbered from 0.  `twice` says
-    what it does in words that fit each function where it is made, if `does` names one.
+    `does` says what the code probably does, `right` what it should do, `read` what to read. `criteria` are the ids of the criteria
+    that it costs. `edits` are (old, new) texts, or `whole` is the source of a function of its own. `memory`: it keeps state between
+    calls. `inexact`: a rounding error, whose size counts rather than its digits. `way`: the number of the variant; the same
+    misconception can have several. `twice` replaces `does` in words that fit every function with this mistake, if `does` names
+    one.
     """
 
     module: str
@@ -77,9 +75,9 @@ class Misconception:
 
     @property
     def same(self) -> tuple[str, str]:
-        """What it has in common with the same mistake, made in another function of the module: the name, and what the code does.
+        """The identity of a mistake that several functions of a module share: its name, and what the code does.
 
-        A name alone says too little: "final_norm" stands for a norm too many in a block, and for another one after a stack.
+        The name alone is not enough: "final_norm" is an extra norm in a block, and another one after a stack.
         """
         return self.name, self.twice or self.does
 
@@ -89,30 +87,30 @@ class Misconception:
 
     @property
     def changes(self) -> str:
-        """The argument that it changes, which its name says; empty if none."""
+        """The argument that it changes, according to its name; empty if none."""
         arguments = inspect.signature(reference.functions()[self.function]).parameters
         return next((name for name in arguments if self.name == f"changes_{name}"), "")
 
     @property
     def alone(self) -> "Version":
-        """The function with this mistake and no other."""
+        """The function with only this misconception."""
         version = made(self.module, self.function, (self,))
         assert version is not None
         return version
 
     @property
     def source(self) -> str:
-        """The function with this mistake alone, as a student would write it."""
+        """The source of the function with only this misconception, as a student would write it."""
         return self.alone.source
 
     def fresh(self) -> Callable[..., Any]:
-        """The function with this mistake alone, without any state left by earlier calls."""
+        """The function with only this misconception, without state from earlier calls."""
         return self.alone.fresh()
 
 
 @dataclass(frozen=True)
 class Version:
-    """A function with some mistakes in it, or with none. `source` is the text of that one function."""
+    """A function with some misconceptions, or none. `source` is the source of that function."""
 
     module: str
     function: str
@@ -124,12 +122,12 @@ class Version:
         return any(misconception.memory for misconception in self.misconceptions)
 
     def fresh(self, helpers: "Mapping[str, Version] | None" = None) -> Callable[..., Any]:
-        """The function without any state left by earlier calls, built on these versions of its helpers."""
+        """The function without state from earlier calls, with these versions of its helpers."""
         below = rubric.current().helpers(self.module, (self.function,)) if helpers else ()
         return self._defined((*below, self.function), helpers or {})[self.function]  # type: ignore[no-any-return]
 
     def whole_module(self, helpers: "Mapping[str, Version]") -> dict[str, Any]:
-        """The names of the module without any state; functions that use this one, or the helpers, are built on them."""
+        """The names of the module without state; functions that use this one, or the helpers, use these versions."""
         return self._defined((*rubric.current().modules[self.module].functions,), helpers)
 
     def _defined(self, wanted: tuple[str, ...], others: "Mapping[str, Version]") -> dict[str, Any]:
@@ -140,15 +138,15 @@ class Version:
         return names
 
     def enter(self, names: dict[str, Any]) -> None:
-        """Define the function among these names."""
+        """Define the function in this namespace."""
         exec(compiled(self.source, self.function), names)
 
 
-# What a file of mistakes is written with
+# The vocabulary of misconception files
 
 
 class Written:
-    """A function written correctly, to which mistakes are added with `wrong` and `instead`."""
+    """A correct function; `wrong` and `instead` add misconceptions to it."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function.__name__
@@ -170,13 +168,11 @@ class Written:
         memory: bool = False,
         inexact: bool = False,
     ) -> None:
-        """A mistake that edits the text: each key of `edits` stands in it at least once, and becomes its value wherever it stands.
+        """Add a misconception that edits the source: each key of `edits` occurs in it, and becomes its value everywhere.
 
-        The other arguments are those of Mistake.
-
-        Several edits are ways to make the same mistake, which give different results on some arguments. `criterion` is the
-        name of a criterion of this module that grades the function. `changes_<argument>` and `float64_result` are mistakes of
-        form, whose sentences need not be written. Raises RubricError.
+        The other arguments are those of Misconception. Several edits are variants, which give different results for some arguments.
+        `criterion` is the name of a criterion of this module that grades the function. `changes_<argument>` and
+        `float64_result` are side effects and dtypes, whose sentences are built in. Raises RubricError.
         """
         if not does and not right:
             does, right, read = of_form(name, self.function)
@@ -196,8 +192,7 @@ class Written:
         read: str = "",
         memory: bool = False,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A mistake that does not fit into edits: the decorated function, called `<function>__<name>`, takes the place of this
-        one."""
+        """Add a misconception that does not fit into edits: the decorated function `<function>__<name>` replaces this one."""
         if not does and not right:
             does, right, read = of_form(name, self.function)
 
@@ -248,13 +243,13 @@ class Written:
 
 
 def _line_being_run() -> str:
-    """The line of a file of misconceptions that is being run, with a colon after it; "" outside of these."""
+    """The line of a misconception file that is running, followed by a colon; "" outside of these files."""
     stack = (frame for frame in traceback.extract_stack() if Path(frame.filename).is_relative_to(kit.misconceptions()))
     return next((f"{frame.filename}:{frame.lineno}: " for frame in stack), "")
 
 
 def _of_file(error: Exception, path: Path) -> RubricError:
-    """An error in a file of misconceptions, on one line."""
+    """An error in a misconception file, on one line."""
     if isinstance(error, SyntaxError):
         return RubricError(f"{error.filename}:{error.lineno}: {error.msg}")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
@@ -263,9 +258,9 @@ def _of_file(error: Exception, path: Path) -> RubricError:
 
 
 def of_form(name: str, function: str) -> tuple[str, str, str]:
-    """What a mistake of form does, what is right and what to read, from its name; empty texts for another mistake.
+    """The sentences about a side effect or dtype, from its name; empty for another misconception.
 
-    Nothing is guessed about the cause: the names are `changes_<argument>` and `<dtype>_result`.
+    The names are `changes_<argument>` and `<dtype>_result`; the cause is not guessed.
     """
     if name.startswith("changes_"):
         right = "Do not change the arguments: work on copies or new arrays."
@@ -276,11 +271,11 @@ def of_form(name: str, function: str) -> tuple[str, str, str]:
 
 
 def written(function: Callable[..., Any]) -> Written:
-    """The correct text of a function, in which its mistakes are edits. Raises ValueError for one that no module has."""
+    """The correct source of a function, which its misconceptions edit. Raises ValueError for an unknown function."""
     return Written(function)
 
 
-# What is known of a module
+# The misconceptions of a module
 
 
 @cache
@@ -302,7 +297,7 @@ def known(module: str) -> dict[str, Written]:
         examples |= loaded.get("EXAMPLES", {})
     functions = rubric.current().modules[module].functions
     for name in functions:
-        if name in examples and name not in tables:  # no misconception of it is known
+        if name in examples and name not in tables:  # it has no misconceptions
             tables[name] = Written(reference.functions()[name])
     for name, table in tables.items():
         if name not in functions:
@@ -313,7 +308,7 @@ def known(module: str) -> dict[str, Written]:
 
 @cache
 def of_module(module: str) -> tuple[Misconception, ...]:
-    """The mistakes of a module, function by function in the order of the rubric."""
+    """The misconceptions of a module, function by function in the order of the rubric."""
     return tuple(misconception for table in known(module).values() for misconception in table.misconceptions)
 
 
@@ -322,7 +317,7 @@ def of_function(module: str, function: str) -> tuple[Misconception, ...]:
 
 
 def find(id: str) -> Misconception | None:
-    """The mistake of this id, if today's files have it."""
+    """The misconception with this id, if it exists."""
     function, _, name = id.partition(".")
     if function not in reference.functions():
         return None
@@ -331,7 +326,7 @@ def find(id: str) -> Misconception | None:
 
 
 def examples(module: str, function: str) -> list[Call]:
-    """Tiny public inputs on which a wrong function is shown to be wrong, smallest first."""
+    """Tiny public inputs that show a wrong function to be wrong, smallest first."""
     table = known(module).get(function)
     return table.examples if table is not None else []
 
@@ -341,7 +336,7 @@ def examples(module: str, function: str) -> list[Call]:
 
 @cache
 def correct(module: str, function: str) -> Version:
-    """The function without a mistake: as the file of mistakes has it, else as the reference has it."""
+    """The correct function: from the misconception file, else the reference."""
     table = known(module).get(function)
     text = table.source if table is not None else text_of(reference.functions()[function])
     return Version(module, function, (), text)
@@ -349,25 +344,25 @@ def correct(module: str, function: str) -> Version:
 
 @lru_cache(MOST_TEXTS)
 def made(module: str, function: str, misconceptions: tuple[Misconception, ...]) -> Version | None:
-    """The function with these mistakes; None where they cannot be combined."""
+    """The function with these misconceptions; None if they cannot be combined."""
     if not misconceptions:
         return correct(module, function)
     if any(misconception.whole for misconception in misconceptions):
         return Version(module, function, misconceptions, misconceptions[0].whole) if len(misconceptions) == 1 else None
     edits = dict.fromkeys(
         edit for misconception in misconceptions for edit in misconception.edits
-    )  # some have an edit in common
+    )  # some share an edit
     changed = edited(known(module)[function].source, tuple(edits))
     if changed is None or not is_python(changed):
         return None
     return Version(module, function, misconceptions, changed)
 
 
-# Texts of functions, and edits of them
+# Sources of functions, and edits
 
 
 def text_of(function: Callable[..., Any]) -> str:
-    """The text of a function without its decorators."""
+    """The source of a function without its decorators."""
     lines = textwrap.dedent(inspect.getsource(function)).splitlines(keepends=True)
     start = next(number for number, line in enumerate(lines) if line.startswith("def "))
     return "".join(lines[start:])
@@ -375,7 +370,7 @@ def text_of(function: Callable[..., Any]) -> str:
 
 @lru_cache(MOST_TEXTS)
 def compiled(text: str, name: str) -> CodeType:
-    """The code of a function's text."""
+    """A function's source, compiled."""
     return compile(text, f"<a version of {name}>", "exec")
 
 
@@ -388,7 +383,7 @@ def is_python(text: str) -> bool:
 
 
 def edited(text: str, edits: Sequence[tuple[str, str]]) -> str | None:
-    """The text with all edits made at once; None where two of them change the same letters."""
+    """The source with all edits; None if two of them change the same characters."""
     spans = sorted((start, start + len(old), new) for old, new in edits for start in places(text, old))
     if any(first[1] > second[0] for first, second in pairwise(spans)):
         return None
@@ -441,7 +436,7 @@ def {function}({parameters}):
 
 
 def trivial(module: str, function: str) -> tuple[Misconception, ...]:
-    """Code that computes nothing, even where it knows the right shape: it must earn nothing."""
+    """Code that computes nothing, even of the right shape: it must earn nothing."""
     signature = inspect.signature(reference.functions()[function])
     right = text_of(reference.functions()[function]).replace(f"def {function}(", f"def _right_{function}(", 1)
     graded = tuple(c.id for c in rubric.current().of(module) if function in c.grades)

@@ -1,7 +1,7 @@
 """The reference functions by name: `from autograder.homework.reference import layer_norm`.
 
-Loaded once from the solutions, in the grader's process. A student's process never imports this; it is sent the compiled code of the
-modules that the module under test depends on.
+Loaded once from the solutions, in the grader's process. A student's process never imports this; it receives the compiled code of
+the modules that the module under test depends on.
 """
 
 import ast
@@ -27,7 +27,7 @@ def modules() -> dict[str, ModuleType]:
 
 
 def load(folder: Path, names: tuple[str, ...]) -> dict[str, ModuleType]:
-    """Import `names` from `folder` without leaving them, or bytecode, where other imports would find them."""
+    """Import `names` from `folder` without leaving them in sys.modules, or bytecode on disk."""
     hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     dont_write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     sys.path.insert(0, str(folder))
@@ -50,7 +50,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 
 def files() -> dict[str, bytes]:
-    """The reference modules as a student would hand them in: a perfect submission."""
+    """The reference modules as a submission."""
     return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubric.current().modules}
 
 
@@ -61,7 +61,7 @@ def by_name() -> dict[str, Callable[..., Any]]:
 
 
 def replacing(modules: Iterable[str]) -> list[Reference]:
-    """References that take the place of a student's modules, and those that these import, in the order in which they are loaded."""
+    """References that replace a student's modules, preceded by those that they import."""
     wanted, entries = set(modules), rubric.current()
     needed = wanted.union(*map(entries.below, wanted))
     return [
@@ -89,9 +89,9 @@ def _compiled(module: str, without: frozenset[str] = frozenset()) -> bytes:
 
 
 def parts(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the parts of the tuple that a function returns, as its docstring has them; () for any other function.
+    """The names of the parts of the tuple that a function returns, from its docstring; () for any other function.
 
-    They stand there as "Returns: a tuple (y (n, d), new_running_mean (d,))": each with its shape or without.
+    The docstring says "Returns: a tuple (y (n, d), new_running_mean (d,))": each with its shape or without.
     """
     listed = (inspect.getdoc(function) or "").partition("Returns: a tuple (")[2]
     without_shapes = re.sub(r"\s\([^()]*\)", "", listed).partition(")")[0]

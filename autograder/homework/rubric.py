@@ -1,6 +1,6 @@
-"""rubric.yaml: the only place with points, criteria, visibility, feedback, limits and who may use whom.
+"""rubric.yaml: points, criteria, visibility, feedback, limits and dependencies.
 
-A rubric that is wrong is refused with a RubricError that names file, line and key and says what would be right.
+An invalid rubric raises a RubricError that names file, line and key and says what to write.
 """
 
 import difflib
@@ -30,14 +30,14 @@ TESTS, TESTS_FILE = "tests", "test_decoder_parts.py"  # the optional tests that 
 
 
 class RubricError(CommandError):
-    """The rubric cannot be used; the text says where and what would be right."""
+    """The rubric is invalid; the text says where, and what to write."""
 
 
 def _refused(value: object) -> None:
     raise PydanticKnownError("extra_forbidden")
 
 
-# What the rubric fills in when it is read. In the file it is an unknown key.
+# Filled in when the rubric is read. In the file it is an unknown key.
 Filled = Annotated[str, BeforeValidator(_refused), Field(exclude=True)]
 
 
@@ -49,12 +49,11 @@ def _no_number(value: object) -> object:
 
 
 class Criterion(BaseModel, extra="forbid", frozen=True):
-    """One thing that earns points. `grades` are the contract functions that it tries.
+    """One thing that earns points. `grades` are the contract functions that it tests.
 
-    `looks_at` says what counts here: "values" (a mistake is charged once, see grading/scoring.py), "form" (only changed
-    arguments, dtypes and the like), "examples" (every wrong value). `id` is "<module>.<name>", where `module` is a module's
-    name or "integration". In `Rubric.criteria` nothing is missing: visibility and feedback are the rubric's where the file
-    has none here.
+    `looks_at` says what counts: "values" (a mistake costs points once, see grading/scoring.py), "form" (only side effects and
+    dtypes), "examples" (every wrong value). `id` is "<module>.<name>", where `module` is a module's name or "integration". In
+    `Rubric.criteria`, visibility and feedback default to the rubric's.
     """
 
     id: Filled = ""
@@ -77,7 +76,7 @@ class Criterion(BaseModel, extra="forbid", frozen=True):
 
     @property
     def most(self) -> float:
-        """The points that can be had: none where it was dropped."""
+        """The points it can earn: none if it was dropped."""
         return 0.0 if self.counts == "dropped" else self.points
 
     @property
@@ -98,14 +97,14 @@ class Module(BaseModel, extra="forbid", frozen=True):
 
 
 class Integration(BaseModel, extra="forbid", frozen=True):
-    """The whole submission tried together."""
+    """The criteria of the whole submission."""
 
     points: float = Field(gt=0)
     criteria: dict[str, Criterion] = Field(min_length=1)
 
 
 class StudentTests(BaseModel, extra="forbid", frozen=True):
-    """The tests that students write: a criterion for each function that they test, in the order of their file."""
+    """The students' tests: one criterion per tested function, in the order of their file."""
 
     points: float = Field(gt=0)
     criteria: dict[str, Criterion] = Field(min_length=1)
@@ -121,7 +120,7 @@ class LatePolicy(BaseModel, extra="forbid", frozen=True):
 
 
 class Rubric(BaseModel):
-    """The file, and what the rest of the kit asks of it."""
+    """The contents of the file."""
 
     # Not beside BaseModel, where a type checker would take it that nothing private can be set.
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -167,12 +166,12 @@ class Rubric(BaseModel):
 
     @property
     def most(self) -> float:
-        """The points that can be had, without what was dropped."""
+        """The points that can be earned, without dropped criteria."""
         return sum(criterion.most for criterion in self.criteria.values())
 
     @cached_property
     def files(self) -> tuple[str, ...]:
-        """The files that a student writes, one for each module."""
+        """The files that a student writes, one per module."""
         return tuple(f"{module}.py" for module in self.modules)
 
     @cached_property
@@ -182,7 +181,7 @@ class Rubric(BaseModel):
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """The title of each group, for people."""
+        """The title of each group."""
         others = {INTEGRATION: "The whole model", TESTS: "Tests"}
         return {name: self.modules[name].title if name in self.modules else others[name] for name in self.groups}
 
@@ -194,23 +193,19 @@ class Rubric(BaseModel):
         return [c for c in self.criteria.values() if c.module == module]
 
     def explains(self, module: str) -> bool:
-        """Whether students are told more than the score in any criterion of a module."""
+        """Whether any criterion of a module shows more than the score."""
         return any(criterion.feedback != "score" for criterion in self.of(module))
 
-    def neighbours(self, module: str) -> dict[str, tuple[str, ...]]:
-        """The modules that `module` may use, with their functions, which answer correctly while it is graded."""
+    def dependencies(self, module: str) -> dict[str, tuple[str, ...]]:
+        """The modules that `module` uses, with their functions."""
         return {name: tuple(self.modules[name].functions) for name in self.modules[module].uses}
 
     def below(self, module: str) -> set[str]:
-        """The modules that `module` may use, directly or not."""
+        """The modules that `module` uses, directly or not."""
         return set(self.modules[module].uses).union(*map(self.below, self.modules[module].uses))
 
-    def level(self, module: str) -> int:
-        """How many modules stand below one another under this one: 0 for a module that uses none."""
-        return max((1 + self.level(name) for name in self.modules[module].uses), default=0)
-
     def helpers(self, module: str, functions: tuple[str, ...]) -> tuple[str, ...]:
-        """The functions of the same module that `functions` are built from, directly or not, without themselves."""
+        """The functions of the same module that `functions` call, directly or not."""
         edges, below = self.modules[module].functions, list(functions)
         for name in below:
             below += [helper for helper in edges[name] if helper not in below]
@@ -220,7 +215,7 @@ class Rubric(BaseModel):
         return next(name for name, module in self.modules.items() if function in module.functions)
 
     def place(self, criterion: str) -> str:
-        """Where the file has a criterion: file, line and key, as in all messages about the rubric."""
+        """Where the file defines a criterion: file, line and key, as in all messages about the rubric."""
         module, _, name = criterion.partition(".")
         where = (*([module] if module in (INTEGRATION, TESTS) else ["modules", module]), "criteria", name)
         return f"{self._path}:{line_of(self._tree, where)}: {'.'.join(where)}"
@@ -235,7 +230,7 @@ def current() -> Rubric:
 def load(path: Path | None = None) -> Rubric:
     """Read and check a rubric.
 
-    Raises RubricError for a file that is not readable, not YAML, or not a consistent rubric.
+    Raises RubricError if the file is unreadable, not YAML, or not a consistent rubric.
     """
     path = path or kit.rubric_file()
     try:
@@ -338,9 +333,9 @@ def _of_module(
             yield (*here, "functions", function), "no criterion grades this function"
 
 
-# What is wrong with a rubric.yaml, and where: file, line and key, and what would be right.
+# Errors in a rubric.yaml: file, line and key, and what to write.
 
-EXAMPLES = {  # what would be right, by key; for limits, their defaults
+EXAMPLES = {  # what to write, by key; for limits, their defaults
     **{name: f"{field.default:g}" for name, field in Limits.model_fields.items()},
     "title": "Layer norm",
     "points": "3",
@@ -358,7 +353,7 @@ EXAMPLES = {  # what would be right, by key; for limits, their defaults
     "percent_a_day": "10",
     "floor_percent": "50",
 }
-REASONS = {  # by pydantic's name for what is wrong
+REASONS = {  # by pydantic's name of the error
     "greater_than": "must be above {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",
     "less_than_equal": "must be at most {le:g}",
@@ -381,7 +376,7 @@ KINDS = {
 
 
 def explained(problem: Any, form: type[BaseModel]) -> str:
-    """One of pydantic's errors in words."""
+    """The text of one of pydantic's errors."""
     where = keys(problem)
     if problem["type"] == "extra_forbidden":
         above = iter(where[:-1])
@@ -403,7 +398,7 @@ def explained(problem: Any, form: type[BaseModel]) -> str:
 
 
 def keys(problem: Any) -> tuple[str, ...]:
-    """The keys that lead to one of pydantic's errors, from the outermost in."""
+    """The keys that lead to one of pydantic's errors, outermost first."""
     return tuple(str(part) for part in problem["loc"])
 
 
@@ -443,7 +438,7 @@ def line_of(node: Any, where: tuple[str, ...]) -> int:
 
 
 def twice(node: Any, where: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Keys that stand twice in one mapping (YAML would quietly take the last)."""
+    """Duplicate keys in one mapping (YAML would silently take the last)."""
     if isinstance(node, yaml.MappingNode):
         seen = set()
         for key, value in node.value:

@@ -1,4 +1,4 @@
-"""What a hidden suite imports. Its fixtures are `check`, `reference` and `rng`."""
+"""Helpers for hidden suites, in addition to the fixtures `check`, `reference` and `rng`."""
 
 import doctest
 import linecache
@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 criterion = pytest.mark.criterion
 
-# What the four decimals that the docstrings print do not show: nobody loses the worked examples whose doctests pass.
+# The four decimals of the docstrings do not show smaller errors: a passing doctest earns the worked examples.
 PRINTED = 1e-4
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def worked_examples(check: Any, module: str) -> None:
-    """Make the calls of the examples in the docstrings of a module: of each function those in its own docstring."""
+    """Make the calls of the examples in the docstrings of a module."""
     for name in rubric.current().modules[module].functions:
         examples = doctest.DocTestParser().get_examples(reference.functions()[name].__doc__ or "")
         source, file = "".join(example.source for example in examples), f"<examples of {name}>"
@@ -34,17 +34,18 @@ def worked_examples(check: Any, module: str) -> None:
             None,
             source.splitlines(True),
             file,
-        )  # functions in it are shown to students
+        )  # students see its functions
         names = {**vars(reference.modules()[module]), name: getattr(check.within(PRINTED), name)}
         exec(compile(source, file, "exec"), names)  # noqa: S102 - our own docstrings
 
 
 def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
-    """Look for whatever a call could leave behind; `first` and `second` are other arguments of the same shapes.
+    """Check that calls leave no trace; `first` and `second` are other arguments of the same shapes.
 
-    Arguments must come back as they were, and the same call must give the same again. Then the function is called with other
-    parameters, with the same arrays changed in place, and once more with the first arguments after the caller has written into
-    their first result. A result may be a view of an argument, so no argument is used again after its result was written into.
+    Arguments must not change, and the same call must return the same result again. Then the function is called with other
+    parameters, with the same arrays changed in place, and once more with the first arguments after the caller has written
+    into their first result. A result may be a view of an argument, so no argument is used again after its result was written
+    into.
     """
     retained = getattr(check.keep, function)
     result = getattr(check.keep.pure, function)(*copied(first))
@@ -60,7 +61,7 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
     for array in made:
         check.overwrite(array, 0)
     again = retained(*copied(first))
-    if not arrays(first):  # without arrays to tell them apart, two results could be one array
+    if not arrays(first):  # without arrays two results could be one array
         check.overwrite(made[0], 1)
         check.stays(again)
 
@@ -76,7 +77,7 @@ def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[li
 
 
 def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -> Iterator[Array]:
-    """An array of each shape, in turns of any sign, positive, negative, with some zeros, zero throughout."""
+    """An array of each shape, in turn with any sign, positive, negative, with some zeros, all zero."""
     for number, shape in enumerate(shapes, start):
         array = (
             rng.normal(0, 1, shape),
@@ -91,7 +92,7 @@ def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -
 
 
 def random_mask(rng: np.random.Generator, *shape: int) -> Array:
-    """A mask under which every query sees some keys and, where there are several keys, not all."""
+    """A mask in which every query attends to some keys and, if there are several, not to all."""
     order = rng.random(shape)
     mask = order < 0.5
     np.put_along_axis(mask, order.argmax(axis=-1, keepdims=True), False, axis=-1)
@@ -100,9 +101,9 @@ def random_mask(rng: np.random.Generator, *shape: int) -> Array:
 
 
 def masked_tokens(rng: np.random.Generator) -> list[tuple[tuple[int, ...], Array]]:
-    """Masks for four tokens, each with the axes before the tokens that it fits: every shape, and everything that a mask can hide.
+    """Masks for four tokens, each with the axes before the tokens: every shape, and every way to hide keys.
 
-    Those that differ most stand first.
+    The most different ones come first.
     """
     past, nothing = np.tri(4, dtype=bool), np.zeros((4, 4), dtype=bool)
     blind = past & np.array([[False], [True], [False], [True]])  # two queries see nothing
@@ -128,11 +129,11 @@ def masked_tokens(rng: np.random.Generator) -> list[tuple[tuple[int, ...], Array
     ]
 
 
-by_columns = np.asfortranarray  # an array that lies in memory by columns, as a transposed one does
+by_columns = np.asfortranarray  # column-major, like a transposed array
 
 
 def turned(value: Any) -> Any:
-    """The value with the keys of its dicts in another order."""
+    """The value with the keys of its dicts in reverse order."""
     if isinstance(value, dict):
         return {key: turned(value[key]) for key in reversed(value)}
     return [turned(part) for part in value] if isinstance(value, list) else value

@@ -1,17 +1,17 @@
-"""What the paths given to a command hold: a submission, a class, or the download of a platform; as a folder or a zip.
+"""Finds the submissions in the paths given to a command: one submission, a class, or the download of a platform; folder or zip.
 
-Told apart by names alone, in this order, because a later form may look like an earlier one:
+The form is recognized by names alone, in this order, because a later form may look like an earlier one:
 
-1. "gradescope": a `submission_metadata.yml` beside folders that Gradescope has named. Of several paths every one must be the
-   download of a platform, or it must have Gradescope's own name: else they may be uploads of students, who can write such a file;
-2. "moodle": most of it named as Moodle names submissions;
-3. "brightspace": most of its folders named as Brightspace names them;
+1. "gradescope": a `submission_metadata.yml` next to folders that Gradescope has named. With several paths, every one must be the
+   download of a platform, or have Gradescope's own name: else they may be uploads of students, who can write such a file;
+2. "moodle": most entries are named as Moodle names submissions;
+3. "brightspace": most folders are named as Brightspace names them;
 4. "submission": a module of the rubric directly inside;
-5. "canvas": most of it files named as Canvas names them;
+5. "canvas": most files are named as Canvas names them;
 6. "class": several folders, zips or other archives with work in them;
-7. "submission": all else.
+7. "submission": everything else.
 
-Whatever the form, each file and folder of a class is a submission or is named in a note.
+In every form, each file and folder of a class is a submission or is listed in a note.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,8 +32,8 @@ from autograder.values.names import resembles
 Kind = Literal["gradescope", "moodle", "brightspace", "submission", "canvas", "class"]
 DOWNLOADS = ("gradescope", "moodle", "brightspace", "canvas")
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
-LOOKED_AT = 2000  # files of one unit by which it is told what it is
-NAMED = 20  # files that one note names
+LOOKED_AT = 2000  # files that decide what a folder is
+NAMED = 20  # files named in one note
 _LINK = "is a link or a device, which is never followed"
 _NO_ZIP = {
     "link": "is no regular file",
@@ -45,7 +45,7 @@ _NO_ZIP = {
 
 @dataclass(frozen=True)
 class Listing:
-    """The submissions, how each path was understood, and what an instructor should look at."""
+    """The submissions, the form of each path, and notes for the instructor."""
 
     entries: tuple[Upload, ...]
     forms: tuple[str, ...]
@@ -53,9 +53,9 @@ class Listing:
 
 
 def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
-    """Everything to be graded at `paths`, where no results may go: `out` must lie elsewhere.
+    """Everything to grade at `paths`; the output folder `out` must be elsewhere.
 
-    Raises ArgumentsError for a path that does not exist, cannot be read, holds no form of submission, or holds `out`.
+    Raises ArgumentsError for a path that does not exist, is unreadable, has no submission, or contains `out`.
     """
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
@@ -128,7 +128,7 @@ def _recognised(outer: Tree, path: Path, believed: bool) -> Listing:
         case "submission":
             if next(outer.walk(), None) is None:
                 raise ArgumentsError(f"{path}: it is empty")
-            # What is damaged in a student's zip is a note.
+            # Damage in a student's zip becomes a note.
             upload = trees.of_file(path) if outer.zipped else outer
             problems = [*_misplaced(outer, path), *_several(outer, path)]
             return _found(f"{path}: one submission", [_entry(outer.name, upload)], problems)
@@ -141,7 +141,7 @@ def _recognised(outer: Tree, path: Path, believed: bool) -> Listing:
 
 
 def _files(paths: list[Path]) -> Listing:
-    """Single .py files: together one submission, unless Canvas has named them."""
+    """Single .py files: together one submission, unless Canvas named them."""
     folder = paths[0].absolute().parent
     sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
     if all(map(platforms.is_canvas_name, sources)):
@@ -176,7 +176,7 @@ def _class(tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
 
 
 def _left_out(tree: Tree, path: Path, is_used: Callable[[str], bool], why: str = "") -> list[str]:
-    """Notes on the files and folders of a class that are no submission; `why` is the reason where nothing is known."""
+    """Notes on the files and folders of a class that are not submissions; `why` is the default reason."""
     names: dict[str, list[str]] = {}
     for name in (*tree.folders, *tree.files):
         if not is_used(name) and not trees.is_litter(name):
@@ -199,7 +199,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _several(outer: Tree, path: Path) -> list[str]:
-    """A note on a submission that may be those of several students, of whom one has the files."""
+    """A note on a submission that may belong to several students, if one has the files."""
     *_, inner = _wrapped(outer)
     parts = [*filter(_is_students, inner.folders), *filter(_is_archive, inner.files)]
     if _has_module(inner.files) or len(parts) < 2:
@@ -215,11 +215,11 @@ def _misplaced(tree: Tree, path: Path) -> list[str]:
     return [f"{path}: {platforms.METADATA} in {tree.name} was ignored, so no names are taken from it; {advice}"]
 
 
-# What kind of thing a tree is
+# The form of a tree
 
 
 def _unwrapped(outer: Tree, believed: bool = True) -> tuple[Tree, Kind]:
-    """Through folders that hold nothing but one folder, if that leads to a class; and what was found there."""
+    """Follow folders that contain only one folder, if they lead to a class."""
     for depth, inner in enumerate(_wrapped(outer)):
         form = kind(inner, depth > 0, believed)
         one_folder = form == "class" and sum(map(_is_unit, inner.folders)) == 1
@@ -229,7 +229,7 @@ def _unwrapped(outer: Tree, believed: bool = True) -> tuple[Tree, Kind]:
 
 
 def _wrapped_by(outer: Tree, tree: Tree) -> Iterator[Tree]:
-    """The folders around a class, the outermost first."""
+    """The folders around a class, outermost first."""
     for wrapper in _wrapped(outer):
         if wrapper is tree:
             return
@@ -247,7 +247,7 @@ def _wrapped(outer: Tree) -> Iterator[Tree]:
 
 
 def kind(tree: Tree, inside: bool = False, believed: bool = True) -> Kind:
-    """The form of a folder. `inside`: the command was given a folder around this one; `believed`: it may be an export."""
+    """The form of a folder. `inside`: it is inside the given path; `believed`: it may be an export."""
     if believed and platforms.is_export(tree, inside):
         return "gradescope"
     if platforms.is_moodle(tree):
@@ -265,11 +265,11 @@ def _is_class(tree: Tree) -> bool:
     units = [unit for name, unit in tree.folders.items() if _is_students(name)]
     archives = [name for name in tree.files if _is_archive(name)]
     if KIT_FOLDERS.intersection(tree.folders):
-        # A copy of the kit or of what students get is one submission, whatever else lies in it.
+        # A copy of the kit or of the student folder is one submission.
         return sum(_has_module(_names(unit)) for unit in units) > 1
     if len(archives) + sum(map(_is_handed_in, units)) > 1:
         return True
-    # Nobody has the names right, or there is only one: then all of it must look like work, and nothing lie loose.
+    # No folder has the right names, or there is only one: then all must look like work, without loose files.
     loose = any(name.endswith(".py") for name in tree.files)
     return (
         bool(units or archives) and not loose and not tree.zipped and all(any(map(_is_work, _names(u))) for u in units)
@@ -277,17 +277,17 @@ def _is_class(tree: Tree) -> bool:
 
 
 def _is_handed_in(unit: Tree) -> bool:
-    """Whether a folder surely is somebody's submission; one that cannot be read must not vanish."""
+    """Whether a folder is certainly a submission; an unreadable one must not be skipped."""
     modules = rubric.current().modules
     return not unit.readable or any(
-        # Also under nearly a module's name: a whole class may have downloaded its files twice.
+        # Similar names count too: a whole class may have downloaded its files twice.
         _is_archive(name) or (is_likely_code(name) and any(resembles(name, module) for module in modules))
         for name in _names(unit)
     )
 
 
 def _names(unit: Tree) -> list[str]:
-    """Names of files at any depth, as far as one looks."""
+    """Names of files at any depth, up to a limit."""
     return [path.rpartition("/")[2] for path, _ in islice(unit.walk(), LOOKED_AT)]
 
 
@@ -296,7 +296,7 @@ def _has_module(names: Iterable[str]) -> bool:
 
 
 def _is_unit(name: str) -> bool:
-    """Whether a folder can be somebody's submission, or hold one."""
+    """Whether a folder can be a submission, or contain one."""
     return not name.startswith(".") and (name not in trees.JUNK or name == "checks")
 
 

@@ -1,4 +1,4 @@
-"""The downloads of Gradescope, Canvas, Moodle and Brightspace; each is recognised by the names of its files and folders."""
+"""The downloads of Gradescope, Canvas, Moodle and Brightspace, recognized by the names of their files and folders."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from autograder.submissions.uploads import Student, Upload
 # `007` stays what it is.
 
 METADATA = "submission_metadata.yml"
-LARGEST = 2**28  # bytes of the yml that are read; it holds all results of a class
+LARGEST = 2**28  # size limit of the yml, which has all results of a class
 _FOLDER = re.compile(r"submission_\d{1,18}")
 _WRAPPER = re.compile(r"assignment_\d+_export.*", re.DOTALL)
 _MISSING = {"", "~", "null"}
@@ -32,15 +32,15 @@ def is_export_part(name: str) -> bool:
 
 
 def is_export_name(name: str) -> bool:
-    """Whether Gradescope names a folder, or a zip without its suffix, so."""
+    """Whether a folder, or a zip without its suffix, has a name of Gradescope."""
     return _WRAPPER.fullmatch(name) is not None
 
 
 def is_export(tree: Tree, inside: bool) -> bool:
-    """Whether this is an export: the yml, and beside it folders that Gradescope has named, at least one and no others.
+    """Whether this is an export: the yml, and next to it only folders named by Gradescope, at least one.
 
-    A student can hand in such a yml, and it would say whose other submissions are. So it is believed only at the top
-    of what the command was given, or (`inside`) in a folder there that bears Gradescope's own name or that of its zip.
+    A student can submit such a yml, and it would claim other submissions. So it is believed only at the top of the given path, or
+    (`inside`) in a folder there that has Gradescope's own name or that of its zip.
     """
     named = is_export_name(tree.name) or (tree.zipped and tree.name == tree.place.stem)
     if METADATA not in tree.files or (inside and not named):
@@ -49,10 +49,10 @@ def is_export(tree: Tree, inside: bool) -> bool:
 
 
 def gradescope_entries(tree: Tree) -> tuple[list[Upload], list[str]]:
-    """One entry a folder, one with a problem for each submission without a folder; and what is odd."""
+    """One upload per folder, one with a problem per submission without a folder; and notes."""
     problems = []
     counting: dict[str, Upload] = {}
-    earlier: dict[str, Upload] = {}  # the submissions before those, which belong to the same students
+    earlier: dict[str, Upload] = {}  # earlier submissions of the same students
     try:
         text = tree.files[METADATA].read(LARGEST)
         document = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
@@ -86,7 +86,7 @@ def _with_upload(upload: Tree, name: str, entry: Upload | None) -> Upload:
 
 
 def _students(value: Any) -> tuple[Student, ...]:
-    """The submitters; one about whom nothing is said is none."""
+    """The submitters; entries without any data are skipped."""
     parts = [[_plain(_get(who, key)) for key in ("name", "sid", "email")] for who in _list(_get(value, "submitters"))]
     return tuple(dict.fromkeys(Student(*own) for own in parts if any(own)))
 
@@ -106,7 +106,7 @@ def _plain(value: Any) -> str:
 
 
 def _time(value: Any) -> str:
-    """A time in UTC, of fixed width, so that the order of the texts is that of the times; "" if it is none."""
+    """A time in UTC with fixed width, so that texts sort by time; "" for anything else."""
     text = re.sub(r"(\.\d{6})\d+", r"\1", _plain(value))
     text = re.sub(r"\s+(Z|UTC|[+-]\d\d:?\d\d)$", r"\1", text).replace("UTC", "+00:00")
     try:
@@ -135,14 +135,14 @@ def is_canvas_name(name: str) -> bool:
 
 
 def is_canvas(tree: Tree) -> bool:
-    """Whether files named as Canvas does it are most of what could be work, other folders counted as one each."""
+    """Whether most files that could be work are named as Canvas names them, other folders counted as one each."""
     work = [name for name in tree.files if name.lower().endswith((".py", ".zip", ".html")) and not is_litter(name)]
     strangers = [name for name in tree.folders if not is_canvas_name(f"{name}/") and not is_junk(name)]
     return 2 * sum(map(is_canvas_name, work)) > len(work) + len(strangers)
 
 
 def canvas_entries(files: Mapping[str, Source], place: Path) -> list[Upload]:
-    """One entry a student, with the newest version of each of the files, by path."""
+    """One upload per student, with the newest version of each file, by path."""
     users: dict[str, list[re.Match[str]]] = {}
     for path in files:
         match = _CANVAS_NAME.fullmatch(path)
@@ -178,7 +178,7 @@ _MOODLE_NAME = re.compile(
 
 
 def is_moodle(tree: Tree) -> bool:
-    """Whether most of what lies directly here is named as Moodle does it."""
+    """Whether most entries here are named as Moodle names them."""
     names = [name for name in (*tree.folders, *tree.files) if not name.startswith(".") and not is_litter(name)]
     return 2 * sum(map(is_moodle_name, names)) > len(names)
 
@@ -188,7 +188,7 @@ def is_moodle_name(name: str) -> bool:
 
 
 def moodle_entries(tree: Tree) -> list[Upload]:
-    """One entry a student."""
+    """One upload per student."""
     names: dict[str, tuple[str, str]] = {}  # of the student, and of the first folder or file
     uploads: dict[str, dict[str, Source]] = {}
     parts: list[tuple[str, Mapping[str, Source]]] = [(name, folder.sources) for name, folder in tree.folders.items()]
@@ -219,7 +219,7 @@ _BRIGHTSPACE_NAME = re.compile(
 
 
 def is_brightspace(tree: Tree) -> bool:
-    """Whether most of the folders here are named as Brightspace does it, and no code lies beside them."""
+    """Whether most of the folders here are named as Brightspace names them, without code next to them."""
     names = [name for name in tree.folders if not name.startswith(".") and not is_junk(name)]
     code = any(name.lower().endswith((".py", ".zip")) for name in tree.files)
     return not code and 2 * sum(map(is_brightspace_name, names)) > len(names)
@@ -230,7 +230,7 @@ def is_brightspace_name(name: str) -> bool:
 
 
 def brightspace_entries(tree: Tree) -> list[Upload]:
-    """One entry an upload; the times in the time zone of the due date, or in UTC where there is none."""
+    """One entry per upload; times are in the time zone of the due date, or in UTC."""
     due = rubric.current().due
     zone = due.tzinfo if due is not None and due.tzinfo else UTC
     entries = []

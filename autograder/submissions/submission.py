@@ -1,4 +1,4 @@
-"""What a student handed in, as data: files, and a note for each thing that could not be used."""
+"""A submission as data: files, and a note for each thing that could not be used."""
 
 import ast
 import codecs
@@ -17,8 +17,8 @@ from autograder.submissions.tree import Source, Tree, UnusableError
 from autograder.values.names import mend, resembles
 from autograder.values.source import declared_encoding, is_readable_encoding, parsed
 
-MOST_BYTES = 100_000  # of a file that the grader itself reads; Python's tree of a text takes up to 500 times as much
-NOTES_SHOWN = 20  # notes on one upload that a student is shown
+MOST_BYTES = 100_000  # of a file that the grader parses; a syntax tree takes up to 500 times as much
+NOTES_SHOWN = 20  # notes shown per upload
 
 _TEXTS: dict[str, Callable[["Note"], str]] = {
     "outside": lambda note: f"{note.shown} was not used: its path points outside the upload.",
@@ -81,9 +81,9 @@ def _mend(note: "Note") -> str:
 
 @dataclass(frozen=True)
 class Note:
-    """Something about an upload that its student must know. `path` is a name that the student chose, "" for the whole.
+    """A note on an upload for its student. `path` is a name that the student chose, "" for the whole upload.
 
-    `number` is a size in MB or a count, `wanted` the name that a file should have, what a notebook defines, or an encoding.
+    `number` is a size in MB or a count; `wanted` the right name of a file, the functions of a notebook, or an encoding.
     """
 
     kind: str
@@ -102,20 +102,20 @@ class Note:
 
 @dataclass(frozen=True)
 class Submission:
-    """Files by relative path, flattened to the folder that holds the modules, and what could not be used."""
+    """Files by path, relative to the folder that has the modules, and what could not be used."""
 
     name: str
     files: dict[str, bytes]
     refused: tuple[Note, ...] = ()
 
     def text(self, name: str) -> bytes:
-        """A file that the grader itself reads; b"" for none, and for one so long that reading it takes seconds and gigabytes."""
+        """A file that the grader reads itself; b"" if it is missing, or so long that parsing it takes seconds and gigabytes."""
         content = self.files.get(name, b"")
         return content if len(content) <= MOST_BYTES else b""
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The first of the refused files, as notes for the student; of notebooks nothing is said unless a file is missing."""
+        """The first rejected files, as notes for the student; notebooks are mentioned only if a file is missing."""
         return tuple(note for note in self.refused if note.kind != "beside")[:NOTES_SHOWN]
 
     @cached_property
@@ -123,7 +123,7 @@ class Submission:
         return {PurePosixPath(note.path).name: note for note in reversed(self.refused) if note.path}
 
     def missing(self, module: str, modules: Collection[str]) -> Note | None:
-        """Why the file of a module is not there, as far as one can tell; None if it is. `modules`: names with a use."""
+        """The likely reason why the file of a module is missing; None if it is not. `modules`: names with a use."""
         wanted = f"{module}.py"
         if wanted in self.files:
             return None
@@ -133,30 +133,31 @@ class Submission:
         return Note("misnamed", close[0], wanted=wanted) if close else Note("absent", wanted)
 
     def _close(self, module: str, modules: Collection[str]) -> list[str]:
-        """The files, not blank, that are likely meant to be a module; where functions are written in some of them, only those."""
+        """Nonblank files that were probably meant to be a module; those with functions, if there are any."""
         near = self._near(module, modules)
         return self._written(near, module) or near
 
     def _near(self, module: str, modules: Collection[str]) -> list[str]:
-        """The files, not blank, under another name that resembles that of a module."""
+        """Nonblank files whose name resembles a module's."""
         notebooks = (note.path for note in self.refused if note.kind == "beside")
         close = [name for name in (*self.files, *notebooks) if resembles(name, module) and name not in modules]
         return [name for name in close if name not in self.files or not _is_blank(self.files[name])]
 
     def _written(self, names: Collection[str], module: str) -> list[str]:
-        """The files in which a function of a module is written; of all together the grader reads as much as of one."""
+        """The files that implement a function of a module, within the size limit of one file."""
         sizes = accumulate(len(self.text(name)) for name in names)
         read = [name for name, size in zip(names, sizes, strict=True) if size <= MOST_BYTES]
         return [name for name in read if self._is_written(name, module)]
 
     def _is_written(self, name: str, module: str) -> bool | None:
-        """Whether a function of a module is written in a file; None where nobody can say."""
+        """Whether a file implements a function of a module; None if unknown."""
         content, entry = self.files.get(name, b""), rubrics.current().modules.get(module)
         return has_written(content, entry.functions) if entry is not None and len(content) <= MOST_BYTES else None
 
     def decodable(self) -> "Submission":
-        """The same without files that declare an encoding other than UTF-8 or Latin-1, with a note on each: a file must not choose
-        the codec that the grader or Python reads it with.
+        """The submission without files that declare an encoding other than UTF-8 or Latin-1, with a note on each.
+
+        A file must not choose the codec that decodes it in the grader or Python.
         """
         code = {name: content for name, content in self.files.items() if name.lower().endswith((".py", ".txt"))}
         declared = {name: declared_encoding(content) for name, content in code.items()}
@@ -166,8 +167,9 @@ class Submission:
         return replace(self, files=files, refused=(*notes, *self.refused))
 
     def with_notes(self) -> "Submission":
-        """The same without blank modules, and with a note on each; or, if functions of a module are written only in a file that is
-        likely meant to be it, on that; and on a finished file of the same name in another folder.
+        """The submission without blank modules, with notes.
+
+        A note also names a file that was probably meant to be a module, and a finished file of the same name in another folder.
         """
         names = {f"{module}.py": module for module in rubrics.current().modules if f"{module}.py" in self.files}
         blank = [name for name in names if _is_blank(self.files[name])]
@@ -186,10 +188,10 @@ class Submission:
         return replace(self, files=files, refused=(*notes, *self.refused))
 
     def accepting_names(self, modules: Collection[str]) -> "Submission":
-        """The same with each module that is missing, or in which no function is written, taken from the one file that is likely
-        meant to be it, and a note that says so.
+        """The submission with each missing or unimplemented module taken from the one file that was probably meant to be it,
+        with a note.
 
-        Nothing is taken where two different files could be meant.
+        If two different files are possible, neither is used.
         """
         files, notes = dict(self.files), []
         names = {f"{module}.py" for module in modules}
@@ -205,7 +207,7 @@ class Submission:
         return replace(self, files=files, refused=(*notes, *left))
 
     def trouble(self, module: str, modules: Collection[str]) -> str:
-        """The sentence of `missing`, "" if the file is there."""
+        """The sentence of `missing`, "" if the file exists."""
         return str(self.missing(module, modules) or "")
 
 
@@ -214,7 +216,7 @@ def _is_blank(content: bytes) -> bool:
 
 
 def has_written(content: bytes, functions: Collection[str]) -> bool | None:
-    """Whether a text defines one of the functions, with more than what is handed out; None for what is not Python."""
+    """Whether a source implements one of the functions, beyond the stub; None if it is not Python."""
     tree = parsed(content)
     if tree is None:
         return None
@@ -232,23 +234,23 @@ def _is_nothing(statement: ast.stmt) -> bool:
 
 
 def is_likely_code(name: str) -> bool:
-    """Whether a file may hold a module whose name is only nearly right; `test_layernorm.py` are the public checks."""
+    """Whether a file with a similar name may be a module; `test_layernorm.py` is a public check."""
     last = PurePosixPath(name).name.lower()
     return last.endswith((".py", ".txt")) and not last.startswith("test_")
 
 
-# The one reader: whatever form an upload has, it becomes a Submission in memory; nothing is written to disk.
+# Reading: an upload of any form becomes a Submission in memory; nothing is written to disk.
 #
-# Reading never fails for what a student sent: what is unusable becomes a note, and grading goes on with the rest. An
-# CommandError is raised only where the grader itself cannot read (no such path, permission, a failing disk, a
-# damaged export). All parts of an upload share one Room, so that its bounds hold for the sum.
+# Reading never fails because of a student: unusable files become notes, and the rest is graded. CommandError is raised only if
+# the grader cannot read (no such path, permission, a failing disk, a damaged export). All parts of an upload share one Room, so
+# its limits apply to the total.
 
 ARCHIVES = {".7z", ".bz2", ".gz", ".rar", ".tar", ".tbz", ".tbz2", ".tgz", ".txz", ".xz", ".zipx", ".zst"}  # not opened
 KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
-LISTED_FACTOR = 20  # names that are looked at, for each file that is allowed
-ZIP_FACTOR = 2  # bytes of a zip, for each byte that is allowed unpacked
+LISTED_FACTOR = 20  # names per allowed file
+ZIP_FACTOR = 2  # bytes of a zip per allowed byte
 ZIP_DEPTH = 2  # zips in one another
-NAME_BYTES = 200  # of a path and of each part of it, more than a file system may take
+NAME_BYTES = 200  # of a path, and of each part of it
 MB = 2**20
 # Files from one place (the folder, or one zip in it), and notes on the others.
 Part = tuple[dict[str, bytes], list[Note]]
@@ -256,7 +258,7 @@ Part = tuple[dict[str, bytes], list[Note]]
 
 @dataclass
 class _Room:
-    """The remaining allowance of one upload: files, bytes, names to look at, zips and their bytes."""
+    """The remaining limits of one upload: files, bytes, names, zips and their bytes."""
 
     limits: Limits
 
@@ -269,7 +271,7 @@ class _Room:
 
     @property
     def largest(self) -> int:
-        """Bytes that the next file may have; no file may take more than half of all."""
+        """The size limit of the next file: at most half of the total."""
         return min(self.bytes, self.limits.upload_mb * MB // 2)
 
 
@@ -289,13 +291,13 @@ def read(path: Path, limits: Limits) -> Submission:
 
 
 def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
-    """The submission that a tree holds. Zips in it are opened as well; loose files beat those in a zip.
+    """The submission in a tree. Zips in it are opened too; loose files take precedence.
 
     Raises CommandError.
     """
     room = _Room(limits)
     try:
-        # Loose files come first: a zip beside them must not use up their room.
+        # Loose files come first: a zip next to them must not use up their limits.
         loose = _part(upload.walk(), room)
         packed = list(_packed(upload, room))
     except UnusableError as error:
@@ -309,7 +311,7 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
 
 
 def _packed(tree: Tree, room: _Room, depth: int = 1) -> Iterator[Part]:
-    """The parts of all zips in a tree, and before each those of the zips in it."""
+    """The parts of all zips in a tree, each preceded by those of the zips in it."""
     for path, source in islice(tree.walk(), LISTED_FACTOR * room.limits.upload_files):
         if path.lower().endswith(".zip") and source.problem not in ("folder", "deep", "closed", "many"):
             inside = _opened(path, source, room, depth)
@@ -321,13 +323,13 @@ def _packed(tree: Tree, room: _Room, depth: int = 1) -> Iterator[Part]:
 
 
 def _opened(path: str, source: Source, room: _Room, depth: int) -> Tree | Note:
-    """A student's zip, read from memory, so that nothing in it can look like a failing disk; or a note why it is not."""
+    """A student's zip, read from memory, so that nothing in it can look like a failing disk; or a note why it is unusable."""
     room.zips -= 1
     if source.problem or depth > ZIP_DEPTH:
         return Note(source.problem or "zip_deep", path)
     if source.size > room.zip_bytes:
         return Note("zip_large", path, number=ZIP_FACTOR * room.limits.upload_mb)
-    name = path if depth > 1 or "/" in path else ""  # one that lies directly in the upload is the upload
+    name = path if depth > 1 or "/" in path else ""  # a zip directly in the upload is the upload
     try:
         data = source.read(source.size)
     except (UnusableError, OSError) as error:
@@ -345,9 +347,9 @@ def _opened(path: str, source: Source, room: _Room, depth: int) -> Tree | Note:
 
 
 def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note: bool = False) -> Part:
-    """The usable files, up to the allowance, and notes on the others.
+    """The usable files, within the limits, and notes on the others.
 
-    Raises OSError, and UnusableError unless a damaged file is to be a note.
+    Raises OSError, and UnusableError unless a damaged file becomes a note.
     """
     files, notes = dict[str, bytes](), list[Note]()
     for path, source in sources:
@@ -365,7 +367,7 @@ def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note:
             continue
         problem, content = _problem(path, source, room), b""
         if not problem:
-            # Counted before it is read, and also where it turns out to be damaged: decompressing it has cost as much.
+            # Counted before it is read, and even if it is damaged: decompression costs the same.
             room.bytes -= source.size
             try:
                 content = source.read(source.size)
@@ -382,7 +384,7 @@ def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note:
 
 
 def _problem(path: str, source: Source, room: _Room) -> str:
-    """The kind of the note that a file gets instead of being read, "" if it can be read."""
+    """The kind of note if a file cannot be read, "" if it can."""
     if source.problem:
         return source.problem
     if ":" in path:  # a drive, or a second stream of a file
@@ -393,7 +395,7 @@ def _problem(path: str, source: Source, room: _Room) -> str:
 
 
 def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files seen from the folder that the homework lies in, and those of other folders that hold a module, by their paths."""
+    """The files relative to the folder of the homework, and those of other folders with a module, by their paths."""
     folders: dict[PurePosixPath, list[str]] = {}
     for path in sorted(PurePosixPath(name) for name in files if name.endswith(".py")):
         folders.setdefault(path.parent, []).append(path.name)
@@ -412,7 +414,7 @@ def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _rank(folder: PurePosixPath, names: list[str]) -> tuple[int, ...]:
-    """Lowest for the folder with most modules of the homework, then most that nearly are, the shallowest of equals."""
+    """Lowest for the folder with most modules, then with most similar names, then the shallowest."""
     modules = rubrics.current().modules
     exact = sum(f"{module}.py" in names for module in modules)
     near = sum(any(resembles(name, module) for module in modules) for name in names)
@@ -421,7 +423,7 @@ def _rank(folder: PurePosixPath, names: list[str]) -> tuple[int, ...]:
 
 
 def _gathered(files: dict[str, bytes]) -> dict[str, bytes]:
-    """With each module that lies only in another folder, of several the same, and with what it may import from there."""
+    """Add each module that exists only in another folder, with the files that it may import from there."""
     paths = sorted(map(PurePosixPath, files), key=lambda path: (len(path.parts), path))
     modules, found = rubrics.current().files, dict(files)
     for name in modules:
@@ -435,7 +437,7 @@ def _gathered(files: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _without_conflicts(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Without those that lie below a name that is a file itself, as they can in a zip."""
+    """Drop files below a path that is itself a file, as can happen in a zip."""
     taken = {name.casefold() for name in files}
     below = {n for n in files if any(str(parent) in taken for parent in PurePosixPath(n.casefold()).parents)}
     return {name: content for name, content in files.items() if name not in below}

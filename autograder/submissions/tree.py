@@ -1,6 +1,6 @@
-"""An upload as a flat listing, path by path, whether it lies in a folder or in a zip: enough to tell what it is, unread.
+"""An upload as a flat listing, path by path, for a folder or a zip.
 
-A folder has an entry of its own, with a slash at the end, so that an empty one is seen. What is nested too deep is not entered.
+A folder has its own entry, with a slash at the end, so empty folders are visible. Deeply nested folders are not entered.
 """
 
 import errno
@@ -19,10 +19,10 @@ from typing import BinaryIO
 
 @dataclass(frozen=True)
 class Source:
-    """A file that has not been read. `problem` is the kind of a Note if it cannot be used ("link", ...), else "".
+    """An unread file. `problem` is the kind of a Note if it cannot be used ("link", ...), else "".
 
-    For the entry of a folder it is "folder", "deep", or "closed": then `read` raises the OSError that kept it from being listed;
-    that of the whole is "many" where not everything is in the listing.
+    For a folder it is "folder", "deep", or "closed": then `read` raises the OSError of listing it. For the root it is "many" if the
+    listing is incomplete.
     """
 
     size: int
@@ -32,16 +32,16 @@ class Source:
 
 # `opened` is the only function that opens a file of an upload on disk.
 #
-# An upload that was unpacked may hold links to other students' files, devices that never end and pipes that never
-# begin. So: no link is followed, nothing is waited for, and what was opened must be a regular file.
+# An unpacked upload may contain links to other students' files, endless devices and pipes without a writer. So no link is
+# followed, nothing blocks, and only regular files are read.
 
 # O_NONBLOCK: opening a named pipe must not wait for its other end. O_NOCTTY: a terminal must not become ours.
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"))
 
 
 class UnusableError(Exception):
-    """What a student sent is not what it should be. `kind`, that of a Note, is "link" (anything but a regular file), "no_zip",
-    "zip_many", "zip_overlaps", or "damaged" for a member of a zip that is not what it should be when decompressed.
+    """Something a student sent is invalid. `kind`, that of a Note, is "link" (anything but a regular file), "no_zip", "zip_many",
+    "zip_overlaps", or "damaged" for a member of a zip that does not decompress correctly.
     """
 
     def __init__(self, kind: str, name: object = ""):
@@ -54,7 +54,7 @@ def opened(path: Path) -> BinaryIO:
 
     Raises UnusableError for anything else, OSError if it cannot be opened.
     """
-    # Looked at before it is opened, because opening a device can have effects, and not every system has O_NOFOLLOW.
+    # Checked before opening, because opening a device can have effects, and not every system has O_NOFOLLOW.
     if not stat.S_ISREG(path.lstat().st_mode):
         raise UnusableError("link", path)
     try:
@@ -63,7 +63,7 @@ def opened(path: Path) -> BinaryIO:
         if error.errno == errno.ELOOP:
             raise UnusableError("link", path) from None
         raise
-    # Looked at again, since another file may have taken the name in between.
+    # Checked again, since another file may have replaced it.
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UnusableError("link", path)
@@ -76,25 +76,23 @@ def content(path: Path, most: int) -> bytes:
         return file.read(most)
 
 
-# Zips, opened with care: nothing is unpacked to disk, and nothing is decompressed before it has been bounded.
+# Zips: nothing is unpacked to disk, and nothing is decompressed before its size is bounded.
 #
-# Before Python's zipfile reads the list of members, the size of that list is looked at; before a member is read, that
-# no two share bytes, so that a small zip cannot be a large one many times over.
+# Before Python's zipfile reads the list of members, its size is checked; before a member is read, no two may share bytes, so a
+# small zip cannot expand many times.
 
-ENTRY_BYTES = 256  # of the list of members, for each that is allowed: 46 and the name, with room for time stamps
-TAIL = 65_535 + 22 + 20 + 56  # bytes at the end in which the end records lie, the comment included
+ENTRY_BYTES = 256  # of the list, per allowed member: 46 and the name, with room for time stamps
+TAIL = 65_535 + 22 + 20 + 56  # bytes at the end that contain the end records and the comment
 UTF8 = 0x800  # flag: the name is UTF-8
 ENCRYPTED = 0x1
 PLAIN_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def members(stream: BinaryIO, most: int) -> list[tuple[str, Source]]:
-    """The members of a zip, each with its path, in which backslashes (some Windows programs write them) are slashes.
+    """The members of a zip by path; backslashes (from some Windows programs) become slashes.
 
-    The path of a folder ends with a slash.
-
-    Raises UnusableError for what is no zip, has more than `most` members, or whose members overlap, and OSError where
-    `stream` cannot be read.
+    The path of a folder ends with a slash. Raises UnusableError if it is not a zip, has more than `most` members, or members that
+    overlap, and OSError if `stream` cannot be read.
     """
     if _directory_size(stream) > most * ENTRY_BYTES:
         raise UnusableError("zip_many")
@@ -120,7 +118,7 @@ def members(stream: BinaryIO, most: int) -> list[tuple[str, Source]]:
 def _directory_size(stream: BinaryIO) -> int:
     """The largest size that an end record claims for the list of members.
 
-    Of several records zipfile takes one, and which one is its own affair; none of them may be too large.
+    zipfile chooses one of several records; none of them may be too large.
     """
     stream.seek(0, 2)
     stream.seek(max(0, stream.tell() - TAIL))
@@ -138,7 +136,7 @@ def _directory_size(stream: BinaryIO) -> int:
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """The name by its flag, else as UTF-8, which many programs write without the flag, else as zipfile reads it (cp437)."""
+    """The name by its flag, else as UTF-8, which many programs write without the flag, else as cp437, like zipfile."""
     if info.flag_bits & UTF8 or info.filename != info.orig_filename:
         return info.filename
     try:
@@ -157,9 +155,9 @@ def _problem(info: zipfile.ZipInfo) -> str:
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    """A member, but no more than `most` bytes of it.
+    """A member, at most `most` bytes.
 
-    Raises UnusableError, or OSError where the zip itself cannot be read.
+    Raises UnusableError, or OSError if the zip cannot be read.
     """
     try:
         with archive.open(info) as stream:
@@ -173,10 +171,10 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> byte
     return data
 
 
-DEPTH = 20  # folders in folders; what lies deeper is not looked at
+DEPTH = 20  # depth of folders
 LISTED = 50_000  # names in one folder; a class has fewer, an upload far fewer
 MEMBERS = 400_000  # names in the folder or zip of a class
-# What systems and tools leave behind. It is nobody's work, so nothing is said about it.
+# Files of systems and tools. They are not work, so they are skipped silently.
 LITTER = frozenset(
     {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", "Thumbs.db", "desktop.ini"}
 )
@@ -186,7 +184,7 @@ _NOT_THERE = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}  # errors that an 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A folder. `place` is where it lies on disk; for a folder in a zip, where the zip lies. `sources` has "" for itself."""
+    """A folder. `place` is its path on disk; for a folder in a zip, the path of the zip. `sources` has "" for itself."""
 
     name: str
     place: Path
@@ -200,7 +198,7 @@ class Tree:
 
     @cached_property
     def files(self) -> dict[str, Source]:
-        """The files directly here, links and devices among them, and those whose path leads out."""
+        """The files directly here, including links, devices and files whose path leads outside."""
         return {p: source for p, source in self.sources.items() if p and ("/" not in p or p.startswith(("../", "/")))}
 
     @cached_property
@@ -218,7 +216,7 @@ class Tree:
         }
 
     def walk(self) -> Iterator[tuple[str, Source]]:
-        """Every file with its path, level by level, without junk; so is a folder with a problem, or named like a file."""
+        """Every file with its path, level by level, without junk; also folders with a problem, or named like a file."""
         for path, source in self.sources.items():
             named = path.removesuffix("/")
             usual = source.problem == "folder" and not named.lower().endswith((".py", ".zip"))
@@ -283,7 +281,7 @@ def _on_disk(path: Path, status: os.stat_result) -> Source:
 
 
 def of_file(path: Path) -> Tree:
-    """A tree of one file. A link to it is followed if that is what the user of the command has named."""
+    """A tree of one file. A link is followed if the command names it."""
     real = Path(os.path.realpath(path))
     return Tree(path.stem, path, {path.name: _on_disk(real, real.lstat())})
 
@@ -294,7 +292,7 @@ def of_file(path: Path) -> Tree:
 def of_zip(path: Path) -> Tree:
     """The tree of a zip on disk, which stays open.
 
-    Raises OSError, or UnusableError for what is no zip or none that can be trusted.
+    Raises OSError, or UnusableError if it is not a zip or cannot be trusted.
     """
     return _of_members(opened(Path(os.path.realpath(path))), path, MEMBERS)
 
@@ -318,7 +316,7 @@ def _of_members(stream: BinaryIO, place: Path, most: int) -> Tree:
         }
         if len(folders) > DEPTH:
             sources["/".join([*folders[: DEPTH + 1], ""])] = Source(0, "deep")
-        elif parts and not path.endswith("/"):  # of two members of one name the last counts, as when a zip is unpacked
+        elif parts and not path.endswith("/"):  # the last member of a name counts, as in unpacking
             sources["/".join(parts)] = source
     ordered = sorted(sources, key=lambda path: (path.removesuffix("/").count("/"), path.split("/")))
     return Tree(place.stem, place, {"": Source(0, "folder")} | {path: sources[path] for path in ordered}, zipped=True)

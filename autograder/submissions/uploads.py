@@ -1,4 +1,4 @@
-"""One submission of a class: whose it is, where it lies, and a key under which its result is kept."""
+"""One submission of a class: its student, its location, and the key of its result."""
 
 import hashlib
 import re
@@ -15,14 +15,14 @@ from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Note, Submission, read_tree
 from autograder.submissions.tree import Tree, UnusableError
 
-# Names that Windows keeps for devices: a result of that name could not be written there.
+# Names that Windows reserves for devices: a result of that name could not be written there.
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 Identity = tuple[str, str]  # a kind, and a value
 
 
 @dataclass(frozen=True)
 class Student:
-    """A person as the export names them; a missing part is ""."""
+    """A person as the export names them; unknown parts are ""."""
 
     name: str = ""
     sid: str = ""
@@ -33,7 +33,7 @@ class Student:
 
     @property
     def identities(self) -> list[Identity]:
-        """The ids of a student, the most reliable first. A name is none, since two people may share it."""
+        """The ids of a student, the most reliable first. Names are not ids, since two people may share one."""
         ids = [("email", self.email.lower()), ("sid", self.sid)]
         ids += [("canvas", self.canvas), ("moodle", self.moodle), ("brightspace", self.brightspace)]
         return [identity for identity in ids if identity[1]]
@@ -41,10 +41,10 @@ class Student:
 
 @dataclass(frozen=True)
 class Upload:
-    """A submission to be graded. `problem` says why it cannot be, `remark` what else is to be known.
+    """A submission to grade. `problem` says why it cannot be, `remark` is a note.
 
-    `upload` is None where there is nothing to read; then `problem` says why. `section` is the path that it came from,
-    where a command was given several.
+    `upload` is None if there is nothing to read; then `problem` says why. `section` is the path that it came from, if a command
+    was given several.
     """
 
     key: str
@@ -58,9 +58,9 @@ class Upload:
 
 
 def load(entry: Upload, limits: Limits, accept_names: bool = False) -> Submission:
-    """The submission of an entry, read now; with files under names that are nearly right, if these are accepted.
+    """Read the submission of an upload; with misnamed files, if `accept_names`.
 
-    Raises CommandError where the grader cannot read it.
+    Raises CommandError if the grader cannot read it.
     """
     if entry.upload is None:
         raise CommandError(entry.problem or f"{entry.key}: there is nothing to read")
@@ -76,7 +76,7 @@ def load(entry: Upload, limits: Limits, accept_names: bool = False) -> Submissio
 
 
 def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:
-    """A note on the first notebook, with the functions of the homework that its code cells define; nothing of it is run."""
+    """A note on the first notebook, with the functions that its code cells define; no cell is run."""
     contract = {name for module in rubric.current().modules.values() for name in module.functions}
     for path, source in islice(upload.walk(), limits.upload_files):
         if path.lower().endswith(".ipynb") and not source.problem:
@@ -93,7 +93,7 @@ def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:
 
 
 def keyed(entries: Iterable[Upload]) -> list[Upload]:
-    """The entries with keys that are safe file names and differ even where upper and lower case do not."""
+    """The uploads with unique keys that are safe file names, even on case-insensitive file systems."""
     entries = list(entries)
     safe = [safe_key(entry.key) for entry in entries]
     counts = Counter(map(str.lower, safe))
@@ -111,7 +111,7 @@ def keyed(entries: Iterable[Upload]) -> list[Upload]:
 
 
 def safe_key(name: str) -> str:
-    """A name that every file system takes; where that changes the name, a digest keeps different names apart."""
+    """A name that every file system accepts; a digest is added if the name had to change."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-")[:90].rstrip("._-")
     if slug and slug == name and slug.lower().split(".")[0] not in RESERVED:

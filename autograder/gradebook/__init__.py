@@ -1,1 +1,1 @@
-"""A whole class: exports read, submissions graded in parallel, no grade lost, a report written."""
+"""A whole class: read exports, grade in parallel, lose no grade, write reports."""

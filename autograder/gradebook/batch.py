@@ -1,14 +1,14 @@
-"""A whole class: graded in warm worker processes, every result written as soon as it is there.
+"""Grades a whole class in worker processes, and writes every result as soon as it is available.
 
-What can go wrong, and what then happens:
-- killed at any moment: results are written whole or not at all; the next run takes up what is missing;
-- a submission cannot be read, or a test breaks: that submission is a fault, the others are graded;
-- a worker dies: the workers are started anew; what they were busy with is tried again one at a time, and
-  whatever kills its worker twice while alone is a fault; if workers do nothing but die, the run stops;
-- a result cannot be written: a fault; after three in a row the run stops, because the disk is full or gone;
-- Ctrl-C: the workers end, the results stay, KeyboardInterrupt goes on to the caller.
+Failures, and their consequences:
+- killed at any moment: results are written completely or not at all; the next run continues with the missing ones;
+- a submission cannot be read, or a test breaks: a grader error for that submission; the others are graded;
+- a worker dies: the workers are restarted; its submissions are retried one at a time, and one that kills its worker
+  twice on its own is a grader error; if workers only die, the run stops;
+- a result cannot be written: a grader error; after three in a row the run stops, because the disk is full or gone;
+- Ctrl-C: the workers end, the results remain, KeyboardInterrupt propagates to the caller.
 
-A fault leaves no result, so it can never be taken for a 0.
+A grader error leaves no result, so it cannot be mistaken for a 0.
 """
 
 import contextlib
@@ -29,15 +29,15 @@ from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission
 from autograder.submissions.uploads import Upload, load
 
-TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
+TRIES = 2  # crashes of a worker that a submission may cause on its own
 WRITES = 3  # failed writes in a row
-BREAKS = 50  # crashes in a row, without one result between them
+BREAKS = 50  # crashes in a row without a result
 NO_WORKERS = "the grading process could not start"
 
 
 @dataclass
 class ClassGrades:
-    """The outcome of a run so far: grades and faults by key; `kept` of the grades are from an earlier run.
+    """The outcome of a run so far: grades and grader errors by key; `kept` grades are from an earlier run.
 
     `kit` is the digest of the workers' kit, `layers` are those of their sandbox.
     """
@@ -52,7 +52,7 @@ class ClassGrades:
 
 @dataclass(frozen=True)
 class _Job:
-    """A submission on its way through the workers."""
+    """A submission in progress."""
 
     entry: Upload
     submission: Submission
@@ -69,19 +69,19 @@ def run(
     fresh: bool = False,
     accept_names: bool = False,
 ) -> ClassGrades:
-    """Grade what has no valid result yet; `accept_names` as in `submissions.entries.load`.
+    """Grade everything without a valid result; `accept_names` as in `submissions.uploads.load`.
 
-    Raises KeyboardInterrupt, or CommandError where no worker can be made ready.
+    Raises KeyboardInterrupt, or CommandError if no worker can start.
     """
     running: dict[Future[Document], _Job] = {}
     try:
-        # Workers on this machine are started for the first submission that must be graded: often there is none.
+        # Local workers start with the first submission to grade: often there is none.
         outcome = ClassGrades(pool.kit_digest(), tuple(layers.holding()) if workers.is_local else _layers(workers))
         return _Batch(store, workers, limits, display, outcome, running, fresh, accept_names).all(entries)
     finally:
         with pool.undisturbed():
             display.close()
-            # Whatever of the executor still works is told to end; it may be gone already.
+            # Stop whatever still runs; the executor may be gone already.
             for future in running:
                 with contextlib.suppress(Exception):
                     future.cancel()
@@ -91,7 +91,7 @@ def run(
 
 
 def _layers(workers: Pool) -> tuple[str, ...]:
-    """The layers of the workers' sandbox, once they are ready. Raises RubricError, or CommandError where they cannot be."""
+    """The layers of the workers' sandbox, once they are ready. Raises RubricError or CommandError."""
     try:
         kit, layers = workers.submit(pool.describe).result()
     except RubricError:
@@ -106,7 +106,7 @@ def _layers(workers: Pool) -> tuple[str, ...]:
 
 @dataclass
 class _Batch:
-    """One run; its methods stand in the order in which a submission meets them."""
+    """One run; methods are in the order in which a submission passes through them."""
 
     store: Store
     workers: Pool
@@ -128,7 +128,7 @@ class _Batch:
             done = wait(self.running, pool.patience(self.limits), FIRST_COMPLETED).done
             for future in done:
                 self._settle(future)
-            if not done and self.running:  # silence for far longer than any submission may take counts as a crash
+            if not done and self.running:  # far longer than any submission may take: a crash
                 self._broken()
         for entry in entries if self.outcome.stopped else ():
             if entry.key not in self.outcome.grades:
@@ -136,7 +136,7 @@ class _Batch:
         return self.outcome
 
     def _jobs(self, entries: Sequence[Upload]) -> Iterator[_Job]:
-        """The submissions that must be graded, each read when a worker is free for it."""
+        """The submissions to grade, each read when a worker is free."""
         for entry in entries:
             try:
                 submission = load(entry, self.limits, self.accept_names)
@@ -156,7 +156,7 @@ class _Batch:
                 self._graded(earlier, kept=True)
 
     def _fill(self, jobs: Iterator[_Job]) -> bool:
-        """Keep the workers busy; after a crash with one suspect at a time. False when there is nothing left."""
+        """Keep the workers busy; after a crash, with one suspect at a time. False if nothing is left."""
         if self.suspects:
             if not self.running:
                 self._submit(self.suspects.popleft())
@@ -203,7 +203,7 @@ class _Batch:
             self._write(job, document)
 
     def _broken(self) -> None:
-        """A worker is dead, nobody knows of which submission: all that were on their way are suspects."""
+        """A worker has died; every submission in progress is a suspect."""
         for future in [f for f in self.running if f.done() and not f.cancelled() and f.exception() is None]:
             self._settle(future)
         self.breaks += 1
@@ -216,7 +216,7 @@ class _Batch:
             self._crashed(job, alone=len(lost) == 1)
 
     def _gone(self) -> None:
-        """The executor takes no more work, or has dropped what it had: a cluster whose scheduler has ended."""
+        """The executor accepts no more work, or has dropped it: a cluster whose scheduler has ended."""
         self.running.clear()
         self.outcome.stopped = "the workers can no longer be reached"
 

@@ -1,8 +1,8 @@
-"""What a class teaches beside its points: functions that are wrong in a way that no known mistake explains, and guesses.
+"""Statistics of a class beyond points: wrong functions that no misconception explains, and predictions.
 
-Whoever made the same mistake got the same wrong results, however the code was written. What is kept of such a function is a
-digest of its wrong replies, its text without comments, docstrings and texts of errors, and a public example on which it is wrong:
-enough to show a teacher what a class has in common, and for a draft of a known mistake (audit/learning.py).
+The same mistake gives the same wrong results, however the code is written. For such a function the result keeps a digest of its
+wrong responses, its source without comments, docstrings and error messages, and a failing public example: enough to show an
+instructor what several students have in common, and to draft a misconception (audit/learning.py).
 """
 
 import ast
@@ -31,17 +31,17 @@ from autograder.values.source import UNREADABLE, decoded, parsed
 from autograder.values.tree import leaves
 
 LONGEST = 6000  # characters of a function that are kept
-# The step to which values are rounded, in tolerances. With a round number simple fractions would lie just between two multiples, as
-# 2 ** -7 between two of 1e-6, and the last bit would decide.
+# The rounding step, in tolerances. With a round number, simple fractions would be halfway between two multiples, such as 2 ** -7
+# between two of 1e-6, and the last bit would decide.
 STEP = 123.456789
 
 
 @dataclass(frozen=True)
 class Unexplained:
-    """A function of one submission.
+    """An unexplained function of one submission.
 
-    `responses` is the digest of what it replied where it is wrong, `criteria` are those with such calls, first the one of value
-    that has the most. `source` is "" where the function cannot stand alone, `example` where no public example shows it.
+    `responses` is the digest of its wrong responses; `criteria` are those with failing calls, first the criterion of value
+    with most. `source` is "" if the function cannot stand alone, `example` if no public example shows it.
     """
 
     function: str
@@ -51,17 +51,17 @@ class Unexplained:
     example: str
 
 
-# Submissions in which one function replies alike, by key, those with the shortest text first.
+# Submissions with the same digest for one function, by key, shortest source first.
 Group = Mapping[str, Unexplained]
 
 
 def shortest(group: Group) -> Unexplained:
-    """The one with the shortest text."""
+    """The one with the shortest source."""
     return next(iter(group.values()))
 
 
 def unexplained(result: Result) -> Iterator[Unexplained]:
-    """The functions of one submission whose wrong results no known mistake explains."""
+    """The functions of one submission whose wrong results no misconception explains."""
     for module in result.modules:
         text = result.submission.text(f"{module.module}.py")
         for function, call_results in module.unexplained.items():
@@ -75,7 +75,7 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
 
 
 def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[Student] = ()) -> list[Group]:
-    """Those of all submissions, by key, that reply alike: the largest group first; no variable has a name or id of `people`."""
+    """The functions of all submissions with equal digests, by key: the largest group first; no variable is named after `people`."""
     words = {word for p in people for word in _words(f"{p.name} {p.sid} {p.email.partition('@')[0]}")}
     alike: dict[tuple[str, str], list[tuple[str, Unexplained]]] = {}
     for key, every in submissions.items():
@@ -89,10 +89,10 @@ def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[St
 
 
 def digest_of(wrong: Sequence[CallResult]) -> str:
-    """Over the wrong replies of a function.
+    """The digest of the wrong responses of a function.
 
-    Two functions have the same one if they are wrong in the same calls, and raise the same there or give values that are equal
-    up to rounding.
+    Two functions have the same digest if the same calls fail, and these raise the same errors or return values that are equal up to
+    rounding.
     """
     total = hashlib.sha256()
     for call_result in wrong:
@@ -113,7 +113,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _rounded(value: Any, test_call: float) -> Any:
-    """A value in which what the comparison accepts alike is the same: lists and tuples, dtypes, numbers up to rounding."""
+    """A value without differences that the comparison ignores: lists and tuples, dtypes, rounding."""
     if isinstance(value, list | tuple):
         return [_rounded(part, test_call) for part in value]
     if isinstance(value, dict):
@@ -129,7 +129,7 @@ def _rounded(value: Any, test_call: float) -> Any:
 
 
 def _example(module: ModuleResult, function: str) -> str:
-    """The public example that is shown of it, without imports, for a teacher to read."""
+    """The public example that an instructor sees, without imports."""
     shown = (graded.shown for graded in module.graded)
     call_result = next((r for r in shown if r is not None and r.target.function == function), None)
     if call_result is None:
@@ -145,10 +145,10 @@ def _example(module: ModuleResult, function: str) -> str:
 
 
 def standalone(text: bytes, function: str) -> str:
-    """A function of a file as text that needs nothing of the file: what it uses of it stands inside.
+    """The source of a function that needs nothing else of its file: what it uses is inside.
 
-    Nothing in it is about a person: there are no comments, docstrings, annotations, messages of errors, prints. "" where it is not
-    defined so simply, or too long. Nothing of the file is run.
+    It contains nothing about a person: no comments, docstrings, annotations, error messages or prints. "" if it is defined in
+    a more complicated way, or too long. Nothing of the file is run.
     """
     try:
         plain = _standalone(_tree(text), function)
@@ -164,7 +164,7 @@ def _tree(text: bytes) -> ast.Module:
 
 
 def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
-    """A copy of the last definition, with what defines what it uses, directly or not, as its first statements; None if too long."""
+    """A copy of the last definition that begins with everything it uses; None if too long."""
     bound = {name: node for node in tree.body for name in _bound(node)}
     wanted, needed, names = bound.get(function), set[ast.stmt](), 0
     if not isinstance(wanted, ast.FunctionDef):
@@ -178,7 +178,7 @@ def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
         if names > LONGEST:  # and so is its text
             return None
         for definition in (bound[name] for name in used if name in bound and name not in given):
-            # Functions of other modules that are imported by their own names: every version of a function finds those.
+            # Functions imported from other modules by their own names: every version of a function finds them.
             if (
                 isinstance(definition, ast.ImportFrom)
                 and definition.module in module.uses
@@ -196,9 +196,9 @@ def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
 
 
 def _without(words: Set[str], source: str) -> str:
-    """A function's text in which nothing that it defines, but its arguments, has one of these words in its name.
+    """A function's source in which no definition except its arguments has one of these words in its name.
 
-    "" for a text that cannot be read: it may have been kept by an earlier version.
+    "" for invalid source: an earlier version may have stored it.
     """
     if words.isdisjoint(_words(source)):
         return source
@@ -218,12 +218,12 @@ def _without(words: Set[str], source: str) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """The words of a name or an identifier, of two letters or digits or more, in lower case."""
+    """The words of a name or an identifier, of two or more characters, in lower case."""
     return {word.lower() for word in re.findall(r"\d\d+|[^\W\d_A-Z]{2,}|[A-Z][^\W\d_A-Z]+|[A-Z]{2,}", text)}
 
 
 def _bound(node: ast.stmt) -> list[str]:
-    """The names that a statement of the top level defines."""
+    """The names that a top-level statement defines."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -233,7 +233,7 @@ def _bound(node: ast.stmt) -> list[str]:
 
 
 class _Plain(ast.NodeTransformer):
-    """Leaves out what says nothing to Python, and everything in which a person could be named."""
+    """Removes everything that has no effect, and everything that could name a person."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         filled = [name for name, value in ast.iter_fields(node) if isinstance(value, list) and value]
@@ -252,7 +252,7 @@ class _Plain(ast.NodeTransformer):
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Docstrings and prints change no result."""
+        """Docstrings and prints do not change a result."""
         printed = isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "print"
         return None if printed or isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
@@ -265,16 +265,16 @@ class _Plain(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-# What students guessed before they saw the pictures of the notebook: guesses.json, which travels with an upload and is not graded.
+# Predictions that students made before they saw the figures of the notebook: guesses.json, uploaded but not graded.
 #
-# A student can write anything into it. So nothing of it is shown but questions and answers that stand in the notebook as texts.
+# A student can write anything into it, so only questions and answers of the notebook are shown.
 
 FILE = "guesses.json"
 
 
 @dataclass(frozen=True)
 class Guess:
-    """One student's first answer to one question."""
+    """One student's first prediction for one question."""
 
     question: str
     answer: str
@@ -282,7 +282,7 @@ class Guess:
 
 
 def guesses(submission: Submission) -> list[Guess]:
-    """The guesses of a submission, in the order of the notebook; none of a file that is not as the notebook writes it."""
+    """The predictions of a submission, in the order of the notebook; none if the file is not in its format."""
     try:
         document = json.loads(submission.text(FILE) or b"{}")
         given = [Guess(text, str(own["guess"]), own["right"] is True) for text, own in document.items()]
@@ -293,9 +293,9 @@ def guesses(submission: Submission) -> list[Guess]:
 
 
 def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
-    """The guesses of a class by question, in the order of the notebook.
+    """The predictions of a class by question, in the order of the notebook.
 
-    Each has the question's `text`, the number of students as `count`, and its `answers`, the most frequent first: text, number of
+    Each has the question's `text`, the number of students as `count`, and its `answers`, most frequent first: text, number of
     students, whether it is right.
     """
     counts: dict[str, Counter[str]] = {}
@@ -316,7 +316,7 @@ def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
 
 @cache
 def _texts() -> dict[str, int]:
-    """The texts that the code of the notebook holds, with their places in it."""
+    """The strings in the code of the notebook, with their positions."""
     places: dict[str, int] = {}
     for path in kit.solutions().glob("*.ipynb"):
         for cell in json.loads(path.read_bytes())["cells"]:

@@ -1,6 +1,6 @@
-"""Two runs side by side: who gains or loses what, by criterion or for another reason, as late work or points set by hand.
+"""Compares two runs: who gains or loses points, by criterion or for another reason, such as lateness or overrides.
 
-To be run before a changed rubric or suite is shipped.
+Use it before shipping a changed rubric or suite.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +14,12 @@ from autograder.gradebook.store import Grade, Outcome
 from autograder.homework import rubric
 from autograder.submissions.uploads import Student
 
-MANY = 6  # criteria of one student from which on their modules are named; the csv has all
+MANY = 6  # with more changed criteria, only their modules are named; the csv has all
 
 
 @dataclass(frozen=True)
 class ScoreChange:
-    """A student who scores otherwise: by how much in each criterion that differs; `reason` says why else, if the criteria do not.
+    """A student with another score: the difference of each criterion; `reason` explains the rest.
 
     `key` is the submission that counts in the second run. A total of None is no score.
     """
@@ -37,12 +37,12 @@ class ScoreChange:
 
     @property
     def rest(self) -> float:
-        """What the criteria do not explain of the difference."""
+        """The part of the difference that the criteria do not explain."""
         return round(self.difference - sum(self.criteria.values()), 6)
 
     @property
     def where(self) -> str:
-        """The parts of the difference, as text; of many criteria only their modules."""
+        """The parts of the difference, as text; for many criteria only their modules."""
         points: dict[str, float] = {}
         for name, difference in self.criteria.items():
             part = name if len(self.criteria) <= MANY else name.partition(".")[0]
@@ -54,9 +54,9 @@ class ScoreChange:
 
 @dataclass(frozen=True)
 class RunChanges:
-    """The differences between two runs, those with the greatest loss first, and the submissions that only one of them has.
+    """The differences between two runs, largest losses first, and the submissions that only one of them has.
 
-    Of each of the `criteria` that differ: its name, how many gain and lose, and its points then and now (None: not there).
+    For each of the changed `criteria`: its name, how many gain and lose, and its points before and after (None: absent).
     """
 
     compared: int
@@ -67,7 +67,7 @@ class RunChanges:
 
 
 def compare_runs(old: Path, new: Path) -> RunChanges:
-    """Raises ArgumentsError for a folder that is no run's."""
+    """Raises ArgumentsError if a folder is not a run."""
     before, after = store.read_all(old), store.read_all(new)
     then, now = store.outcomes(store.run_folder(old)), store.outcomes(store.run_folder(new))
     if not (then and now):
@@ -90,7 +90,7 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
 
 
 def _pairs(then: Sequence[Outcome], now: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:
-    """The two outcomes of each student in both runs, who is known by address or id, else by the submission."""
+    """The outcomes of each student in both runs, matched by address or id, else by submission."""
     by_identity = {identity: outcome for outcome in then for identity in _identities(outcome, then)}
     pairs = ((next((by_identity[i] for i in _identities(two, now) if i in by_identity), None), two) for two in now)
     return [(first, second) for first, second in pairs if first is not None]
@@ -107,7 +107,7 @@ def _label(outcome: Outcome) -> str:
 
 
 def write(comparison: RunChanges, old: Path, new: Path) -> Path:
-    """compare.csv and compare.html in the folder of the newer run; the page's path. Raises OSError."""
+    """Write compare.csv and compare.html to the folder of the newer run; returns the page's path. Raises OSError."""
     folder = store.run_folder(new)
     changed = [name for name, *_ in comparison.criteria]
     others = any(change.reason for change in comparison.changes)
@@ -141,7 +141,7 @@ def _change(then: Outcome, now: Outcome, old: Grade | None, new: Grade | None) -
 def _criteria(
     before: Mapping[str, Grade], after: Mapping[str, Grade], changes: list[ScoreChange]
 ) -> Iterator[tuple[str, int, int, tuple[float | None, float | None]]]:
-    """Every criterion in which somebody gains or loses, or whose points differ."""
+    """Every criterion in which anybody gains or loses, or whose points differ."""
     old, new = _points(before), _points(after)
     for name in {**old, **new}:
         differences = [change.criteria.get(name, 0.0) for change in changes]

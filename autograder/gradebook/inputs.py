@@ -1,7 +1,7 @@
-"""The csv files that an instructor gives: a roster, overrides, comments and balances of late days.
+"""The csv files of an instructor: roster, overrides, comments and late-day balances.
 
-They may be as Excel writes them, also in Europe: separated by commas, semicolons or tabs, in UTF-8, UTF-16 or Latin-1. A file that
-cannot be used is refused with its name and every bad line.
+Excel's formats are accepted, also European ones: commas, semicolons or tabs; UTF-8, UTF-16 or Latin-1. An unusable file is rejected
+with its name and every bad line.
 """
 
 import codecs
@@ -18,16 +18,16 @@ from autograder.feedback.text import number
 from autograder.homework.rubric import Rubric
 from autograder.submissions.uploads import Identity, Student
 
-LARGEST = 2**24  # bytes of a table that is read
+LARGEST = 2**24  # size limit of a table
 SEPARATORS = ",;\t"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
-# The headers by which Gradescope's roster, Canvas's gradebook, Moodle's tables and hand-made ones name the same thing.
+# The equivalent headers of Gradescope's roster, Canvas's gradebook, Moodle's tables and hand-made ones.
 NAME = ("name", "student", "full name")
 SID = ("sid", "sis user id", "student id", "id number")
 EMAIL = ("email", "sis login id", "login id", "email address")
 CANVAS = ("id",)
-MOODLE = re.compile(r"\D+(\d+)")  # in a grading worksheet's column "Identifier", as "Participant 700112"
+MOODLE = re.compile(r"\D+(\d+)")  # in the column "Identifier" of a grading worksheet: "Participant 700112"
 SECTION = ("section", "sections", "section name", "groups")
 YES, NO = {"x", "yes", "y", "true", "1", "ex", "excused"}, {"", "no", "n", "false", "0"}
 TIME = "2026-11-27T23:59+01:00"  # an example
@@ -47,14 +47,14 @@ BALANCES = """a csv such as
   student,days
   ada@example.org,3"""
 TOTAL, EXCUSED, WITHHELD = "total", "excused", "withheld"
-WORDS = {"ex": EXCUSED, WITHHELD: WITHHELD}  # that stand in the place of the total
+WORDS = {"ex": EXCUSED, WITHHELD: WITHHELD}  # allowed instead of a total
 Made = TypeVar("Made")
 
 
 def _lines(path: Path, example: str, needed: tuple[str, ...] = ()) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each line with its place ("file.csv:7"), cells by header in lower case, blank lines left out.
+    """Each line with its place ("file.csv:7") and its cells by header in lower case; blank lines are skipped.
 
-    Raises ArgumentsError, with an example, for a file that is no table or lacks a column of `needed`.
+    Raises ArgumentsError, with an example, if the file is not a table or lacks a column of `needed`.
     """
     try:
         with path.open("rb") as file:
@@ -84,13 +84,13 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return data.decode("cp1252")  # Windows' form of Latin-1, in which Excel writes in Western Europe
+        return data.decode("cp1252")  # Windows-1252, Excel's encoding in Western Europe
 
 
 def _made(
     lines: Iterable[tuple[str, dict[str, str]]], make: Callable[[str, dict[str, str]], Made | None]
 ) -> tuple[list[Made], list[str]]:
-    """The results of `make` for all lines, without None, and a sentence for each line that it refuses with a ValueError."""
+    """The results of `make` for all lines, except None, and a sentence for each line that raises ValueError."""
     values, problems = [], []
     for place, cells in lines:
         try:
@@ -112,8 +112,8 @@ def refuse(problems: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Person:
-    """A student of the roster, from one line or several (`place`). `due` is this student's own due date, `extension` what is added
-    to that of the class; `excused` is None where nothing is said.
+    """A student of the roster, from one or more lines (`place`). `due` is the student's own due date, `extension` is added to
+    that of the class; `excused` is None if unspecified.
     """
 
     student: Student
@@ -125,10 +125,9 @@ class Person:
 
 
 def roster(path: Path, rubric: Rubric) -> list[Person]:
-    """Students of a roster; lines for other roles, and Canvas's line "Points Possible", are left out.
+    """The students of a roster; other roles, and Canvas's line "Points Possible", are skipped.
 
-    Raises ArgumentsError for a file without anything to know a student by, for dates that cannot be used, and for two lines of one
-    student that contradict one another.
+    Raises ArgumentsError for a file that identifies no student, for unusable dates, and for contradictory lines about one student.
     """
     people, problems = _made(_lines(path, PEOPLE), lambda place, cells: _person(place, cells, rubric))
     merged = _merged(people, problems)
@@ -154,7 +153,7 @@ def _person(place: str, cells: Mapping[str, str], rubric: Rubric) -> Person | No
 
 
 def _merged(people: Iterable[Person], problems: list[str]) -> list[Person]:
-    """Each student once; lines of one student that contradict one another are added to the problems."""
+    """Each student once; contradictory lines about one student are added to the problems."""
     by_identity: dict[Identity, Person] = {}
     for person in people:
         for earlier in dict.fromkeys(by_identity[key] for key in person.student.identities if key in by_identity):
@@ -167,7 +166,7 @@ def _merged(people: Iterable[Person], problems: list[str]) -> list[Person]:
 
 
 def _joined(first: Person, second: Person) -> Person:
-    """What two lines say of one student. Raises ValueError where they contradict one another."""
+    """Merge two lines about one student. Raises ValueError if they contradict each other."""
     if (first.due and second.extension) or (first.extension and second.due):
         raise ValueError("one has due, the other extension_hours")
     parts = [_either(f.name, getattr(first.student, f.name), getattr(second.student, f.name)) for f in fields(Student)]
@@ -183,7 +182,7 @@ def _joined(first: Person, second: Person) -> Person:
 
 
 def _either(name: str, first: Any, second: Any) -> Any:
-    """The value that is given. Raises ValueError for two that differ by more than capitals."""
+    """The given value. Raises ValueError for two values that differ by more than case."""
     empty = (None, "", timedelta(0))
     if first not in empty and second not in empty and first != second and str(first).lower() != str(second).lower():
         raise ValueError(f"{name} is {_as_written(second)} here and {_as_written(first)} there")
@@ -199,7 +198,7 @@ def _as_written(value: Any) -> str:
 
 
 def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, timedelta]:
-    """A student's own due date, and what is added to that of the class; at most one of the two."""
+    """A student's own due date, and an extension; at most one of the two."""
     own, hours = cells.get("due", ""), cells.get("extension_hours", "")
     if own and hours:
         raise ValueError("give either due or extension_hours")
@@ -238,7 +237,7 @@ def _first(cells: Mapping[str, str], headers: Iterable[str]) -> str:
     return next((cells[header] for header in headers if cells.get(header)), "")
 
 
-# Overrides: points that an instructor sets by hand, each with a reason; they come last and are shown
+# Overrides: points set by an instructor, each with a reason; applied last, and shown
 
 
 @dataclass(frozen=True)
@@ -263,9 +262,9 @@ class Override:
 
 
 def overrides(paths: Iterable[Path], rubric: Rubric) -> tuple[list[Override], list[str]]:
-    """The lines of all files, and every line in which anything is missing, unknown or out of range.
+    """The lines of all files, and every line with something missing, unknown or out of range.
 
-    Raises ArgumentsError for a file that cannot be read or lacks a column.
+    Raises ArgumentsError if a file cannot be read or lacks a column.
     """
     lines = (line for path in paths for line in _lines(path, BY_HAND, COLUMNS))
     return _made(lines, lambda place, cells: _override(place, cells, rubric))
@@ -301,7 +300,7 @@ def _points(text: str, criterion: str, most: float) -> float | str:
     return points
 
 
-# Comments of a grader, which change no points
+# Comments of graders; they change no points
 
 
 @dataclass(frozen=True)
@@ -316,7 +315,7 @@ class Comment:
 
 
 def comments(paths: Iterable[Path], rubric: Rubric) -> tuple[list[Comment], list[str]]:
-    """The comments of all files, and every line that cannot be used. Raises ArgumentsError as `overrides` does."""
+    """The comments of all files, and every unusable line. Raises ArgumentsError like `overrides`."""
     lines = (line for path in paths for line in _lines(path, REMARKS, ("student", "about", "comment")))
     return _made(lines, lambda place, cells: _comment(place, cells, rubric))
 
@@ -330,7 +329,7 @@ def _comment(place: str, cells: Mapping[str, str], rubric: Rubric) -> Comment:
     return Comment(cells["student"], about, cells["comment"], place, cells.get("author", ""))
 
 
-# Late days: what each student has left for the rest of the term
+# Late days: how many each student has left for the rest of the term
 
 
 @dataclass(frozen=True)
@@ -343,7 +342,7 @@ class Balance:
 
 
 def late_days(path: Path, rubric: Rubric) -> tuple[list[Balance], list[str]]:
-    """The balances, and every line that cannot be used. Raises ArgumentsError, also where lateness costs nothing."""
+    """The balances, and every unusable line. Raises ArgumentsError, also if lateness costs nothing."""
     if rubric.late is None:
         raise ArgumentsError(f"{path}: late days need a late policy; add `late:` to rubric.yaml")
     return _made(_lines(path, BALANCES, ("student", "days")), _balance)
@@ -366,7 +365,7 @@ def _refuse_empty(cells: Mapping[str, str], names: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Inputs:
-    """All that an instructor adds to a class."""
+    """All of the instructor's tables."""
 
     roster: Sequence[Person] = ()
     overrides: Sequence[Override] = ()
@@ -381,7 +380,7 @@ def read(
     comment_files: Iterable[Path] = (),
     late_days_file: Path | None = None,
 ) -> tuple[Inputs, list[str]]:
-    """What the files say, and every line that cannot be used. Raises ArgumentsError for files that cannot."""
+    """The contents of the files, and every unusable line. Raises ArgumentsError for unusable files."""
     set_by_hand, problems = overrides(override_files, rubric)
     remarks, unclear = comments(comment_files, rubric)
     balances, wrong = late_days(late_days_file, rubric) if late_days_file else ([], [])

@@ -1,8 +1,8 @@
-"""Everything that is made of a class's results: grades.csv and canvas.csv, the report, pages for students.
+"""The output files of a class: grades.csv, canvas.csv and others, the report, and pages for students.
 
-grades.csv has one row a student, one column a criterion. Its first columns are those that Canvas's importer wants
-(instructure/canvas-lms, lib/gradebook_importer.rb: Student, ID, SIS User ID, SIS Login ID, Section), the next those of
-Gradescope's own grade tables. Canvas would make an assignment of every further column, so canvas.csv holds the total alone.
+grades.csv has one row per student and one column per criterion. Its first columns are those of Canvas's importer
+(instructure/canvas-lms, lib/gradebook_importer.rb: Student, ID, SIS User ID, SIS Login ID, Section), followed by those of
+Gradescope's grade tables. Canvas would create an assignment for every further column, so canvas.csv has only the total.
 """
 
 import csv
@@ -37,8 +37,8 @@ CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Last modified (grade)")
 GRADESCOPE = ("Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID", "Submission Time")
 OWN = ("Late", "Other Submissions", "Remark")
-FINAL = ("Raw Score", "Late Deduction")  # only where there is a due date, or something was set by hand
-DUE = "Due"  # the last column, where a student has a date of their own
+FINAL = ("Raw Score", "Late Deduction")  # only if there is a due date or an override
+DUE = "Due"  # the last column, if any student has an own date
 
 
 def write(
@@ -49,7 +49,7 @@ def write(
     feedback: bool = False,
     balances: Sequence[Balance] = (),
 ) -> None:
-    """Write tables and report; the report without names and the pages for students if asked for.
+    """Write tables and report; the anonymous report and the pages for students if requested.
 
     `title` is the assignment in Canvas, see `assignment`; `balances` are late days before this homework. Raises CommandError.
     """
@@ -84,7 +84,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def table(rows: Sequence[StudentRow]) -> str:
-    """grades.csv; a fault has no score, and says so."""
+    """grades.csv; a grader error has no score."""
     graded = dict.fromkeys(mark.criterion for row in rows if row.grade for mark in row.grade.marks)
     criteria = list(graded or rubric.current().criteria)
     own_dates = any(row.due for row in rows)
@@ -122,10 +122,10 @@ def _submitted(row: StudentRow) -> str:
 
 
 def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
-    """canvas.csv: the total as one assignment, EX for who is excused; other rows without a score are left out, so that they
-    overwrite nothing.
+    """canvas.csv: the total as one assignment, EX for excused students; rows without a score are left out, so they overwrite
+    nothing.
 
-    `title` is the heading of the assignment; Canvas takes one that ends in `(id)` for the assignment of that id.
+    `title` is the heading of the assignment; Canvas takes a heading that ends in `(id)` for the assignment with that id.
     """
     lines: list[list[object]] = [[*CANVAS, title]]
     scores = [(row, "EX" if row.excused else row.score) for row in rows]
@@ -134,7 +134,7 @@ def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
 
 
 def moodle_table(rows: Sequence[StudentRow]) -> str:
-    """moodle.csv: a grading worksheet with the columns that Moodle's importer wants, and names for people.
+    """moodle.csv: a grading worksheet with the columns of Moodle's importer, and names for people.
 
     Source: moodle/moodle, mod/assign/feedback/offline/importlib.php. Rows without a score are left out.
     """
@@ -147,7 +147,7 @@ def moodle_table(rows: Sequence[StudentRow]) -> str:
 
 
 def gradescope_table(rows: Sequence[StudentRow]) -> str:
-    """gradescope.csv: for each submission of which something was set by hand, the points to add to those of the autograder."""
+    """gradescope.csv: for each submission with overrides, the points to add to those of the autograder."""
     lines: list[list[object]] = [
         ["Submission ID", "Name", "Email", "Autograder Score", "Adjustment", "Score", "Reason"]
     ]
@@ -165,12 +165,12 @@ def _on_gradescope(row: StudentRow) -> bool:
 
 
 def late_days_table(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> str:
-    """late-days.csv: what each student has left, in the form in which the next homework takes it."""
+    """late-days.csv: the late days that each student has left, as input for the next homework."""
     return csv_text([("student", "days", "used"), *remaining(rows, balances)])
 
 
 def mail_table(rows: Sequence[StudentRow]) -> str:
-    """mail.csv: who gets which page of feedback, for a mail merge; without those who have no page or no address."""
+    """mail.csv: the page of each student, for a mail merge; without those who have no page or no address."""
     lines: list[list[object]] = [["Email", "Name", "Score", "Max Points", "Status", "Feedback"]]
     for row, page in zip(rows, page_names(rows), strict=True):
         if page and row.student.email and row.grade:
@@ -181,7 +181,7 @@ def mail_table(rows: Sequence[StudentRow]) -> str:
 
 
 def assignment(wanted: str, title: str) -> str:
-    """The heading for an assignment that exists, given by its id, its title, or both as Canvas writes them."""
+    """The heading of an existing assignment, given by its id, its title, or both as Canvas writes them."""
     return f"{title} ({wanted})" if wanted.isdigit() else wanted or title
 
 
@@ -191,7 +191,7 @@ def _canvas(row: StudentRow) -> list[object]:
 
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:
-    """A table that is safe to open."""
+    """A table that is safe to open in a spreadsheet."""
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows([[cell(value) for value in line] for line in lines])
     return stream.getvalue()
@@ -199,10 +199,10 @@ def csv_text(lines: Iterable[Iterable[object]]) -> str:
 
 # A page for each student: `feedback/<submission>.md`, and the same as .html, complete in itself and fit to be printed.
 #
-# All that it says about the work is the text of results/<submission>.json, as Gradescope would show it after publishing. First
-# comes a sentence, then what was lost, each under the id of its criterion, to which every mention of it leads; the rest is folded.
+# Its text about the work is that of results/<submission>.json, as Gradescope would show it after publishing. First comes a summary,
+# then the lost criteria, each under its id, to which every mention links; the rest is folded.
 
-# Nothing in a page may become a link, a picture or HTML: parts of it were chosen by a student.
+# Nothing in a page may become a link, a picture or HTML, since a student chose parts of it.
 _READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink", "html_inline", "html_block"])
 REST = "## Everything else"
 
@@ -210,7 +210,7 @@ REST = "## Everything else"
 def student_pages(
     rows: Sequence[StudentRow], documents: Mapping[str, Any], rubric: Rubric
 ) -> Iterator[tuple[str, str, str]]:
-    """For each row with a result: a name for its files, the page in Markdown and in HTML."""
+    """For each row with a result: the name of its files, the page in Markdown and in HTML."""
     for row, name in zip(rows, page_names(rows), strict=True):
         document = documents.get(row.entry.key)
         if not name or document is None:
@@ -227,14 +227,14 @@ def page_names(rows: Sequence[StudentRow]) -> list[str]:
     names: list[str] = []
     shared: dict[str, int] = {}
     for row in rows:
-        # Members of a group may differ in what was set by hand, so each has a page.
+        # Members of a group may have different overrides, so each has a page.
         shared[row.entry.key] = nth = shared.get(row.entry.key, 0) + (row.grade is not None)
         names.append("" if row.grade is None else row.entry.key if nth == 1 else f"{row.entry.key}-{nth}")
     return names
 
 
 def _linked(markup: str, rubric: Rubric) -> str:
-    """The headings and lines of criteria as targets, and every other mention of an id as a link to its own."""
+    """The headings and lines of criteria as link targets, and every other mention of an id as a link."""
     ids = "|".join(map(re.escape, rubric.criteria))
     markup = re.sub(rf"<(h3|li)>(\s*(?:<p>)?)<code>({ids})</code>: ", r'<\1 id="\3">\2<b>\3</b>: ', markup)
     return re.sub(rf"<code>({ids})</code>", r'<a href="#\1"><code>\1</code></a>', markup)
@@ -249,7 +249,7 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
         yield "**Your grade for this homework is withheld.** Ask your instructor."
         return
     assert row.grade is not None
-    points = row.grade.points  # none of a criterion that was dropped
+    points = row.grade.points  # not those of a dropped criterion
     lost = [test for test in tests if points.get(test["extra_data"]["criterion"], inf) < test["max_score"]]
     if row.score is None:
         yield "**Excused: no score.**"
@@ -287,7 +287,7 @@ def _comment(comment: Comment) -> str:
 
 @dataclass(frozen=True)
 class _Part:
-    """A lost criterion of a page, or a file of which all criteria were lost for one reason."""
+    """A lost criterion of a page, or a file that lost all its criteria for one reason."""
 
     what: str
     points: str
@@ -297,7 +297,7 @@ class _Part:
 def _lost_parts(
     module: str, tests: Sequence[Mapping[str, Any]], lost: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow
 ) -> Iterator[_Part]:
-    """The lost criteria of a module; as one part where all have the same message, because the file could not be used."""
+    """The lost criteria of a module; one part if all have the same message, because the file is unusable."""
     assert row.grade is not None
     points = row.grade.points
     own = [
@@ -325,7 +325,7 @@ def _criterion(test: Mapping[str, Any], rubric: Rubric) -> Criterion:
 
 
 def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
-    """The others, on a line each but for those with something to be said."""
+    """The other criteria, on a line each unless they have a message."""
     if tests:
         yield REST
         for test in tests:
@@ -338,7 +338,7 @@ def _line(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> str:
 
 
 def _described(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> tuple[str, str]:
-    """A criterion by its id and what it is about, and its points, after what was dropped, given or overridden."""
+    """A criterion with its id, its title and its points, including drops and overrides."""
     assert row.grade is not None
     criterion, points = _criterion(test, rubric), row.grade.points
     earned = f"{number(points[criterion.id])} of {number(test['max_score'])}" if criterion.id in points else "dropped"

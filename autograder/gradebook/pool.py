@@ -1,9 +1,9 @@
-"""The processes that grade: on this machine a pool of them, on a cluster whatever Dask has; both can be made anew.
+"""The worker processes: a local pool, or a Dask cluster; both can be restarted.
 
-In each the suites are collected and the sandbox is set up once; it grades one submission at a time. Arguments and answers are
-plain data, so any `concurrent.futures` executor can call these functions. Before anything is sent to a cluster, every worker is
-asked whether it has the kit, and the same one: a worker without it would never answer, and one with another rubric would give
-other grades. The digests tell that, and whether a result of an earlier run still stands.
+Each worker records the suites and starts a sandbox once, and grades one submission at a time. Arguments and results are plain data,
+so any `concurrent.futures` executor can run these functions. Before a cluster gets any work, every worker must report the digest of
+its kit: a worker without the kit would never answer, and one with another rubric would give other grades. The digests also decide
+whether a result of an earlier run is still valid.
 """
 
 import contextlib
@@ -35,14 +35,14 @@ from autograder.homework import kit, rubric
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission
 
-# The packages that take part in grading one submission.
+# The packages that grade a submission.
 GRADING = ("values", "sandbox", "homework", "submissions", "grading", "feedback")
-AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that are reckoned with after grading
-READ = (".py", ".yaml", ".ini", ".json")  # the kinds of files that these packages read
+AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that apply after grading
+READ = (".py", ".yaml", ".ini", ".json")  # types of files that these packages read
 
 
 def submission_digest(submission: Submission) -> str:
-    """Over all that was handed in and could be used, and what is said about the rest; not over whose it is."""
+    """The digest of all usable files and all notes of a submission, regardless of its student."""
     parts = [text for path in sorted(submission.files) for text in (path.encode(), submission.files[path])]
     notes = [repr(note).encode("utf-8", "surrogatepass") for note in submission.refused]
     return _digest([*parts, b"notes", *notes])
@@ -50,9 +50,9 @@ def submission_digest(submission: Submission) -> str:
 
 @cache
 def kit_digest() -> str:
-    """Over rubric, solutions and all files of the packages that grade, and the versions of NumPy and Python."""
+    """The digest of rubric, solutions and all files that grading uses, and of the versions of NumPy and Python."""
     versions = [np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()]
-    # The rubric as data, since a comment in it changes no grade.
+    # The rubric as data: comments change no grade.
     rules = {key: value for key, value in rubric.current().model_dump().items() if key not in AFTERWARDS}
     parts = [*versions, json.dumps(rules, sort_keys=True)]
     named = [part for name, path in sorted(_files().items()) for part in (name.encode(), path.read_bytes())]
@@ -65,7 +65,7 @@ def _files() -> dict[str, Path]:
     folders |= {"suites": kit.suites(), "misconceptions": kit.misconceptions()}
     if rubric.current().tests:
         folders["alternatives"] = kit.alternatives()
-    names = {  # the suites and misconceptions of the packaged homework are files of a package, too
+    names = {  # the packaged suites and misconceptions are part of a package
         path: f"{name}/{path.relative_to(folder).as_posix()}"
         for name, folder in folders.items()
         for path in folder.rglob("*")
@@ -93,7 +93,7 @@ _opened = contextlib.ExitStack()
 
 @cache
 def warm() -> Grader:
-    """The grader of this process, opened when first needed."""
+    """The grader of this process, opened on first use."""
     return _opened.enter_context(open_grader())
 
 
@@ -105,18 +105,18 @@ def cool() -> None:
 
 
 def describe() -> tuple[str, tuple[str, ...]]:
-    """The digest of this process's kit, and the layers of its sandbox; it is ready to grade afterwards.
+    """The digest of this process's kit, and its sandbox layers; afterwards the process is ready to grade.
 
-    Raises RubricError or SandboxFault.
+    Raises RubricError or SandboxError.
     """
     with _lock:
         return kit_digest(), tuple(warm().sandbox.layers)
 
 
 def check() -> None:
-    """Try once, in this process, what each worker does first: what is wrong is then said once, not by every worker.
+    """Run a worker's first steps in this process, so an error is reported once instead of by every worker.
 
-    Raises RubricError, CommandError or SandboxFault.
+    Raises RubricError, CommandError or SandboxError.
     """
     try:
         describe()
@@ -125,10 +125,10 @@ def check() -> None:
 
 
 def grade(submission: Submission, kit: str) -> dict[str, Any]:
-    """The result of a submission in Gradescope's form.
+    """The result of a submission in Gradescope's format.
 
-    Raises SandboxFault (after a second try in a new sandbox) or CommandError, also where this worker has other files or versions
-    than the one that sends the work: faults, none of them the student's.
+    Raises SandboxError (after a retry in a new sandbox) or CommandError, also if this worker has other files or versions than the
+    process that sends the work: grader errors, never a student's.
     """
     with _lock:
         if kit_digest() != kit:
@@ -157,9 +157,9 @@ def _grade(submission: Submission) -> dict[str, Any]:
 
 
 def start(started: "Synchronized[int]") -> None:
-    """Make a new worker process quiet: Ctrl-C and SIGTERM are its parent's business, and without its parent it ends.
+    """Make a new worker ignore Ctrl-C and SIGTERM, which its parent handles, and end with its parent.
 
-    `started` counts the workers of a pool, of which each keeps to a core of its own.
+    `started` counts the workers of a pool, so each gets its own core.
     """
     with started.get_lock():
         keep_to_core(started.value)
@@ -172,7 +172,7 @@ def start(started: "Synchronized[int]") -> None:
 
 
 def keep_to_core(number: int) -> None:
-    """Grader and student work in turns: on one core neither has to wake another core, which takes as long as a call."""
+    """Grader and student process alternate: on one core neither has to wake another core, which takes as long as a call."""
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         with contextlib.suppress(OSError):  # it only saves time
@@ -186,16 +186,16 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-# The workers, seen from the command
+# The workers, from the command
 
-CONNECT = "15s"  # patience with a scheduler
-NAMED = 3  # workers that a message names
+CONNECT = "15s"  # timeout for a scheduler
+NAMED = 3  # workers listed in a message
 
 
 class Pool:
-    """An executor that can be made anew: `make` makes it. It works on `width` submissions at a time.
+    """An executor that can be restarted: `make` creates it. It runs `width` submissions at a time.
 
-    `starting` is called before the first work is given to it. `is_local`: its workers are processes of this machine.
+    `starting` is called before it gets its first work. `is_local`: its workers are processes of this machine.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class Pool:
     def submit(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
         starting, self.starting = self.starting, lambda: None
         starting()
-        # A process inherits what its parent blocks: Ctrl-C must not reach a worker before it has said how it takes it.
+        # A process inherits blocked signals: Ctrl-C must not reach a worker before it has set its handlers.
         with undisturbed():
             return self.executor.submit(function, *args)
 
@@ -221,7 +221,7 @@ class Pool:
         self.executor = self.make()
 
     def end(self) -> None:
-        """End the workers now, whatever they do."""
+        """Stop the workers immediately."""
         processes = getattr(self.executor, "_processes", None) or {}
         for process in list(processes.values()):
             with contextlib.suppress(OSError, ValueError):
@@ -235,12 +235,12 @@ def cores() -> int:
 
 
 def patience(limits: Limits) -> float:
-    """Seconds without any result after which a worker must be stuck: far more than any submission may take."""
+    """Seconds without a result after which a worker must be stuck: far more than any submission may take."""
     return 2 * limits.submission_seconds * limits.wall_factor + 60
 
 
 def local(jobs: int) -> Pool:
-    """Worker processes on this machine; started fresh, since a process with threads is not safely forked."""
+    """Worker processes on this machine; spawned, since forking a process with threads is unsafe."""
     context = get_context("spawn")
     return Pool(
         lambda: ProcessPoolExecutor(jobs, mp_context=context, initializer=start, initargs=(context.Value("i", 0),)),
@@ -250,12 +250,12 @@ def local(jobs: int) -> Pool:
 
 
 def cluster(address: str) -> Pool:
-    """The workers of a Dask scheduler. Raises ArgumentsError where there is no cluster to grade on."""
+    """The workers of a Dask scheduler. Raises ArgumentsError if the cluster is unusable."""
     try:
         import distributed  # an extra, and slow to import
     except ImportError:
         raise ArgumentsError(f"--cluster {address}: needs Dask: pip install -e '.[cluster]'") from None
-    logging.disable()  # Dask logs tracebacks of what is a line of ours
+    logging.disable()  # Dask logs tracebacks of errors that we report on one line
     try:
         client: Any = distributed.Client(address, timeout=CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
     except Exception as error:  # a wrong address may be a ValueError, an OSError, a TimeoutError, a TypeError
@@ -282,7 +282,7 @@ def _check(client: Any, address: str) -> None:
         raise ArgumentsError(
             f"--cluster {address}: the scheduler has no workers; start some with `dask worker {address}`"
         )
-    # A function of the standard library: one of ours could not even arrive where the kit is missing.
+    # A standard library function: ours could not be unpickled if the kit is missing.
     there = client.run(importlib.import_module, "autograder", on_error="return")
     without = [worker for worker, answer in there.items() if isinstance(answer, BaseException)]
     if without:
@@ -304,7 +304,7 @@ def _named(workers: list[str]) -> str:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Ctrl-C and SIGTERM wait until this is over."""
+    """Delay Ctrl-C and SIGTERM while the context is open."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no masks
         yield
         return

@@ -1,4 +1,4 @@
-"""The progress of a run: a bar on a terminal, a line every ten seconds in a log, or nothing."""
+"""Progress of a run: a bar on a terminal, a line every ten seconds in a log, or nothing."""
 
 import contextlib
 import threading
@@ -21,9 +21,9 @@ INTERVAL = 10.0  # seconds between two lines in a log
 
 @contextlib.contextmanager
 def stages(weights: Mapping[str, float], stream: TextIO) -> Iterator[Callable[[str], None]]:
-    """Show the stages of a long piece of work by their names: a bar that moves on a terminal, else a line for each.
+    """Show the stages of a long task: a bar on a terminal, else a line for each.
 
-    The value is called with the name of each stage when it begins; `weights` are their shares of the time.
+    The returned function is called with the name of each stage when it begins; `weights` are their shares of the time.
     """
     bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=Console(file=stream))
     task, end, stopped = bar.add_task("", total=sum(weights.values())), 0.0, threading.Event()
@@ -37,7 +37,7 @@ def stages(weights: Mapping[str, float], stream: TextIO) -> Iterator[Callable[[s
         end += weights[name]
 
     def move() -> None:
-        while not stopped.wait(0.25):  # ever closer to the end of the stage, which has a length that nobody knows
+        while not stopped.wait(0.25):  # approaches the end of the stage, whose length is unknown
             bar.advance(task, 0.03 * (end - bar.tasks[task].completed))
 
     mover = threading.Thread(target=move, daemon=True)
@@ -54,7 +54,7 @@ def stages(weights: Mapping[str, float], stream: TextIO) -> Iterator[Callable[[s
 
 
 class Display:
-    """Counts graded submissions, and shows the count on `stream` if there is one.
+    """Counts graded submissions, and shows the count on `stream`, if any.
 
     `kept` results are from an earlier run; no score means a grader error.
     """

@@ -1,8 +1,7 @@
-"""report.html: a class on one page, which needs no network and holds everything in itself.
+"""report.html: a class on one self-contained page that needs no network.
 
-Whatever a student could have chosen (names, addresses, file names) is escaped by the template. The page's
-policy allows no script but its own and no connection at all. The anonymous form holds no name, no key and no
-remark, and no table of students: it can be shown to the class.
+The template escapes everything a student could have chosen (names, addresses, file names). The page's policy allows only its own
+script and no connection. The anonymous version has no names, keys, remarks or table of students: it can be shown to the class.
 """
 
 import base64
@@ -30,8 +29,8 @@ from autograder.homework import library as known_mistakes
 from autograder.sandbox import layers
 
 TEMPLATES = kit.PACKAGE / "gradebook" / "templates"
-BINS, TICKS = 25, 12  # the most bars, and the most steps of the axis, of the histogram
-HARDEST = 3  # criteria that are named beside the picture
+BINS, TICKS = 25, 12  # maximum number of bars, and of axis steps, of the histogram
+HARDEST = 3  # criteria named next to the picture
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
 
 
 def rendered(template: str, **content: object) -> str:
-    """A page from one of the templates; everything in `content` is escaped but what is Markup."""
+    """A page from one of the templates; everything in `content` is escaped except Markup."""
     return _environment().get_template(template).render(**content)
 
 
@@ -121,13 +120,13 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
 
 
 def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
-    """The submissions that count for somebody, each once; without those in which there was nothing to grade."""
+    """The submissions that count for at least one student, each once; without those with nothing to grade."""
     counting = (row.grade for row in rows if row.grade and not (row.excused or row.withheld or row.grade.empty))
     return list({grade.key: grade for grade in counting}.values())
 
 
 def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
-    """The misconceptions that occurred, the most frequent first."""
+    """The misconceptions that occurred, most frequent first."""
     rows_of: dict[str, list[int]] = {}
     for index, row in enumerate(rows):
         names = {name for mark in row.grade.marks for name in mark.misconceptions} if row.grade else set()
@@ -147,7 +146,7 @@ def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
 
 
 def _described(name: str) -> tuple[str, str]:
-    """The sentence and the reading of a misconception, without Markdown; empty for one that is not known today."""
+    """The sentence and the reading of a misconception, without Markdown; empty for an unknown one."""
     mistake = known_mistakes.find(name)
     return (mistake.sentence.replace("`", ""), mistake.read.replace("`", "")) if mistake is not None else ("", "")
 
@@ -169,7 +168,7 @@ def _subtotals(grade: Grade | None) -> dict[str, tuple[float, float]]:
 
 
 def _lost(grade: Grade | None) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The criteria that were missed, with the names and sentences of the mistakes that are known."""
+    """The lost criteria, with the ids and sentences of the named misconceptions."""
     missed = [mark for mark in grade.marks if mark.score < mark.max_score] if grade else []
     return [(mark.criterion, [(name, _described(name)[0]) for name in mark.misconceptions]) for mark in missed]
 
@@ -180,12 +179,12 @@ def _places(rows: Sequence[StudentRow]) -> dict[str, int]:
 
 
 def _names(rows: Sequence[StudentRow], key: str) -> list[str]:
-    """Whose submission it is."""
+    """The students of a submission."""
     return [row.student.name for row in rows if row.entry.key == key and row.student.name]
 
 
 def _layers(grades: Sequence[Grade]) -> list[tuple[tuple[str, ...], tuple[str, ...], int]]:
-    """Each set of layers in use, what it lacks, and how many submissions were graded under it."""
+    """Each set of layers in use, what it lacks, and how many submissions were graded with it."""
     counts = Counter(grade.layers for grade in grades)
     possible = tuple(layers.available())
     return [(used, tuple(name for name in possible if name not in used), count) for used, count in counts.items()]
@@ -193,7 +192,7 @@ def _layers(grades: Sequence[Grade]) -> list[tuple[tuple[str, ...], tuple[str, .
 
 # The picture of a class
 
-EARNED, LOST, NAMED, UNUSABLE = ".", "x", "#", "o"  # what happened to a criterion; report.js has the same
+EARNED, LOST, NAMED, UNUSABLE = ".", "x", "#", "o"  # states of a criterion; the same as in report.js
 
 
 def picture(
@@ -202,11 +201,11 @@ def picture(
     sentence: Callable[[str], str],
     places: Mapping[str, int] | None = None,
 ) -> dict[str, Any] | None:
-    """The picture of a class: a column for each submission, best first, a line for each criterion, a cell for what was lost.
+    """The picture of a class: a column per submission, best first, a row per criterion, a cell for each loss.
 
-    Cells of one kind are one path, in units of a cell, so that a class of 300 with 60 criteria is some kilobytes. What a cell
-    stands for travels as data, for the line that is shown when one points at it. `names` are whose the submissions are, by
-    key; those that are not in it stay unnamed. `places` are the numbers of their rows, for links. None for an empty class.
+    Cells of one kind are one path, in units of a cell, so a class of 300 with 60 criteria takes a few kilobytes. The meaning
+    of each cell is data for the tooltip. `names` are the students by key; others are anonymous. `places` are the numbers of
+    their rows, for links. None for an empty class.
     """
     criteria = list(dict.fromkeys(mark.criterion for grade in grades for mark in grade.marks))
     columns = sorted(grades, key=lambda grade: (-grade.score, [grade.points.get(name, 0.0) for name in criteria]))
@@ -248,7 +247,7 @@ def picture(
 
 
 def _path(lines: Sequence[str], state: str) -> str:
-    """Rectangles over the runs of one state in each line."""
+    """Rectangles for the runs of one state in each row."""
     return "".join(f"M{x} {y}h{width}v1h-{width}z" for y, line in enumerate(lines) for x, width in _runs(line, state))
 
 
@@ -260,17 +259,17 @@ def _runs(line: str, state: str) -> Iterator[tuple[int, int]]:
         start += width
 
 
-# What the grades of a class say about the class and about the criteria: the numbers behind report.html.
+# Item analysis: the numbers of report.html.
 
-FEW = 5  # submissions that pass, and that fail, below which a discrimination is given no verdict
+FEW = 5  # passing, and failing, submissions needed for a verdict on the discrimination
 
 
 @dataclass(frozen=True)
 class Item:
-    """One criterion over the class. `discrimination` is the point-biserial correlation of passing it with the
-    score of all other criteria over the `cases` that earned anything at all: who hands in nothing misses all, and
-    would make every criterion look good. None where it says nothing: fewer than five cases, all pass, all fail, or all
-    others equal. `rarer` is the number of cases that pass, or that fail, whichever is smaller.
+    """One criterion over the class. `discrimination` is the point-biserial correlation of passing it with the score of all other
+    criteria, over the `cases` that earned anything: students who submit nothing fail everything, and would make every
+    criterion look good. None if it is meaningless: fewer than five cases, all pass, all fail, or all others equal. `rarer` is
+    the number of cases that pass, or that fail, whichever is smaller.
     """
 
     criterion: str
@@ -288,13 +287,13 @@ class Item:
 
     @property
     def difficulty(self) -> str:
-        """In words; the borders are those that item analysis commonly uses."""
+        """In words, with the usual limits of item analysis."""
         borders = ((0.9, "very easy"), (0.75, "easy"), (0.45, "medium"), (0.25, "hard"))
         return next((word for border, word in borders if self.rate >= border), "very hard")
 
     @property
     def verdict(self) -> str:
-        """The discrimination in words, by Ebel's borders (Essentials of Educational Measurement, 1972).
+        """The discrimination in words, with Ebel's limits (Essentials of Educational Measurement, 1972).
 
         Without any relation its standard error is about 1 / sqrt(cases): within two of them it may be chance.
         """
@@ -324,7 +323,7 @@ def overview(grades: Sequence[Grade]) -> dict[str, float] | None:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Bars of one width in points from 0 to `end`, and the places of the axis' numbers."""
+    """Bars of equal width in points from 0 to `end`, and the positions of the axis labels."""
 
     counts: tuple[int, ...]
     width: float
@@ -339,7 +338,7 @@ class Histogram:
 
 
 def histogram(grades: Sequence[Grade]) -> Histogram:
-    """How many scores lie in each bar; full marks belong to the last, and every score is counted once."""
+    """The number of scores in each bar; full marks belong to the last, and every score counts once."""
     most = max((grade.max_score for grade in grades), default=0) or 1.0
     width, step = _round_step(most, BINS), _round_step(most, TICKS)
     counts = [0] * ceil(most / width - 1e-9)
@@ -349,7 +348,7 @@ def histogram(grades: Sequence[Grade]) -> Histogram:
 
 
 def _round_step(length: float, most: int) -> float:
-    """The smallest of ..., 1, 2, 5, 10, 20, ... of which at most `most` cover a length."""
+    """The smallest of ..., 1, 2, 5, 10, 20, ... that covers a length in at most `most` steps."""
     steps = (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5))
     return next(step for step in steps if length / step <= most + 1e-9)
 
@@ -376,7 +375,7 @@ def item_analysis(grades: Sequence[Grade]) -> list[Item]:
 
 
 def by_module(grades: Sequence[Grade]) -> list[dict[str, Any]]:
-    """Of each module: its name, mean, standard deviation (of this class, so by its number) and maximum of the points."""
+    """For each module: name, mean, population standard deviation and maximum of the points."""
     scores, most = dict[str, list[float]](), dict[str, float]()
     for grade in grades:
         for module, (score, of) in _subtotals(grade).items():

@@ -1,8 +1,8 @@
-"""A class as rows, one for each student: what they handed in, what it earned, and what was made of that.
+"""A class as rows, one per student: the submission that counts, its grade, and all adjustments.
 
-What an instructor adds is five steps, in this order: who is who, with which due date (the roster), which of several uploads
-counts (the rubric's `uploads`), which criteria (`counts`), what lateness costs (`due`, `late` and late days), and last what was
-set by hand, so that nothing is deducted from points that a person has decided.
+The instructor's inputs apply in five steps: who is who, with which due date (the roster); which of several uploads counts (the
+rubric's `uploads`); which criteria count (`counts`); what lateness costs (`due`, `late` and late days); and last the overrides,
+so that nothing is deducted from points that a person has decided.
 """
 
 import math
@@ -32,7 +32,7 @@ from autograder.submissions.uploads import Student, Upload
 NO_INPUTS = Inputs()
 NOTHING = "nothing to grade in it"
 ERROR = "Grader error"  # the status of a submission without a grade
-NAMED = 3  # people that a message names
+NAMED = 3  # people listed in a message
 DAY = timedelta(days=1)
 ON_TIME = ("", 0.0, 0)  # how late, what it costs, and the late days used
 
@@ -51,12 +51,12 @@ L = TypeVar("L", bound=Line)
 
 @dataclass(frozen=True)
 class StudentRow:
-    """A student with the submission that counts (`grade` is None if it is a fault) and those that do not.
+    """A student with the submission that counts (`grade` is None after a grader error) and the others.
 
-    `others` stand in the order in which they were handed in. `due`: this student's own date, or a longer one. `absent`: in the
-    roster, but without a submission. `late`: how late, in words; `deduction`: the points that this costs after `days_used` of the
-    late days in `balance` (None where none can be used). `total` and `overrides`: set by hand, and what is said about it;
-    `automatic`: the score before.
+    `others` are in order of submission. `due`: the student's own date, or an extended one. `absent`: in the roster, but without a
+    submission. `late`: how late, in words; `deduction`: the points that this costs after `days_used` of the late days in
+    `balance` (None if there are none). `total` and `overrides`: the manual total and the notes on overrides; `automatic`: the
+    score before.
     """
 
     student: Student
@@ -80,9 +80,9 @@ class StudentRow:
 
     @property
     def score(self) -> float | None:
-        """The points that count in the end: the total that was set by hand, else those of the grade less the late deduction.
+        """The final points: the manual total, else those of the grade minus the late deduction.
 
-        None where nothing counts: for who is excused, or missing, for a withheld grade and for a fault.
+        None for an excused or missing student, a withheld grade and a grader error.
         """
         if self.excused or self.withheld:
             return None
@@ -99,7 +99,7 @@ class StudentRow:
 
     @property
     def remark(self) -> str:
-        """The remark about a row, for an instructor."""
+        """The remark for an instructor."""
         parts = [f"not graded because of a grader error: {self.fault}"] if self.status == ERROR else []
         parts += ["no submission"] if self.absent else []
         parts += ["excused by the roster"] if self.excused and not self.overrides else []
@@ -116,7 +116,7 @@ class StudentRow:
 
     @property
     def outcome(self) -> Outcome:
-        """The total, and what it owes to no criterion."""
+        """The total, and the part of it that no criterion explains."""
         reasons = ["no submission"] if self.absent else []
         reasons += ["excused by the roster"] if self.excused and not self.overrides else []
         if self.deduction and self.total is None:
@@ -128,7 +128,7 @@ class StudentRow:
 def rows(
     entries: Sequence[Upload], grades: Mapping[str, Grade], faults: Mapping[str, str], roster: Sequence[Person] = ()
 ) -> list[StudentRow]:
-    """Every student once, in the order of the entries, with the newest of several submissions."""
+    """Every student once, in the order of the uploads, with the newest of several submissions."""
     students = [student for entry in entries for student in entry.students]
     emails: dict[str, set[str]] = {}  # the addresses that go with a student id
     for student in students:
@@ -149,7 +149,7 @@ def rows(
 
 
 def _identity(student: Student, entry: Upload, emails: Mapping[str, set[str]]) -> object:
-    """Who it is: by address, else by id; by the name alone nobody is known, and the submission stands alone."""
+    """The identity of a student: address, else id; a name alone does not identify, so the submission stands alone."""
     if student.email:
         return "email", student.email.lower()
     if student.sid:
@@ -174,7 +174,7 @@ def finished(
     rubric: Rubric,
     inputs: Inputs = NO_INPUTS,
 ) -> list[StudentRow]:
-    """The rows of a class after all five steps. Raises ArgumentsError for lines that fit nobody or one another."""
+    """The rows of a class after all five steps. Raises ArgumentsError for lines that match nobody or contradict each other."""
     class_rows = with_roster(rows(entries, grades, faults, inputs.roster), inputs.roster, rubric)
     class_rows = with_late_days(class_rows, inputs)
     class_rows = without_dropped(with_choice(class_rows, grades, faults, rubric), rubric)
@@ -183,7 +183,7 @@ def finished(
 
 
 def problems(entries: Sequence[Upload], rubric: Rubric, inputs: Inputs) -> list[str]:
-    """The same complaints, as far as they need no grades; and that of a roster of another class."""
+    """The same errors, as far as they need no grades; and a roster of another class."""
     roster = inputs.roster
     class_rows = rows(entries, {}, {}, roster)
     wrong = []
@@ -206,7 +206,7 @@ def _described(student: Student) -> str:
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
-    """Notes for an instructor, before the tables are published: which uploads count, who is missing, who is not in the roster."""
+    """Notes to read before publishing: which uploads count, who is missing, who is not in the roster."""
     said = []
     for row in rows:
         if row.others:
@@ -219,7 +219,7 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     strangers = [row for row in rows if roster and not row.absent and row.student not in persons]
     names = Counter(filter(None, (_words(person.student.name) for person in roster)))
     kinds = {kind for person in roster for kind, _ in person.student.identities}
-    # Whom the roster can know by the name alone.
+    # Students whom the roster can match by name alone.
     nameable = [row for row in strangers if kinds.isdisjoint(kind for kind, _ in row.student.identities)]
     of_several = [row for row in nameable if names[_words(row.student.name)] > 1]
     several = ", ".join(map(_who, of_several))
@@ -247,7 +247,7 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
 
 
 def _is_undated(row: StudentRow) -> bool:
-    """Whether a late policy concerns work of which no time is known, and nobody has decided about it."""
+    """Whether a late policy applies to a submission with unknown time, and nobody has decided about it."""
     return (
         row.entry.late and not row.entry.created_at and row.grade is not None and row.total is None and not row.excused
     )
@@ -257,7 +257,7 @@ def _who(row: StudentRow) -> str:
     return row.student.name or row.entry.key
 
 
-# What counts: a dropped criterion leaves the tables; the results have the points as they count already
+# Dropped criteria leave the tables; the results already have the points that count
 
 
 def without_dropped(rows: Sequence[StudentRow], rubric: Rubric) -> list[StudentRow]:
@@ -274,7 +274,7 @@ def _without(dropped: Collection[str], grade: Grade) -> Grade:
 
 
 def with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Rubric) -> list[StudentRow]:
-    """The rows with what the roster adds to them, then a row without a submission for each student who has none."""
+    """The rows with the data of the roster, and a row without a submission for each student who has none."""
     if not roster:
         return list(rows)
     persons = _known((row.student for row in rows), roster)
@@ -286,7 +286,7 @@ def with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Ru
 
 
 def _completed(row: StudentRow, person: Person, rubric: Rubric) -> StudentRow:
-    """The student as the export has it; missing parts, and the official name, come from the roster."""
+    """The student from the export; missing parts, and the official name, come from the roster."""
     from_upload, from_roster = row.student, person.student
     student = Student(
         from_roster.name or from_upload.name,
@@ -301,10 +301,9 @@ def _completed(row: StudentRow, person: Person, rubric: Rubric) -> StudentRow:
 
 
 def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Student, Person]:
-    """The line of the roster of each student who is in it.
+    """The roster line of each student who is in it.
 
-    A student whom the roster cannot know by address or id, as where a folder's name is all there is, is known by a name, address
-    or sid that only one has.
+    Students without an address or id, such as those known by a folder name only, are matched by a unique name, address or sid.
     """
     students = dict.fromkeys(students)
     surely = {identity: person for person in roster for identity in person.student.identities}
@@ -327,7 +326,7 @@ def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Studen
 
 
 def _words(name: str) -> str:
-    """The words of a name in one order: "Abel, Ada" and "Ada_Abel" are one name."""
+    """The words of a name, sorted: "Abel, Ada" and "Ada_Abel" are one name."""
     return " ".join(sorted(re.findall(r"[^\W_]+", name.casefold())))
 
 
@@ -339,8 +338,8 @@ def with_choice(
 ) -> list[StudentRow]:
     """The rows with the upload that counts by the rubric: the last, the best after lateness, or the last that is on time.
 
-    Where none was on time, the last counts. Of equally good ones the last counts, and a fault is not the best. An upload with
-    nothing to grade in it counts only where there is no other.
+    If none was on time, the last counts. Of equally good ones the last counts; a grader error is never the best. An upload
+    with nothing to grade counts only if there is no other.
     """
     return [_chosen(row, grades, faults, rubric) if row.others else row for row in rows]
 
@@ -362,7 +361,7 @@ def _chosen(row: StudentRow, grades: Mapping[str, Grade], faults: Mapping[str, s
 
 
 def _worth(row: StudentRow, rubric: Rubric) -> float:
-    """By what the rubric chooses among uploads of one student."""
+    """The sort key by which the rubric chooses among the uploads of one student."""
     if rubric.uploads == "best":
         score = _late(row, rubric).score
         return -1.0 if score is None else score
@@ -372,14 +371,14 @@ def _worth(row: StudentRow, rubric: Rubric) -> float:
     return float(lateness(at, 0, due, rubric.late or LatePolicy()) == ON_TIME)
 
 
-# Late work: only the kit's own scores are reckoned with. What Gradescope has taken off is never read, so it cannot be counted twice
+# Late work: only the kit's own scores count. Gradescope's deductions are never read, so none is counted twice
 
 
 def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy, free: int = 0) -> tuple[str, float, int]:
-    """How late work is, in words, the points that it loses, and how many of the `free` late days were used.
+    """How late a submission is, in words, the points that it loses, and how many of the `free` late days it used.
 
-    Percent or points are deducted for each started day after the grace that no late day covers; late days are used only where that
-    changes the deduction. `created_at` is a time in ISO form, `raw` the score to deduct from.
+    Percent or points are deducted for each started day after the grace period that no late day covers; late days are used
+    only if they change the deduction. `created_at` is a time in ISO format, `raw` the score to deduct from.
     """
     by = datetime.fromisoformat(created_at) - due
     if by <= timedelta(minutes=rule.grace_minutes):
@@ -396,7 +395,7 @@ def _deduction(days: int, raw: float, rule: LatePolicy) -> float:
 
 
 def with_lateness(rows: Sequence[StudentRow], rubric: Rubric) -> list[StudentRow]:
-    """The rows with what their lateness costs, as they are where there is no due date or no time is known."""
+    """The rows with their late deductions; unchanged without a due date or a known time."""
     return [_late(row, rubric) for row in rows]
 
 
@@ -411,8 +410,9 @@ def _late(row: StudentRow, rubric: Rubric) -> StudentRow:
 
 
 def with_late_days(rows: Sequence[StudentRow], inputs: Inputs) -> list[StudentRow]:
-    """The rows with the late days that their students have left; without those of students who are excused, or whose total is set
-    by hand. Raises ArgumentsError for ambiguous lines.
+    """The rows with their late-day balances; without those of students who are excused, or whose total is manual.
+
+    Raises ArgumentsError for ambiguous lines.
     """
     by_row, problems = _balanced(rows, inputs.late_days)
     refuse(problems)
@@ -422,13 +422,13 @@ def with_late_days(rows: Sequence[StudentRow], inputs: Inputs) -> list[StudentRo
 
 
 def remaining(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> list[tuple[str, int, int]]:
-    """Of each line of the balances: its student, the late days left after this homework, and those used for it."""
+    """For each balance: its student, the late days left after this homework, and those used for it."""
     used = {row.balance: row.days_used for row in rows}
     return [(line.student, line.days - used.get(line, 0), used.get(line, 0)) for line in balances]
 
 
 def _balanced(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> tuple[dict[int, Balance], list[str]]:
-    """The balance of each row that has one; a student without a row, perhaps of another homework, is no problem."""
+    """The balance of each row that has one; a balance without a row, perhaps of another homework, is not an error."""
     matches, problems = _matched(rows, balances, all_present=False)
     by_row: dict[int, Balance] = {}
     for at, balance in matches:
@@ -438,14 +438,14 @@ def _balanced(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> tuple[
     return by_row, problems
 
 
-# What was set by hand
+# Overrides
 
 
 def with_overrides(rows: Sequence[StudentRow], overrides: Sequence[Override]) -> list[StudentRow]:
     """The rows with their overrides.
 
-    Raises ArgumentsError with every line whose student is nobody, several, or has no grade whose criterion could be set, and
-    every two lines that contradict one another.
+    Raises ArgumentsError with every line that matches no student or several, or a student without a grade to change, and every two
+    contradictory lines.
     """
     by_row, problems = _by_position(rows, overrides)
     refuse(problems)
@@ -455,7 +455,7 @@ def with_overrides(rows: Sequence[StudentRow], overrides: Sequence[Override]) ->
 def _by_position(
     rows: Sequence[StudentRow], overrides: Sequence[Override]
 ) -> tuple[dict[int, list[Override]], list[str]]:
-    """The overrides of each row, of several that say the same the first; and what is wrong with those that cannot be used."""
+    """The overrides of each row, duplicates removed; and the errors."""
     by_row: dict[int, dict[str, Override]] = {}
     matches, problems = _matched(rows, overrides)
     for at, override in matches:
@@ -468,7 +468,7 @@ def _by_position(
 
 
 def with_comments(rows: Sequence[StudentRow], comments: Sequence[Comment]) -> list[StudentRow]:
-    """The rows with what graders say about them. Raises ArgumentsError for lines that fit nobody, or nothing handed in."""
+    """The rows with graders' comments. Raises ArgumentsError for lines that match nobody, or nothing submitted."""
     by_row, problems = _commented(rows, comments)
     refuse(problems)
     return [replace(row, comments=tuple(by_row.get(at, ()))) for at, row in enumerate(rows)]
@@ -486,8 +486,7 @@ def _commented(rows: Sequence[StudentRow], comments: Sequence[Comment]) -> tuple
 def _matched(
     rows: Sequence[StudentRow], lines: Iterable[L], all_present: bool = True
 ) -> tuple[list[tuple[int, L]], list[str]]:
-    """Each line with the position of its student's row; and a sentence on each whose student is several or, if `all_present` must
-    be, nobody."""
+    """Each line with the position of its row; and a sentence for each that matches several students or, if `all_present`, none."""
     matches, problems = [], []
     for line in lines:
         wanted = line.student.lower()
@@ -504,7 +503,7 @@ def _matched(
 
 
 def _surely(row: StudentRow) -> set[str]:
-    """Everything that is this student's alone: address, ids, and submissions by key and by the name that the export has."""
+    """Everything that identifies this student only: address, ids, and submissions by key and by the export's name."""
     student, uploads = row.student, (row.entry, *row.others)
     names = [entry.upload.name for entry in uploads if entry.upload is not None]
     numbers = (student.sid, student.canvas, student.moodle)

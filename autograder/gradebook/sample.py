@@ -1,6 +1,6 @@
-"""A small class to try things on: folders as students hand them in, made from the solutions and known mistakes.
+"""A small sample class: folders as students submit them, made from the solutions and misconceptions.
 
-Which mistakes are made follows the order of the known mistakes, so the sample follows a homework that is changed.
+The misconceptions are chosen by their order, so the sample follows changes of the homework.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ def _solution(name: str) -> str:
 
 
 def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
-    """The files with mistakes made in them, as if the student had written the wrong version last."""
+    """The files with misconceptions, as if the student had written the wrong version last."""
     changed = dict(files)
     for mistake in mistakes:
         changed[f"{rubric.current().module_of(mistake.function)}.py"] += f"\n\n{mistake.source}"
@@ -38,13 +38,13 @@ def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
 
 
 def mistakes(number: int) -> list[Misconception]:
-    """The `number`-th known mistake of each module, counted around."""
+    """The `number`-th misconception of each module, cyclically."""
     pools = [known.of_module(name) for name in rubric.current().modules]
     return [pool[number % len(pool)] for pool in pools if pool]
 
 
 def students() -> dict[str, Files]:
-    """The class: somebody with everything right, somebody who has not begun, and five between."""
+    """The class: one perfect submission, one unchanged, and five between."""
     right, empty = references(), stubs()
     names = list(right)
     second = names[:2][-1]  # a homework may have one module
@@ -62,7 +62,7 @@ def students() -> dict[str, Files]:
 
 
 def write(folder: Path, files: Mapping[str, str]) -> Path:
-    """Put a submission into a folder of its own."""
+    """Write a submission to its own folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
@@ -70,5 +70,5 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def make(folder: Path) -> list[Path]:
-    """The class as folders of `folder`."""
+    """Write the class as folders of `folder`."""
     return [write(folder / name, files) for name, files in students().items()]

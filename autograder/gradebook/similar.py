@@ -1,8 +1,8 @@
-"""Uploads that share more than the homework explains: fingerprints by winnowing, as MOSS takes them (copydetect).
+"""Finds uploads that share more code than the homework explains: winnowing fingerprints, as in MOSS (copydetect).
 
-What the handout gives, and what many submissions have in common, is left out: short functions that follow a formula
-look alike. Not so where two have a module of some length word for word: however many have it, nobody else has written it so. What
-remains is likely shared; whether it was copied only people can say.
+Code of the handout, and code that many submissions have in common, is ignored: short functions that follow a formula look
+alike. The exception is a long module that two have word for word, however many others have it too. The rest is probably
+shared; only people can decide whether it was copied.
 """
 
 import io
@@ -34,7 +34,7 @@ FEW = 3  # submissions that may share a piece all the same, in a small class
 
 @dataclass(frozen=True)
 class Pair:
-    """Two submissions and the larger share of one's own code that the other has too, between 0 and 1."""
+    """Two submissions, and the larger share of one's own code that the other has too, between 0 and 1."""
 
     one: str
     other: str

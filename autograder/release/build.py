@@ -1,8 +1,8 @@
-"""`autograder build`: run `otter assign`, refresh assignments/, write a zip for Gradescope and one for students.
+"""`autograder build`: runs `otter assign`, updates assignments/, and writes a zip for Gradescope and one for students.
 
-Otter stamps the time on what it packs, so what it has written is packed anew: the same tree, and the same packages
-installed, give the same bytes. Otter empties RESULT/autograder, so RESULT is a temporary folder and never the repository. Whether
-the zip gives the solutions full marks is seen by a rehearsal, which runs the zip's own run_otter.py.
+Otter stamps the time on its zips, so they are repacked: the same tree, and the same installed packages, give the same bytes. Otter
+empties RESULT/autograder, so RESULT is a temporary folder, never the repository. A rehearsal, which runs the zip's own
+run_otter.py, checks that the solutions get full marks.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from autograder.release import new_module, packing, rehearsal, selection
 from autograder.release.prerequisites import require_otter, temporary_folder, tree
 
 REASON_LENGTH = 600  # characters
-OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions whose text is a line for an instructor
+OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
 
 
 Stage = Callable[[str], None]
@@ -44,14 +44,14 @@ def build(
     stage: Stage = lambda name: None,
     check: bool = True,
 ) -> list[Path]:
-    """Write OUT/autograder.zip and OUT/student.zip and bring assignments/ up to date; what has been written.
+    """Write OUT/autograder.zip and OUT/student.zip and update assignments/; returns what was written.
 
-    With `only`, the homework has these modules and no others, and its students' folder is OUT/assignments.
-    `stage` is called with the name of each stage in STAGES when it begins. `check`: the zip grades the solutions, as on Gradescope.
-    Raises CommandError, also when they do not get full marks, RubricError, and ArgumentsError for an unusable `only`.
+    With `only`, the homework has just these modules, and its student folder is OUT/assignments. `stage` is called with the
+    name of each stage in STAGES. `check`: grade the solutions with the zip. Raises CommandError, also if they do not get full
+    marks, RubricError, and ArgumentsError for an unusable `only`.
     """
     stage(RECORD)
-    # First, because a rubric that does not fit is to be said in its own words, not in Otter's.
+    # First, so that an invalid rubric is reported in its own words, not in Otter's.
     plan.record(rubric.current())
     new_module.refuse_placeholders(tree())
     if not only:
@@ -67,7 +67,7 @@ def build(
 
 
 def write(result: Path, out: Path, assignments: Path) -> list[Path]:
-    """The two zips and assignments/, from a RESULT of `otter assign`.
+    """Write the two zips and assignments/, from a RESULT of `otter assign`.
 
     Raises CommandError.
     """
@@ -93,13 +93,13 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
 def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda name: None) -> Iterator[Path]:
     """The RESULT of `otter assign`, in a temporary folder; with `check`, the zip has graded the solutions.
 
-    `root` is the tree that is built, this kit's own unless given. Raises CommandError.
+    `root` is the tree to build, by default the kit's own. Raises CommandError.
     """
     root = root or tree()
     require_otter()
     stage(ASSIGN)
     with temporary_folder("autograder-build-") as result:
-        # With the homework in `root`, and in a clone with its kit, whatever kit is installed.
+        # Use the homework in `root`, and in a clone its kit, whichever kit is installed.
         path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
         chosen = {kit.HOMEWORK: str(root)} if kit.outside() else {"PYTHONPATH": path}
         master = root / "solutions" / kit.notebook()
@@ -120,7 +120,7 @@ def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda
 
 
 def _check(zipped: Path, solutions: Path) -> None:
-    """Raises CommandError where the solutions do not get full marks."""
+    """Raises CommandError unless the solutions get full marks."""
     with temporary_folder("autograder-solutions-") as upload:
         for path in solutions.glob("*.py"):
             shutil.copy(path, upload)
@@ -148,7 +148,7 @@ def _failing_check(solutions: Path) -> str:
 
 
 def reason(stderr: str) -> str:
-    """Why Otter failed, on one line: our own words where the cause is known, else the last exception of its traceback."""
+    """Why Otter failed, on one line: our own text for a known cause, else the last exception of its traceback."""
     if os.strerror(errno.ENOSPC) in stderr:
         return f"no space left on the disk while Otter wrote to {tempfile.gettempdir()}; free some space, or set TMPDIR"
     lines = stderr.rpartition("Traceback (most recent call last):")[2].strip("\n").splitlines()

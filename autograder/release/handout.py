@@ -53,7 +53,7 @@ WHEN = {
 
 
 def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
-    """Complete the student folder: stubs, README, AGENTS.md, the order of the checks, and the notebook's export cell.
+    """Complete the student folder: stubs, README, AGENTS.md, the order of the checks, and the export cell of the notebook.
 
     Raises CommandError.
     """
@@ -76,7 +76,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     given = sorted({path.name for path in folder.glob("*.py")} - {*rubric.files, TESTS_FILE})
     export = EXPORT.replace("NAME", f"{Path(notebook).stem}.zip").replace("GIVEN", json.dumps(given)[1:-1])
     _rewrite(folder / notebook, lambda text: without_otter(text, export), folder / notebook)
-    # What an instructor's own runs have left in folders that Otter copied whole.
+    # Files of an instructor's own runs in folders that Otter copied.
     for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
         if path.is_dir():
             shutil.rmtree(path)
@@ -89,7 +89,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
 
 
 def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
-    """A sentence for each thing that a module of the rubric lacks, besides its solution and its suite."""
+    """A sentence for each thing that a module of the rubric lacks, apart from its solution and its suite."""
     text = (folder / notebook).read_text(encoding="utf-8")
     for module, entry in rubric.modules.items():
         if not (solutions / "checks" / f"test_{module}.py").is_file():
@@ -111,9 +111,9 @@ def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:
 
 
 def stub(source: str, functions: Collection[str], path: str = "the solution") -> str:
-    """A solution without its answers: the body of each function is one line that raises NotImplementedError.
+    """A solution without its answers: each function body is one line that raises NotImplementedError.
 
-    Raises CommandError for a function that is missing, and for any code outside the marks that is not an import.
+    Raises CommandError for a missing function, and for any code outside the marks that is not an import.
     """
     marks = re.findall(r"^\s*# (BEGIN|END) SOLUTION", source, re.MULTILINE)
     if marks != ["BEGIN", "END"] * (len(marks) // 2):
@@ -139,7 +139,7 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
 
 
 def _prompt(function: ast.FunctionDef) -> ast.stmt | None:
-    """The `...` that Otter leaves where a whole body was, if nothing but a docstring stands before it."""
+    """Otter's `...` in place of a whole body, if only a docstring precedes it."""
     *before, last = function.body
     dots = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and last.value.value is ...
     return last if dots and len(before) <= 1 and all(map(_is_docstring, before)) else None
@@ -150,10 +150,10 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def readme(text: str, rubric: Rubric) -> str:
-    """The students' README: two marked lines are replaced by tables, and names in braces by values from the rubric.
+    """The students' README: tables replace two marked lines, and values of the rubric replace names in braces.
 
-    Lines "- `module.py`: ..." and the text between <!-- needs module --> and <!-- end --> are left out if the rubric does not
-    have that module; the group `tests` counts as one. Raises CommandError unless each marker is there exactly once.
+    Lines "- `module.py`: ..." and text between <!-- needs module --> and <!-- end --> are dropped if the rubric does not have that
+    module; the group `tests` counts as one. Raises CommandError unless each marker occurs exactly once.
     """
     text = re.sub(
         r"^<!-- needs (\w+) -->\n(.*?)^<!-- end -->\n",
@@ -206,10 +206,10 @@ def ordered_checks(text: str, rubric: Rubric) -> str:
 
 
 def without_otter(text: str, export: str) -> str:
-    """The students' notebook, which needs no Otter: its checks start pytest, and its last cell is `export`.
+    """The students' notebook without Otter: its checks start pytest, and its last cell is `export`.
 
-    That cell makes a zip of every .py file beside the notebook, a student's own files too, the notebook and the guesses. Nobody is
-    told to run all cells before, since pictures wait for guesses. Raises CommandError.
+    That cell zips every .py file next to the notebook, including a student's own, the notebook and the predictions. It does
+    not require running all cells, since figures wait for predictions. Raises CommandError.
     """
     notebook = json.loads(text)
     notebook["metadata"].pop("otter", None)  # the tests of its questions
@@ -249,16 +249,16 @@ def grading_table(rubric: Rubric) -> str:
     return "\n".join(rows)
 
 
-# checks/mistakes.json of the student folder: the wrong results of known mistakes for the inputs of the public checks, the
-# sentences about the mistakes, and fingerprints of correct results for other arguments.
+# checks/mistakes.json of the student folder: the wrong results of misconceptions for the inputs of the public checks, their
+# sentences, and fingerprints of correct results for other arguments.
 #
-# Students can read the correct results for these inputs in the public checks, so the wrong ones reveal nothing. The table has no
-# code. solutions/checks/known_mistakes.py reads it and describes its format. Only the kit's own code runs here.
+# The public checks show the correct results for these inputs, so the wrong ones reveal nothing. The table contains no code.
+# solutions/checks/known_mistakes.py reads it and describes its format. Only the kit's own code runs here.
 
 MISTAKES = "checks/mistakes.json"
-# Of a result in the table: a tenth of the checks' tolerance is lost, and what only rounding has made is gone.
+# Digits of a result in the table: a tenth of the checks' tolerance is lost, and rounding errors disappear.
 DIGITS = 7
-SINGLE = 1e-5  # more than single precision loses in any call of the public checks
+SINGLE = 1e-5  # more than the rounding error of any public check in single precision
 NOT_SENT = Call("call", b"")
 
 
@@ -271,7 +271,7 @@ def mistakes_table(solutions: Path, rubric: Rubric) -> str:
 
 @contextmanager
 def importable_checks(solutions: Path) -> Iterator[None]:
-    """While this lasts, the public checks can be imported; the hidden suites have the same names as some of their modules."""
+    """While the context is open, the public checks can be imported; the hidden suites have the same module names."""
     folder = solutions / "checks"
     own = {path.stem for path in folder.iterdir() if path.stem != "conftest"}
     hidden = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in own}
@@ -350,7 +350,7 @@ def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable
 
 
 def _wrong_default(right: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
-    """The one parameter whose default value differs, as {"eps": 1e-6}; {} if that is not the difference."""
+    """The one parameter whose default value differs, as {"eps": 1e-6}; {} if this is not the difference."""
     mine, other = inspect.signature(right).parameters, inspect.signature(wrong).parameters
     changed = {
         name: other[name].default for name in mine if name in other and other[name].default != mine[name].default
@@ -368,7 +368,7 @@ def _ignored(
 ) -> tuple[list[str], dict[int, Any]]:
     """Sentences and results of code that uses a wrong default value whatever the caller passes.
 
-    Without results if no public call that passes a value shows the difference from the wrong default alone.
+    Without results if no public call that passes a value distinguishes it from the wrong default.
     """
     signature, (name, value) = inspect.signature(right), *default.items()
     forced, passed = [], set()
@@ -404,10 +404,10 @@ def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
 
 
 def _entry(call: Any, function: Callable[..., Any], double: Callable[..., Any]) -> Any:
-    """What known_mistakes notes of a function in the place of the student's; `double` is the same function once more.
+    """The entry of known_mistakes for a function in place of the student's; `double` is the same function again.
 
-    The last digits of single precision differ from machine to machine (BLAS has other kernels): they come from the same call in
-    double precision, wherever that is the same number.
+    The last digits of single precision depend on the machine (BLAS kernels), so they come from the same call in double precision if
+    the numbers agree.
     """
     return _steady(call.entry_of(function), _in_double(call).entry_of(double))
 
@@ -420,7 +420,7 @@ def _in_double(call: Any) -> Any:
 
 
 def _steady(single: Any, double: Any) -> Any:
-    """An entry, with each number of another one that is the same up to the rounding of single precision."""
+    """An entry with each number of another one that equals it up to single-precision rounding."""
     if isinstance(single, dict) and isinstance(double, dict):
         return {key: _steady(part, double.get(key)) for key, part in single.items()}
     if isinstance(single, list | tuple) and isinstance(double, list | tuple) and len(single) == len(double):
@@ -430,14 +430,14 @@ def _steady(single: Any, double: Any) -> Any:
 
 
 def _place(result: Any, results: list[Any]) -> int:
-    """Where a result stands; it is added if it does not."""
+    """The index of a result; it is appended if missing."""
     if result not in results:
         results.append(result)
     return results.index(result)
 
 
 def _short(leaf: Any) -> Any:
-    """A number of few digits. Rounded twice: half a last digit would go up on one machine and down on another, by 1e-16."""
+    """A number with few digits. It is rounded twice: half a last digit could round up on one machine and down on another."""
     if not isinstance(leaf, float):
         return leaf
     return round(float(f"{float(f'{leaf:.12g}'):.{DIGITS}g}"), DIGITS) + 0.0  # no -0.0

@@ -1,7 +1,7 @@
-"""A homework to begin with: `autograder new --homework DIR` writes one outside the package.
+"""A starter homework: `autograder new --homework DIR` writes one outside the package.
 
-It has one module, the draft of new_module.py with real text, and everything that a homework needs: it builds, is graded and passes
-the audit at once. The files that run the public checks are copies of the package's own.
+It has one module, the draft of new_module.py with real text, and everything that a homework needs: it builds, grades and passes the
+audit. The files that run the public checks are copies of the package's own.
 """
 
 import json
@@ -12,7 +12,7 @@ from autograder.feedback.results import write_atomically
 from autograder.homework import kit, rubric
 from autograder.release import handout, new_module
 
-MODULE = "centred_rows"  # the name of its module, unless another one is given
+MODULE = "centred_rows"  # default name of its module
 TEXTS = {
     "purpose": "subtract the mean of every row.",
     "source": "Source: the first step of principal component analysis.",
@@ -122,9 +122,9 @@ METADATA = {
 
 
 def write(folder: Path, name: str = MODULE) -> Path:
-    """Write a homework with the module `name` to a new folder, which is returned.
+    """Write a homework with the module `name` to a new folder, and return the folder.
 
-    Raises ArgumentsError for a folder that is not empty and for a name that no module can have; then nothing is written.
+    Raises ArgumentsError for a folder that is not empty and for an invalid name; then nothing is written.
     """
     new_module.refuse_name(name)
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):

@@ -1,7 +1,7 @@
-"""A module to begin with: `autograder new NAME` writes what the guide docs/how-to/add-a-module.md asks for.
+"""A starter module: `autograder new NAME` writes the files that docs/how-to/add-a-module.md describes.
 
-It is complete, so that it builds and is graded at once: one small function, two criteria, three known mistakes. What the module is
-really about then takes its place.
+It is complete, so it builds and grades at once: one small function, two criteria, three misconceptions, to be replaced by the
+real content.
 """
 
 import json
@@ -145,7 +145,7 @@ def test_$name():
 )
 
 
-# What a file of the same name would hide: packages, and the files and folders beside the students' files.
+# Names that a file would shadow: packages, and the files and folders next to the students' files.
 RESERVED = {
     "np",
     "numpy",
@@ -160,7 +160,7 @@ RESERVED = {
     "tests",
 }
 RESERVED |= {"conftest", "integration", "readme", "test", "total", *uploads.RESERVED}
-# Text of a draft that says nothing yet.
+# Placeholder text of a draft.
 PLACEHOLDERS = {
     "purpose": "one sentence on what the module does and why it is needed.",
     "source": "Source: the paper or book of the formula.",
@@ -169,9 +169,9 @@ PLACEHOLDERS = {
 
 
 def write(name: str) -> list[Path]:
-    """Write a new module, which comes before the last one of the rubric; returns what was written or changed.
+    """Write a new module, before the last one of the rubric; returns what was written or changed.
 
-    Raises ArgumentsError for a name that is taken or none, and CommandError where there is no clone; then nothing is changed.
+    Raises ArgumentsError for an invalid or existing name, and CommandError without a clone; then nothing is changed.
     """
     refuse_name(name)
     prerequisites.tree()  # raises where there is no tree to change
@@ -191,7 +191,7 @@ def write(name: str) -> list[Path]:
 
 
 def refuse_name(name: str) -> None:
-    """Raises ArgumentsError for what cannot be the name of a module."""
+    """Raises ArgumentsError for an invalid name of a module."""
     if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name) or name.startswith(("_", "test_")):
         raise ArgumentsError(f"{name!r} cannot be a module's name; use lower-case letters, digits and underscores")
     if name in RESERVED or name in sys.stdlib_module_names:
@@ -204,7 +204,7 @@ def titled(name: str) -> dict[str, str]:
 
 
 def places() -> dict[str, Path]:
-    """The folders of the homework in use, by the names that FILES has for them."""
+    """The folders of the homework in use, by their names in FILES."""
     return {"solutions": kit.solutions(), "suites": kit.suites(), "misconceptions": kit.misconceptions()}
 
 
@@ -218,7 +218,7 @@ def filled(files: Mapping[str, str], values: Mapping[str, str], folders: Mapping
 
 
 def refuse_placeholders(home: Path) -> None:
-    """Raises CommandError where text of a draft has not been replaced, which students would read."""
+    """Raises CommandError if the text of a draft, which students would read, has not been replaced."""
     files = [*sorted((home / "solutions").glob("*.py")), home / "solutions" / kit.notebook()]
     for path in files:
         for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -230,7 +230,7 @@ def refuse_placeholders(home: Path) -> None:
 def remove(name: str) -> list[Path]:
     """Remove a module: the reverse of `write`. Returns what was removed or changed.
 
-    Raises ArgumentsError for a module that the rubric does not have, or that others use; then nothing is changed.
+    Raises ArgumentsError for an unknown module, or one that others use; then nothing is changed.
     """
     prerequisites.tree()  # raises where there is no tree to change
     current = rubric.current()

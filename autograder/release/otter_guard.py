@@ -1,7 +1,7 @@
 """Keeps `otter assign NOTEBOOK RESULT` from deleting a kit: Otter deletes RESULT/autograder before it calls any plugin.
 
-Otter reads only the notebook before that, as data, so nothing of the kit's runs there. Python itself runs this at its start,
-through transformer_homework_otter_guard.pth in site-packages, in a process whose arguments look like `otter assign`.
+Before that, Otter only reads the notebook as data, so no code of the kit runs. Python itself runs this at startup, through
+transformer_homework_otter_guard.pth in site-packages, if the arguments of the process look like `otter assign`.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-KIT = ("autograder", "release", "otter_guard.py")  # a file by which a kit is known
+KIT = ("autograder", "release", "otter_guard.py")  # identifies a kit
 
 
 def kit_in_danger(arguments: Sequence[str]) -> Path | None:
@@ -27,7 +27,7 @@ def main() -> None:
     if folder := kit_in_danger(sys.orig_argv):
         print(f"autograder: otter assign would delete {folder}; give a RESULT outside this repository", file=sys.stderr)
         sys.stderr.flush()
-        os._exit(2)  # an exception at this point of Python's start would be shown as a crash
+        os._exit(2)  # an exception during Python's startup would look like a crash
 
 
 main()

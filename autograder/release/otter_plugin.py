@@ -1,11 +1,11 @@
-"""The kit as a plugin of Otter: one class, its events in the order in which Otter calls them.
+"""The kit as an Otter plugin: one class, with its events in the order in which Otter calls them.
 
-`otter assign` calls during_assign, which completes the students' folder and the zip for Gradescope. The zip's
-run_otter.py calls the others in one process, after the upload has been moved out of submission/. By the time Otter starts
-its kernel, it has been graded in the kit's own sandbox, and the entries of results.json are known.
+`otter assign` calls during_assign, which completes the student folder and the zip for Gradescope. The zip's run_otter.py calls the
+others in one process, after the upload has been moved out of submission/. Before Otter starts its kernel, the upload has been
+graded in the kit's own sandbox, and the entries of results.json are known.
 
-A fault of the grader is never a 0: an exception here that is not an OtterRuntimeError ends Otter before it writes
-results.json, and Gradescope then shows the instructor an error and keeps the submission ungraded.
+A grader error is never a 0: an exception here that is not an OtterRuntimeError ends Otter before it writes results.json.
+Gradescope then shows the instructor an error and keeps the submission ungraded.
 """
 
 import contextlib
@@ -31,10 +31,10 @@ FAULT_LENGTH = 500  # characters
 
 
 class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
-    """Named in the master notebook under `plugins`."""
+    """The plugin named in the master notebook under `plugins`."""
 
     def during_assign(self, assignment: Any) -> None:
-        """Complete what `otter assign` has written: the students' folder, and what goes into the zip.
+        """Complete the output of `otter assign`: the student folder, and the contents of the zip.
 
         Raises CommandError or RubricError.
         """
@@ -43,7 +43,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
 
         solutions = Path(assignment.master).parent.resolve()
         kit.use(solutions.parent)
-        # A notebook that does not go with this kit is refused: else the zip would grade something else than was checked.
+        # A notebook that does not match this kit is rejected: else the zip would grade something that was not checked.
         if solutions.parent != kit.home():
             raise CommandError(f"the installed kit is {kit.home()}; first run: pip install -e {solutions.parent}")
         foreign = [name for name in assignment.student_files if name not in rubric.current().files]
@@ -66,13 +66,13 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         lines = packing.requirements(wheel, f"{assignment.generate.autograder_dir}/source/files/{packing.WHEEL}")
         (grader / "requirements.txt").write_text("\n".join(lines) + "\n")
         assignment.requirements = str(grader / "requirements.txt")
-        # Otter would add its own line, with packages for features that the kit does not use and at no exact version.
+        # Otter would add its own line, with unpinned packages for features that the kit does not use.
         assignment.overwrite_requirements = True
         assignment.python_version = prerequisites.python_version()
         assignment.files = [assignment.master.name, f"{packing.WHEEL}/{wheel.name}"]
 
     def before_grading(self, config: Any) -> None:
-        """Grade the upload, which lies where neither Otter nor its kernel could import or unpickle any of it.
+        """Grade the upload, from a folder where neither Otter nor its kernel can import or unpickle it.
 
         Raises CommandError.
         """
@@ -84,7 +84,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             raise CommandError(f"the grader failed, so there is no result: {why}") from error
 
     def after_grading(self, results: Any) -> None:
-        """Let Otter write the kit's entries, one a criterion, and give its own questions the same scores.
+        """Write the kit's entries, one per criterion, and give Otter's own questions the same scores.
 
         Raises CommandError.
         """
@@ -111,26 +111,25 @@ def _tests(assignment: Any) -> Path:
     return Path(assignment.get_ag_path("tests") if assignment.tests.files else assignment.generate_tests_dir)
 
 
-# The upload out of Otter's reach, from before Otter starts until it has ended.
+# Keeps the upload out of Otter's reach while Otter runs.
 #
-# Otter works in submission/ long before it asks a plugin: it copies the zip's files over what was uploaded, also through links,
-# makes an `__init__.py`, and refuses two notebooks. Later it unpickles `.OTTER_LOG`, and Python would import an uploaded
-# `random.py` in place of its own. So the zip's run_otter.py first moves everything into a closed folder, and Otter finds
-# submission/ empty.
+# Otter works in submission/ long before it calls a plugin: it copies the zip's files over the upload, also through links, creates
+# an `__init__.py`, and rejects two notebooks. Later it unpickles `.OTTER_LOG`, and Python would import an uploaded `random.py`
+# instead of its own. So the zip's run_otter.py first moves everything to a closed folder, and Otter finds submission/ empty.
 
-UPLOAD = "upload"  # the closed folder, beside submission/ and source/
+UPLOAD = "upload"  # the closed folder, next to submission/ and source/
 
 
 @contextlib.contextmanager
 def quarantined(place: Path) -> Iterator[None]:
-    """While this lasts, Otter can run in `place`; afterwards the upload lies where it was, so that it can be graded again."""
-    # First of all, so that a fault cannot leave the result of an earlier run to be taken for this one's.
+    """While the context is open, Otter can run in `place`; afterwards the upload is back, so it can be graded again."""
+    # First, so that a grader error cannot leave the result of an earlier run.
     (place / "results" / "results.json").unlink(missing_ok=True)
     _take(place)
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # there is a result, or a fault that says more
+        with contextlib.suppress(OSError):  # there is a result, or a more precise error
             workspace.empty(str(place / "submission"))
             _move(list((place / UPLOAD).iterdir()), place / "submission")
             (place / UPLOAD).rmdir()
@@ -139,8 +138,8 @@ def quarantined(place: Path) -> Iterator[None]:
 def grade(place: Path, otter_run: bool) -> Result:
     """Grade what was uploaded to `place`.
 
-    Raises CommandError where Otter has had the upload before the kit. With `otter_run` it may, since it has unpacked a zip
-    with Python's zipfile, which makes no links: only then what Otter has put there itself is left out.
+    Raises CommandError if Otter had the upload first. `otter_run` permits this, since Otter has then unpacked a zip with Python's
+    zipfile, which creates no links; only then Otter's own files are left out.
     """
     if otter_run:
         _take(place, {*os.listdir(place / "source" / "files"), "tests", "__init__.py"})
@@ -151,7 +150,7 @@ def grade(place: Path, otter_run: bool) -> Result:
 
 
 def _take(place: Path, left: Collection[str] = ()) -> None:
-    """Move what lies in submission/ into the closed folder, except for some names."""
+    """Move the contents of submission/ to the closed folder, except some names."""
     for with_the_wheel in ("source", "submission"):  # student code runs as another user where it can
         (place / with_the_wheel).chmod(0o700)
     (place / UPLOAD).mkdir(mode=0o700)
@@ -164,6 +163,6 @@ def _move(paths: list[Path], folder: Path) -> None:
 
 
 def _copy_regular(source: str, target: str) -> None:
-    """Where moving must copy, as between two disks: a pipe would never end and is left out; links are never followed."""
+    """Copy instead of move, as between two disks: pipes are left out; links are never followed."""
     if stat.S_ISREG(Path(source).lstat().st_mode):
         shutil.copy2(source, target, follow_symlinks=False)

@@ -1,8 +1,7 @@
-"""What goes into the zip for Gradescope: the kit as a wheel, the notebook that Otter runs, Otter's test files, run_otter.py.
+"""The contents of the zip for Gradescope: the kit as a wheel, the notebook that Otter runs, Otter's test files, run_otter.py.
 
-Nothing here runs student code. Otter copies everything under files/ into submission/, a file over whatever has its name, a
-folder only where nothing has: so the notebook that Otter runs is there whatever was uploaded, and the wheel, which has the
-solutions, lies in a folder.
+No student code runs here. Otter copies everything under files/ into submission/; a file replaces an upload of the same name,
+a folder does not. So the notebook that Otter runs is always there, and the wheel, which has the solutions, is in a folder.
 """
 
 import importlib.metadata
@@ -29,7 +28,7 @@ EXECUTABLE = ("run_autograder", "setup.sh")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files below a folder by relative path, in order, without what running them leaves behind."""
+    """The files below a folder by relative path, in order, without caches and the like."""
     paths = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     lasting = [path for path in paths if not any(part.startswith((".", "__pycache__")) for part in path.parts)]
     return {path.as_posix(): (folder / path).read_bytes() for path in lasting}
@@ -44,7 +43,7 @@ def differences(right: Path, folder: Path) -> list[str]:
 
 
 def refresh(wanted: dict[str, bytes], target: Path) -> None:
-    """Make the files below `target` these and no others; what is right already is not touched."""
+    """Make `target` contain exactly these files; identical ones are not touched."""
     present = contents(target) if target.is_dir() else {}
     for name in present.keys() - wanted.keys():
         (target / name).unlink()
@@ -55,7 +54,7 @@ def refresh(wanted: dict[str, bytes], target: Path) -> None:
 
 
 def copy_parts(source: Path, target: Path, parts: tuple[str, ...], ignored: tuple[str, ...]) -> None:
-    """Copy some files and folders of a tree, without what has an ignored name.
+    """Copy some files and folders of a tree, except ignored names.
 
     Raises CommandError at the first file that cannot be copied.
     """
@@ -67,7 +66,7 @@ def copy_parts(source: Path, target: Path, parts: tuple[str, ...], ignored: tupl
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy a file; what goes wrong is no OSError, since copytree would collect those and go on with the next file."""
+    """Copy a file; errors are not OSError, since copytree would collect those and continue."""
     try:
         shutil.copy(source, target)
     except OSError as error:
@@ -80,7 +79,7 @@ def unzipped(path: Path) -> dict[str, bytes]:
 
 
 def pack(files: dict[str, bytes], path: Path) -> Path:
-    """Write a zip in which nothing depends on when, where and by whom it was made; all of it or nothing."""
+    """Write a zip that does not depend on time, place or user; completely or not at all."""
     unfinished = path.with_name(f".{path.name}.part")
     try:
         with zipfile.ZipFile(unfinished, "w") as archive:
@@ -134,8 +133,7 @@ def graded_by_the_kit():
 def wheel(root: Path, folder: Path) -> Path:
     """Build a wheel of the kit with the homework in `root`, and put it into `folder`. In a clone the kit is the one in `root`.
 
-    The same files give the same bytes: what an instructor's own runs have left behind is not packed.
-    Raises CommandError.
+    The same files give the same bytes: files of an instructor's own runs are not packed. Raises CommandError.
     """
     with temporary_folder("autograder-wheel-") as place:
         if kit.outside():
@@ -146,7 +144,7 @@ def wheel(root: Path, folder: Path) -> Path:
 
 
 def _copy_with_package(root: Path, place: Path) -> None:
-    """The tree of a wheel with the installed package, and the homework in `root` in place of the package's own."""
+    """The tree of a wheel with the installed package, and the homework in `root` instead of the package's own."""
     own = kit.packaged()
     copy_parts(own if own == kit.PACKAGE.parent else own / "project", place, PROJECT, IGNORED)
     copy_parts(kit.PACKAGE.parent, place, (kit.PACKAGE.name,), (*IGNORED, *NOT_THE_PACKAGE))
@@ -157,19 +155,19 @@ def _copy_with_package(root: Path, place: Path) -> None:
 
 
 def requirements(wheel: Path, source: str) -> list[str]:
-    """The lines for pip: the wheel, which the image finds in the folder `source`, and all that it needs at exact versions."""
+    """The lines for pip: the wheel, which the image finds in the folder `source`, and all its dependencies, pinned."""
     (kit,) = importlib.metadata.distributions(path=[str(wheel)])
     return [f"{source}/{wheel.name}", *prerequisites.pinned(kit.requires or ())]
 
 
 def run_otter() -> None:
-    """Have Otter put the kit's run_otter.py into the zip in place of its own; Otter has no setting for that."""
+    """Replace Otter's run_otter.py in the zip by the kit's; Otter has no setting for this."""
     own = jinja2.DictLoader({"common/run_otter.py": RUN_OTTER})
     otter.generate.JINJA_ENV.loader = jinja2.ChoiceLoader([own, otter.generate.JINJA_ENV.loader])
 
 
 def driver(path: Path, assignment_name: str | None) -> None:
-    """Write the notebook that Otter executes: empty, since grading is over before its kernel starts."""
+    """Write the notebook that Otter runs: empty, since grading ends before its kernel starts."""
     metadata: dict[str, Any] = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     if assignment_name:
         metadata["otter"] = {"assignment_name": assignment_name}
@@ -178,7 +176,7 @@ def driver(path: Path, assignment_name: str | None) -> None:
 
 
 def test_files(folder: Path, rubric: Rubric) -> None:
-    """Replace the generated tests, the students' public checks, by one for each question that runs nothing."""
+    """Replace the generated tests, the students' public checks, by one per question that runs nothing."""
     for old in folder.glob("*.py"):
         old.unlink()
     for group in rubric.groups:

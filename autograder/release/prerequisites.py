@@ -1,6 +1,6 @@
-"""What the commands of this folder need of a machine: a clone, Otter, a Jupyter kernel, room for temporary files.
+"""Checks the prerequisites of the commands in this package: a clone, Otter, a Jupyter kernel, disk space.
 
-Whatever is missing is said in one line, with what to do.
+Anything missing is reported in one line that says what to do.
 """
 
 import contextlib
@@ -16,14 +16,14 @@ from packaging.utils import canonicalize_name
 from autograder.exceptions import CommandError, of_system
 from autograder.homework import kit
 
-OTTER_VERSION = "7"  # the major version that this kit was made for
+OTTER_VERSION = "7"  # the supported major version
 KERNEL = "python3"
 
 
 def tree() -> Path:
-    """The tree that is built: the clone, or the folder of a homework outside the package.
+    """The tree to build: the clone, or the folder of a homework outside the package.
 
-    Raises CommandError where there is none, or where the kit is installed from another clone than we are in.
+    Raises CommandError if there is none, or if the kit is installed from another clone.
     """
     if kit.outside():
         return kit.home()
@@ -42,7 +42,7 @@ def tree() -> Path:
 
 
 def require_otter() -> None:
-    """Raises CommandError for no Otter, or another one than the kit was made for."""
+    """Raises CommandError without Otter, or with an unsupported version."""
     needed = f"Otter {OTTER_VERSION} is needed: pip install 'otter-grader[grading]>={OTTER_VERSION},<{int(OTTER_VERSION) + 1}'"
     try:
         version = importlib.metadata.version("otter-grader")
@@ -53,7 +53,7 @@ def require_otter() -> None:
 
 
 def require_kernel() -> None:
-    """Raises CommandError if Jupyter has no Python kernel: Otter starts one even where no notebook is run."""
+    """Raises CommandError if Jupyter has no Python kernel: Otter starts one even if no notebook is run."""
     # Only here, to save start-up time: jupyter_client takes a third of a second.
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
@@ -66,9 +66,9 @@ def require_kernel() -> None:
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """A folder that is gone afterwards.
+    """A folder that is removed afterwards.
 
-    Raises CommandError, also for an OSError inside, which for a folder of our own means a disk that is full or closed.
+    Raises CommandError, also for an OSError inside, which means a full or read-only disk.
     """
     try:
         with tempfile.TemporaryDirectory(prefix=prefix) as place:
@@ -77,24 +77,24 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
         raise of_system(error, tempfile.tempdir or "TMPDIR") from error
 
 
-# Which packages the image for grading gets: those installed here, at these versions, and all that they need.
+# The packages of the image for grading: those installed here, at these versions, and their dependencies.
 #
 # Grades must not depend on the day on which Gradescope builds the image: a new NumPy may sum in another order. pip's own
-# resolver would need a network to say the same; `pip freeze` would also pin what only developers have.
+# resolver would need a network for this; `pip freeze` would also pin the tools of developers.
 
-# What the image is, whatever machine builds the homework: Gradescope's images are Linux on x86.
+# The platform of the image: Gradescope's images are Linux on x86.
 IMAGE = {"os_name": "posix", "platform_machine": "x86_64", "platform_system": "Linux", "sys_platform": "linux"}
 
 
 def python_version() -> str:
-    """The version of Python for the image, the one that runs now: the packages installed here were chosen for it."""
+    """The version of Python for the image: the running one, for which the installed packages were chosen."""
     return f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def pinned(requirements: Iterable[str]) -> list[str]:
-    """`name==version` for every package that the requirements lead to, in order of their names.
+    """`name==version` for every package that the requirements lead to, sorted by name.
 
-    A package that is needed on Linux and not installed here is left to pip, as when building on macOS.
+    A package that Linux needs and this machine does not have is left to pip, as when building on macOS.
     """
     versions: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
@@ -116,7 +116,7 @@ def pinned(requirements: Iterable[str]) -> list[str]:
 
 
 def otherwise_here(pins: Iterable[str]) -> list[str]:
-    """The pinned packages that have another version here, or are not here, with what is pinned."""
+    """The pinned packages with another version here, or none, and the pinned version."""
     lines = []
     for name, _, version in (pin.partition("==") for pin in pins):
         try:

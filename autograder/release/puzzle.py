@@ -1,7 +1,7 @@
-"""`autograder puzzle`: a decoder with one or two wrong lines, and what it writes as the symptom.
+"""`autograder puzzle`: a decoder with one or two wrong lines, and its output as the symptom.
 
-The functions are those of the library of misconceptions, with the signatures and docstrings of the reference, so a wrong one looks
-like the others. The model of names (solutions/tour) runs on them: only misconceptions that change what it writes become puzzles.
+The functions come from the misconception library, with the signatures and docstrings of the reference, so a wrong one looks
+like the others. The model of names (solutions/tour) runs on them: only misconceptions that change its output become puzzles.
 """
 
 import ast
@@ -29,7 +29,7 @@ VOWELS = set("aeiouy")
 
 @dataclass(frozen=True)
 class Symptom:
-    """What a decoder writes with the trained weights, and its loss in nats per character on held-out names."""
+    """The output of a decoder with the trained weights, and its loss in nats per character on held-out names."""
 
     names: tuple[str, ...]
     loss: float
@@ -62,7 +62,7 @@ class Puzzle:
 
 @lru_cache(8)
 def make(level: int, seed: int) -> Puzzle:
-    """The puzzle of this level and seed: always the same one.
+    """The puzzle of this level and seed, which is always the same.
 
     Raises ArgumentsError for an unknown level, and for a homework without a decoder or without a model of names.
     """
@@ -97,7 +97,7 @@ def write(puzzle: Puzzle, folder: Path) -> None:
 
 
 def task(puzzle: Puzzle) -> str:
-    """What students read, in Markdown."""
+    """The task for students, in Markdown."""
     right, wrong = _right(), puzzle.symptom
     lines = "One line of it is wrong." if len(puzzle.edits) == 1 else "Two lines of it are wrong."
     first = puzzle.misconceptions[0]
@@ -117,7 +117,7 @@ def task(puzzle: Puzzle) -> str:
 
 
 def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
-    """What is conspicuous about the names, each a sentence."""
+    """Conspicuous properties of the names, each a sentence."""
     vowels = [sum(letter in VOWELS for letter in one.letters) / max(1, len(one.letters)) for one in (right, wrong)]
     lengths = [len(one.letters) / len(one.names) for one in (right, wrong)]
     twice = [
@@ -159,7 +159,7 @@ def _files(*chosen: Misconception) -> dict[str, str]:
 
 
 def _text(module: str, chosen: Sequence[Misconception] = ()) -> str:
-    """A module with the library's functions in the place of the reference's, some with a misconception."""
+    """A module with the library's functions in place of the reference's, some with a misconception."""
     wrong = {misconception.function: misconception for misconception in chosen}
     text = reference.files()[f"{module}.py"].decode()
     lines = text.splitlines()
@@ -173,13 +173,13 @@ def _text(module: str, chosen: Sequence[Misconception] = ()) -> str:
 
 
 def _end(node: ast.FunctionDef, lines: list[str]) -> int:
-    """The last line of a function, with Otter's mark behind it."""
+    """The last line of a function, followed by Otter's mark."""
     end = node.end_lineno or node.lineno
     return end + 1 if lines[end : end + 1] == ["    # END SOLUTION"] else end
 
 
 def _with_docstring(source: str, docstring: list[str]) -> list[str]:
-    """The lines of a function of the library, which has no docstring, with one."""
+    """The lines of a function of the library, with the docstring added."""
     (function,) = ast.parse(source).body
     assert isinstance(function, ast.FunctionDef)
     head, lines = function.body[0].lineno - 1, source.rstrip("\n").split("\n")
@@ -187,7 +187,7 @@ def _with_docstring(source: str, docstring: list[str]) -> list[str]:
 
 
 def _edit(misconception: Misconception) -> Edit:
-    """Where a mistake stands in its file."""
+    """The position of a mistake in its file."""
     changed = _changed_line(misconception)
     assert changed is not None
     wrong, right = (_text(misconception.module, chosen).splitlines() for chosen in ([misconception], []))
@@ -224,7 +224,7 @@ def _loss(files: Mapping[str, str]) -> float | None:
 
 
 def _loaded(files: Mapping[str, str]) -> Any:
-    """The modules of a decoder, as the model of names takes them."""
+    """The modules of a decoder, as the model of names expects them."""
     with temporary_folder("autograder-puzzle-") as folder:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")

@@ -1,8 +1,8 @@
-"""One upload graded as Gradescope would: the tree of folders, the environment, the run; and what student and instructor see of it.
+"""Grades one upload as Gradescope would: the folders, the environment, the run; and what students and instructors see.
 
-`otter run` alone is not that: it takes no folder, fails on a zip that is damaged, grades with whatever is installed
-instead of what the zip asks for, has no time limit, and does not use the zip's run_otter.py. Not as on Gradescope are the
-machine, its user and its limits, and that neither setup.sh nor conda is run.
+`otter run` alone takes no folder, fails on a damaged zip, uses the installed packages instead of those the zip requires, has
+no time limit, and does not use the zip's run_otter.py. Unlike on Gradescope, the machine, its user and its limits are the
+local ones, and neither setup.sh nor conda runs.
 """
 
 import contextlib
@@ -34,24 +34,24 @@ from autograder.release import prerequisites
 from autograder.release.prerequisites import require_kernel, require_otter, temporary_folder
 from autograder.submissions.text import printable
 
-# The folders and files that Gradescope makes before it calls the autograder, in a temporary folder
+# The folders and files that Gradescope creates before it calls the autograder, in a temporary folder
 
-GRADESCOPE = "/autograder"  # where the tree stands on Gradescope
-NEEDED = ("run_autograder", "setup.sh", "run_otter.py", "environment.yml")  # what Otter puts into its zip
+GRADESCOPE = "/autograder"  # the path on Gradescope
+NEEDED = ("run_autograder", "setup.sh", "run_otter.py", "environment.yml")  # Otter's files in the zip
 UPLOAD_MB, UPLOAD_FILES = 100, 10_000  # a zip of more is not unpacked
 
 
 def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
-    """Make the tree, with the zip for Gradescope in source/ and the upload in submission/.
+    """Create the folders, with the zip for Gradescope in source/ and the upload in submission/.
 
-    Raises ArgumentsError, or OSError for the machine.
+    Raises ArgumentsError, or OSError.
     """
     for name in ("source", "submission", "results"):
         (tree / name).mkdir(parents=True)
-    (tree / "submission_metadata.json").write_text("{}")  # who handed in, and when: nothing here asks for it
+    (tree / "submission_metadata.json").write_text("{}")  # student and time: not used here
     _unpack_autograder(zipped, tree / "source")
     target = tree / "submission"
-    try:  # files and folders, a zip unpacked if it can be; what is neither, as a link, stays out
+    try:  # files and folders, zips unpacked if possible; links are left out
         if upload.is_dir():
             shutil.copytree(upload, target, ignore=_neither_file_nor_folder, dirs_exist_ok=True)
         elif upload.suffix.lower() != ".zip" or not _unpacked(upload, target):
@@ -90,7 +90,7 @@ def _neither_file_nor_folder(folder: str, names: list[str]) -> list[str]:
 
 
 def _unpacked(path: Path, target: Path) -> bool:
-    """Unpack a student's zip; False, and nothing there, where it is damaged, encrypted or far too large."""
+    """Unpack a student's zip; returns False and leaves nothing if it is damaged, encrypted or far too large."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -107,23 +107,23 @@ def _unpacked(path: Path, target: Path) -> bool:
 
 
 def _is_full(error: Exception) -> bool:
-    """Whether a disk is full: a fault of the machine, where everything else here is about the arguments."""
+    """Whether a disk is full: an error of the machine rather than of the arguments."""
     full = (errno.ENOSPC, errno.EDQUOT)
     text = str(error) if isinstance(error, shutil.Error) else ""  # it keeps only the texts of what happened
     return (isinstance(error, OSError) and error.errno in full) or any(f"[Errno {number}]" in text for number in full)
 
 
-# What the grader runs with: an interpreter, its packages, and environment variables.
+# The environment of the grader: an interpreter, its packages, and environment variables.
 
-# Environment variables that are handed on; the last says where an interpreter has its library, if not in a usual place.
+# Environment variables that are passed on; the last is the path of a library in an unusual place.
 KEPT = ("SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH")
-# An interpreter, its environment variables, and a line on how they came about.
+# An interpreter, its environment variables, and a line that describes them.
 Environment = tuple[str, dict[str, str], str]
 FOLDERS = {"HOME": "home", "USERPROFILE": "home", "TMPDIR": "tmp", "TEMP": "tmp", "TMP": "tmp"}
 
 
 def asked(tree: Path) -> tuple[str, list[Path], list[str]]:
-    """What the zip asks for: a version of Python ("" if none is named), wheels of its own, and other lines for pip.
+    """The requirements of the zip: a version of Python ("" if none), its own wheels, and other lines for pip.
 
     Raises ArgumentsError.
     """
@@ -141,7 +141,7 @@ def asked(tree: Path) -> tuple[str, list[Path], list[str]]:
 
 
 def installed(tree: Path, root: Path) -> Environment:
-    """The interpreter that runs now, with the kit from the zip before everything installed.
+    """The running interpreter, with the kit of the zip first on its path.
 
     Raises CommandError.
     """
@@ -162,14 +162,14 @@ def installed(tree: Path, root: Path) -> Environment:
         if others
         else ", in the versions of the zip"
     )
-    # HOME is another one in a rehearsal, so that what is installed for this user must be pointed to.
+    # HOME differs in a rehearsal, so user-installed packages need a path.
     own = {"PYTHONPATH": str(root / "kit"), "PYTHONUSERBASE": site.getuserbase(), "JUPYTER_PATH": jupyter_data_dir()}
     variables = _variables(root, str(Path(sys.executable).parent)) | own
     return sys.executable, variables, f"with the packages installed here{how}"
 
 
 def fresh(tree: Path, root: Path) -> Environment:
-    """A new virtual environment with the zip's pip requirements.
+    """A new virtual environment with the zip's requirements.
 
     Raises CommandError.
     """
@@ -188,12 +188,12 @@ def fresh(tree: Path, root: Path) -> Environment:
 
 
 def uv() -> str:
-    """The path of uv, which installs faster than pip; "" where there is none."""
+    """The path of uv, which installs faster than pip; "" without uv."""
     return shutil.which("uv", path=sysconfig.get_path("scripts")) or shutil.which("uv") or ""
 
 
 def _install(python: str, packages: list[str]) -> str:
-    """Install packages for an interpreter with uv, or with pip where uv is missing or fails; returns which of them it was.
+    """Install packages with uv, or with pip if uv is missing or fails; returns which.
 
     Raises CommandError.
     """
@@ -208,7 +208,7 @@ def _install(python: str, packages: list[str]) -> str:
 
 
 def _variables(root: Path, scripts: str) -> dict[str, str]:
-    """Few environment variables, and every place for files of one's own inside `root`, so that nothing is left behind."""
+    """Few environment variables, with all user folders inside `root`, so that nothing is left behind."""
     for name in ("home", "tmp"):
         (root / name).mkdir(exist_ok=True)
     (root / "tmp").chmod(0o1777)
@@ -234,7 +234,7 @@ REASON_LENGTH = 600  # characters
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The result of a run: results.json as data, the printed text, the duration, and a line on the environment."""
+    """The result of a run: results.json as data, the output, the duration, and a line on the environment."""
 
     document: Any
     printed: str
@@ -243,21 +243,21 @@ class Rehearsal:
 
 
 def rehearse(zipped: Path, upload: Path, here: bool = False) -> Rehearsal:
-    """Rehearse one upload, in a fresh environment or, if `here`, with what is installed; nothing is left behind.
+    """Rehearse one upload, in a fresh environment or, if `here`, with the installed packages; nothing is left behind.
 
     Raises ArgumentsError for the arguments, CommandError if there is no result or the machine lacks something.
     """
     with temporary_folder("autograder-rehearsal-") as root:
-        root.chmod(0o711)  # the user that student code runs as must get through
+        root.chmod(0o711)  # the user of student code must be able to enter
         place = root / "autograder"
         lay_out(place, zipped, upload)
         return grade(place, installed(place, root) if here else fresh(place, root))
 
 
 def grade(place: Path, used: Environment) -> Rehearsal:
-    """Run the zip's run_otter.py in the tree.
+    """Run the zip's run_otter.py in these folders.
 
-    Raises CommandError if there is no result, as Gradescope would then say that the autograder failed.
+    Raises CommandError if there is no result; Gradescope would then report that the autograder failed.
     """
     (python, variables, how), start = used, time.monotonic()
     status, printed, errors = _call([python, str(place / "source" / "run_otter.py")], place, variables)
@@ -275,7 +275,7 @@ def grade(place: Path, used: Environment) -> Rehearsal:
 
 
 def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[int, str, str]:
-    """Exit status, output and errors of a command; whatever it has started is ended with it."""
+    """Exit status, output and errors of a command; all its processes are ended with it."""
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -292,7 +292,7 @@ def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[
     except subprocess.TimeoutExpired:
         raise CommandError(f"grading took more than {SECONDS} seconds, Gradescope's limit") from None
     finally:
-        # The group, and also where all went well or Ctrl-C was pressed: a grader may have left processes behind.
+        # Always end the group: a grader may have left processes behind.
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -302,7 +302,7 @@ def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[
 
 
 def _reason(errors: str) -> str:
-    """Why a run failed: the last line of its traceback that is not indented."""
+    """Why a run failed: the last unindented line of its traceback."""
     if os.strerror(errno.ENOSPC) in errors:
         return f"no space left on the disk of {tempfile.gettempdir()}; free some space, or set TMPDIR to a folder on another disk"
     lines = [line for line in errors.splitlines() if line.strip() and not line.startswith(" ")]
@@ -313,11 +313,11 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number in JSON")
 
 
-# Gradescope's results.json as it is documented: what may stand in it, who sees what of it when, printed for an instructor.
+# Gradescope's documented results.json: its fields, and who sees what when, printed for an instructor.
 #
 # Source: Gradescope, "Autograder Specifications", sections "Output format", "Controlling Test Case Visibility", "Test case
-# status" and "Output String Formatting", https://gradescope-autograders.readthedocs.io/en/latest/specs/. Stricter in one
-# point: a key that is not documented is refused, since a misspelt one would be ignored in silence.
+# status" and "Output String Formatting", https://gradescope-autograders.readthedocs.io/en/latest/specs/. Stricter in one point:
+# an undocumented key is rejected, since a misspelled one would be ignored silently.
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Format = Literal["text", "simple_format", "html", "md", "ansi"]
@@ -325,7 +325,7 @@ MOMENTS: tuple[Visibility, ...] = ("visible", "after_due_date", "after_published
 
 
 class TestCase(BaseModel, extra="forbid", strict=True, frozen=True):
-    """One entry of `tests`; everything may be missing."""
+    """One entry of `tests`; all fields are optional."""
 
     score: FiniteFloat | None = None
     max_score: FiniteFloat | None = None
@@ -371,7 +371,7 @@ class Results(BaseModel, extra="forbid", strict=True, frozen=True):
 
     @property
     def points(self) -> float:
-        """The score: the one at the top takes the place of the sum."""
+        """The score: the one at the top replaces the sum."""
         return self.score if self.score is not None else sum(case.score or 0 for case in self.tests or ())
 
     @property
@@ -384,7 +384,7 @@ class Results(BaseModel, extra="forbid", strict=True, frozen=True):
 
 
 def problems(document: Any) -> list[str]:
-    """Where a document is not as documented, a line each; none if it is."""
+    """Deviations of a document from the documented format, one line each."""
     try:
         Results.model_validate(document)
     except ValidationError as refused:
@@ -397,11 +397,11 @@ def _said(problem: Any) -> str:
     return str(text).removeprefix("Value error, ")
 
 
-# What `autograder rehearse` prints: who sees what of a results.json, and when.
+# The output of `autograder rehearse`: who sees what of a results.json, and when.
 
 
 def lines(done: Rehearsal, results: Results, brief: bool) -> Iterator[str]:
-    """Who sees what, and when; of the messages only the first of each moment if `brief`."""
+    """Who sees what, and when; if `brief`, only the first message of each moment."""
     yield f"Graded in {done.seconds:.1f} s, {done.how}."
     yield "results.json is in Gradescope's format."
     yield from _title("What the student sees immediately")
@@ -455,17 +455,17 @@ def _cases(cases: list[TestCase], brief: bool) -> Iterator[str]:
 
 
 def _status(case: TestCase) -> str:
-    """As Gradescope colours an entry: by its status, else by its points, if it has any."""
+    """The color of an entry on Gradescope: by its status, else by its points, if any."""
     if case.status or case.max_score is None:
         return case.status or ""
     return "passed" if (case.score or 0) >= case.max_score else "failed"
 
 
 def _misconceptions(results: Results) -> Iterator[tuple[str, str]]:
-    """The criteria in which something is named, each with all that is named in it."""
+    """The criteria that name misconceptions, with these."""
     for case in results.tests or ():
         data = case.extra_data or {}
-        # A list; zips that were built before several could be named have one name, or null.
+        # A list; older zips have one name, or null.
         named = data.get("misconceptions") or [data.get("misconception")]
         names = [str(name) for name in named if name] if isinstance(named, list) else []
         if names:

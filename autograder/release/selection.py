@@ -1,12 +1,12 @@
-"""A smaller homework: a temporary copy of the tree with some modules only, to be built like the whole.
+"""A smaller homework: a temporary copy of the tree with some of the modules, which builds like the whole.
 
-Left out go the rubric's entry, solution, public checks, suite, known mistakes, alternatives and notebook section of every other
-module, and the integration. What is left must not need them: a module may only `use` modules that stay.
+Of every other module, the rubric entry, solution, public checks, suite, misconceptions, alternatives and notebook section are
+removed, and so is the integration. The rest must not need them: a module may only `use` modules that remain.
 
-A section of the notebook begins at a heading `## `, or at the `# BEGIN QUESTION` right before it, and goes with the modules whose
-questions stand in it; a part of it begins at a heading `### `. Which other modules a section or a part needs stands under
-`needs` in the metadata of its heading. What stands before the first section stays in any case. In the metadata of the first cell,
-`needs` lists for each file that students get the modules without which it is left out.
+A section of the notebook begins at a heading `## `, or at the `# BEGIN QUESTION` right before it, and belongs to the modules of its
+questions; a part of it begins at a heading `### `. `needs` in the metadata of a heading lists the other modules that the section or
+part requires. Cells before the first section always remain. In the metadata of the first cell, `needs` lists for each
+student file the modules that it requires.
 """
 
 import contextlib
@@ -34,9 +34,9 @@ NOT_COPIED = (".*", "__pycache__", "tests", "benchmarks", "docs")
 
 
 def modules(only: Sequence[str], rubric: Rubric) -> tuple[str, ...]:
-    """The chosen modules in the rubric's order.
+    """The selected modules in the rubric's order.
 
-    Raises ArgumentsError for a name that the rubric does not have, and for a module that uses one that is not chosen.
+    Raises ArgumentsError for an unknown name, and for a module that uses one that is not selected.
     """
     all_modules = list(rubric.modules)
     for name in only:
@@ -52,7 +52,7 @@ def modules(only: Sequence[str], rubric: Rubric) -> tuple[str, ...]:
 
 
 def with_all_used(names: Iterable[str], rubric: Rubric) -> set[str]:
-    """The modules, what they use, what that uses, and so on."""
+    """The modules and all their dependencies."""
     wanted = list(names)
     for name in wanted:
         wanted += [used for used in rubric.modules[name].uses if used not in wanted]
@@ -61,9 +61,9 @@ def with_all_used(names: Iterable[str], rubric: Rubric) -> set[str]:
 
 @contextlib.contextmanager
 def selected(only: Sequence[str]) -> Iterator[Path]:
-    """A copy of this kit's tree that has only some modules; gone afterwards.
+    """A temporary copy of this kit's tree with only some modules.
 
-    Raises ArgumentsError for modules that cannot stand alone, CommandError if the copy cannot be made.
+    Raises ArgumentsError for modules that cannot stand alone, CommandError if the copy fails.
     """
     home, retained = tree(), modules(only, rubrics.current())
     with temporary_folder("autograder-selection-") as root:
@@ -95,7 +95,7 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
 
 
 def _below(path: Path) -> Path:
-    """A place of the kit, seen from the folder that the kit lies in."""
+    """A path of the kit, relative to the folder of the kit."""
     return path.relative_to(kit.home())
 
 
@@ -115,13 +115,13 @@ def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
 
 
 def _given(cells: list[Cell], left_out: Collection[str]) -> list[str]:
-    """The files for students that need a module that is left out: those that the first cell has under `needs`."""
+    """The student files that need a removed module, according to `needs` of the first cell."""
     needs: dict[str, list[str]] = cells[0]["metadata"].get("needs", {})
     return [file for file, modules in needs.items() if set(modules) & set(left_out)]
 
 
 def smaller_rubric(text: str, retained: Sequence[str]) -> dict[str, Any]:
-    """The rubric with some of its modules, without the integration and the tests; the points are what is left."""
+    """The rubric with some of its modules, without the integration and the tests; the points are the remaining ones."""
     document: dict[str, Any] = yaml.safe_load(text)
     document["modules"] = {name: entry for name, entry in document["modules"].items() if name in retained}
     for group in (INTEGRATION, TESTS):
@@ -131,9 +131,9 @@ def smaller_rubric(text: str, retained: Sequence[str]) -> dict[str, Any]:
 
 
 def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
-    """The cells of a notebook without the sections and parts that need modules that are left out.
+    """The cells of a notebook without the sections and parts that need removed modules.
 
-    Raises ArgumentsError for a section with questions of modules that stay and of modules that go.
+    Raises ArgumentsError for a section with questions of remaining and removed modules.
     """
     retained, *sections = _split(cells, "## ")
     for section in sections:
@@ -152,7 +152,7 @@ def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
 
 
 def _split(cells: list[Cell], heading: str) -> list[list[Cell]]:
-    """The cells in groups, each but the first from a heading, or the question that begins with it, to the next."""
+    """The cells in groups, each but the first from a heading, or the question before it, to the next."""
     groups: list[list[Cell]] = [[]]
     for cell in cells:
         if _is_heading(cell, heading):
@@ -182,7 +182,7 @@ def _is_heading(cell: Cell, heading: str) -> bool:
 
 
 def _adapted(cell: Cell, retained: Sequence[str], left_out: Sequence[str], given: Sequence[str]) -> Cell:
-    """A cell that stays: no list of files to hand in, which comes from the rubric, and only names of files that are there."""
+    """A remaining cell: without the list of files to submit, which comes from the rubric, and without names of removed files."""
     text = re.sub(r"^student_files:\n( +- .*\n)*", "", source(cell), flags=re.MULTILINE)
     for file in given:
         text = re.sub(rf"^ +- {re.escape(file)}\n", "", text, flags=re.MULTILINE)

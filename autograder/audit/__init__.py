@@ -1,1 +1,1 @@
-"""Is the grading right? Known mistakes, correct alternatives and machine-made mutants against every criterion."""
+"""Checks the grading with misconceptions, correct alternatives and machine-made mutants."""

@@ -1,8 +1,8 @@
-"""Which rules of grading and feedback pay? Each is switched off in turn, and modules are graded with and without it.
+"""Measures which rules of grading and feedback pay: each is switched off in turn, and modules are graded with and without it.
 
-The modules are machine-made mutants of the correct solutions in other styles, these solutions, and modules in folders that
-are given (`MODULE/*.py`). A rule that changes fewer than one module in two hundred should go, unless a false sentence or a
-lost point of a right module depends on it.
+The modules are machine-made mutants of the correct solutions in other styles, these solutions, and modules in given folders
+(`MODULE/*.py`). A rule that changes fewer than one module in two hundred should go, unless a false sentence or a lost point of a
+right module depends on it.
 """
 
 import ast
@@ -24,7 +24,7 @@ from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Submission
 
 MUTANTS = 400  # of the solutions in other styles
-# Each threshold, with the value at which it decides nothing, or a search goes on.
+# Each threshold, with a value at which it has no effect, or at which a search continues.
 NEUTRAL: Mapping[str, float] = {
     "LEAST_OF_FORM": 0,
     "MOST_TOGETHER": 1,
@@ -44,7 +44,7 @@ NEUTRAL: Mapping[str, float] = {
     "TIMES": 1,
     "FEW": 100,
 }
-# These bound only time: no module that ends comes near them.
+# These bound only time: no module that ends comes close.
 LIMITS = ("RESTARTS", "MOST_SPENT", "MOST_TRIALS_SPENT")
 
 
@@ -56,7 +56,7 @@ def _unchanged(_: Any, analysis: Any, *__: Any) -> Any:
     return analysis
 
 
-# Functions and properties, each with what takes its place.
+# Functions and properties, each with its replacement.
 RULES: Mapping[str, Any] = {
     "grading.grader:_Grading._with_correct_helpers": _unchanged,
     "grading.grader:_Grading._repaired_beside": _unchanged,
@@ -90,7 +90,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What grading came to: the points, and by lost criterion the ids that are named, and the message."""
+    """The result of grading: the points, and for each lost criterion the named ids, and the message."""
 
     points: float
     names: Mapping[str, tuple[str, ...]]
@@ -111,7 +111,7 @@ class Effect:
 
 
 def subjects(folders: Sequence[Path] = (), each: int = MUTANTS) -> list[Subject]:
-    """The modules that are graded."""
+    """The modules to grade."""
     right = references.files()
     styles = [Subject(case.name, "", cases.submission(case).files) for case in cases.alternatives()]
     made = [mutant for style in styles for mutant in _mutants(style)]
@@ -130,7 +130,7 @@ def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None
 
 
 def lines(effects: Iterable[Effect], number: int) -> Iterator[str]:
-    """The table of `autograder audit --ablate`, a row as soon as it is known."""
+    """The table of `autograder audit --ablate`, row by row."""
     yield f"{number} modules. Without the rule so many of them lose more points, lose fewer, get other names, get another message:"
     yield f"{'rule':46}{'more':>5}{'fewer':>6}{'names':>6}{'messages':>9}{'time':>6}"
     for e in effects:
@@ -156,7 +156,7 @@ def _modules() -> list[str]:
 
 
 def _mutants(style: Subject) -> Iterator[Subject]:
-    """Every mutant of the contract functions of a style, defined once more at the end of its file."""
+    """Every mutant of the contract functions of a style, appended to its file."""
     for module in _modules():
         text = style.files[f"{module}.py"]
         if text == references.files()[f"{module}.py"]:
@@ -217,7 +217,7 @@ def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _replaced_everywhere(name: str, before: Any, value: Any) -> Iterator[None]:
-    """In every module of the kit that has imported it by name."""
+    """Replace it in every module of the kit that has imported it by name."""
     owners = [m for key, m in list(sys.modules.items()) if key.startswith("autograder.") and m is not None]
     with contextlib.ExitStack() as stack:
         for owner in owners:
@@ -230,6 +230,6 @@ _caches = (probes.probes_of, other_arguments.others, other_arguments.right_for)
 
 
 def _forget() -> None:
-    """What was computed with other thresholds."""
+    """Clear caches that depend on thresholds."""
     for cached in _caches:
         cached.cache_clear()

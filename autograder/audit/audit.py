@@ -1,18 +1,18 @@
-"""Is the grading right? Every known mistake, code that computes nothing, and correct solutions, against every criterion.
+"""Grades every misconception, code that computes nothing, and correct solutions, and reports problems.
 
-What must hold, and is a problem where it does not:
-- a mistake alone loses the criteria that it belongs to, and the worked examples that show it, nothing else;
-- it is named as itself, or a sentence is said that it shares with those it cannot be told from; never as another one;
-- the integration is lost to a module that computes nothing or cannot be imported, to no mistake in a module that earns something;
+What must be true:
+- a single misconception loses the criteria that it belongs to, and the worked examples that show it, nothing else;
+- it is named as itself, or described by a sentence common to all indistinguishable ones; never named as another one;
+- the integration is lost by a module that computes nothing or cannot be imported, not by one that earns something;
 - code that computes nothing loses every criterion that grades its function;
-- a function that is not there, not written or returns None does so too, in every such way alike; no other criterion is lost,
-  and no other function is said to be missing or not written;
+- so does a function that is missing, unimplemented or returns None, in each of these ways; it loses no other criterion,
+  and no other function is called missing or unimplemented;
 - a correct alternative loses nothing;
-- every criterion is lost by some mistake;
-- the tolerances separate right from wrong. A correct alternative keeps a factor of ten from the tolerance in every check. A mistake
-  may be small in some checks (an eps shows little beside a large variance), but exceeds the tolerance tenfold in a check of a
-  criterion that it belongs to.
-Pairs of mistakes stand in pairs.py.
+- some misconception loses every criterion;
+- the tolerances separate right from wrong: a correct alternative stays below a tenth of the tolerance in every check. A
+  misconception may be small in some checks (an eps hardly matters with a large variance), but exceeds the tolerance tenfold in
+  a check of a criterion that it belongs to.
+Pairs of misconceptions are in pairs.py.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ from autograder.submissions.submission import Submission
 
 
 def run(chosen: Sequence[Case] | None = None, jobs: int | None = None) -> Iterator[Row]:
-    """Grade the cases in their order, in `jobs` processes: alternatives in the sandbox, the kit's own mistakes by direct calls."""
+    """Grade the cases in order, in `jobs` processes: alternatives in the sandbox, the kit's own code by direct calls."""
     every = cases() if chosen is None else chosen
     inside = [case for case in every if case.kind == "alternative"]
     yield from each(_direct, [case for case in every if case.kind != "alternative"], jobs)
@@ -48,15 +48,15 @@ def run(chosen: Sequence[Case] | None = None, jobs: int | None = None) -> Iterat
 
 
 def in_sandbox(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
-    """Grade whole submissions as a student's are graded."""
+    """Grade whole submissions like a student's."""
     if chosen:
         yield from each(_sandboxed, chosen, jobs, sandbox=True)
 
 
 def side_by_side(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
-    """Grade wrong modules as a student's are graded, one of each module in one submission; the integration is left out.
+    """Grade wrong modules like a student's, one of each module per submission; the integration is left out.
 
-    Every module is graded alone, with correct neighbours, so what is wrong in the others must change nothing.
+    Modules are graded independently, so the other wrong modules must not matter.
     """
     modules = [[case for case in chosen if case.module == name] for name in rubrics.current().modules]
     groups = [tuple(filter(None, group)) for group in zip_longest(*modules)]
@@ -79,11 +79,11 @@ def _sandboxed(grader: Grader, case: Case) -> Row:
     return row_of(case, grader.grade(submission(case)))
 
 
-# What is a problem
+# Problems
 
 
 def problems(rows: Iterable[Row], only: Collection[str] = (), complete: bool = True) -> list[str]:
-    """Everything that is not as it should be, a sentence each; `complete`: all cases of the modules were tried."""
+    """Every problem, a sentence each; `complete`: all cases of the modules were tried."""
     rows = list(rows)
     sentences = [problem for row in rows for problem in of_case(row)] + list(_unlike_holes(rows))
     return sentences + list(_missing(rows, only)) if complete else sentences
@@ -124,7 +124,7 @@ def _of_hole(row: Row) -> Iterator[str]:
 
 
 def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
-    """Functions that cost more in one way of not being there than in another."""
+    """Functions whose cost depends on the way in which they are missing."""
     lost: dict[str, set[frozenset[str]]] = {}
     for row in rows:
         if row.case.kind == "hole":
@@ -137,7 +137,7 @@ def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def _of_nothing(row: Row) -> Iterator[str]:
-    """A criterion of form asks for half of its functions: it is kept where only one of them computes nothing."""
+    """A criterion of form requires half of its functions: it is earned if only one of them computes nothing."""
     for criterion in rubrics.current().of(row.case.module):
         function = row.case.function
         graded = (function in criterion.grades and criterion.looks_at != "form") if function else True
@@ -149,7 +149,7 @@ def _of_nothing(row: Row) -> Iterator[str]:
 
 
 def may_lose(case: Case, graded: CriterionScore) -> bool:
-    """Whether mistakes may lose a criterion that they do not belong to: one that goes by all results."""
+    """Whether misconceptions may lose a criterion that they do not belong to: one that counts all results."""
     criterion = graded.criterion
     return criterion.module == case.module and (criterion.looks_at == "examples" or hides(graded))
 
@@ -161,8 +161,8 @@ def hides(graded: CriterionScore) -> bool:
 
 def _names(row: Row) -> Iterator[str]:
     if row.case.kind == "pair":
-        return  # two mistakes may reply as another one does, see pairs.py
-    # The same mistake in another function of the module, or inside one, is no other one.
+        return  # two misconceptions may give the results of a third, see pairs.py
+    # The same mistake in another function of the module is not another one.
     same = row.case.ids | {misconception.name for misconception in row.case.misconceptions}
     others = sorted(name for name in row.named if name not in row.case.ids and name.partition(".")[2] not in same)
     yield from (f"{row.case.name} is named {name}" for name in others)
@@ -176,7 +176,7 @@ def _names(row: Row) -> Iterator[str]:
 
 
 def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
-    """Criteria that no known mistake loses, and modules without known mistakes or alternatives."""
+    """Criteria that no misconception loses, and modules without misconceptions or alternatives."""
     rubric = rubrics.current()
     if not any(row.case.kind == "alternative" for row in rows) and any(row.case.module for row in rows):
         yield f"there are no correct alternatives in {kit.alternatives()}, so nothing shows that correct code keeps its points"
@@ -194,10 +194,10 @@ def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
 
 
 def margins(rows: Iterable[Row]) -> dict[GradedCall, tuple[float, float]]:
-    """For each check, in order, how far the alternatives are from right at most, and the mistakes at least.
+    """For each check, in order: the largest deviation of the alternatives, and the smallest of the misconceptions.
 
-    A mistake counts in the criteria that it belongs to; where it gives the same as the reference, up to a tenth of the
-    tolerance, it is right. Errors of rounding are of any size, so that they say nothing of the margin.
+    A misconception counts in its own criteria; if its result equals the reference up to a tenth of the tolerance, it is right.
+    Rounding errors have any size, so they do not count.
     """
     right: dict[GradedCall, float] = {}
     wrong: dict[GradedCall, float] = {}
@@ -212,12 +212,12 @@ def margins(rows: Iterable[Row]) -> dict[GradedCall, tuple[float, float]]:
 
 
 def too_close(spread: Mapping[GradedCall, tuple[float, float]]) -> list[GradedCall]:
-    """The checks in which correct solutions use up the tolerance: they do not keep a factor of ten from it."""
+    """The checks in which correct solutions deviate by more than a tenth of the tolerance."""
     return [check for check, (right, _) in spread.items() if right * 10 > check.allowed]
 
 
 def unclear(rows: Iterable[Row]) -> list[str]:
-    """The mistakes whose values are nowhere far from the tolerance, so that a verdict hangs on it."""
+    """The misconceptions whose values are close to the tolerance in every check."""
     names = []
     for row in rows:
         criteria, inexact = row.case.criteria, any(misconception.inexact for misconception in row.case.misconceptions)
@@ -228,7 +228,7 @@ def unclear(rows: Iterable[Row]) -> list[str]:
     return names
 
 
-# The audit's tables for a person, on the console.
+# Tables for the console
 
 KEPT = "-"
 MEANS = {
@@ -249,7 +249,7 @@ def _short(criterion: str) -> str:
 
 
 def mark(row: Row, criterion: str) -> str:
-    """The letter for what a case made of a criterion; see MEANS."""
+    """The letter for the outcome of a criterion; see MEANS."""
     graded = row.graded.get(criterion)
     if graded is None:
         return KEPT
@@ -266,7 +266,7 @@ def mark(row: Row, criterion: str) -> str:
 
 
 def unnamed(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
-    """The mistakes that have no name of their own, with the ones that they cannot be told from."""
+    """The misconceptions that are never named, with the indistinguishable ones."""
     for row in rows:
         if row.case.kind == "mistake" and not row.case.ids & row.named:
             yield row, ", ".join(sorted(row.undecided - row.case.ids)) or "nothing explains it"

@@ -1,15 +1,14 @@
-"""Do the hidden tests see every class of inputs, and what stays between calls?
+"""Checks whether the hidden tests cover every input class, and state that is kept between calls.
 
-Classes are those of `homework/factors.py`: each value of each factor, each pair of values of two factors that interact, each way of
-giving an argument. A class is covered if a graded call lies in it whose criterion speaks of the class. For a dtype, the call's
-dtype must be judged; for purity, its arguments must be looked at; for an argument that has a default and is something else in
-the class, leaving it out must change the result.
+Input classes are those of `homework/factors.py`: each value of each factor, each pair of values of two factors that interact, each
+way of passing an argument. A class is covered if it contains a graded call whose criterion concerns the class. For a dtype,
+the dtype must be compared; for purity, the arguments must be checked; for an argument with a default, omitting it must change
+the result.
 
-What stays between calls is no class of calls. For it there are programs that are right in each single call: they remember
-results, hand out one array twice, change their arguments. Each must lose a criterion about purity. They are the kit's own code
-and are played in this process.
+For state between calls there are programs that are right in each single call: they cache results, return one array twice, change
+their arguments. Each must lose a criterion of purity. They are the kit's own code and run in this process.
 
-Blind spots that are left stand in blind_spots.yaml, with the reason.
+Accepted gaps are in blind_spots.yaml, with the reason.
 """
 
 import inspect
@@ -37,13 +36,13 @@ from autograder.values.tree import copied
 RECORD = "blind_spots.yaml"  # in the folder of the suites
 
 Function = Callable[..., Any]
-Seen = dict[str, Any]  # what `factors.seen` tells of a call
+Seen = dict[str, Any]  # the values of a call, from `factors.seen`
 Met = Callable[[TestCall, Seen], bool]
-Spot = tuple[str, str]  # a function, and the name of what the suites may not see in it
+Spot = tuple[str, str]  # a function, and the name of a gap in it
 
 
 def calls_of(module: str) -> tuple[TestCall, ...]:
-    """The steps that points depend on."""
+    """The test calls that decide points."""
     plan = scripts.current()
     return plan.visible.get(module, ()) + plan.hidden.get(module, ())
 
@@ -52,7 +51,7 @@ def calls_of(module: str) -> tuple[TestCall, ...]:
 
 
 def demands(module: str) -> Iterator[tuple[Spot, Met]]:
-    """The calls that the suite of a module must have, each with what says whether a call is it; none without a table of factors."""
+    """The calls that the suite of a module must contain, each with a predicate; none without a table of factors."""
     dtype, purity = frozenset({f"{module}.dtype"}), frozenset({f"{module}.purity"})
     for inside in factors.classes(module):
         if values := inside.about - dtype - purity:
@@ -68,7 +67,7 @@ def demands(module: str) -> Iterator[tuple[Spot, Met]]:
 
 
 def _demand(what: str, inside: InputClass, about: frozenset[str], counts: Met) -> tuple[Spot, Met]:
-    """A call in the class, under a criterion of `about`, and such that it `counts`."""
+    """A call in the class, under a criterion of `about`, that `counts`."""
 
     def met(test_call: TestCall, seen: Seen) -> bool:
         own = test_call.target.function == inside.function and test_call.criterion in about
@@ -83,7 +82,7 @@ def uncovered(module: str, known_responses: Sequence[TestCall]) -> list[Spot]:
 
 
 def meeting(module: str, known_responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
-    """The calls, by their numbers, that meet each demand of a module."""
+    """The numbers of the calls that meet each demand of a module."""
     wanted = list(demands(module))
     steps_by_spot: dict[Spot, set[int]] = {spot: set() for spot, _ in wanted}
     for test_call, seen in _calls(known_responses):
@@ -94,7 +93,7 @@ def meeting(module: str, known_responses: Sequence[TestCall]) -> dict[Spot, set[
 
 
 def _calls(known_responses: Iterable[TestCall]) -> Iterator[tuple[TestCall, Seen]]:
-    """Each call with what it is given, objects of earlier calls too, before anything is written into these."""
+    """Each call with its arguments, including objects of earlier calls, before anything is written into these."""
     calls: list[Seen] = []
 
     def noting(name: str, right: Function) -> Function:
@@ -114,7 +113,7 @@ def _calls(known_responses: Iterable[TestCall]) -> Iterator[tuple[TestCall, Seen
 
 
 def _matters(name: str, test_call: TestCall, seen: Seen) -> bool:
-    """Whether a call would give something else if an argument were left out."""
+    """Whether omitting an argument would change the result of a call."""
     right = reference.functions()[test_call.target.function]
     given = {key: seen[key] for key in inspect.signature(right).parameters}
     result = _outcome(right, (), given | {name: factors.defaults(test_call.target.function)[name]})
@@ -136,16 +135,16 @@ def _returned(result: Any) -> Any:
     return result
 
 
-# What stays between calls
+# State between calls
 
 
 def unseen(module: str, known_responses: Sequence[TestCall]) -> list[Spot]:
-    """The programs with memory that keep every criterion about what stays."""
+    """The programs with state that keep every criterion about it."""
     return [spot for spot, numbers in showing(module, known_responses).items() if not numbers]
 
 
 def showing(module: str, known_responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
-    """The steps, by their numbers, at which each program with memory loses a criterion about what stays."""
+    """The numbers of the test calls at which each program with state loses a criterion about it."""
     steps_by_spot = {}
     for function in factors.of_module(module):
         graded = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
@@ -158,7 +157,7 @@ def showing(module: str, known_responses: Sequence[TestCall]) -> dict[Spot, set[
 
 
 def wrongly(known_responses: Sequence[TestCall], function: str, wrong: Function) -> list[TestCall]:
-    """The steps of the function that are wrong when `wrong`, which has not been called before, is in its place."""
+    """The failing test calls of the function if the fresh function `wrong` replaces it."""
     own = with_needed(
         known_responses, [test_call for test_call in known_responses if test_call.target.function == function]
     )
@@ -167,7 +166,7 @@ def wrongly(known_responses: Sequence[TestCall], function: str, wrong: Function)
 
 
 def with_memory(function: str) -> dict[str, Function]:
-    """Versions of a function that are right in each single call, by what is wrong between calls."""
+    """Versions of a function that are right in each single call, by their error between calls."""
     right = reference.functions()[function]
     parameters = inspect.signature(right).parameters
     kinds = " ".join(str(p.annotation) for p in parameters.values())
@@ -194,7 +193,7 @@ def with_memory(function: str) -> dict[str, Function]:
 
 def _remembering(right: Function, key: Function, handed_out: Function = copied) -> Function:
     results: dict[Any, Any] = {}
-    held = []  # all arguments, so that no other object gets the identity of one of them
+    held = []  # keeps arguments alive, so identities stay unique
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
         held.append((args, kwargs))
@@ -220,7 +219,7 @@ def _in_one_array(right: Function) -> Function:
 
 
 def _touching(right: Function, kind: type, which: int) -> Function:
-    """The right function, but afterwards an array, dict or list in the arguments is changed."""
+    """The right function, which afterwards changes an array, dict or list in its arguments."""
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
         result = copied(_outcome(right, args, kwargs))
@@ -245,12 +244,12 @@ def _given(right: Function, args: Any, kwargs: Any) -> list[Any]:
 
 
 def _shapes(value: Any) -> Any:
-    """The value with arrays as their shapes and functions as nothing."""
+    """The value with shapes in place of arrays, without functions."""
     return _summary(value, lambda array: (array.shape, array.dtype.str), lambda function: None)
 
 
 def _objects(value: Any) -> Any:
-    """The value with arrays and what holds them by identity."""
+    """The arrays and containers of a value, by identity."""
     return tuple(id(part) if isinstance(part, np.ndarray | dict | list) else part for part in value)
 
 
@@ -269,22 +268,22 @@ def _summary(value: Any, of_array: Function, of_function: Function) -> Any:
 
 
 def _parts(value: Any, kind: type) -> list[Any]:
-    """Every object of a kind in a value, the outer ones first."""
+    """Every object of a kind in a value, outer ones first."""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     return [value] * isinstance(value, kind) + [nested for part in inside for nested in _parts(part, kind)]
 
 
-# What is left
+# Gaps
 
 
 def reasons() -> dict[Spot, str]:
-    """Why each blind spot on record may be one; in a name * stands for anything."""
+    """The accepted reason of each recorded gap; * in a name matches anything."""
     call_result = recorded(RECORD).items()
     return {(f, name): entry["why"] for f, entries in call_result for entry in entries for name in entry["spots"]}
 
 
 def run(modules: Iterable[str] = ()) -> dict[Spot, str]:
-    """Every blind spot of these modules, or of all, with the reason on record, "" where there is none."""
+    """Every gap of these modules, or of all, with its recorded reason, "" if there is none."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         names = list(modules) or rubrics.current().modules
@@ -294,7 +293,7 @@ def run(modules: Iterable[str] = ()) -> dict[Spot, str]:
 
 
 def problems(unseen: dict[Spot, str]) -> list[str]:
-    """The blind spots of all modules that have no reason, and the reasons that fit none."""
+    """The gaps of all modules without a reason, and the reasons without a gap."""
     lines = [f"not covered: {function}: {name}" for (function, name), why in unseen.items() if not why]
     unused = [pattern for pattern in reasons() if not any(_fits(spot, pattern) for spot in unseen)]
     return lines + [f"has a reason, but is covered: {function}: {name}" for function, name in unused]
@@ -305,7 +304,7 @@ def _fits(spot: Spot, recorded: Spot) -> bool:
 
 
 def report() -> int:
-    """Print the blind spots of all modules; the exit status is 1 if one has no reason on record."""
+    """Print the gaps of all modules; the exit status is 1 if one has no recorded reason."""
     unseen = run()
     wrong = problems(unseen)
     for line in wrong:

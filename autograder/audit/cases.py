@@ -1,4 +1,6 @@
-"""What the audit submits: known mistakes alone and in pairs, unfinished work, code that computes nothing, correct alternatives."""
+"""The submissions of the audit: misconceptions alone and in pairs, unimplemented functions, code that computes nothing, correct
+alternatives.
+"""
 
 import ast
 import json
@@ -35,17 +37,17 @@ from autograder.submissions.submission import Submission, read
 from autograder.values.compare import TOLERANCE, tolerance
 from autograder.values.errors import builtin_kinds
 
-HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # what is in the place of a function
+HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # what replaces a function
 Kind = Literal["mistake", "pair", "hole", "nothing", "mutant", "alternative"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One submission of the audit: a perfect one, but for one function of `module` that has these mistakes.
+    """One submission of the audit: the reference, except for one function of `module` that has these misconceptions.
 
-    A "hole" is a function that was not written; `hole`, one of HOLES, says in which way. A "nothing" is code that computes
-    nothing, such as zeros, in one function or, if `function` is "", in every function of the module. A "mutant" is made by machine;
-    `changed` is its text. An "alternative" is a correct solution of all modules; its `module` is "". `name` is unique in its kind.
+    A "hole" is an unimplemented function; `hole`, one of HOLES, says how. A "nothing" is code that computes nothing, such as
+    zeros, in one function or, if `function` is "", in every function of the module. A "mutant" is machine-made; `changed` is
+    its source. An "alternative" is a correct solution of all modules; its `module` is "". `name` is unique within its kind.
     """
 
     kind: Kind
@@ -62,16 +64,16 @@ class Case:
 
     @property
     def criteria(self) -> frozenset[str]:
-        """The criteria that the mistakes belong to."""
+        """The criteria of the misconceptions."""
         return frozenset(criterion for misconception in self.misconceptions for criterion in misconception.criteria)
 
     def is_one_of(self, only: Collection[str]) -> bool:
-        """Whether its module, its function or one of its mistakes is given; so it is if none are."""
+        """Whether its module, its function or one of its misconceptions is given, or nothing is."""
         return not only or not {self.module, self.function, *self.ids}.isdisjoint(only)
 
     @property
     def source(self) -> str:
-        """The wrong function, or functions, as a student would write it; "" for an alternative."""
+        """The source of the wrong function or functions; "" for an alternative."""
         if not self.misconceptions or self.kind == "nothing":
             return self.changed or "\n\n".join(misconception.source for misconception in self.misconceptions)
         version = library.made(self.module, self.function, self.misconceptions)
@@ -80,9 +82,9 @@ class Case:
 
 
 def cases(only: Collection[str] = ()) -> list[Case]:
-    """Every known mistake in each of its ways, all code that computes nothing, and every alternative.
+    """Every misconception in each variant, all code that computes nothing, and every alternative.
 
-    Of some modules only, if given; of functions and mistakes, by their ids, without alternatives.
+    For some modules, functions or misconceptions only, if given; then without alternatives.
     """
     modules = rubrics.current().modules
     own = [case for name in modules for case in (*singles(name), *holes(name), *nothings(name)) if case.is_one_of(only)]
@@ -90,7 +92,7 @@ def cases(only: Collection[str] = ()) -> list[Case]:
 
 
 def singles(module: str) -> list[Case]:
-    """Every known mistake of a module alone, in each of its ways."""
+    """Every misconception of a module alone, in each variant."""
     known = library.of_module(module)
     ways = {m.id: sum(misconception.id == m.id for misconception in known) for m in known}
     return [
@@ -100,13 +102,13 @@ def singles(module: str) -> list[Case]:
 
 
 def holes(module: str) -> list[Case]:
-    """Each function of a module that is explained, not done in each way."""
+    """Each function of a module with feedback, unimplemented in each way."""
     functions = rubrics.current().modules[module].functions if library.of_module(module) else ()
     return [Case("hole", f"{f}, {hole}", module, f, hole=hole) for f in functions for hole in HOLES]
 
 
 def nothings(module: str) -> list[Case]:
-    """Code that computes nothing in the place of each function of a module that is explained, then of all of them."""
+    """Code that computes nothing in place of each function of a module with feedback, then of all of them."""
     if not library.of_module(module):
         return []
     each = {f: trivial(module, f) for f in rubrics.current().modules[module].functions}
@@ -118,19 +120,19 @@ def nothings(module: str) -> list[Case]:
 
 
 def alternatives() -> list[Case]:
-    """The correct solutions in other styles; none where the kit was installed without them."""
+    """The correct solutions in other styles; none if the kit was installed without them."""
     names = {path.parent.name for path in kit.alternatives().glob("[!_.]*/*.py")}
     return [Case("alternative", name) for name in sorted(names)]
 
 
 def recorded(name: str) -> dict[str, list[dict[str, Any]]]:
-    """The accepted exceptions of a file in the folder of the suites, by function; none where there is no such file."""
+    """The accepted exceptions in a file next to the suites, by function; none without such a file."""
     path = kit.suites() / name
     return (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
 
 
 def containing(module: str) -> str:
-    """How many of the alternatives contain a module, in a sentence; in the others the reference stands in its place."""
+    """How many of the alternatives contain a module, in a sentence; the others use the reference."""
     every = alternatives()
     number = sum((kit.alternatives() / case.name / f"{module}.py").is_file() for case in every)
     proved = "" if number else ": nothing shows that correct code keeps its points there"
@@ -138,7 +140,7 @@ def containing(module: str) -> str:
 
 
 def pairs(only: Collection[str] = ()) -> Iterator[Case]:
-    """Every two mistakes of one function that can stand in it together; of several ways the first."""
+    """Every two misconceptions of one function that can be combined, in their first variants."""
     for module, entry in rubrics.current().modules.items():
         for function in entry.functions:
             known = [m for m in library.of_function(module, function) if m.way == 0]
@@ -149,7 +151,7 @@ def pairs(only: Collection[str] = ()) -> Iterator[Case]:
 
 
 def sample(chosen: list[Case], each: int) -> list[Case]:
-    """The same few cases of every function and kind, from the middle of equal shares of those that there are."""
+    """The same few cases of every function and kind, evenly spaced."""
     groups: dict[tuple[str, str], list[Case]] = {}
     for case in chosen:
         groups.setdefault((case.function, case.kind), []).append(case)
@@ -167,7 +169,7 @@ def submission(case: Case) -> Submission:
 
 
 def _with_hole(text: str, case: Case) -> str:
-    """A module without one of its functions, or with a function that does nothing in its place."""
+    """A module without one of its functions, or with a function that does nothing."""
     tree = ast.parse(text)
     [function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == case.function)
     if case.hole == "deleted":
@@ -181,16 +183,16 @@ def _with_hole(text: str, case: Case) -> str:
     return ast.unparse(tree)
 
 
-# Grades the kit's own code (references, known mistakes) by direct calls in this process, by the rules of every other grading.
+# Grades the kit's own code (references, misconceptions) by direct calls in this process, with the usual rules.
 #
-# Without a sandbox a submission costs a tenth of what it costs with one, so that all pairs of mistakes can be tried. A student's
-# code never comes near this.
+# Without a sandbox a submission takes a tenth of the time, so all pairs of misconceptions can be tried. Student code never runs
+# here.
 
 Functions = Mapping[str, Callable[..., Any]]
 
 
 class InProcess:
-    """Grades submissions of the kit's own code on a script."""
+    """Grades submissions of the kit's own code on a test plan."""
 
     def __init__(self, plan: Plan):
         self.plan, self.rubric = plan, plan.rubric
@@ -204,7 +206,7 @@ class InProcess:
         }
 
     def grade(self, submission: Submission, module: str, function: str, whole: bool = False) -> Result:
-        """Grade a module (and, if `whole`, the integration) of a submission that is perfect but for this function ("": all)."""
+        """Grade a module (and, if `whole`, the integration) of a submission that is right except for this function ("": all)."""
         entries = self.rubric.modules[module].functions
         touched = frozenset(n for n in entries if function in (n, "") or function in self.rubric.helpers(module, (n,)))
         right = {
@@ -219,11 +221,11 @@ class InProcess:
         return Result(submission, graded_with(runner, self.diagnoser, names), ())
 
     def _needed(self, module: str, touched: frozenset[str]) -> frozenset[TestCall]:
-        """The steps of functions that are touched by what is wrong, those whose objects they are given, and the integration."""
+        """The test calls of affected functions, those whose objects they need, and the integration."""
         if (module, touched) not in self._wanted:
             test_calls = {s.number: s for s in (*self.plan.shown(module), *self.plan.hidden.get(module, ()))}
             own = {number for number, test_call in test_calls.items() if test_call.target.function in touched}
-            for number in sorted(own, reverse=True):  # an object comes from an earlier step
+            for number in sorted(own, reverse=True):  # an object comes from an earlier call
                 own |= test_calls[number].needs
             whole = (*self.plan.visible.get(INTEGRATION, ()), *self.plan.hidden.get(INTEGRATION, ()))
             self._wanted[module, touched] = frozenset((*(test_calls[number] for number in own), *whole))
@@ -231,7 +233,7 @@ class InProcess:
 
 
 class DirectProcess:
-    """Runs a submission's functions as they are. Steps whose replies are known to be `right` are not run."""
+    """Runs a submission's functions directly. Test calls with known right responses are skipped."""
 
     ended = None
 
@@ -268,7 +270,7 @@ class DirectProcess:
         ]
 
     def close(self) -> None:
-        """There is nothing to end."""
+        """Nothing to do."""
 
 
 @lru_cache(64)
@@ -290,7 +292,7 @@ def _importable(modules: Mapping[str, ModuleType]) -> Iterator[None]:
                 sys.modules[name] = module
 
 
-# Cases graded in warm processes, in the sandbox or by direct calls; what came of each, as data that can travel.
+# Cases graded in worker processes, in the sandbox or by direct calls; the results as data.
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -301,7 +303,7 @@ _warm: list[Any] = []  # the one grader of this process
 def each(
     work: Callable[[Any, Item], Found], items: Iterable[Item], jobs: int | None = None, sandbox: bool = False
 ) -> Iterator[Found]:
-    """`work` on a warm grader and every item, in their order, in `jobs` processes; it must be a function of a module.
+    """Apply `work` to a warm grader and every item, in order, in `jobs` processes; it must be a function of a module.
 
     The grader is an InProcess, for the kit's own code, or with `sandbox` a Grader.
     """
@@ -317,12 +319,12 @@ def _do(work: Callable[[Any, Item], Found], item: Item) -> Found:
     return work(_warm[0], item)
 
 
-# What came of a case
+# The result of a case
 
 
 @dataclass(frozen=True, order=True)
 class GradedCall:
-    """One call of one test whose result is compared, and the deviation that it allows."""
+    """One compared call of one test, and its tolerance."""
 
     module: str
     test: str
@@ -336,9 +338,9 @@ class GradedCall:
 class Row:
     """The grading of a case.
 
-    `graded` are the criteria that are lost, or earned though values are wrong; without their records, which do not travel. By
-    criterion, `absent` is the function that is said to be missing or not written, and `causes` are the modules that a
-    message about the integration calls the cause. `deviations` say how far results were from the expected ones.
+    `graded` are the criteria that are lost, or earned although values are wrong; without call results, which do not travel. By
+    criterion, `absent` is the function that the message calls missing or unimplemented, and `causes` are the modules that a message
+    about the integration names. `deviations` are the deviations of the results.
     """
 
     case: Case
@@ -353,12 +355,12 @@ class Row:
 
     @property
     def named(self) -> frozenset[str]:
-        """The mistakes that the student is told."""
+        """The misconceptions that the message names."""
         return frozenset(misconception.id for graded in self.graded.values() for misconception in graded.misconceptions)
 
     @property
     def undecided(self) -> frozenset[str]:
-        """The mistakes of which none can be told, since they do the same."""
+        """The indistinguishable misconceptions, none of which is named."""
         return frozenset(misconception.id for graded in self.graded.values() for misconception in graded.undecided)
 
     @property
@@ -367,7 +369,7 @@ class Row:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """The criteria, why each is lost or earned, and the mistakes, as JSON has them."""
+        """The criteria, why each is lost or earned, and the misconceptions, as JSON."""
         return {
             name: {"earned": graded.passed, "why": graded.why}
             | {what: [m.id for m in getattr(graded, what)] for what in ("misconceptions", "undecided")}
@@ -376,7 +378,7 @@ class Row:
 
 
 def row_of(case: Case, result: Result, deviations: bool = True) -> Row:
-    """The row of a graded case; without deviations if they are not wanted."""
+    """The row of a graded case, with or without deviations."""
     graded = {g.criterion.id: g for g in result.graded if not g.passed or g.misconceptions or g.undecided or g.blamed}
     lost = {name: g for name, g in graded.items() if not g.passed and name.startswith(INTEGRATION)}
     causes = {name: integration.causes(g, result) for name, g in lost.items()}
@@ -423,13 +425,13 @@ def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
 
 
 def shared(graded: Iterable[CriterionScore]) -> str:
-    """The sentence that is told of mistakes which cannot be told apart, "" if there is none."""
+    """The sentence about indistinguishable misconceptions, "" if there is none."""
     sentences = ({misconception.right for misconception in entry.undecided} for entry in graded)
     return next((right.pop() for right in sentences if len(right) == 1), "")
 
 
 def differing(rows: Iterable[Row], before: Mapping[str, Any]) -> Iterator[str]:
-    """The rows that are not as they were, with the criteria that differ. `before` are plain rows by name."""
+    """The rows that differ from `before`, plain rows by name, with the criteria that differ."""
     for row in rows:
         old, new = before.get(row.name), row.plain
         if old is None:

@@ -1,8 +1,7 @@
-"""What a class teaches the kit: drafts of known mistakes, made of functions that nothing explains (gradebook/class_statistics.py).
+"""Drafts misconceptions from unexplained functions that several submissions share (gradebook/class_statistics.py).
 
-A draft is text, outside the library. What it holds is a student's code: until a person has read it, it is run in the sandbox
-only, where it must reply as those did that it was made of. Accepting it puts the text into the library; from then on it is an
-entry like any other.
+A draft is a text outside the library that contains student code: until a person has read it, it runs only in the sandbox, where it
+must give the same responses as the original. Accepting it adds it to the library, as a misconception like any other.
 """
 
 import ast
@@ -23,7 +22,7 @@ from autograder.homework import kit, rubric
 from autograder.submissions.submission import Submission
 from autograder.values.source import parsed
 
-TRIED = 5  # members of a group that are played, the shortest first
+TRIED = 5  # members of a group to try, shortest first
 
 DRAFT = """\
 # A draft of a misconception that {size} submissions of a class share. Their calls fail in {criteria}.
@@ -46,7 +45,8 @@ DRAFT = """\
 
 
 def draft(grader: Grader, group: Group) -> tuple[str, str]:
-    """The name and the text of a group's draft; the text is "" where no member's function, alone, replies as the group does."""
+    """The name and the text of a draft for a group; the text is "" if no member's function, alone, gives the responses of the
+    group."""
     members = islice(group.values(), TRIED)
     member = next((member for member in members if member.source and replies_alike(grader, member)), None)
     name = f"learned_{shortest(group).responses[:8]}"
@@ -68,7 +68,7 @@ def _text(group: Group, member: Unexplained, name: str) -> str:
 
 
 def replies_alike(grader: Grader, member: Unexplained) -> bool:
-    """Whether a function's text, played in the sandbox beside correct dependencies and helpers, is wrong as the function was."""
+    """Whether a function's source, run in the sandbox with correct dependencies and helpers, gives the same wrong responses."""
     plan, module = grader.plan, rubric.current().module_of(member.function)
     tree = parsed(member.source)
     if tree is None:  # kept by an earlier version
@@ -96,9 +96,9 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
 
 
 def accept(file: Path) -> Path:
-    """Put a draft that a person has filled in into the library; returns the file that has it now.
+    """Add a completed draft to the library; returns its file.
 
-    Raises ArgumentsError, with the library as it was, for a text that is no entry: without its two sentences, for instance.
+    Raises ArgumentsError, and leaves the library unchanged, for an invalid text, such as one without its two sentences.
     """
     try:
         text = file.read_text(encoding="utf-8")

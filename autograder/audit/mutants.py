@@ -1,16 +1,14 @@
-"""Machine-made mistakes: each reference function, changed a little in one place, and held against the suites.
+"""Machine-made mutants: each reference function with one small change, graded by the suites.
 
-Beside the usual changes (another operator, another constant) these are the mistakes of array code: another axis, no
-`keepdims`, `sum` for `mean`, no `.copy()`, another array that has the same shape.
+In addition to the usual changes (another operator, another constant) these are the mistakes of array code: another axis, no
+`keepdims`, `sum` instead of `mean`, no `.copy()`, another array of the same shape.
 
-A mutant is killed when a call of any criterion is wrong (the plain rule, whatever the rubric says about charging). One that is
-right in all of them must be equivalent, that is, still right by the contract; equivalent_mutants.yaml says why, one line
-each, and nothing else may survive.
+A mutant is killed when a call of any criterion fails, whatever it costs. A survivor must be equivalent, that is, still right
+by the contract; equivalent_mutants.yaml says why, one line each, and nothing else may survive.
 
-Why ours on `ast`: cosmic-ray writes each mutant over the module and starts a test command for it; mutmut builds a package in
-which all mutants stand side by side, and forks its own pytest. Here a mutant is a case like any other, but it goes
-through the sandbox of a warm grader: some never end, or ask for more memory than there is. Nor do they make the mistakes of
-array code.
+Why our own, on `ast`: cosmic-ray writes each mutant over the module and starts a test command for it; mutmut builds a package
+with all mutants, and forks its own pytest. Here a mutant is a case like any other, run in the sandbox of a warm grader, since
+some never end or request too much memory. Neither tool makes the mistakes of array code.
 """
 
 import ast
@@ -34,13 +32,13 @@ CriterionScore = tuple[Case, frozenset[int]]
 
 
 def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[CriterionScore]:
-    """Grade mutants, in their order, in `jobs` processes; all of them unless some are chosen."""
+    """Grade mutants, in order, in `jobs` processes; by default all of them."""
     every = [m for module in rubrics.current().modules for m in mutants(module)] if chosen is None else list(chosen)
     yield from each(_grade, every, jobs, sandbox=True)
 
 
 def _grade(grader: Grader, mutant: Case) -> CriterionScore:
-    """By the plain rule, since what is charged elsewhere was seen all the same."""
+    """With the plain rule: a failing call counts even if it costs points elsewhere."""
     plan, module = grader.plan, mutant.module
     test_calls = (*plan.visible.get(module, ()), *plan.hidden.get(module, ()))
     with Runner.in_sandbox(grader.sandbox, plan, submission(mutant)) as runner:
@@ -51,7 +49,7 @@ def _grade(grader: Grader, mutant: Case) -> CriterionScore:
 
 
 def equivalent() -> dict[str, str]:
-    """Why each recorded mutant is equivalent, by its name."""
+    """Why each recorded mutant is equivalent, by name."""
     reasons = {}
     for function, entries in recorded(RECORD).items():
         for entry in entries:
@@ -61,7 +59,7 @@ def equivalent() -> dict[str, str]:
 
 
 def problems(graded: Iterable[CriterionScore]) -> list[str]:
-    """Survivors that are not recorded as equivalent, and mutants that are, though a criterion was lost."""
+    """Survivors that are not recorded as equivalent, and recorded ones that lose a criterion."""
     excused, lines = equivalent(), []
     for mutant, wrong in graded:
         if not wrong and mutant.name not in excused:
@@ -72,7 +70,7 @@ def problems(graded: Iterable[CriterionScore]) -> list[str]:
 
 
 def report(jobs: int | None = None) -> int:
-    """Grade all mutants and print what survives; the exit status is 1 if something does that should not."""
+    """Grade all mutants and print the survivors; the exit status is 1 if one is unexpected."""
     graded = list(run(jobs))
     wrong = problems(graded)
     for line in wrong:
@@ -86,7 +84,7 @@ def report(jobs: int | None = None) -> int:
 
 
 def mutants(module: str) -> list[Case]:
-    """Every mutant of the contract functions of a reference module, no two alike."""
+    """Every mutant of the contract functions of a reference module, without duplicates."""
     tree = ast.parse((kit.solutions() / f"{module}.py").read_text(encoding="utf-8"))
     functions = rubrics.current().modules[module].functions
     by_name: dict[str, Case] = {}
@@ -111,7 +109,7 @@ def of_function(module: str, function: ast.FunctionDef) -> Iterator[Case]:
 
 
 def named(function: str, before: str, after: str) -> str:
-    """The name of a mutant, which stays the same as long as the lines that it changes do; several lines are joined by "; "."""
+    """The name of a mutant, which depends only on the lines it changes; several lines are joined by "; "."""
     return f"{function}: {before}  ->  {after}"
 
 
@@ -125,7 +123,7 @@ def _is_python(source: str) -> bool:
 
 
 def undress(function: ast.FunctionDef) -> None:
-    """Leave out what no mutation is about: the docstring and the annotations."""
+    """Remove the docstring and the annotations."""
     if ast.get_docstring(function) is not None:
         del function.body[0]
     function.returns = None
@@ -134,7 +132,7 @@ def undress(function: ast.FunctionDef) -> None:
 
 
 def _sites(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Every node below `node` that may be exchanged, with the place where it hangs; what an error says is left out."""
+    """Every replaceable node below `node`, with its place; error messages are left out."""
     for name, value in [] if isinstance(node, ast.Raise) else ast.iter_fields(node):
         parts = enumerate(value) if isinstance(value, list) else [(None, value)]
         for place, part in parts:

@@ -23,13 +23,13 @@ from autograder.submissions.text import printable
 from autograder.submissions.uploads import Student, Upload, load
 
 NAME = "similar.json"
-NOISE = 15  # tokens below which a match is chance: a formula of this homework is that long
-GUARANTEE = 20  # tokens from which a match is always found
-COMMON = 0.1  # share of the submissions from which on a piece of code is what one writes
-SHOWN = 50  # pairs whose code is in the page; of fifty submissions with one text there are 1,225
-SAID = 10  # pairs that are named in the report and on the console
-OWN = 150  # characters of code of one's own, names left out, below which a share says nothing
-FEW = 3  # submissions that may share a piece all the same, in a small class
+NOISE = 15  # shorter matches are chance: a formula of this homework is that long
+GUARANTEE = 20  # longer matches are always found
+COMMON = 0.1  # code that more submissions have is common
+SHOWN = 50  # pairs with code in the page; fifty identical submissions make 1,225
+SAID = 10  # pairs listed in the report and on the console
+OWN = 150  # less own code, without names, makes a share meaningless
+FEW = 3  # or at least this many, in a small class
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Pair:
 
 @dataclass(frozen=True)
 class _Work:
-    """The code of a submission, and a fingerprint of each module; `whole` are those of long modules that others have word for
-    word, with what many have in common.
+    """The code of a submission, and a fingerprint of each module; `whole` are those of long modules that others have word for word,
+    including code that many have in common.
     """
 
     key: str
@@ -56,21 +56,21 @@ class _Work:
 
 
 def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
-    """Pairs of a run's submissions that share at least `least` of their own code, the most similar first.
+    """Pairs of submissions that share at least `least` of their own code, most similar first.
 
-    Raises ArgumentsError for a folder that is no run's, or without the library.
+    Raises ArgumentsError for a folder that is not a run, or without copydetect.
     """
     limits, modules = rubric.current().limits, rubric.current().modules
     texts = []
     for entry in listing(store.run_paths(out), out).entries:
         try:
             submission = load(entry, limits, accept_names=True)
-        except CommandError:  # grading has said so already
+        except CommandError:  # already reported by grading
             continue
         own = {name: submission.text(f"{name}.py").decode("utf-8", "replace") for name in modules}
         texts.append((entry, {name: text for name, text in own.items() if text}))
     works = _fingerprinted(texts)
-    # Nobody has copied from what they have handed in themselves.
+    # Two uploads of one student are not compared.
     people = {work.key: {identity for student in work.students for identity in student.identities} for work in works}
     pairs = [_pair(one, two) for one, two in combinations(works, 2) if people[one.key].isdisjoint(people[two.key])]
     likely = [pair for pair in pairs if pair.modules and pair.share >= least]
@@ -78,7 +78,7 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
 
 
 def _fingerprinted(submissions: Sequence[tuple[Upload, dict[str, str]]]) -> list[_Work]:
-    """The submissions, without what the handout gives and what many have written."""
+    """The submissions, without the code of the handout and code that many have written."""
     given = {name.removesuffix(".py"): text for name, text in sample.stubs().items()}
     handout = {name: set(_print(name, text).hashes) for name, text in given.items()}
     counts = {name: Counter[int]() for name in given}
@@ -116,12 +116,12 @@ def _pair(left: _Work, right: _Work) -> Pair:
         if first is second:
             shared += first.token_coverage
             modules.append(name)
-        elif first.hashes & second.hashes:  # most pairs share nothing, and are done with that
+        elif first.hashes & second.hashes:  # most pairs share nothing
             shared += _overlap(first, second)[0]
             modules.append(name)
     smaller = min(mine, theirs) if min(mine, theirs) >= OWN else 0
     order = list(rubric.current().modules)
-    # Of two that share little code of their own the smaller one decides: it may be all that was written.
+    # The smaller of two submissions decides: it may be all that was written.
     share = min(1.0, shared / smaller) if smaller else 0.0
     return Pair(left.key, right.key, share, tuple(sorted(modules, key=order.index)))
 
@@ -134,14 +134,14 @@ def _both(left: _Work, right: _Work, name: str) -> tuple[Any, Any]:
 
 
 def _overlap(first: Any, second: Any) -> tuple[int, Any]:
-    """Tokens that two fingerprints share, and where in the two texts."""
+    """Tokens that two fingerprints share, and their positions in the two texts."""
     from copydetect import compare_files
 
     tokens, _, places = compare_files(first, second)
     return int(tokens), places
 
 
-# What is made of it
+# Output
 
 
 def write(out: Path, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> None:
@@ -164,7 +164,7 @@ def write(out: Path, pairs: Sequence[Pair], works: Sequence[_Work], names: Mappi
 
 
 def notices(out: Path) -> list[str]:
-    """A sentence for each of the first pairs that an earlier `autograder similar` has found."""
+    """A sentence for each of the first pairs that an earlier `autograder similar` found."""
     try:
         pairs = json.loads((out / NAME).read_bytes())
         named = [
@@ -194,7 +194,7 @@ def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]
 
 
 def _side_by_side(first: _Work, second: _Work, name: str) -> list[list[tuple[str, bool]]]:
-    """The two texts of a module in parts, each with whether it is shared."""
+    """The two texts of a module in parts, each marked as shared or not."""
     _, places = _overlap(*_both(first, second, name))
     texts = (first.texts[name], second.texts[name])
     return [list(_parts(text, place)) for text, place in zip(texts, places, strict=True)]

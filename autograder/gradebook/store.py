@@ -1,8 +1,8 @@
-"""The folder of a run: `results/<key>.json`, one for each graded submission, in Gradescope's form.
+"""The folder of a run: `results/<key>.json`, one per graded submission, in Gradescope's format.
 
-A result is written completely or not at all. Beside the layers it holds the digests of the submission and the
-kit, so that a later run knows whether it still stands. Faults leave no result. `run.json` says as data what a run was asked to
-grade, and whose each submission is: tables are made for people and for other programs; no name is read back out of them.
+A result is written completely or not at all. It includes the digests of the submission and the kit, so that a later run knows
+whether it is still valid. Grader errors leave no result. `run.json` records the paths that a run was given, and the students
+of each submission: tables are for people and other programs; no name is read back from them.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ from autograder.submissions.uploads import Student, Upload
 
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
-NO_MODULES = (f"{INTEGRATION}.", f"{TESTS}.")  # how criteria begin that grade no module
-OLD = 3600  # seconds after which a half-written file is nobody's any more
+NO_MODULES = (f"{INTEGRATION}.", f"{TESTS}.")  # prefixes of criteria that grade no module
+OLD = 3600  # seconds after which a partial file is abandoned
 # Kinds of notes: on an upload as a whole; on what is there; of which one upload may have many, with one sentence for all.
 WHOLE = {"archive", "no_zip", "notebook", "zip_large", "zip_many", "zip_overlaps"}
 USABLE = {"accepted", "answer", "import", "misnamed", "replaced", "second", "unwritten"}
@@ -35,7 +35,7 @@ TOGETHER = {
     "misnamed": "not graded because of the file name: {}",
     "accepted": "graded despite the file name: {}",
 }
-REMARK = 500  # characters of what is said about an upload in a table
+REMARK = 500  # characters of a remark in a table
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Grade:
-    """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `empty` why there was
-    nothing in it to grade, `unusable` are modules without a file or with one that cannot be imported, `misnamed` are files under
-    another name than the one of a module, `accepted` those graded all the same, `unexplained` functions whose wrong results have
-    no known cause, `guesses` what was guessed in the notebook.
+    """A result without its messages: the input of tables and reports. `remark` is the note on the upload, `empty` why there
+    was nothing to grade, `unusable` are missing modules or those that cannot be imported, `misnamed` are misnamed files,
+    `accepted` those graded all the same, `unexplained` functions whose wrong results have no known cause, `guesses` the
+    predictions made in the notebook.
     """
 
     key: str
@@ -80,7 +80,7 @@ class Grade:
 
 
 def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
-    """Raises KeyError, TypeError or ValueError for a document that is no result."""
+    """Raises KeyError, TypeError or ValueError for an invalid document."""
     marks = tuple(_mark(test) for test in document["tests"])
     if not marks:
         raise ValueError("a result without criteria")
@@ -118,7 +118,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
 
 
 def _nothing(notes: Sequence[tuple[str, str, str]]) -> str:
-    """Why there is nothing to grade in an upload, by its notes: kind, path, text."""
+    """Why there is nothing to grade in an upload, from its notes: kind, path, text."""
     for kind, _, text in sorted(notes, key=lambda note: note[0] not in WHOLE):
         if kind not in USABLE and kind not in TOGETHER:
             return text if kind in WHOLE else f"None of its files can be used. {text}"
@@ -155,11 +155,11 @@ class Store:
         return self.results / f"{key}.json"
 
     def keys(self) -> set[str]:
-        """The submissions that have a result, of whatever run."""
+        """The submissions that have a result, of any run."""
         return {path.stem for path in self.results.glob("*.json") if not path.name.startswith(".")}
 
     def kept(self, key: str, stamp: Mapping[str, Any]) -> Grade | None:
-        """The grade of an earlier run, if everything that it depends on is as it was then."""
+        """The grade of an earlier run, if it is still valid."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             document = json.loads(self.path(key).read_bytes())
             if all(document["extra_data"][name] == value for name, value in stamp.items()):
@@ -167,13 +167,13 @@ class Store:
         return None
 
     def write(self, key: str, document: Document, stamp: Mapping[str, Any]) -> Grade:
-        """Raises OSError if it cannot be written; then what was there before is still there."""
+        """Raises OSError if it cannot be written; then the old result remains."""
         marked = {**document, "extra_data": {**stamp, **document["extra_data"]}}
         results.write_atomically(self.path(key), results.dump(marked))
         return grade_of(key, marked, time.time())
 
     def set_aside(self, key: str) -> None:
-        """Move the result of an earlier run away: it is not a result of this one."""
+        """Move the result of an earlier run away."""
         with contextlib.suppress(OSError):
             if self.path(key).exists():
                 (self.out / EARLIER).mkdir(exist_ok=True)
@@ -181,12 +181,12 @@ class Store:
 
 
 def documents(out: Path, keys: Iterable[str]) -> dict[str, Document]:
-    """Whole results, by key. Raises OSError or ValueError for one that cannot be read."""
+    """Whole results, by key. Raises OSError or ValueError for an unreadable one."""
     return {key: json.loads((out / RESULTS / f"{key}.json").read_bytes()) for key in keys}
 
 
 def run_folder(folder: Path) -> Path:
-    """The folder of a run, given itself or the folder of its results. Raises ArgumentsError for what is no run."""
+    """The folder of a run, given itself or its results folder. Raises ArgumentsError for anything else."""
     run = folder.absolute().parent if folder.name == RESULTS and (folder.absolute().parent / RUN).is_file() else folder
     if not (run / RUN).is_file():
         raise ArgumentsError(f"{folder}: not a run: it has no {RUN}; give the OUT of `autograder grade ... -o OUT`")
@@ -194,7 +194,7 @@ def run_folder(folder: Path) -> Path:
 
 
 def read_all(folder: Path) -> dict[str, Grade]:
-    """Every grade of a run. Raises ArgumentsError for a folder that is none, or with a file that is no result."""
+    """Every grade of a run. Raises ArgumentsError for a folder that is not a run, or an invalid result."""
     folder = run_folder(folder)
     paths = sorted(path for path in (folder / RESULTS).glob("*.json") if not path.name.startswith("."))
     if not paths:
@@ -213,7 +213,7 @@ def read_all(folder: Path) -> dict[str, Grade]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A student's total (None: no score), the submission that counts ("" for none), and what is in the total beside criteria."""
+    """A student's total (None: no score), the submission that counts ("" for none), and the part of the total beyond criteria."""
 
     submission: str
     student: Student
@@ -222,11 +222,11 @@ class Outcome:
 
 
 def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Upload], outcomes: Iterable[Outcome] = ()) -> None:
-    """Once before grading, and once more with what came of it. Raises OSError if it cannot be written."""
+    """Called before grading, and again with the outcomes. Raises OSError if it cannot be written."""
     students = {entry.key: [asdict(student) for student in entry.students] for entry in entries}
     document: Document = {"paths": [str(path.absolute()) for path in paths], "students": students}
     document["outcomes"] = [asdict(outcome) for outcome in outcomes]
-    text = json.dumps(document, indent=1) + "\n"  # ASCII: a path may hold bytes that are no UTF-8
+    text = json.dumps(document, indent=1) + "\n"  # ASCII: a path may have bytes that are not UTF-8
     results.write_atomically(out / RUN, text)
 
 
@@ -240,7 +240,7 @@ def students(out: Path) -> dict[str, tuple[Student, ...]]:
 
 
 def names(out: Path) -> dict[str, str]:
-    """Whose each submission is, as the roster has it, else as the export."""
+    """The student of each submission, from the roster, else from the export."""
     owners = {key: [student.name for student in who] for key, who in students(out).items()}
     counting: dict[str, list[str]] = {}
     for outcome in outcomes(out):
@@ -249,7 +249,7 @@ def names(out: Path) -> dict[str, str]:
 
 
 def outcomes(out: Path) -> list[Outcome]:
-    """The outcome of each student; empty for a run that has not ended, and without a readable file."""
+    """The outcome of each student; empty for an unfinished run, and without a readable file."""
     try:
         return [
             Outcome(entry["submission"], Student(**entry["student"]), entry["total"], tuple(entry["reasons"]))
@@ -260,7 +260,7 @@ def outcomes(out: Path) -> list[Outcome]:
 
 
 def run_paths(out: Path) -> list[Path]:
-    """The paths that the run was given. Raises ArgumentsError for a folder that is no run's."""
+    """The paths that the run was given. Raises ArgumentsError for a folder that is not a run."""
     out = run_folder(out)
     try:
         return [Path(path) for path in json.loads((out / RUN).read_bytes())["paths"]]

@@ -1,14 +1,14 @@
 """The fork server: a small process that has imported NumPy and nothing secret, and forks the student processes.
 
-Requests arrive on the control socket, each a line of JSON, and are answered with one, which also says how much processor time
-the server itself has "spent" since the answer before:
-    {"seconds": n, "extensions": names}, with a descriptor: start a process, which imports these extension modules as well
+Requests arrive on the control socket, each a line of JSON. Each answer is a line of JSON too, and includes the processor time
+that the server itself has "spent" since the last one:
+    {"seconds": n, "extensions": names}, with a descriptor: start a process that imports these extension modules too
                   -> {"pid": n} or {"no_room": why files cannot be written}
-    {}: end it    -> {"seconds": processor time, "why": what it was killed for, or ""}
+    {}: end it    -> {"seconds": processor time, "why": why it was killed, or ""}
 One process is alive at a time.
-The first message of a student's process is its own: empty once it is confined, else why it cannot be. What happens before
-that is no fault of the student's. Without fork, this process becomes the student process itself. What children must not load
-later, since files can then no longer be mapped, is loaded here: every extension module but the rare ones.
+A student's process first sends a message of its own: empty once it is confined, else the error, which no student causes. Without
+fork, this process becomes the student process itself. Children cannot map files later, so every extension module except the rare
+ones is loaded here.
 """
 
 import contextlib
@@ -35,10 +35,10 @@ from autograder.sandbox.connection import Connection
 from autograder.sandbox.layers import Confinement, kernel, landlock, resources, seccomp
 from autograder.sandbox.student import session
 
-# Extension modules that take 2.5 ms to load, or memory that every process would have to copy; each with a pattern of the files that
-# may need it.
+# Extension modules that take 2.5 ms to load, or memory that every process would copy; each with a pattern of the files that may
+# need it.
 RARE_EXTENSIONS = {"_asyncio": rb"asyncio", "_tkinter": rb"tkinter|turtle", "nis": rb"\bnis\b"}
-WATCH_SECONDS = 0.05  # between two looks at what the processes use up
+WATCH_SECONDS = 0.05  # between two checks of the processes
 MAX_REQUEST = 4096  # bytes
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
 
@@ -48,9 +48,9 @@ def main(essential: frozenset[str]) -> None:
     os.umask(0o077)
     settings = Confinement(**json.loads(sys.argv[1]))
     control = socket.socket(fileno=int(sys.argv[2]))
-    sys.argv[:] = sys.orig_argv[:] = [""]  # they say where the kit lies
+    sys.argv[:] = sys.orig_argv[:] = [""]  # they contain the path of the kit
     _preload_extensions(() if settings.has("fork") else RARE_EXTENSIONS)
-    # What every student process may read: the submission, the interpreter and NumPy, without other packages.
+    # Every student process may read the submission, the interpreter and NumPy, but no other packages.
     exactly, roots = _places(settings)
     readable = [*map(Path, exactly), *landlock.without(roots, [Path(place) for place in settings.closed_places])]
     _import_only_from(settings.view)
@@ -64,16 +64,16 @@ def main(essential: frozenset[str]) -> None:
     if settings.has("seccomp"):
         seccomp.filter_program()
     gc.collect()
-    gc.freeze()  # children then share this memory for good, since the collector does not write to it
-    gc.set_threshold(100_000)  # few processes live long enough to collect anything: 5 % of their processor time
+    gc.freeze()  # children then share this memory, since the collector does not write to it
+    gc.set_threshold(100_000)  # few processes live long enough to need collection, which takes 5 % of their time
     server.serve()
 
 
 def _preload_extensions(rare: Iterable[str]) -> None:
-    """Load what could not be loaded later: extension modules are mapped, and mapping files is refused."""
+    """Load what could not be loaded later: mapping files will be blocked."""
     for name in ("fft", "linalg", "random"):
         importlib.import_module(f"numpy.{name}")
-    thread = threading.Thread(target=int)  # its end makes the C library load what it needs to end threads
+    thread = threading.Thread(target=int)  # the C library loads code when a thread ends
     thread.start()
     thread.join()
     for file in sorted(os.listdir(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))):
@@ -92,7 +92,7 @@ def _load(extension: str) -> None:
 
 
 def _places(settings: Confinement) -> tuple[list[str], list[str]]:
-    """Where lies what may be read: places that are readable as a whole, and those with other packages among them."""
+    """The readable places: those readable as a whole, and those with other packages in between."""
     numpy_folder = os.path.dirname(numpy.__file__)
     roots = _SYSTEM_FILES if settings.view else (*_library_paths(), *_SYSTEM_FILES)
     exactly = [settings.submission, settings.view or numpy_folder, numpy_folder + ".libs"]
@@ -105,7 +105,7 @@ def _library_paths() -> list[str]:
 
 
 def _import_only_from(view: str) -> None:
-    """Let imports find the standard library, NumPy and the submission, through `view` where the real place is closed."""
+    """Let imports find the standard library, NumPy and the submission, through `view` if the real place is unreachable."""
     numpy_folder, stdlib = os.path.dirname(numpy.__file__), os.path.dirname(os.__file__)
     paths = _library_paths()
     if view:
@@ -117,9 +117,9 @@ def _import_only_from(view: str) -> None:
         paths = [moved[stdlib]]
     sys.path[:] = paths
     for name in [name for name in sys.modules if name.split(".")[0] in ("autograder", "msgpack")]:
-        del sys.modules[name]  # student code finds what it would find at home: the standard library and NumPy
+        del sys.modules[name]  # student code finds only the standard library and NumPy, as at home
     sys.path_importer_cache.clear()
-    importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now: behind Landlock they cannot be listed
+    importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now: Landlock will forbid it
 
 
 def _moved(place: str, moved: dict[str, str]) -> str:
@@ -134,13 +134,13 @@ class Server:
 
     def __init__(self, control: socket.socket, settings: Confinement, essential: frozenset[str], readable: list[Path]):
         self.control, self.settings, self.essential = control, settings, essential
-        self.alive = 0  # the process that is alive
+        self.alive = 0  # the present process
         self.killed = ""  # why it was killed
         self.rules = landlock.rules(readable, Path(settings.writable)) if settings.has("landlock") else -1
-        self.counted = time.process_time()  # the part of it that has been told
+        self.counted = time.process_time()  # the part that has been reported
 
     def serve(self) -> None:
-        """Answer requests until the grader has gone, with or without a farewell."""
+        """Answer requests until the grader is gone."""
         while True:
             if self.alive and not select.select([self.control], [], [], WATCH_SECONDS)[0]:
                 self._watch()
@@ -163,7 +163,7 @@ class Server:
         self._confined(self.settings.seconds, self.control)
 
     def _request(self) -> tuple[dict[str, Any] | None, int]:
-        """The next request and the descriptor that comes with it, -1 for none; no request when the grader has gone."""
+        """The next request and its descriptor, -1 for none; None when the grader is gone."""
         try:
             data, descriptors, _, _ = socket.recv_fds(self.control, MAX_REQUEST, 1)
         except OSError:
@@ -195,10 +195,10 @@ class Server:
             resources.close_all_but(descriptor, self.rules)
             self._confined(seconds, socket.socket(fileno=descriptor))
         finally:
-            os._exit(1)  # whatever happens, the server's own code is not run twice
+            os._exit(1)  # never continue the server's own code
 
     def _confined(self, seconds: int, own_end: socket.socket) -> None:
-        """Confine this process, say that it is, and serve the grader. Never returns."""
+        """Confine this process, report it, and serve the grader. Never returns."""
         connection = Connection(own_end, self.settings.message)
         try:
             layers.apply(self.settings, self.rules, seconds)
@@ -219,7 +219,7 @@ class Server:
         return {"seconds": seconds, "why": self.killed}
 
     def _watch(self) -> None:
-        """Kill a process that takes too much of what no limit of the kernel bounds, also while nobody calls it."""
+        """Kill a process that uses too much of anything without a kernel limit, even while no call runs."""
         if not self.settings.has("limits"):
             return
         if workspace.usage(self.settings.writable) + workspace.unlinked(self.alive) > self.settings.disk:

@@ -1,8 +1,7 @@
-"""What a message holds: plain data and raw arrays in MessagePack.
+"""The encoding of messages: plain data and raw arrays in MessagePack.
 
-Nothing is ever unpickled. Whatever arrives is bounded in size, count and nesting, and anything unexpected raises WireError.
-A value that is not plain data travels as an Opaque: a word from OPAQUE_KINDS, so that a message about it contains nothing that
-the student's code chose.
+Nothing is unpickled. Messages are bounded in size, count and nesting, and anything unexpected raises WireError. A value that is not
+plain data travels as an Opaque: a word of OPAQUE_KINDS, so that no text of the student's code gets into a message.
 """
 
 import math
@@ -35,7 +34,7 @@ _ARRAY, _SCALAR, _OPAQUE, _HANDLE, _KEPT, _BY_COLUMNS = range(6)  # MessagePack'
 
 
 class WireError(Exception):
-    """What arrived is not a message, or came at the wrong time."""
+    """An invalid or unexpected message."""
 
 
 class Disconnected(WireError):
@@ -47,7 +46,7 @@ TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of 
 
 @dataclass(frozen=True)
 class CallbackHandle:
-    """A callback argument: with its code, or with the number by which the grader calls it (callbacks.py)."""
+    """A callback argument: its code, or the number by which the grader calls it (callbacks.py)."""
 
     id: int
     code: bytes = b""
@@ -55,9 +54,9 @@ class CallbackHandle:
 
 @dataclass(frozen=True)
 class Kept:
-    """An object that the student's process still has: of call `call`, the result or an argument, or something within.
+    """An object that the student's process still has: the result or an argument of call `call`, or a part of it.
 
-    path[0] is "result", or the position or the keyword of an argument; further entries go into tuples, lists and dicts.
+    path[0] is "result", or the position or the keyword of an argument; further entries lead into tuples, lists and dicts.
     """
 
     call: int
@@ -65,10 +64,9 @@ class Kept:
 
 
 def encode(value: Any, from_grader: bool = False) -> bytes:
-    """Bytes for None, bool, int, float, str, arrays, and lists, tuples (which arrive as lists, see TUPLE) and dicts of them.
+    """Encode None, bool, int, float, str, arrays, and lists, tuples (which arrive as lists, see TUPLE) and dicts of them.
 
-    An array of the grader's arrives by columns if it lies in memory by columns; all others arrive by rows. Raises WireError
-    for anything else.
+    The grader's column-major arrays stay column-major; all others arrive row-major. Raises WireError for anything else.
     """
     try:
         extend = _extend_by_columns if from_grader else _extend
@@ -79,7 +77,7 @@ def encode(value: Any, from_grader: bool = False) -> bytes:
 
 
 def marked(value: Any) -> Any:
-    """The value with its tuples in the form in which they arrive as tuples."""
+    """The value with its tuples marked, so that they arrive as tuples."""
     if isinstance(value, tuple):
         return [TUPLE, *map(marked, value)]
     if isinstance(value, list):
@@ -108,14 +106,14 @@ def _extend(value: Any) -> msgpack.ExtType:
 
 @lru_cache(1024)
 def _head(dtype: "np.dtype[Any]", shape: tuple[int, ...]) -> bytes:
-    """What precedes the entries of an array."""
+    """The header of an array."""
     if dtype not in CODES or len(shape) > MAX_AXES:
         raise TypeError(f"an array of {dtype} cannot be sent")
     return bytes((CODES[dtype], len(shape))) + _SHAPES[len(shape)].pack(*shape)
 
 
 def decode(data: bytes, from_grader: bool = False) -> Any:
-    """The value in `data`; WireError if it is anything else than exactly one well-formed value.
+    """Decode `data`; WireError unless it is exactly one well-formed value.
 
     Only the grader sends kept objects and callbacks. Its messages are not counted.
     """
@@ -137,7 +135,7 @@ def decode(data: bytes, from_grader: bool = False) -> Any:
 
 
 def message_of(data: bytes) -> list[Any]:
-    """What a student's process says: a list that begins with a word; WireError for anything else."""
+    """A message of a student's process: a list that begins with a word; WireError for anything else."""
     parts = decode(data)
     if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
         raise WireError("not a message")
@@ -149,7 +147,7 @@ def _listed(parts: list[Any]) -> Any:
 
 
 def _counted(value: Any, depth: int, left: int) -> int:
-    """How many more values a message may hold after this one."""
+    """How many more values a message may contain after this one."""
     left -= 1
     if type(value) in _CONTAINERS:
         if depth == 0 or len(value) > left:
@@ -162,7 +160,7 @@ def _counted(value: Any, depth: int, left: int) -> int:
 
 
 def count(value: Any) -> int:
-    """How many values a decoded message holds, containers among them."""
+    """The number of values of a decoded message, including containers."""
     return MAX_VALUES - _counted(value, MAX_NESTING, MAX_VALUES)
 
 
@@ -202,13 +200,13 @@ def _array(data: bytes) -> "np.ndarray[Any, Any]":
 
 
 def extent(shape: tuple[int, ...]) -> int:
-    """The number of entries, where an axis of length zero counts as one: NumPy refuses to widen an empty array of 2**62 rows."""
+    """The number of entries, with axes of length zero counted as one: NumPy refuses to widen an empty array of 2**62 rows."""
     return math.prod(filter(None, shape))
 
 
 @lru_cache(1024)
 def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
-    """The dtype, the shape and the number of bytes of an array with this head."""
+    """The dtype, the shape and the number of bytes of an array with this header."""
     code, ndim = head[:2] if head else (len(DTYPES), 0)
     if code >= len(DTYPES) or ndim > MAX_AXES:
         raise ValueError("an unknown dtype or too many axes")
@@ -219,5 +217,5 @@ def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
 
 
 def kind(message: bytes) -> str:
-    """The word that a message of our own making begins with (a short list, a short text), found without decoding the rest."""
+    """The first word of one of our own messages (a short list, a short text), without decoding the rest."""
     return message[2 : 2 + (message[1] & 31)].decode("ascii", "replace") if len(message) > 1 else ""

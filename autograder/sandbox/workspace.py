@@ -1,7 +1,7 @@
-"""What a student's process writes and leaves behind, files and processes: how much it is, and how it is removed.
+"""The files and processes that a student's process leaves behind: measures and removes them.
 
-Runs in the fork server. Trees may be hostile: too deep for recursion, paths too long for one system call, folders that may
-not be read, new entries while one looks. Links are never followed.
+Runs in the fork server. Trees may be hostile: too deep for recursion, paths too long for one system call, unreadable folders,
+entries that appear meanwhile. Links are never followed.
 """
 
 import contextlib
@@ -19,36 +19,36 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import subprocess
 
-MAX_SWEEP_SECONDS = 20  # for the processes that one has left behind
-QUIET_ROUNDS = 3  # without a new process, after which all of them are found
+MAX_SWEEP_SECONDS = 20  # for the processes left behind
+QUIET_ROUNDS = 3  # without a new process, after which all have been found
 MAX_ENTRIES = 2000  # more entries than this in the temporary folder count as a full disk
 
 
 def renew(temporary: str, submission: str, uid: int) -> None:
     """A fresh temporary folder for the next process, with links to the data of the submission; raises OSError."""
     writable = os.path.dirname(temporary)
-    clear(writable)  # something of the process before it may not have gone at once
+    clear(writable)  # files of the last process may have remained
     os.mkdir(temporary, 0o700)
     os.chmod(temporary, 0o700)  # whatever the umask is
     if uid:
         os.chown(temporary, uid, uid)
     else:
         with contextlib.suppress(OSError):
-            os.chmod(submission, 0o750)  # the student's user may be ours, and have closed it
-    for entry in os.scandir(submission):  # data that code opens by its bare name
+            os.chmod(submission, 0o750)  # a process with our user may have closed it
+    for entry in os.scandir(submission):  # data files that code opens by their names
         if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
             os.symlink(entry.path, os.path.join(temporary, entry.name))
 
 
 def clear(folder: str) -> None:
-    """Leave nothing in a folder that a student's process could write to."""
+    """Empty a folder that a student's process could write to."""
     with contextlib.suppress(OSError):
         os.chmod(folder, 0o711)  # the student's user may be ours, and have closed it
     empty(folder)
 
 
 def usage(folder: str) -> float:
-    """Bytes that a folder takes up; infinite where it has too many entries or hides some."""
+    """The bytes in a folder; infinite if it has too many entries or unreadable ones."""
     total, seen, waiting = 0.0, 0, [folder]
     while waiting:
         try:
@@ -69,7 +69,7 @@ def usage(folder: str) -> float:
 
 
 def unlinked(pid: int) -> float:
-    """Bytes of the files without a name that a process holds open, as far as this one may see them."""
+    """The bytes of unlinked files that a process holds open, as far as visible."""
     total = 0.0
     with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
         for entry in entries:
@@ -81,22 +81,22 @@ def unlinked(pid: int) -> float:
 
 
 def _bytes(status: os.stat_result) -> int:
-    """The size, or what the blocks take up if that is more: there may be some beyond the end of a file."""
+    """The size, or that of the blocks if larger: blocks can exist beyond the end of a file."""
     return max(status.st_size, 512 * getattr(status, "st_blocks", 0))
 
 
 def memory(pid: int) -> int:
-    """Bytes of memory that a process has for itself, its page tables included; 0 where the platform does not say."""
+    """The bytes of a process's private memory, including page tables; 0 if unknown."""
     with contextlib.suppress(OSError, IndexError, ValueError):
         status = Path(f"/proc/{pid}/status").read_text()
-        # Not the pages of files, which every process of the machine may share.
+        # Without file pages, which are shared.
         kinds = ("RssAnon:", "RssShmem:", "VmPTE:")
         return 1024 * sum(int(status.partition(kind)[2].split(maxsplit=1)[0]) for kind in kinds)
     return 0
 
 
 def empty(folder: str) -> bool:
-    """Remove everything in a folder, whatever its depth, length and permissions; False if something stays."""
+    """Remove everything in a folder, whatever its depth, length and permissions; False if something remains."""
     try:
         if os.rmdir in os.supports_dir_fd:
             _empty(os.open(folder, os.O_RDONLY))
@@ -109,13 +109,13 @@ def empty(folder: str) -> bool:
 
 
 def _empty(here: int) -> None:
-    """Down to a folder without folders, up again, removing it: no path is ever longer than one name.
+    """Descend to a folder without folders, ascend, remove it: no path is longer than one name.
 
-    Each folder is looked at once: to begin anew after each of its folders would take seconds for some thousands of them.
+    Each folder is listed once: restarting after each of thousands of folders would take seconds.
     """
     names: list[str] = []
     try:
-        left = [_folders(here)]  # of this folder and of those above it, the folders that are still there
+        left = [_folders(here)]  # the remaining folders of this folder and of those above it
         while left[-1] or names:
             if left[-1]:
                 names.append(left[-1].pop())
@@ -149,7 +149,7 @@ def _folders(here: int) -> list[str]:
 
 
 def open_folders() -> list[str]:
-    """Where everybody may write."""
+    """World-writable folders."""
     paths = []
     for place in ("/", "/dev", "/run", "/var", "/var/lib", "/var/spool", "/mnt", "/srv", "/opt"):
         with contextlib.suppress(OSError), os.scandir(place) as entries:
@@ -161,7 +161,7 @@ def open_folders() -> list[str]:
 
 
 def strays(uid: int) -> None:
-    """Remove what a student's user has put where everybody may write."""
+    """Remove files of a student's user from world-writable folders."""
     for folder in open_folders():
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
             for entry in [e for e in entries if e.stat(follow_symlinks=False).st_uid == uid]:
@@ -173,16 +173,16 @@ def strays(uid: int) -> None:
 
 
 def threads(pid: int) -> int:
-    """How many threads a process has, 0 where the platform does not say."""
+    """The number of threads of a process, 0 if unknown."""
     with contextlib.suppress(OSError, IndexError, ValueError):
         return int(_fields(pid)[17])
     return 0
 
 
 def end(pid: int, uid: int) -> float:
-    """Kill a child, its group, whatever they have started, and all else of its user; returns its seconds of processor time.
+    """Kill a child, its group, all their descendants, and everything else of its user; returns its seconds of processor time.
 
-    Processes that have escaped from it are descendants of this one by now.
+    Escaped processes are descendants of this one by now.
     """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -191,14 +191,14 @@ def end(pid: int, uid: int) -> float:
     while _children(os.getpid()):
         if uid:
             _kill_all_of(uid)
-        for escaped in _killed(_descendants):  # a parent comes before its children, which it leaves to this process
+        for escaped in _killed(_descendants):  # parents first: their children then become ours
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(escaped, 0)
     return used.ru_utime + used.ru_stime
 
 
 def end_family(single: "subprocess.Popen[bytes]", temporary: str) -> None:
-    """Kill a student's process that has no fork server above it, its group, and whatever has the same temporary folder."""
+    """Kill a student's process without a fork server, its group, and every process with the same temporary folder."""
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(single.pid, signal.SIGKILL)
@@ -210,10 +210,10 @@ def end_family(single: "subprocess.Popen[bytes]", temporary: str) -> None:
 
 
 def _killed(appeared: Callable[[Container[int]], Iterable[int]]) -> list[int]:
-    """Stop the processes of a family until no new one has appeared for a while, then kill them all.
+    """Stop the processes of a family until no new one appears for a while, then kill them all.
 
-    Processes that fork and end cannot be killed one by one: each has a successor before it is hit. A stopped one forks no more.
-    `appeared` looks for processes besides the known ones; each is stopped before the next is looked for.
+    Processes that fork and exit cannot be killed one by one: each has a successor before it is hit. A stopped one no longer forks.
+    `appeared` finds processes besides the known ones; each is stopped before the search continues.
     """
     family, quiet, end = dict[int, None](), 0, time.monotonic() + MAX_SWEEP_SECONDS
     while quiet < QUIET_ROUNDS and time.monotonic() < end:
@@ -239,7 +239,7 @@ def _stop(pid: int) -> None:
 
 
 def _descendants(known: Container[int]) -> Iterator[int]:
-    """The descendants of this process that are not known yet. Those of each are looked up after it has been stopped."""
+    """The unknown descendants of this process. Those of each are listed after it has been stopped."""
     waiting = [os.getpid()]
     while waiting:
         for child in _children(waiting.pop()):
@@ -254,7 +254,7 @@ def _children(pid: int) -> set[int]:
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             found.update(map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split()))
-    except FileNotFoundError:  # it has just ended, or this kernel has no such file
+    except FileNotFoundError:  # it has ended, or this kernel has no such file
         for entry in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError, IndexError):
                 if int(_fields(int(entry))[1]) == pid:
@@ -263,12 +263,12 @@ def _children(pid: int) -> set[int]:
 
 
 def _in_folder(temporary: str, others: set[int], known: Container[int]) -> Iterator[int]:
-    """The processes with a temporary folder that are not known yet, nor among the `others`, which this keeps up to date."""
+    """The unknown processes with a temporary folder, except the `others`, which this updates."""
     import psutil
 
     pids = psutil.pids()
-    others.intersection_update(pids)  # a number may come again
-    for pid in sorted(pids, reverse=True):  # the youngest first: it is the one that goes on forking
+    others.intersection_update(pids)  # pids are reused
+    for pid in sorted(pids, reverse=True):  # the youngest first: it is the one that still forks
         if pid in others or pid in known:
             continue
         if _environment(pid).get("TMPDIR") == temporary:
@@ -288,7 +288,7 @@ def _environment(pid: int) -> dict[str, str]:
 
 
 def _kill_all_of(uid: int) -> None:
-    """Kill every process of a user at once, which no process can outrun by starting others."""
+    """Kill every process of a user at once; no process can outrun this by forking."""
     killer = os.fork()
     if killer == 0:
         try:

@@ -1,4 +1,4 @@
-"""Which names the statements of a file bind, found without running it."""
+"""Finds the names that the statements of a file bind, without running it."""
 
 import ast
 import os
@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 
 def exported_names(path: str, seen: tuple[str, ...] = ()) -> list[str]:
-    """The names in `__all__`, or else every public name that the top level binds; [] for what is no Python file.
+    """The names in `__all__`, or every public name that the top level binds; [] for invalid source.
 
     `seen` are the files that lead here by `import *`.
     """
@@ -30,7 +30,7 @@ def exported_names(path: str, seen: tuple[str, ...] = ()) -> list[str]:
 
 
 def bound_names(statements: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Every name that statements bind in their own scope, with the module that an import takes it from ("*": all of it)."""
+    """Every name that statements bind in their own scope, with the module of an import ("*": all its names)."""
     waiting: list[ast.AST] = list(statements)
     while waiting:
         node = waiting.pop(0)

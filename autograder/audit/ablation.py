@@ -75,7 +75,7 @@ RULES: Mapping[str, Any] = {
     "grading.scoring:_Scoring._is_charged_nowhere": _constant(False),
     "feedback.observations:dependence": _constant(""),
     "feedback.other_arguments:others": _constant(()),
-    "feedback.messages:_Lost._otherwise_wrong": _constant(None),
+    "feedback.messages:Message.fails_otherwise": property(_constant(None)),
 }
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,22 +18,31 @@ from autograder.values.display import display, function_source, literal, pair
 LONGEST = 3000  # characters of a result
 
 
-def counterexample(
-    call_result: CallResult,
-    named: bool = False,
-    examples: Sequence[CallResult] = (),
-    label: str = "For example",
-    outcomes: Sequence[ProbeResult] = (),
-) -> str:
-    """A failing public example: the call, the result, the expected result, and how they differ.
+@dataclass(frozen=True)
+class Counterexample:
+    """A failing public example: the call as code, and sentences on how the values differ."""
 
-    `named`: a misconception is named already, so only the difference of the values is described. `examples` are all public examples
-    of the same function, `outcomes` the results of the probes of this one. `label` comes first.
-    """
-    block = "```python\n" + lines(call_result).replace("```", "'''") + "\n```"
-    observation = differs_by(call_result) if named else observe(call_result, examples, outcomes)
-    said = " ".join(filter(None, (form_of_example(call_result), observation)))
-    return f"**{label}:**\n\n{block}" + (f"\n\n{said}" if said else "")
+    code: str
+    said: tuple[str, ...]
+    is_alike: bool
+
+    @classmethod
+    def of(
+        cls,
+        call_result: CallResult,
+        is_named: bool = False,
+        examples: Sequence[CallResult] = (),
+        outcomes: Sequence[ProbeResult] = (),
+        is_alike: bool = True,
+    ) -> "Counterexample":
+        """`is_named`: a misconception is named already, so only the difference is described.
+
+        `examples` are all public examples of the same function, `outcomes` the results of the probes. `is_alike`: it fails like the call
+        that the message begins with.
+        """
+        observation = differs_by(call_result) if is_named else observe(call_result, examples, outcomes)
+        said = tuple(filter(None, (form_of_example(call_result), observation)))
+        return cls(lines(call_result).replace("```", "'''"), said, is_alike)
 
 
 def lines(call_result: CallResult) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.feedback.sentences import seen, sentence
+from autograder.feedback.sentences import sentence
 from autograder.grading import scoring
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Result
@@ -114,7 +114,7 @@ def _diagnosis(graded: CriterionScore, call_results: Iterable[CallResult]) -> It
 
 
 def _mistake(misconception: Misconception, graded: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:
-    if seen(misconception):
+    if misconception.is_observed:
         yield f"observed: {misconception.does}"
         return
     if not misconception.right:

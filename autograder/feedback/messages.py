@@ -1,299 +1,255 @@
-"""The message of a criterion: the call, the result, the likely mistake, and what to read.
+"""The message of a criterion: the facts that decide which sentences of messages.j2 apply.
 
-A message about a hidden criterion contains nothing that the student's code could have chosen: only the built-in name of an error, a
-line of the student's own file, the name of a misconception, and our own sentences. Values are shown for public inputs only,
-and come from a process that had received no hidden input. Each thing is said once, under the first lost criterion with the same
-visibility; the others refer to it.
+Values are shown for public inputs only, and come from a process that had received no hidden input. Each thing is said once, under
+the first lost criterion with the same visibility; the others refer to it.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
 
-from autograder.feedback import integration, student_tests
-from autograder.feedback.counterexamples import counterexample
-from autograder.feedback.sentences import (
-    about_call,
-    analysis,
-    briefly,
-    lowered,
-    named,
-    needed,
-    seen,
-    sentence,
-    undecided,
-    unwritten,
-)
-from autograder.feedback.summary import no_answer
-from autograder.feedback.text import listed
+from autograder.feedback import integration
+from autograder.feedback.counterexamples import Counterexample
+from autograder.feedback.sentences import paragraphs, unwritten
 from autograder.feedback.visibility import may_name, tells_as_much
 from autograder.grading.call_results import CallResult
-from autograder.grading.grader import ModuleResult, Result
+from autograder.grading.grader import Result
 from autograder.grading.probes import is_unsteady
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import rubric
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION
-from autograder.submissions.submission import Submission
 from autograder.values.differences import REMEMBERED, UNSTEADY
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
-AT_HOME = "This is the worked example in the docstring of `{function}`. Run it on your own computer and compare."
-PUBLIC_IS_RIGHT = "Your function passes all the small public examples. Try other shapes, other values and edge cases."
-ANOTHER = "There is at least one more mistake."
-TOO_LITTLE = "Not checked yet: fix more of the functions in this module first."
 
 
 def message(graded: CriterionScore, result: Result) -> str:
     """The message of one criterion, in Markdown; "" if there is nothing to say."""
-    counted = graded.criterion.counted
-    notice = f"This criterion {counted}\n" if counted else ""
-    return "\n".join(filter(None, (notice, _message(graded, result))))
+    text = paragraphs("message", Message(graded, result))
+    return f"{text}\n" if text else ""
 
 
-def _message(graded: CriterionScore, result: Result) -> str:
-    criterion = graded.criterion
-    module = next((m for m in result.modules if m.module == criterion.module), None)
-    if criterion.module != INTEGRATION and module is not None and module.broken is not None:
-        return f"`{criterion.module}.py` could not be used: see the message at the top.\n"
-    if criterion.feedback == "score":
-        if graded.passed or criterion.counted:
-            return ""
-        # A missing answer is not a wrong answer.
-        return f"{no_answer(graded.call_result) or 'Not correct yet. Only the score is shown for this criterion.'}\n"
-    if graded.tests is not None:
-        return student_tests.told(graded.tests, result.submission)
-    if criterion.module == INTEGRATION:
-        return integration.told(graded, result) if graded.blamed or not graded.passed else ""
-    if graded.passed:
-        return _earned(graded)
-    assert module is not None
-    if said := unwritten(graded.call_result, result.submission):
-        return f"{said}\n"
-    call_result = graded.call_result
-    if (
-        call_result is not None
-        and call_result.response.error is not None
-        and call_result.response.error.hint == "missing"
-    ):
-        return f"{sentence(call_result)}\n"
-    if criterion.visible and module.at_once is not None:
-        module = module.at_once
-    lost = _Lost.of(graded, module, result.submission)
-    paragraphs = (paragraph(lost) for paragraph in (AGAIN if lost.told and not lost.new else PARAGRAPHS))
-    return "\n\n".join(filter(None, paragraphs)) + "\n"
+class Message:
+    """The facts about one criterion that the templates use; None or empty if a sentence does not apply."""
 
+    def __init__(self, graded: CriterionScore, result: Result):
+        self.graded, self.criterion, self.submission, self.result = graded, graded.criterion, result.submission, result
+        self.is_integration = graded.criterion.module == INTEGRATION
+        own = next((m for m in result.modules if m.module == graded.criterion.module), None)
+        self.is_broken = not self.is_integration and own is not None and own.broken is not None
+        is_at_once = own is not None and own.at_once is not None and graded.criterion.visible and not graded.passed
+        self.module = own.at_once if own is not None and is_at_once else own
+        self.call = (
+            graded.call_result if graded.call_result is not None and graded.call_result.failure is not None else None
+        )
+        of = graded.call_result.target if graded.call_result is not None else next(iter(graded.misconceptions), None)
+        self.function = of.function if of is not None else ""
+        self.unwritten = unwritten(graded.call_result, result.submission)
+        error = graded.call_result.response.error if graded.call_result is not None else None
+        self.is_missing = error is not None and error.hint == "missing"
 
-def _earned(graded: CriterionScore) -> str:
-    """The message of a criterion that is earned although calls fail."""
-    if graded.blamed and graded.why == "right":
-        names = listed([f"`{name}`" for name in graded.blamed])
-        lacks = needed(graded.call_result) if graded.call_result is not None else ""
-        needs = f"`{_function(graded)}` needs {lacks}; " if lacks else ""
-        return f"Awarded: {needs}with a correct {names} in place of yours, this works.\n"
-    if graded.why != "elsewhere":
-        return ""
-    single = len({misconception.same for misconception in graded.misconceptions}) < 2
-    if not graded.charged:
-        return f"Awarded: the failing calls come from {'a mistake' if single else 'mistakes'} counted under another criterion.\n"
-    again = bool(graded.misconceptions) and all(
-        graded.criterion.id in misconception.criteria for misconception in graded.misconceptions
-    )
-    charged = [rubric.current().criteria[name] for name in graded.charged]
-    places = [f"`{criterion.id}`" for criterion in charged if may_name(graded.criterion, criterion)]
-    under = f"under {' and '.join(places)}" if places else "elsewhere"
-    if not again:  # the mistake may have another effect in these calls
-        return f"Awarded: the failing calls come from {'a mistake' if single else 'mistakes'} counted {under}.\n"
-    said = f"Awarded: {'this mistake is' if single else 'these mistakes are'} already counted {under}."
-    return " ".join(filter(None, (said, briefly(graded.misconceptions, _function(graded))))) + "\n"
+    # Earned
 
+    @property
+    def is_single(self) -> bool:
+        return len({misconception.same for misconception in self.graded.misconceptions}) < 2
 
-# Lost criteria
-
-
-def _earlier(graded: CriterionScore, module: ModuleResult) -> Iterator[CriterionScore]:
-    """The lost criteria of the module before this one that are shown as early."""
-    for earlier in module.graded:
-        if earlier.criterion.id == graded.criterion.id:
-            return
-        if not earlier.passed and tells_as_much(graded.criterion, earlier.criterion):
-            yield earlier
-
-
-@dataclass(frozen=True)
-class _Lost:
-    """A lost criterion, and the paragraphs of its message; each is "" if there is nothing to say.
-
-    `before` are the mistakes under earlier criteria that this one has too: `told` are its own among them, `new` its others.
-    `example` is the public example that shows them; `place` is the criterion that shows it already.
-    """
-
-    graded: CriterionScore
-    module: ModuleResult
-    before: dict[str, str]
-    told: tuple[Misconception, ...]
-    new: tuple[Misconception, ...]
-    example: CallResult | None
-    place: str
-
-    @classmethod
-    def of(cls, graded: CriterionScore, module: ModuleResult, submission: Submission) -> "_Lost":
-        before, examples = dict[str, str](), dict[CallResult, str]()
-        for earlier in _earlier(graded, module):
-            for misconception in earlier.misconceptions:
-                before.setdefault(misconception.id, earlier.criterion.id)
-            shown = _example(earlier)
-            if shown is not None and not unwritten(earlier.call_result, submission):
-                examples.setdefault(shown, earlier.criterion.id)
-        told = tuple(misconception for misconception in graded.misconceptions if misconception.id in before)
-        new = tuple(misconception for misconception in graded.misconceptions if misconception.id not in before)
-        example = _example(graded)
-        place = examples.get(example, "") if example else ""
-        if (place or graded.blamed) and example is not None and not _alike(example, graded.call_result):
-            example, place = None, ""  # it shows another symptom there, or that of a helper
-        return cls(graded, module, before, told, new, example, place)
-
-    def again(self) -> str:
-        """Every mistake is described under another criterion."""
-        places = " and ".join(dict.fromkeys(f"`{self.before[misconception.id]}`" for misconception in self.told))
-        what = briefly(self.told, _function(self.graded))
-        return f"Same {'mistake' if len(self.told) == 1 else 'mistakes'} as under {places}: {what}"
-
-    def what(self) -> str:
-        """What was called and what is wrong with the result, unless a later paragraph says so."""
-        graded, call_result = self.graded, self.graded.call_result
-        example = None if self.place else self.example
-        if call_result is None or call_result.failure is None:
-            return "" if graded.misconceptions else TOO_LITTLE
-        if graded.misconceptions and all(map(seen, graded.misconceptions)):
-            return ""
-        of_form = call_result.failure.kind in ("type", "length", "shape", "dtype")
-        if of_form and example is not None and _alike(example, call_result):
-            return ""  # the example shows the result
-        # The example names a line of another call: two lines in one message would be confusing.
-        raises = example is not None and (example.response.error is not None or example.response.ended is not None)
-        said = about_call(f"`{call_result.target.function}`", sentence(call_result, place=not raises))
-        wrong = self._otherwise_wrong() if graded.why == "unexplained" else None
-        return f"{said} In another call, {lowered(sentence(wrong, place=False))}" if wrong is not None else said
-
-    def _otherwise_wrong(self) -> CallResult | None:
-        """A call of the criterion that fails in another way than the first, if neither is explained."""
-        first = self.graded.call_result
-        if self.graded.why not in ("unexplained", "form") or self.graded.blamed or first is None:
-            return None
-        if first.failure is not None and first.failure.kind == "overwritten":
-            return None  # later calls may return what was written
-        own = (r for r in self.module.call_results if r.test_call.criterion == self.graded.criterion.id)
-        others = (r for r in own if r.target == first.target and r.failure is not None and not _alike(r, first))
-        # A call that needs other calls may pass without them.
-        return next((r for r in others if not r.test_call.needs), None)
-
-    def beside(self) -> str:
-        names = listed([f"`{name}`" for name in self.graded.blamed])
-        shown = "; the example shows your own version" if self.example is not None and not self.place else ""
-        return f"This was tested with a correct {names} in place of yours{shown}." if names else ""
-
-    def first(self) -> str:
-        files = [f"`{name}.py`" for name in self.graded.fix_first]
-        if not files:
-            return ""
-        are = "is" if len(files) == 1 else "are"
-        module = f"`{self.graded.criterion.module}.py`"
-        return f"{module} uses {' and '.join(files)}, which {are} wrong or missing: fix {files[0]} first."
-
-    def named(self) -> str:
-        begun = bool(self.what()) or self.example is not None
-        return named(self.new, _function(self.graded) if begun else "", self.graded.at_least) if self.new else ""
-
-    def as_before(self) -> str:
-        said = [f"{misconception.does} (See `{self.before[misconception.id]}`.)" for misconception in self.told]
-        return f"**Already reported:** {' '.join(said)}" if said else ""
-
-    def another(self) -> str:
-        wrong = self._otherwise_wrong() if self.graded.why == "form" else None
-        if wrong is not None and wrong.failure is not None and wrong.failure.kind in OF_VALUE:
-            return f"In another call of `{wrong.target.function}`, {lowered(sentence(wrong, place=False))}"
-        return ANOTHER if self.graded.misconceptions and self.graded.undecided else ""
-
-    def undecided(self) -> str:
-        return undecided(self.graded.undecided)
-
-    def shown(self) -> str:
-        if self.example is None:
-            return ""
-        if self.place:  # it may show another mistake than the ones named here
-            return f"A failing call is shown under `{self.place}`."
-        label = "For example" if _alike(self.example, self.graded.call_result) else "Another failing call"
-        outcomes = self.module.probe_results.get(self.example.test_call, ())
-        examples = _examples(self.example, self.module)
-        return counterexample(self.example, _is_named(self.graded), examples, label, outcomes)
-
-    def at_home(self) -> str:
-        call_result = self._record_without_example()
-        if call_result is None or self.graded.criterion.looks_at != "examples" or self.graded.depends:
-            return ""
-        return AT_HOME.format(function=call_result.target.function)
-
-    def _unsteady(self) -> bool:
-        """Whether a public call of the function returned different results."""
-        target = self.graded.call_result.target if self.graded.call_result is not None else None
-        return any(
-            is_unsteady(own) for test_call, own in self.module.probe_results.items() if test_call.target == target
+    @property
+    def is_same_mistake(self) -> bool:
+        """Whether the mistake that costs points elsewhere is known to be the one in these calls."""
+        misconceptions, name = self.graded.misconceptions, self.criterion.id
+        return (
+            bool(self.charged)
+            and bool(misconceptions)
+            and all(name in misconception.criteria for misconception in misconceptions)
         )
 
-    def public(self) -> str:
-        """What the public examples show about a failure that none of them has."""
-        call_result, graded = self._record_without_example(), self.graded
-        if call_result is None or call_result.failure is None or _is_named(graded) or graded.blamed:
+    @property
+    def charged(self) -> tuple[str, ...]:
+        return self.graded.charged
+
+    @property
+    def charged_places(self) -> list[str]:
+        return [name for name in self.charged if may_name(self.criterion, rubric.current().criteria[name])]
+
+    # Lost
+
+    @cached_property
+    def _earlier(self) -> list[CriterionScore]:
+        """The lost criteria of the module before this one that are shown as early."""
+        every = self.module.graded if self.module is not None else ()
+        before = takewhile(lambda graded: graded.criterion.id != self.criterion.id, every)
+        return [g for g in before if not g.passed and tells_as_much(self.criterion, g.criterion)]
+
+    @cached_property
+    def before(self) -> dict[str, str]:
+        """The mistakes reported under earlier criteria, each with the first of these."""
+        return {m.id: graded.criterion.id for graded in self._earlier[::-1] for m in graded.misconceptions}
+
+    @property
+    def told(self) -> tuple[Misconception, ...]:
+        return tuple(misconception for misconception in self.graded.misconceptions if misconception.id in self.before)
+
+    @property
+    def new(self) -> tuple[Misconception, ...]:
+        return tuple(
+            misconception for misconception in self.graded.misconceptions if misconception.id not in self.before
+        )
+
+    @property
+    def places(self) -> str:
+        return " and ".join(dict.fromkeys(f"`{self.before[misconception.id]}`" for misconception in self.told))
+
+    @cached_property
+    def place(self) -> str:
+        """The earlier criterion under which the example is shown."""
+        shown = {
+            _example(g): g.criterion.id
+            for g in self._earlier[::-1]
+            if unwritten(g.call_result, self.submission) is None
+        }
+        return shown.get(_example(self.graded), "") if self.example is not None else ""
+
+    @cached_property
+    def example(self) -> CallResult | None:
+        """The public example that shows what is wrong."""
+        example = _example(self.graded)
+        elsewhere = any(
+            _example(g) is example and unwritten(g.call_result, self.submission) is None for g in self._earlier
+        )
+        if example is None or _alike(example, self.graded.call_result) or not (elsewhere or self.graded.blamed):
+            return example
+        return None  # it shows another symptom there, or that of a helper
+
+    @cached_property
+    def says_failure(self) -> bool:
+        """Whether the message describes the failure; not if a later paragraph does."""
+        if self.call is None or self.call.failure is None:
+            return False
+        if self.graded.misconceptions and all(
+            misconception.is_observed for misconception in self.graded.misconceptions
+        ):
+            return False
+        of_form = self.call.failure.kind in ("type", "length", "shape", "dtype")
+        return not (of_form and self.example is not None and not self.place and _alike(self.example, self.call))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files whose lines are reported: two lines of different calls in one message would be confusing."""
+        example = None if self.place else self.example
+        raises = example is not None and (example.response.error is not None or example.response.ended is not None)
+        return () if raises or self.call is None else (f"{self.call.target.module}.py",)
+
+    @cached_property
+    def fails_otherwise(self) -> CallResult | None:
+        """A call of the criterion that fails in another way than the first, if neither is explained."""
+        first = self.call
+        if (
+            self.graded.why not in ("unexplained", "form")
+            or self.graded.blamed
+            or first is None
+            or first.failure is None
+        ):
+            return None
+        if first.failure.kind == "overwritten":
+            return None  # later calls may return what was written
+        others = (
+            r for r in self._call_results if r.test_call.criterion == self.criterion.id and r.target == first.target
+        )
+        # A call that needs other calls may pass without them.
+        return next(
+            (r for r in others if r.failure is not None and not _alike(r, first) and not r.test_call.needs), None
+        )
+
+    @property
+    def fails_otherwise_in_value(self) -> CallResult | None:
+        other = self.fails_otherwise if self.graded.why == "form" else None
+        return other if other is not None and other.failure is not None and other.failure.kind in OF_VALUE else None
+
+    @property
+    def fix_first(self) -> list[str]:
+        return [f"{name}.py" for name in self.graded.fix_first]
+
+    @property
+    def counterexample(self) -> Counterexample:
+        assert self.example is not None and self.module is not None
+        is_named = any(misconception.right for misconception in self.graded.misconceptions)
+        outcomes = self.module.probe_results.get(self.example.test_call, ())
+        is_alike = _alike(self.example, self.graded.call_result)
+        return Counterexample.of(self.example, is_named, self._public(self.example), outcomes, is_alike)
+
+    @property
+    def is_worked_example(self) -> bool:
+        return self._lacks_example and self.criterion.looks_at == "examples" and not self.graded.depends
+
+    @property
+    def result_depends(self) -> str:
+        """Whether the result of a public call depends on earlier calls, or on chance."""
+        if self.call is None or not self._lacks_example or self._is_explained:
             return ""
-        examples = _examples(call_result, self.module)
-        wrong = sum(example.failure is not None for example in examples)
-        if self._unsteady():  # one random result may be right by chance
-            return REMEMBERED if graded.depends and wrong > 1 else UNSTEADY
-        if wrong:
-            return REMEMBERED if graded.depends else ""
+        wrong = sum(example.failure is not None for example in self._public(self.call))
+        probe_results = self.module.probe_results if self.module is not None else {}
+        if any(is_unsteady(own) for test_call, own in probe_results.items() if test_call.target == self.call.target):
+            return REMEMBERED if self.graded.depends and wrong > 1 else UNSTEADY  # one result may be right by chance
+        return REMEMBERED if self.graded.depends and wrong else ""
+
+    @property
+    def passes_public_calls(self) -> bool:
+        """Whether only calls that cannot be shown fail."""
+        call = self.call
+        if (
+            call is None
+            or call.failure is None
+            or not self._lacks_example
+            or self._is_explained
+            or self.criterion.visible
+        ):
+            return False
         # The worked examples of the docstrings are public calls too.
         criteria = rubric.current().criteria
-        own = (r for r in self.module.call_results if r.target == call_result.target and r.test_call.criterion)
-        if any(r.failure is not None and criteria[r.test_call.criterion].looks_at == "examples" for r in own):
-            return ""
-        located = any(misconception.does for misconception in graded.misconceptions)
-        called = call_result.response.error is None or call_result.response.error.hint != "signature"
-        silent = located or not called or call_result.failure.kind not in OF_VALUE or graded.criterion.visible
-        return PUBLIC_IS_RIGHT if examples and not silent else ""
+        public = [r for r in self._call_results if r.target == call.target]
+        worked = [r for r in public if r.test_call.criterion and criteria[r.test_call.criterion].looks_at == "examples"]
+        is_called = call.response.error is None or call.response.error.hint != "signature"
+        located = any(misconception.does for misconception in self.graded.misconceptions)
+        passing = self._public(call)
+        if not passing or any(r.failure is not None for r in (*passing, *worked)):
+            return False
+        return is_called and not located and call.failure.kind in OF_VALUE
 
-    def read(self) -> str:
-        call_result = self.graded.call_result
-        if self.place:
-            return ""
-        if self.new:
-            return f"**Read:** {analysis(self.new)}"
-        if call_result is None:
-            return f"**Read:** the docstrings in `{self.graded.criterion.module}.py`"
-        return f"**Read:** the docstring of `{call_result.target.function}` in `{call_result.target.module}.py`"
+    @property
+    def _lacks_example(self) -> bool:
+        return self.call is not None and self.example is None and self.criterion.feedback == "full"
 
-    def _record_without_example(self) -> CallResult | None:
-        call_result = self.graded.call_result
-        if self.example is not None or self.graded.criterion.feedback != "full" or call_result is None:
-            return None
-        return call_result if call_result.failure is not None else None
+    @property
+    def _is_explained(self) -> bool:
+        return any(misconception.right for misconception in self.graded.misconceptions) or bool(self.graded.blamed)
 
+    @property
+    def _call_results(self) -> tuple[CallResult, ...]:
+        return self.module.call_results if self.module is not None else ()
 
-# The paragraphs of a lost criterion, in order; the first row if all its mistakes are under other criteria already.
-AGAIN = (_Lost.again, _Lost.another, _Lost.undecided)
-PARAGRAPHS = (
-    _Lost.what,
-    _Lost.beside,
-    _Lost.first,
-    _Lost.named,
-    _Lost.as_before,
-    _Lost.another,
-    _Lost.undecided,
-    _Lost.shown,
-    _Lost.at_home,
-    _Lost.public,
-    _Lost.read,
-)
+    def _public(self, call_result: CallResult) -> list[CallResult]:
+        """The public examples of the same function."""
+        return [own for own in self._call_results if not own.test_call.criterion and own.target == call_result.target]
+
+    # All modules together
+
+    @property
+    def causes(self) -> list[str]:
+        return [f"{name}.py" for name in integration.causes(self.graded, self.result)]
+
+    @property
+    def named_modules(self) -> list[str]:
+        return [f"{name}.py" for name in self.graded.blamed if integration.may_be_named(name, self.graded, self.result)]
+
+    @property
+    def not_importable(self) -> list[str]:
+        return [f"{name}.py" for name in integration.not_importable(self.graded, self.result)]
+
+    @property
+    def every_file(self) -> tuple[str, ...]:
+        return tuple(rubric.current().files)
 
 
 def _alike(example: CallResult, call_result: CallResult | None) -> bool:
@@ -307,15 +263,6 @@ def _error(call_result: CallResult) -> str:
     return call_result.response.error.kind if call_result.response.error is not None else ""
 
 
-def _is_named(graded: CriterionScore) -> bool:
-    """Whether more than the line of a mistake is known."""
-    return any(misconception.right for misconception in graded.misconceptions)
-
-
-def _function(graded: CriterionScore) -> str:
-    return graded.call_result.target.function if graded.call_result is not None else graded.misconceptions[0].function
-
-
 def _example(graded: CriterionScore) -> CallResult | None:
     """The public example that a message shows."""
     shown, call_result = graded.shown, graded.call_result
@@ -325,8 +272,3 @@ def _example(graded: CriterionScore) -> CallResult | None:
     return (
         shown if (call_result.failure.kind in ONLY_FORM) <= (shown.failure.kind == call_result.failure.kind) else None
     )
-
-
-def _examples(example: CallResult, module: ModuleResult) -> list[CallResult]:
-    """The public examples of the function of an example, as they first ran."""
-    return [r for r in module.call_results if not r.test_call.criterion and r.target == example.target]

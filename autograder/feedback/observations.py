@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.feedback.other_arguments import others, right_for
+from autograder.feedback.sentences import line
 from autograder.grading.call_results import CallResult
 from autograder.grading.probes import ProbeResult, is_unsteady, moved, part
 from autograder.grading.thresholds import FEW
@@ -64,7 +65,7 @@ def _right_with(outcomes: Sequence[ProbeResult]) -> str:
     """The changes of the call that make its result right."""
     right = (outcome.probe.change for outcome in outcomes[1:] if outcome.call_result.failure is None)
     words = dict.fromkeys(filter(None, right))
-    return f"The same call is correct with {', and with '.join(list(words)[:FEW])}." if words else ""
+    return line("right_with", list(words)[:FEW]) if words else ""
 
 
 def _returned(call_result: CallResult) -> bool:
@@ -168,7 +169,7 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
     yours_ever = np.where((right == 1) & (yours == 0), again, yours)
     for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
         if (first == 1).any() and (second == 0).all():
-            yield 0, _sentence(leaf, part, mine)
+            yield 0, line("depends", leaf, f"your {part}", mine)
             return
     if not all(entries):
         return
@@ -178,7 +179,7 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
     for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
         where = _where(((first == 1).any(axis=1) & (second == 0).all(axis=1)).reshape(shape))
         if where:
-            yield 1, _sentence(f"{where} of {leaf}", part, mine)
+            yield 1, line("depends", f"{where} of {leaf}", f"your {part}", mine)
             return
     given = np.shape(pairs[0][1])
     if len(shape) != 2 or len(given) != 2:
@@ -189,7 +190,7 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
     for i, j in np.ndindex(shape[0], given[0]):
         for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
             if (first[i, j] == 1).any() and (second[i, j] == 0).all():
-                yield 2, _sentence(f"row {i} of {leaf}", part, mine, f"row {j} of ")
+                yield 2, line("depends", f"row {i} of {leaf}", f"row {j} of your {part}", mine)
                 return
 
 
@@ -209,9 +210,3 @@ def _where(mask: Array) -> str:
 
 def _listed(singular: str, plural: str, places: Sequence[str]) -> str:
     return f"{singular if len(places) == 1 else plural} {' and '.join(places)}"
-
-
-def _sentence(what: str, result: str, yours: bool, row: str = "") -> str:
-    """`yours`: the student's result moves and the right one does not; else the reverse."""
-    moves = "changed, but should not have" if yours else "stayed the same, but should have changed"
-    return f"When only {what} was changed, {row}your {result} {moves}."

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from autograder.feedback.sentences import line
 from autograder.grading.call_results import TestCall
 from autograder.grading.probes import Arguments, arguments, plain
 from autograder.homework import reference
 from autograder.values.compare import equal
 from autograder.values.tree import leaves
-
-RIGHT = "Your result would be correct"
 
 
 @lru_cache(maxsize=1024)
@@ -63,16 +62,16 @@ def _calls(
 ) -> Iterator[tuple[str, Callable[[], Any], bool]]:
     """The sentence, the call, and whether it is plain: the likeliest mix-ups first."""
     for words, changed in plain(test_call.target.function, given):
-        yield f"{RIGHT} with {words}.", partial(function, **changed), True
+        yield line("right_for", words), partial(function, **changed), True
         if words.endswith("one larger"):
-            shifted = f"{RIGHT} with {words}, without the first row of that result."
+            shifted = line("right_for", f"{words}, without the first row of that result")
             yield shifted, partial(lambda given: function(**given)[1:], changed), True
     truth = isinstance(test_call.expected, np.ndarray) and test_call.expected.dtype.kind == "b"
     for words, changed in _changes(function, given, not truth and not isinstance(test_call.expected, bool | np.bool_)):
-        yield f"{RIGHT} with {words}.", partial(function, **changed), False
+        yield line("right_for", words), partial(function, **changed), False
     for name, value in given.items():
         if isinstance(value, np.ndarray):
-            yield f"Your result is the argument `{name}`, unchanged.", partial(copy, value), True
+            yield line("unchanged", name), partial(copy, value), True
 
 
 def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> Iterator[tuple[str, Arguments]]:

@@ -1,43 +1,35 @@
-"""Sentences about one failing call, in words that the student's code cannot choose; and about misconceptions.
-
-A sentence about a hidden call has the kind of failure, what the docstring says instead, and the built-in name of an error and its
-line. Results are shown for public examples only.
-"""
+"""Renders the sentences of messages.j2, and finds the facts about calls that decide which of them apply."""
 
 import inspect
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
 
+import jinja2
+
+from autograder.feedback.text import listed
 from autograder.grading.call_results import CallResult, Target
 from autograder.homework import reference, rubric
 from autograder.homework.library import Misconception
-from autograder.sandbox.messages import Ended, Error
+from autograder.homework.rubric import TESTS_FILE
+from autograder.sandbox.messages import Ended
 from autograder.submissions.submission import Submission
-from autograder.values.changes import WORK_ON_COPIES, in_words
-from autograder.values.differences import FORMS, KEEP_DTYPE, form, kind_of, what_returns
-from autograder.values.errors import advice, missing, no_such_call
-from autograder.values.source import definitions, is_stub, twice
+from autograder.submissions.text import printable
+from autograder.values import changes, differences, errors
+from autograder.values.source import definitions, is_stub, text_lines, twice
 
-# Of "call" and "import".
-ENDED = {
-    "deadline": "The {what} took too long and was stopped{where}.",
-    "crash": "Python itself stopped during the {what} (os._exit, a crash in C code, or very deep recursion).",
-    "disk": "The {what} wrote more to its temporary folder than the limit allows.",
-    "memory": "The {what} needed more memory than the limit allows. Look for an array that is far larger than the result.",
-    "spent": "The {what} was skipped: earlier ones used up the time limit of this module or of the submission, or stopped "
-    "Python too often. First fix the code that is too slow or stops Python.",
-    "protocol": "The {what} returned far more data than any result here needs, or data that could not be read.",
-}
-FAULTS = {
-    "value": "It returned wrong values.",
-    "no_error": "It returned a result instead of raising the ValueError that the docstring requires.",
-    "changed": "It modified one of its arguments. Work on a copy instead.",
-    "changed_later": "One of its arguments was modified after the call.",
-    "unsteady": "The same call returned a different result the second time: the function keeps state between calls.",
-    "overwritten": "An array it returned earlier changed later, because it shares memory with another array. Return a new array.",
-    "shared": "The result shares memory with an argument; the docstring requires a new array.",
-}
+
+def paragraphs(macro: str, *arguments: object) -> str:
+    """A macro of messages.j2 as Markdown paragraphs."""
+    rendered = str(getattr(_templates(), macro)(*arguments))
+    return re.sub(r"\n(?: *\n)+", "\n\n", rendered).strip()
+
+
+def line(macro: str, *arguments: object) -> str:
+    """A macro of messages.j2 on one line."""
+    return " ".join(paragraphs(macro, *arguments).split())
 
 
 def sentence(call_result: CallResult, place: bool = True, files: tuple[str, ...] = ()) -> str:
@@ -45,208 +37,143 @@ def sentence(call_result: CallResult, place: bool = True, files: tuple[str, ...]
 
     `place`: whether to name the line of an error, in the module's own file or in `files`.
     """
-    assert call_result.failure is not None
-    own = (f"{call_result.target.module}.py", *files) if place else ()
-    if call_result.response.ended is not None:
-        return ended(call_result.response.ended, own)
-    if call_result.response.error is not None and call_result.failure.kind == "raised":
-        return _raised(call_result.response.error, call_result, own)
-    if call_result.failure.kind in FORMS:
-        said = f"the docstring says {returns(call_result.target) or kind_of(call_result.test_call.expected)}"
-        kind = call_result.failure.kind
-        return f"{FORMS[kind]}{_part(call_result)}; {KEEP_DTYPE if kind == 'dtype' else said}."
-    if call_result.failure.kind in ("changed", "changed_later") and call_result.response.changed:
-        return _changed(call_result)
-    return FAULTS[call_result.failure.kind]
-
-
-def about_call(function: str, said: str) -> str:
-    """A sentence of `sentence` that names the called function."""
-    return f"{function}{said[2:]}" if said.startswith("It ") else f"{function} was called. {said}"
-
-
-def lowered(said: str) -> str:
-    """A sentence as the continuation of another one."""
-    return said[:1].lower() + said[1:]
-
-
-def _part(call_result: CallResult) -> str:
-    """ " for `var`" if only that part of a tuple is wrong; "" for the whole result."""
-    found = re.match(r"part \[(\d+)\]", call_result.failure.text if call_result.failure else "")
-    names = call_result.test_call.parts
-    return f" for {f'`{names[int(found[1])]}`' if names else found[0]}" if found else ""
-
-
-def form_of_example(call_result: CallResult) -> str:
-    """What is wrong with the type, shape or dtype of a public example's result, which is shown; "" if nothing."""
-    test_call = call_result.test_call
-    if call_result.failure is None or call_result.failure.kind not in FORMS:
-        return ""
-    returned = returns(call_result.target)
-    return form(
-        test_call.expected,
-        test_call.counted(call_result.response.value),
-        test_call.allowed,
-        test_call.rules.dtype,
-        returned,
-        test_call.parts,
-    )
+    return line("failure", call_result, (f"{call_result.target.module}.py", *files) if place else ())
 
 
 def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
     """How a call, or an import, ended the student's process; `files` are those whose lines may be named."""
-    loop = where(end.file, end.line, files, "in the loop on line")
-    loop += ": look for an infinite loop" * bool(end.line)
-    return ENDED.get(end.why, ENDED["crash"]).format(what=what, where=loop)
+    return line("ended", end, files, what)
 
 
-def unwritten(call_result: CallResult | None, submission: Submission) -> str:
-    """A sentence about a function that computes nothing, according to its source; "" for others."""
+@cache
+def _templates() -> Any:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "line": lambda text: " ".join(text.split()),
+        "lowered": lambda text: text[:1].lower() + text[1:],
+        "code": lambda names: [f"`{name}`" for name in names],
+        "listed": listed,
+        "alike": alike,
+        "all_observed": lambda misconceptions: all(misconception.is_observed for misconception in misconceptions),
+        "code_of": code_of,
+    }
+    facts = (lacking, returns, part_of, parameters, changed, answer_problem)
+    environment.globals |= {function.__name__: function for function in facts}
+    environment.globals |= {
+        "FORMS": differences.FORMS,
+        "KEEP_DTYPE": differences.KEEP_DTYPE,
+        "TESTS_FILE": TESTS_FILE,
+        "WORK_ON_COPIES": changes.WORK_ON_COPIES,
+        "advice": errors.advice,
+        "first_function": lambda: next(iter(reference.functions())),
+        "kind_of": differences.kind_of,
+        "missing": errors.missing,
+        "no_such_call": errors.no_such_call,
+    }
+    return environment.get_template("messages.j2").module
+
+
+def alike(misconceptions: Iterable[Misconception], by: str = "same") -> list[list[Misconception]]:
+    """The misconceptions in groups of the same one, which several functions may have."""
+    groups: dict[Any, list[Misconception]] = {}
+    for misconception in misconceptions:
+        groups.setdefault(getattr(misconception, by), []).append(misconception)
+    return list(groups.values())
+
+
+def unwritten(call_result: CallResult | None, submission: Submission) -> str | None:
+    """A hint about a function whose source computes nothing, "" for none; None for a function that computes something or does not
+    accept its arguments.
+    """
     if call_result is None or (
         call_result.response.error is not None and call_result.response.error.hint == "signature"
     ):
-        return ""
-    return _stubs(submission.text(f"{call_result.target.module}.py")).get(call_result.target.function, "")
+        return None
+    return _stubs(submission.text(f"{call_result.target.module}.py")).get(call_result.target.function)
 
 
 @lru_cache(8)
 def _stubs(text: bytes) -> dict[str, str]:
-    """The sentences about all functions of a file that compute nothing, read once for all criteria."""
-    every = definitions(text).items()
-    return {name: f"`{name}` is not written yet. {twice(name, own)}".strip() for name, own in every if is_stub(own[-1])}
+    """The functions of a file that compute nothing, each with a hint if it is defined twice."""
+    return {name: twice(name, own) for name, own in definitions(text).items() if is_stub(own[-1])}
 
 
-def lacking(call_result: CallResult) -> str:
+def lacking(call_result: CallResult | None) -> str:
     """The unimplemented or missing contract function of the same module that a call needs; "" if none."""
-    error = call_result.response.error
-    if error is None or error.kind not in ("NotImplementedError", "NameError"):
+    error = call_result.response.error if call_result is not None else None
+    if call_result is None or error is None or error.kind not in ("NotImplementedError", "NameError"):
         return ""
     name = next(iter(error.passed), "")
     others = set(rubric.current().modules[call_result.target.module].functions) - {call_result.target.function}
     return name if name in others else ""
 
 
-def needed(call_result: CallResult) -> str:
-    """What a call lacks, as "`softmax`, which is not written yet"; "" if nothing."""
-    name, error = lacking(call_result), call_result.response.error
-    if not name or error is None:
-        return ""
-    why = f"`{call_result.target.module}.py` does not have" if error.kind == "NameError" else "is not written yet"
-    return f"`{name}`, which {why}"
-
-
-def where(file: str, line: int, files: tuple[str, ...], place: str = "on line") -> str:
-    """ " on line 3 of `file.py`", if the file is one of these and the line is known."""
-    return f" {place} {line} of `{file}`" if file in files and line else ""
-
-
-def _raised(error: Error, call_result: CallResult, files: tuple[str, ...]) -> str:
-    function, module = call_result.target.function, call_result.target.module
-    if error.hint == "missing":
-        return missing(function, module)
-    if error.hint == "signature":
-        return no_such_call(function, ", ".join(inspect.signature(reference.functions()[function]).parameters))
-    if call_result.unwritten:
-        return f"It still raises NotImplementedError{where(error.file, error.line, files)}."
-    if needed(call_result):
-        return f"It needs {needed(call_result)}."
-    raised = f"It raised {error.kind}{where(error.file, error.line, files)}"
-    if call_result.test_call.rules.error:
-        return f"{raised}, but the docstring requires a {call_result.test_call.rules.error}."
-    return f"{raised}. {advice(error.kind, error.text)}".strip()
-
-
-# What the docstring says
-
-
 def returns(target: Target) -> str:
     """What the docstring of a function says about its result, as a clause; "" if nothing."""
-    return what_returns(inspect.getdoc(reference.functions()[target.function]) or "")
+    return differences.what_returns(inspect.getdoc(reference.functions()[target.function]) or "")
 
 
-# What has changed
+def parameters(target: Target) -> list[str]:
+    return list(inspect.signature(reference.functions()[target.function]).parameters)
 
 
-def _changed(call_result: CallResult) -> str:
-    names = list(inspect.signature(reference.functions()[call_result.target.function]).parameters)
-    test_call = call_result.test_call
+def part_of(call_result: CallResult) -> str:
+    """The only wrong part of a tuple; "" if the whole result is wrong."""
+    found = re.match(r"part \[(\d+)\]", call_result.failure.text if call_result.failure else "")
+    names = call_result.test_call.parts
+    return (f"`{names[int(found[1])]}`" if names else found[0]) if found else ""
+
+
+def changed(call_result: CallResult) -> str:
+    """The arguments that changed, and how; positions and paths are the grader's, so the student's code cannot choose them."""
+    names, test_call = parameters(call_result.target), call_result.test_call
     if test_call.kind == "call":
         names = [*names[: len(test_call.args)], *test_call.kwargs]  # arguments by keyword are counted after the others
-    # Positions and paths are those of the grader's arguments, so the student's code cannot choose them.
-    said = in_words(names, call_result.response.changed)
-    # A call may have changed them before it raised an error.
-    seen = "After the call, its arguments were modified" if test_call.kind == "changes" else "It modified its arguments"
-    return f"{seen}: {said}. {WORK_ON_COPIES}"
+    return changes.in_words(names, call_result.response.changed)
 
 
-# Misconceptions in words: what the code does, and what it should do
+def form_of_example(call_result: CallResult) -> str:
+    """What is wrong with the type, shape or dtype of a public example's result, which is shown; "" if nothing."""
+    test_call = call_result.test_call
+    if call_result.failure is None or call_result.failure.kind not in differences.FORMS:
+        return ""
+    value, said = test_call.counted(call_result.response.value), returns(call_result.target)
+    return differences.form(test_call.expected, value, test_call.allowed, test_call.rules.dtype, said, test_call.parts)
 
 
-def named(misconceptions: Sequence[Misconception], function: str = "", at_least: bool = False) -> str:
-    """The full text of misconceptions, as paragraphs. Other functions than `function` are named.
+def code_of(number: int, submission: Submission) -> str:
+    """A line of the student's tests as code in Markdown; "" if there is no such line."""
+    lines = text_lines(submission.text(TESTS_FILE))
+    return printable(lines[number - 1].strip(), " ", 100).replace("`", "'") if 0 < number <= len(lines) else ""
 
-    The same mistake in two functions is described once, and so is a common correction. For a repair (repair.py) only the line is
-    known.
+
+def answer_problem(call_result: CallResult) -> str:
+    """Why a question has no answer: a word, or the possible letters; "" if it has one, right or wrong.
+
+    The function that answers questions takes no arguments, so no hidden input can leak here.
     """
-    repairs = [misconception for misconception in misconceptions if not misconception.right]
-    if repairs:
-        others = [misconception for misconception in misconceptions if misconception.right]
-        return "\n\n".join(([named(others, function, at_least)] if others else []) + [_does(repairs)])
-    same: dict[tuple[str, str], list[Misconception]] = {}
-    for misconception in misconceptions:
-        same.setdefault(misconception.same, []).append(misconception)
-    groups, right = (
-        list(same.values()),
-        " ".join(dict.fromkeys(misconception.right for misconception in misconceptions)),
-    )
-    if all(map(seen, misconceptions)) or len(groups) == 1:
-        label = "Observed" if seen(misconceptions[0]) else f"Probably{' (not every result fits)' * at_least}"
-        return f"**{label}{_inside(misconceptions, function)}:** {_does(own[0] for own in groups)}\n\n**Fix:** {right}"
-    lines = []
-    for number, own in enumerate(groups, 1):
-        said = f"{'Observed: ' if seen(own[0]) else ''}{_placed(own, function)}"
-        lines.append(f"{number}. {said}" + (f"  \n   **Fix:** {own[0].right}" if own[0].right != right else ""))
-    listed = f"**Probably{' (not every result fits)' * at_least}:**\n\n" + "\n".join(lines)
-    return listed if len({m.right for m in misconceptions}) > 1 else f"{listed}\n\n**Fix:** {right}"
+    question, value = call_result.test_call.rules.question, call_result.response.value
+    if not question or call_result.failure is None:
+        return ""
+    if call_result.unwritten:
+        return "unwritten"
+    if call_result.response.error is not None or call_result.response.ended is not None:
+        return "failed"
+    if not isinstance(value, dict):
+        return "type"
+    if question not in value:
+        return "missing"
+    given = value[question].strip().lower() if isinstance(value[question], str) else ""
+    if len(given) != 1 or not given.isalpha():
+        return "no letter"
+    return "" if given in (letters := _letters(call_result.target.module)) or not letters else ", ".join(letters)
 
 
-def undecided(misconceptions: Sequence[Misconception]) -> str:
-    """What several indistinguishable misconceptions have in common: a sentence, a clause, or ""."""
-    does, right = (
-        {misconception.does for misconception in misconceptions},
-        {misconception.right for misconception in misconceptions},
-    )
-    said = [f"**Probably:** {does.pop()}"] if len(does) == 1 else []
-    return "\n\n".join([*said, f"**Fix:** {right.pop()}"] if len(right) == 1 else said)
-
-
-def analysis(misconceptions: Sequence[Misconception]) -> str:
-    """What to read about mistakes, each once."""
-    return "; ".join(dict.fromkeys(misconception.read for misconception in misconceptions))
-
-
-def briefly(misconceptions: Sequence[Misconception], function: str = "") -> str:
-    """What the code does, without the correction: for a line that refers to the full text. Other functions than `function` are
-    named."""
-    same: dict[str, list[Misconception]] = {}
-    for misconception in misconceptions:
-        same.setdefault(misconception.does, []).append(misconception)
-    return " ".join(_placed(own, function or own[0].function) for does, own in same.items() if does)
-
-
-def seen(misconception: Misconception) -> bool:
-    """Whether a mistake was observed, rather than being a repair or a misconception that reproduces the results."""
-    return not misconception.edits and not misconception.whole and bool(misconception.right)
-
-
-def _does(misconceptions: Iterable[Misconception]) -> str:
-    return " ".join(dict.fromkeys(misconception.does for misconception in misconceptions))
-
-
-def _placed(misconceptions: Sequence[Misconception], function: str) -> str:
-    return f"{misconceptions[0].does.removesuffix('.')}{_inside(misconceptions, function, ' (', ')')}."
-
-
-def _inside(misconceptions: Sequence[Misconception], function: str, start: str = ", ", end: str = "") -> str:
-    names = list(dict.fromkeys(misconception.function for misconception in misconceptions))
-    return "" if names == [function] else f"{start}in {' and '.join(f'`{name}`' for name in names)}{end}"
+def _letters(module: str) -> Sequence[str]:
+    """The letters before the answers in the docstring of a module."""
+    return sorted(set(re.findall(r"^ *([a-z])\) ", reference.modules()[module].__doc__ or "", re.MULTILINE)))

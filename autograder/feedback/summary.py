@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from autograder.feedback.sentences import about_call, ended, sentence
+from autograder.feedback.sentences import answer_problem, ended, line
 from autograder.feedback.text import listed, number, said
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
-from autograder.homework import reference, rubric
+from autograder.homework import rubric
 from autograder.sandbox.messages import Error
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import printable, shown
@@ -108,13 +108,13 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
         kind, path = (missing.kind, missing.path) if missing is not None else ("import", file)
         yield TopNote(kind, path, not_imported(module, submission), file)
         return
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, list[CallResult]] = {}
     for call_result in module.call_results:
-        reason = _reason(call_result)
-        if reason:
-            reasons.setdefault(reason, []).append(call_result.test_call.rules.question)
-    for reason, questions in reasons.items():
-        yield TopNote("answer", file, _filled(reason, questions), file)
+        if problem := answer_problem(call_result):
+            reasons.setdefault(problem, []).append(call_result)
+    for call_results in reasons.values():
+        questions = listed([f"`{call_result.test_call.rules.question}`" for call_result in call_results])
+        yield TopNote("answer", file, line("no_answer", call_results[0], questions), file)
 
 
 def not_imported(module: ModuleResult, submission: Submission) -> str:
@@ -193,41 +193,3 @@ def _is_utf8(content: bytes) -> bool:
     except SyntaxError:
         return True
     return True
-
-
-def no_answer(call_result: CallResult | None) -> str:
-    """Why a question has no answer; "" if it has one, right or wrong. It never reveals the letter.
-
-    The function that answers questions takes no arguments, so nothing here can come from a hidden input.
-    """
-    reason = _reason(call_result) if call_result is not None else ""
-    return _filled(reason, [call_result.test_call.rules.question]) if reason and call_result is not None else ""
-
-
-def _reason(call_result: CallResult) -> str:
-    """The same, with {questions} for their names."""
-    if not call_result.test_call.rules.question or call_result.failure is None:
-        return ""
-    function, question = f"`{call_result.target.function}`", call_result.test_call.rules.question
-    if call_result.unwritten:
-        return f"{function} is not written yet, so no answers could be graded."
-    if call_result.response.error is not None or call_result.response.ended is not None:
-        return f"{about_call(function, sentence(call_result))} No answers could be graded."
-    value = call_result.response.value
-    if not isinstance(value, dict):
-        return f"{function} must return a dict that maps each question id to a letter. No answers could be graded."
-    if question not in value:
-        return f"The dict returned by {function} has no answer to {{questions}}."
-    given = value[question]
-    if not isinstance(given, str) or len(given.strip()) != 1 or not given.strip().isalpha():
-        return "The answer to {questions} is not a single letter."
-    # Before the answers in the docstring of the module; none where it has no such lines.
-    offered = re.findall(r"^ *([a-z])\) ", reference.modules()[call_result.target.module].__doc__ or "", re.MULTILINE)
-    letters = sorted(set(offered))
-    if letters and given.strip().lower() not in letters:
-        return f"The answer to {{questions}} is not one of the letters {', '.join(letters)}."
-    return ""
-
-
-def _filled(text: str, questions: list[str]) -> str:
-    return text.format(questions=listed([f"`{question}`" for question in questions]))

@@ -38,7 +38,7 @@ from autograder.submissions.submission import Submission
 # The packages that grade a submission.
 GRADING = ("values", "sandbox", "homework", "submissions", "grading", "feedback")
 AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that apply after grading
-READ = (".py", ".yaml", ".ini", ".json")  # types of files that these packages read
+READ = (".py", ".j2", ".yaml", ".ini", ".json")  # types of files that these packages read
 
 
 def submission_digest(submission: Submission) -> str:

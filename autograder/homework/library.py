@@ -92,6 +92,11 @@ class Misconception:
         return next((name for name in arguments if self.name == f"changes_{name}"), "")
 
     @property
+    def is_observed(self) -> bool:
+        """Whether it was observed, rather than being a repair or a misconception of the library."""
+        return not self.edits and not self.whole and bool(self.right)
+
+    @property
     def alone(self) -> "Version":
         """The function with only this misconception."""
         version = made(self.module, self.function, (self,))

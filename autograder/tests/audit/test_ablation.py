@@ -37,7 +37,7 @@ def test_the_effect_of_a_rule_is_counted() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", [*ablation.NEUTRAL, *ablation.RULES])
 def test_a_rule_that_was_off_is_on_again(rule: str) -> None:
-    owners = (search, search.Candidate, known_responses, grader._Grading, messages._Lost)
+    owners = (search, search.Candidate, known_responses, grader._Grading, messages.Message)
     before = [dict(vars(owner)) for owner in owners]
     with ablation.without(rule):
         pass

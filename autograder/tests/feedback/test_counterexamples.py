@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.counterexamples import counterexample
+from autograder.feedback.counterexamples import Counterexample
+from autograder.feedback.sentences import paragraphs
 from autograder.grading.call_results import CallResult, Rules
 from autograder.homework import library, reference
 from autograder.homework import rubric as rubrics
@@ -19,6 +20,10 @@ EXAMPLES = [
     for function in entry.functions
     for number in range(len(library.examples(module, function)))
 ]
+
+
+def counterexample(call_result: CallResult, is_named: bool = False) -> str:
+    return paragraphs("counterexample", Counterexample.of(call_result, is_named))
 
 
 def example(function: str, number: int) -> Any:
@@ -81,8 +86,8 @@ def test_where_a_mistake_is_named_no_more_is_said_than_how_the_values_differ() -
     right, arguments = reference.functions()["layer_norm"], (np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3))
     call_result = known_responses(a_test_call("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
     assert "would be correct with `gamma` in place of `beta`" in counterexample(call_result)
-    text = counterexample(call_result, named=True)
-    assert "would be right" not in text and "Every entry is off by the same amount, 1." in text
+    text = counterexample(call_result, is_named=True)
+    assert "would be correct" not in text and "Every entry is off by the same amount, 1." in text
 
 
 def test_a_wrong_dtype_is_shown_without_digits_that_differ_by_rounding() -> None:

@@ -1,11 +1,16 @@
 """Mistakes in words: what the code does, and what is right."""
 
-from autograder.feedback.sentences import analysis, briefly, named, undecided
+from autograder.feedback.sentences import line, paragraphs
+from autograder.homework.library import Misconception
 from autograder.tests.making import misconception
 
 SAMPLE = misconception("layer_norm", "sample_variance", does="Your code divides by d - 1.", right="Divide by d.")
 OUTSIDE = misconception("layer_norm", "eps_outside", does="Your code adds eps outside.", right="Add eps inside.")
 SEEN = misconception("layer_norm", "changes_x", does="Your code writes into `x`.", right="Work on a copy.", known=False)
+
+
+def named(misconceptions: list[Misconception], function: str) -> str:
+    return paragraphs("named", misconceptions, function)
 
 
 def test_the_two_halves_cannot_be_confused() -> None:
@@ -48,10 +53,9 @@ def test_the_same_mistake_in_two_functions_is_told_once() -> None:
 
 def test_of_undecided_ones_only_what_they_share() -> None:
     other = misconception("layer_norm", "other", does="Your code does another thing.", right="Divide by d.")
-    assert undecided([SAMPLE, other]) == "**Fix:** Divide by d."
-    assert undecided([SAMPLE, OUTSIDE]) == ""
+    assert paragraphs("undecided", [SAMPLE, other]) == "**Fix:** Divide by d."
+    assert paragraphs("undecided", [SAMPLE, OUTSIDE]) == ""
 
 
-def test_each_reading_once() -> None:
-    assert analysis([SAMPLE, OUTSIDE]) == "the formula of layer_norm"
-    assert briefly([SAMPLE, OUTSIDE]) == "Your code divides by d - 1. Your code adds eps outside."
+def test_a_reference_to_mistakes_says_only_what_the_code_does() -> None:
+    assert line("briefly", [SAMPLE, OUTSIDE]) == "Your code divides by d - 1. Your code adds eps outside."

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from autograder.feedback.messages import message
-from autograder.feedback.summary import no_answer, notes, summary
+from autograder.feedback.sentences import line
+from autograder.feedback.summary import notes, summary
 from autograder.feedback.text import number
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall
 from autograder.grading.comparison import compared
@@ -47,7 +48,7 @@ def asked(value: Any, question: str = "q3") -> CallResult:
     ],
 )
 def test_what_is_no_answer_is_said_at_once_and_no_more(value: Any, said: str) -> None:
-    text = no_answer(asked(value))
+    text = line("no_answer", asked(value))
     assert said in text and bool(said) == bool(text)
     graded = CriterionScore(criterion("concept_check.q3"), "unexplained" if said else "right", call_result=asked(value))
     top = summary(result(ModuleResult("concept_check", (graded,), None, (asked(value),))))

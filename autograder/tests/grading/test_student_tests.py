@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from autograder.feedback import results
-from autograder.feedback.student_tests import told
+from autograder.feedback.sentences import paragraphs
 from autograder.grading.grader import Grader
 from autograder.grading.student_tests import FunctionTests, by_function, graded_tests
 from autograder.homework import kit
@@ -64,7 +64,11 @@ def graded(sandbox: Sandbox, rubric: Rubric) -> Callable[[str], Outcomes]:
 
 
 def message(tests: FunctionTests, text: str) -> str:
-    return told(tests, Submission("x", {TESTS_FILE: (IMPORTS + text).encode()}))
+    return told(tests, {TESTS_FILE: (IMPORTS + text).encode()})
+
+
+def told(tests: FunctionTests, files: dict[str, bytes]) -> str:
+    return paragraphs("students_tests", tests, Submission("x", files))
 
 
 def public_checks(module: str, function: str) -> str:
@@ -101,7 +105,7 @@ def test_feedback_names_one_misconception_that_is_not_detected(graded: Callable[
     outcome = graded(SMALL)[0]
     assert 0 < outcome.detected < outcome.known
     said = message(outcome, SMALL)
-    assert outcome.undetected is not None and said.endswith(f"would say: *{outcome.undetected.does}*\n")
+    assert outcome.undetected is not None and said.endswith(f"would say: *{outcome.undetected.does}*")
     assert outcome.undetected.right not in said and "array" not in said
 
 
@@ -165,9 +169,7 @@ def test_a_file_that_cannot_be_used(graded: Callable[[str], Outcomes], text: str
 def test_no_file_earns_nothing(sandbox: Sandbox, rubric: Rubric) -> None:
     graded = graded_tests(sandbox, rubric, Submission("x", {}))
     assert [(one.criterion.id, one.points) for one in graded] == [(f"tests.{name}", 0) for name in NAMES]
-    assert all(
-        one.tests is not None and "no `test_decoder_parts.py`" in told(one.tests, Submission("x", {})) for one in graded
-    )
+    assert all(one.tests is not None and "no `test_decoder_parts.py`" in told(one.tests, {}) for one in graded)
 
 
 def test_the_file_that_students_get_earns_nothing_and_its_example_something(

@@ -37,8 +37,8 @@ class Counterexample:
     ) -> "Counterexample":
         """`is_named`: a misconception is named already, so only the difference is described.
 
-        `examples` are all public examples of the same function, `outcomes` the results of the probes. `is_alike`: it fails like the call
-        that the message begins with.
+        `examples` are all public examples of the same function, `outcomes` the results of the probes. `is_alike`: it fails
+        like the call that the message begins with.
         """
         observation = differs_by(call_result) if is_named else observe(call_result, examples, outcomes)
         said = tuple(filter(None, (form_of_example(call_result), observation)))

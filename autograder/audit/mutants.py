@@ -27,7 +27,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 
 RECORD = "equivalent_mutants.yaml"  # in the folder of the suites
-# A mutant and the steps, by their numbers, at which it is wrong; none for a survivor.
+# A mutant and the numbers of its failing test calls; none for a survivor.
 CriterionScore = tuple[Case, frozenset[int]]
 
 
@@ -188,7 +188,7 @@ COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Is: (ast.IsNot,),
     ast.IsNot: (ast.Is,),
 }
-# Names that are mistaken for one another.
+# Names that are easily confused.
 ALIKE = (
     ("mean", "sum", "max", "min"),
     ("var", "std"),
@@ -225,7 +225,7 @@ class Scope:
         return cls(tuple(arguments), tuple(dict.fromkeys(arguments + stored)), tuple(dict.fromkeys(texts)))
 
     def changes(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Everything that one node may be exchanged for."""
+        """Every replacement of one node."""
         match node:
             case ast.stmt():
                 yield from self._statement(node)
@@ -320,7 +320,7 @@ def _expression(node: ast.expr) -> Iterator[ast.AST]:
 
 
 def _call(node: ast.Call) -> Iterator[ast.AST]:
-    """Arguments swapped, arguments left out, the call itself left out."""
+    """Arguments swapped or dropped, the call dropped."""
     yield from (ast.Call(node.func, order, node.keywords) for order in _swapped(node.args))
     yield from (ast.Call(node.func, fewer, node.keywords) for fewer in _shorter(node.args))
     yield from (ast.Call(node.func, node.args, fewer) for fewer in _shorter(node.keywords))
@@ -330,7 +330,7 @@ def _call(node: ast.Call) -> Iterator[ast.AST]:
 
 
 def _swapped(parts: list[Any]) -> Iterator[list[Any]]:
-    """The parts with two neighbours exchanged."""
+    """The parts with two adjacent ones swapped."""
     for i, (left, right) in enumerate(pairwise(parts)):
         yield [*parts[:i], right, left, *parts[i + 2 :]]
 

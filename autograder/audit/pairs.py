@@ -1,8 +1,8 @@
-"""Two mistakes in one function: both are charged, or it is known why not.
+"""Two misconceptions in one function: both must cost points, or the reason must be known.
 
-A pair "costs both" where it loses the criteria of both mistakes. Where it does not, its replies are held against those of every
-other known version: a pair that replies as one of its mistakes alone is "hidden" by it, and one that replies as another
-mistake, or as another pair, is "like" that one. What is left is "wrong", and a problem.
+A pair "costs both" if it loses the criteria of both misconceptions. Otherwise its responses are compared with those of every other
+known version: a pair with the responses of one of its misconceptions alone is "hidden" by it, and one with the responses of another
+misconception, or of another pair, is "like" that one. Any other pair is "wrong", and a problem.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ What = Literal["both", "hidden", "like", "wrong"]
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """The result for one pair. `of`: the mistakes that hide it, or that it replies like.
+    """The result for one pair. `of`: the misconceptions that hide it, or that it is like.
 
     `missing` and `more`: criteria that it keeps and should lose, and those that it loses and should keep.
     """
@@ -49,7 +49,7 @@ class PairVerdict:
 
 
 def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[PairVerdict]:
-    """Try pairs of mistakes by direct calls, in their order, in `jobs` processes."""
+    """Grade pairs of misconceptions by direct calls, in order, in `jobs` processes."""
     yield from each(_try, chosen, jobs)
 
 
@@ -59,7 +59,7 @@ def _try(grader: InProcess, case: Case) -> PairVerdict:
 
 
 def compared(grader: InProcess, graded: Row) -> PairVerdict:
-    """The result for a pair. It may lose more than the criteria of its mistakes only where they hide something."""
+    """The result for a pair. It may lose more than the criteria of its misconceptions only if they hide something."""
     case = graded.case
     missing = tuple(sorted(case.criteria - graded.lost.keys()))
     extra = {name: entry for name, entry in graded.lost.items() if name not in case.criteria}
@@ -74,12 +74,12 @@ def compared(grader: InProcess, graded: Row) -> PairVerdict:
 
 
 def _like(known_responses: KnownResponses, case: Case, graded: Row) -> tuple[What, tuple[str, ...]]:
-    """The known version that replies as the pair does."""
+    """The known version with the same responses as the pair."""
     pair = made(case.module, case.function, case.misconceptions)
     assert pair is not None
     right = known_responses.version(())
     if right is not None and _replies_as(known_responses, pair, right):
-        return "like", ("the correct function",)  # two mistakes may undo one another
+        return "like", ("the correct function",)  # two misconceptions may cancel out
     known = library.of_function(case.module, case.function)
     for misconception in (*case.misconceptions, *(m for m in known if m not in case.misconceptions)):
         if _replies_as(known_responses, pair, misconception.alone):
@@ -93,7 +93,7 @@ def _like(known_responses: KnownResponses, case: Case, graded: Row) -> tuple[Wha
 
 
 def _hides_form(known_responses: KnownResponses, case: Case, missing: Sequence[str]) -> tuple[str, ...]:
-    """The mistake of the pair beside which the other one does not show in the criteria of form that it belongs to."""
+    """The misconception of the pair that hides the other one in its criteria of form."""
     pair, criteria = made(case.module, case.function, case.misconceptions), rubrics.current().criteria
     if pair is None or any(criteria[name].looks_at != "form" for name in missing):
         return ()
@@ -104,7 +104,7 @@ def _hides_form(known_responses: KnownResponses, case: Case, missing: Sequence[s
 def _replies_as(
     known_responses: KnownResponses, first: Version, second: Version, numbers: Iterable[int] | None = None
 ) -> bool:
-    """Whether two versions reply alike to every step, or to those of these numbers, in values and in form."""
+    """Whether two versions give the same responses to every call, or to these, in value and form."""
     for number in known_responses.test_calls if numbers is None else numbers:
         test_call = known_responses.test_calls[number]
         if known_responses.differ(first, second, (number,)):
@@ -117,7 +117,7 @@ def _replies_as(
 
 
 def lines(verdicts: Iterable[PairVerdict]) -> Iterator[str]:
-    """For each function how its pairs came out, and all that do not cost both, by what hides them."""
+    """The results of the pairs of each function, and all that do not cost both, by what hides them."""
     groups: dict[str, list[PairVerdict]] = {}
     for verdict in verdicts:
         groups.setdefault(verdict.case.function, []).append(verdict)

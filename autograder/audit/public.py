@@ -1,7 +1,7 @@
-"""What students see at home: for each known mistake, whether a public check fails, and whether the docstring's example does.
+"""What students see at home: for each misconception, whether a public check fails, and whether the docstring's example does.
 
-A mistake that a check sees is *named* where both of its own sentences are said, *half* named where only one is, because
-known mistakes that give the same have the other half of another, and *misnamed* where a sentence of another mistake is said.
+A misconception that a check detects is *named* if both of its own sentences are printed, *half* named if only one is, because
+another misconception with the same results shares it, and *misnamed* if a sentence of another misconception is printed.
 """
 
 import doctest
@@ -30,8 +30,8 @@ from autograder.release import handout
 
 @dataclass(frozen=True)
 class Seen:
-    """A known mistake, the public checks that fail with it, whether the example of its function's docstring does, and the
-    sentences about a known mistake that are said."""
+    """A misconception, the public checks that fail with it, whether the example of its docstring does, and the printed
+    sentences."""
 
     misconception: Misconception
     checks: tuple[str, ...]
@@ -40,26 +40,26 @@ class Seen:
 
     @property
     def answer(self) -> str:
-        """How the checks at home speak of it: "-" not at all, "half" or "named" by one or both of its sentences, or "misnamed"."""
+        """How the public checks describe it: "-" not at all, "half", "named" or "misnamed"."""
         said, own = set(self.said), {self.misconception.does, self.misconception.right}
         return ("-", "half", "named")[len(said)] if said <= own else "misnamed"
 
 
 def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
-    """Every known mistake of these modules, or of all, in `jobs` processes, of which each takes a module at a time."""
+    """Every misconception of these modules, or of all, in `jobs` processes, one module at a time."""
     names = [name for name in only or rubrics.current().modules if library.of_module(name)]
-    # Fresh interpreters: the hidden suites, which have the names of the public checks, may be imported in this one.
+    # Fresh interpreters: the hidden suites have the same module names as the public checks.
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
         for rows in pool.map(_of_module, names):
             yield from rows
 
 
 def _of_module(module: str) -> list[Seen]:
-    """In a process of its own: the checks import the student's modules by name."""
+    """In its own process, because the checks import the student's modules by name."""
     sys.path.insert(0, str(kit.solutions()))
     with handout.importable_checks(kit.solutions()), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in rubrics.current().modules:  # which may be those of the last module, with a mistake
+        for name in rubrics.current().modules:  # they may be left from the last module
             sys.modules.pop(name, None)
         table = {module: handout.table_of(module, rubrics.current())}
         setattr(importlib.import_module("known_mistakes"), "_table", lambda: table)  # noqa: B010 - mypy knows no such module
@@ -67,7 +67,7 @@ def _of_module(module: str) -> list[Seen]:
 
 
 def _seen(misconception: Misconception) -> Seen:
-    """As pytest and the checks' own hooks do it: the advice for a function stands under the first check of it that fails."""
+    """Like pytest and the checks' hooks: advice on a function is printed with its first failing check."""
     sys.modules[misconception.module] = _made(misconception)
     for name in ("student_modules.load", "student_advice._failing", "student_advice.explained"):
         importlib.import_module(name.partition(".")[0]).__dict__[name.partition(".")[2]].cache_clear()
@@ -81,7 +81,7 @@ def _seen(misconception: Misconception) -> Seen:
 
 
 def _made(misconception: Misconception) -> ModuleType:
-    """The reference module with the mistake in it, as a student who wrote it would have it."""
+    """The reference module with the misconception, as a student would write it."""
     made = ModuleType(misconception.module)
     made.__file__ = str(kit.solutions() / f"{misconception.module}.py")
     right = vars(references.modules()[misconception.module]).items()
@@ -97,7 +97,7 @@ def _made(misconception: Misconception) -> ModuleType:
 
 
 def _failing(module: str) -> Iterator[tuple[str, Any]]:
-    """The public checks of the module that do not pass, with their errors."""
+    """The public checks of the module that fail, with their errors."""
     caller = importlib.import_module("student_calls").Caller
     failed = importlib.import_module("student_errors").CheckFailed
     for name, check in vars(importlib.import_module(f"test_{module}")).items():
@@ -109,7 +109,7 @@ def _failing(module: str) -> Iterator[tuple[str, Any]]:
 
 
 def _example_fails(misconception: Misconception) -> bool:
-    """Whether the worked examples of the docstring fail, as `python -m doctest` tries them."""
+    """Whether the worked examples of the docstring fail, as run by `python -m doctest`."""
     right = references.functions()[misconception.function]
     names = dict(vars(_made(misconception)))
     parsed = doctest.DocTestParser().get_doctest(right.__doc__ or "", names, misconception.function, None, 0)
@@ -119,7 +119,7 @@ def _example_fails(misconception: Misconception) -> bool:
 
 
 def lines(rows: Iterable[Seen]) -> Iterator[str]:
-    """A line for each mistake, then for each module how many are seen."""
+    """A line for each misconception, then the totals of each module."""
     groups: dict[str, list[Seen]] = {}
     for row in rows:
         groups.setdefault(row.misconception.module, []).append(row)

@@ -1,1 +1,1 @@
-"""Figures for the documentation, measured side by side in one run: `python -m autograder.benchmarks`."""
+"""Benchmarks for the documentation, measured side by side in one run: `python -m autograder.benchmarks`."""

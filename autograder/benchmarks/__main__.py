@@ -1,4 +1,4 @@
-"""Measure, print, and write the figures to the documentation: `python -m autograder.benchmarks [--quick]`."""
+"""Measure, print, and write the results to the documentation: `python -m autograder.benchmarks [--quick]`."""
 
 import platform
 import re
@@ -31,9 +31,9 @@ START, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
 def throughput(sample: int, size: int) -> dict[str, float]:
-    """Submissions a second: `otter run` on `sample` of them, ours on three classes of `size`, no upload twice.
+    """Submissions per second: `otter run` on `sample` of them, ours on three classes of `size`, all uploads different.
 
-    The first class is graded "cold", the start of the workers included; the next "warm"; the last one "plain", without repair.
+    The first class is graded "cold", including the start of the workers; the next "warm"; the last one "plain", without repair.
     """
     with tempfile.TemporaryDirectory() as folder:
         rates = {"otter": _otter_rate(Path(folder), mixed_class(sample))}
@@ -88,7 +88,7 @@ def _median(run: Callable[[], Any], times: int) -> float:
 
 
 def wire(grader: Grader) -> dict[str, float]:
-    """Microseconds of a call with a 16 kB array in the median: over the wire, ten with one message as in grading, direct."""
+    """Median microseconds of a call with a 16 kB array: over the wire, ten per message as in grading, direct."""
     x, ones = np.random.default_rng(0).normal(size=(32, 64)), np.ones(64)
     grader.sandbox.place(reference.files())
     together = [prepared("layernorm", "layer_norm", (x, ones, ones), {}, [])] * 10
@@ -101,7 +101,7 @@ def wire(grader: Grader) -> dict[str, float]:
 
 
 def against_floor(grader: Grader, times: int) -> dict[str, float]:
-    """Milliseconds of processor time for a submission of the references, and for the same tests called directly, in turn."""
+    """Milliseconds of processor time for a submission of the references, and for the same calls made directly, alternating."""
     submission = Submission("references", reference.files())
     ours = lowest = 0.0
     for number in range(times + 2):
@@ -115,7 +115,7 @@ def against_floor(grader: Grader, times: int) -> dict[str, float]:
 
 
 def against_styles(grader: Grader, times: int) -> dict[str, float]:
-    """The same for right submissions in the styles of audit/alternatives, in the mean; here the calls alone are not judged."""
+    """The same, averaged over right submissions in the styles of audit/alternatives; results of direct calls are not compared."""
     ours = lowest = 0.0
     styles = right_styles()
     for number in range(times + 1):
@@ -130,7 +130,7 @@ def against_styles(grader: Grader, times: int) -> dict[str, float]:
 
 
 def growth(grader: Grader, sizes: tuple[int, ...]) -> list[dict[str, float]]:
-    """Milliseconds of processor time a submission, and the grader's memory, up to each of some numbers of submissions."""
+    """Milliseconds of processor time per submission, and the grader's memory, after various numbers of submissions."""
     rows, done = [], 0
     before = processor_seconds()
     for number, submission in enumerate(mixed_class(max(sizes)), 1):
@@ -144,7 +144,7 @@ def growth(grader: Grader, sizes: tuple[int, ...]) -> list[dict[str, float]]:
 
 
 def deadline(grader: Grader) -> float:
-    """Seconds for a submission with one endless function, which is reported apart."""
+    """Seconds for a submission with one endless function."""
     files = reference.files()
     files["layernorm.py"] += b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass\n"
     started = time.perf_counter()

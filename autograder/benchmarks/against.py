@@ -1,7 +1,7 @@
-"""Processor time of this clone beside that of another one: `python -m autograder.benchmarks.against OTHER [ROUNDS]`.
+"""Processor time of this clone compared with another one: `python -m autograder.benchmarks.against OTHER [ROUNDS]`.
 
-Both grade the same classes in turn, each in a process of its own, pinned to one core as the workers of a class are. No upload
-comes twice. Printed are the medians in milliseconds a submission, and the median of the ratios of the rounds.
+Both grade the same classes alternately, each in its own process, pinned to one core like the workers of a class. No upload occurs
+twice. The output is the median in milliseconds per submission, and the median of the ratios of the rounds.
 """
 
 import os
@@ -17,7 +17,7 @@ Class = list[tuple[str, dict[str, bytes]]]
 
 
 def compared(other: Path, rounds: int) -> None:
-    """Print for each class what the other clone takes, what this one takes, and their ratio."""
+    """Print for each class the time of the other clone, the time of this one, and their ratio."""
     from autograder.homework import kit
 
     made = classes()
@@ -34,7 +34,7 @@ def compared(other: Path, rounds: int) -> None:
 
 
 def classes() -> dict[str, Class]:
-    """Right and wrong submissions: wrong ones have one known mistake, beside the references or in a style of another person's."""
+    """Right and wrong submissions: wrong ones have one misconception, next to the references or to modules of another style."""
     from autograder.audit import cases
     from autograder.benchmarks.mixed import mixed_class, right_styles
     from autograder.homework import reference
@@ -67,7 +67,7 @@ def _asked(worker: "subprocess.Popen[bytes]", line: str) -> float:
 
 
 def work() -> None:
-    """Grade the classes that are asked for, with the kit that stands first on the path."""
+    """Grade the requested classes with the kit that is first on the path."""
     from autograder.grading import grader as grading
 
     submission = vars(grading)["Submission"]  # the module that defines it had another name in older clones
@@ -84,7 +84,7 @@ def work() -> None:
 
 
 def processor_seconds() -> float:
-    """Of this process, and of all below it, also those that have ended."""
+    """Of this process and its descendants, including ended ones."""
     family = [process.cpu_times() for process in (psutil.Process(), *psutil.Process().children())]
     return float(sum(t.user + t.system + t.children_user + t.children_system for t in family))
 

@@ -1,4 +1,4 @@
-"""The floor: the same steps on functions that are called directly, no process and no wire."""
+"""The lower bound: the same calls on functions that are called directly, without process and wire."""
 
 import contextlib
 import os
@@ -17,14 +17,14 @@ from autograder.homework import reference
 
 
 def run_once(plan: Plan) -> None:
-    """Every step of the script on the references, once, and its judgement."""
+    """Make every test call on the references once, and compare the results."""
     for module in plan.rubric.groups:
         test_calls = (*plan.shown(module), *plan.hidden.get(module, ()))
         compared(test_calls, direct.play(reference.functions(), test_calls))
 
 
 def called(plan: Plan, files: Mapping[str, bytes]) -> float:
-    """Seconds of processor time of every step on the functions of trusted files, not judged, in a process of their own.
+    """Seconds of processor time of every test call on the functions of trusted files, without comparison, in a separate process.
 
     The files are imported and their functions warmed up before.
     """

@@ -1,4 +1,4 @@
-"""The class that is graded, and how; apart from what measures, so that worker processes find it."""
+"""The sample class of the benchmarks, in a file that worker processes can import."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from autograder.submissions.submission import Submission
 
 
 def mixed_class(size: int, first: int = 0) -> list[Submission]:
-    """Uploads of which no two are alike, and none that runs into a deadline; `first` is the number of the first one.
+    """Uploads that all differ, and never reach a deadline; `first` is the number of the first one.
 
-    Two thirds are right, in the styles of audit/alternatives. Of the rest nearly all have one known mistake in such a style, each
-    another one; one of 24 ends its process at import, one is empty. Every file has a line of its own.
+    Two thirds are right, in the styles of audit/alternatives. Nearly all others have one misconception in such a style, each
+    another one; one of 24 ends its process at import, one is empty. Every file has a unique line.
     """
     styles, misconceptions = right_styles(), [case for case in cases.cases() if case.kind == "mistake"]
     made = []
@@ -33,7 +33,7 @@ def right_styles() -> list[Submission]:
 
 
 def without_repair(submission: Submission, kit: str) -> Any:
-    """What a worker does, but that it repairs nothing."""
+    """What a worker does, but without single-edit repair."""
     sandbox = pool.warm().sandbox
     sandbox.limits, limits = sandbox.limits.model_copy(update={"repairs": 0}), sandbox.limits
     try:

@@ -46,7 +46,7 @@ class Linear:
 
 
 class _Layer:
-    """What their layers have in common."""
+    """The common part of their layers."""
 
     f: Functions
 
@@ -165,7 +165,7 @@ def _mask(mask: Tensor | None) -> Any:
 
 @contextlib.contextmanager
 def importable(names: Mapping[str, Any]) -> Iterator[None]:
-    """While this lasts, `from tinytorch.nn import ...` finds these names, whatever is installed."""
+    """While the context is open, `from tinytorch.nn import ...` finds these names, whatever is installed."""
     packages = (
         "tinytorch",
         "tinytorch.core",

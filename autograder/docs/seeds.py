@@ -41,7 +41,7 @@ or a page is out of date.
 
 
 class Place(BaseModel):
-    """One of the five, and for the notebook words that stand in the section."""
+    """One of five kinds; for the notebook, words that occur in the section."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     criterion: str = ""
@@ -59,7 +59,7 @@ class Place(BaseModel):
 
 
 class Row(BaseModel):
-    """What a row is, where it is, and which errata correct or qualify it."""
+    """A topic, its places, and the errata that correct or qualify it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     what: str = Field(alias="is", min_length=1)
@@ -74,7 +74,7 @@ class Row(BaseModel):
 def rows(path: Path = DATA) -> dict[str, Row]:
     """The rows by id, in the order of the file.
 
-    Raises pydantic.ValidationError, or ValueError for an id that is there twice.
+    Raises pydantic.ValidationError, or ValueError for a duplicate id.
     """
     text = path.read_text(encoding="utf-8")
     found = {str(row_id): Row.model_validate(row) for row_id, row in yaml.safe_load(text).items()}
@@ -121,7 +121,7 @@ def _cell(text: str) -> str:
 
 
 def missing(found: Mapping[str, Row], solutions: Path | None = None) -> list[str]:
-    """Every place that is not there, one line each."""
+    """Every place that does not exist, one line each."""
     library = Library(solutions or kit.solutions())
     return [
         f"{row_id}: {problem}"
@@ -132,7 +132,7 @@ def missing(found: Mapping[str, Row], solutions: Path | None = None) -> list[str
 
 
 class Library:
-    """What can be pointed to."""
+    """All places that can be referenced."""
 
     def __init__(self, solutions: Path):
         self.solutions = solutions
@@ -142,7 +142,7 @@ class Library:
         self.sections = _sections(solutions / NOTEBOOK)
 
     def problems(self, place: Place) -> list[str]:
-        """What keeps a place from being found; empty if nothing does."""
+        """Why a place cannot be found; empty if it can."""
         if sum(map(bool, (place.criterion, place.check, place.notebook, place.docstring, place.question))) != 1:
             return [f"a place must be one thing: {place!r}"]
         if place.notebook:

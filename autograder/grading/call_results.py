@@ -108,7 +108,7 @@ def with_needed(every: Sequence[TestCall], wanted: Iterable[TestCall]) -> list[T
     """Some test calls, the calls whose objects they need, and the writes into these objects, in the original order."""
     numbers = {test_call.number for test_call in wanted}
     last = max(numbers, default=0)
-    for test_call in reversed(every):  # an object comes from an earlier step
+    for test_call in reversed(every):  # an object comes from an earlier call
         if test_call.number in numbers or (
             test_call.kind == "write" and test_call.about in numbers and test_call.number < last
         ):

@@ -44,7 +44,7 @@ class Direct:
             return Response(error=Error(("AttributeError",), "", "", 0, "missing"))
         args, kwargs = copied(test_call.args), copied(dict(test_call.kwargs))  # arrays as they lie in memory
         response = self._calls.call(function, args, kwargs, test_call.rules.checks, test_call.number)
-        return replace(response, value=copied(response.value))  # a later step may write into the result
+        return replace(response, value=copied(response.value))  # a later call may write into the result
 
 
 def play(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Response]:

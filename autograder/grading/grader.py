@@ -399,7 +399,7 @@ class _Grading:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
             if helpers and self._may_be_excused(analysis, function):
                 again = self._scored(self._with_correct_helpers(analysis, function, helpers))
-                # Of two readings that cost the same, the one with fewer steps without a reply says more.
+                # At equal cost, the analysis with fewer unanswered calls says more.
                 analysis = min(
                     again, analysis, key=lambda r: (r.cost, sum(x.response.ended is not None for x in r.call_results))
                 )

@@ -65,7 +65,7 @@ class Budget:
     wall_seconds: float = 0.0  # of the answered requests
     ended_seconds: float = 0.0  # processor time of ended processes
     own_seconds: float = 0.0  # processor time of grader and fork server for this submission
-    # Seconds of the requests of each account, a module or PREVIEW: of processor time, or of waiting what stands for them.
+    # Seconds of the requests of each account, a module or PREVIEW: of processor time, or waiting time.
     module_seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     endless: set[str] = field(default_factory=set)  # the Call.runs of calls that used up their processor time
     running: int = 0  # the process that is alive, 0 for none

@@ -29,7 +29,7 @@ Helpers = tuple[tuple[str, tuple[Misconception, ...]], ...]
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Diagnosis:
     """Why a function fails.
 
     `chosen` are the misconceptions that reproduce every response, or one that is evident next to an unknown mistake; `rivals`
@@ -140,40 +140,40 @@ class Diagnoser:
         self,
         module: str,
         call_results: Iterable[CallResult],
-        before: Mapping[str, Explanation] | None = None,
-    ) -> dict[str, Explanation]:
+        before: Mapping[str, Diagnosis] | None = None,
+    ) -> dict[str, Diagnosis]:
         """Explain every function of a module that has a failing call, in the order of the rubric.
 
         Only these call results are used: messages shown before the due date are made from visible ones. `before` explains some of
-        them; an explanation of all of them must explain these too.
+        them; a diagnosis of all of them must explain these too.
         """
-        explanations: dict[str, Explanation] = {}
+        diagnoses: dict[str, Diagnosis] = {}
         every = list(call_results)
         for function in self.rubric.modules[module].functions:
             some = (before or {}).get(function)
             helpers = self.rubric.helpers(module, (function,))
-            hopeless = some is not None and not some.complete and not any(name in explanations for name in helpers)
-            explanations |= self.explained(module, function, every, explanations, hopeless)
-        return explanations
+            hopeless = some is not None and not some.complete and not any(name in diagnoses for name in helpers)
+            diagnoses |= self.explained(module, function, every, diagnoses, hopeless)
+        return diagnoses
 
     def explained(
         self,
         module: str,
         function: str,
         call_results: Iterable[CallResult],
-        above: Mapping[str, Explanation],
+        above: Mapping[str, Diagnosis],
         hopeless: bool = False,
-    ) -> dict[str, Explanation]:
+    ) -> dict[str, Diagnosis]:
         """Explain one function of a module, if it has a failing call, with helpers that are wrong as explained `above`."""
         own = [call_result for call_result in call_results if call_result.target.function == function]
         if all(call_result.failure is None for call_result in own):
             return {}
-        nothing = Explanation(empty=computes_nothing(own))
-        explanation = nothing if hopeless else self._explain(module, function, own, above)
-        chosen = explanation.chosen if explanation.complete else None
+        nothing = Diagnosis(empty=computes_nothing(own))
+        diagnosis = nothing if hopeless else self._explain(module, function, own, above)
+        chosen = diagnosis.chosen if diagnosis.complete else None
         strange = [call_result for call_result in own if chosen is None or not chosen.fits_in_form(call_result)]
-        unnamed = tuple(m for m in observed(strange, explanation.complete) if not has(explanation.named, m))
-        return {function: replace(explanation, observed=unnamed)}
+        unnamed = tuple(m for m in observed(strange, diagnosis.complete) if not has(diagnosis.named, m))
+        return {function: replace(diagnosis, observed=unnamed)}
 
     def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
         """Single misconceptions that reproduce some failing calls and every passing one, the best first."""
@@ -195,15 +195,15 @@ class Diagnoser:
         module: str,
         function: str,
         call_results: list[CallResult],
-        above: Mapping[str, Explanation],
-    ) -> Explanation:
+        above: Mapping[str, Diagnosis],
+    ) -> Diagnosis:
         wrong = [call_result for call_result in call_results if wrong_in_value(call_result)]
         if wrong and all(r.response.ended is not None or is_absent(r) for r in wrong):
-            return Explanation(empty=computes_nothing(call_results))
+            return Diagnosis(empty=computes_nothing(call_results))
         helpers = self.rubric.helpers(module, (function,))
         if any(name in above and not above[name].complete for name in helpers):
             # It runs again with correct helpers; a match now would be chance.
-            return Explanation(empty=computes_nothing(call_results))
+            return Diagnosis(empty=computes_nothing(call_results))
         tables = list(self._tables(module, function, above))
         # A change made before an error shows in a later call.
         seen = {misconception.name.removesuffix("_later") for misconception in observed(call_results, True)}
@@ -214,11 +214,11 @@ class Diagnoser:
         empty = bool(wrong) and computes_nothing(call_results)
         search = Search(self.rubric, module, function, call_results, tables, 1 if empty else None)
         if not wrong:
-            return Explanation(search.formal(), right_in_value=True)
+            return Diagnosis(search.formal(), right_in_value=True)
         candidates = search.complete()
-        return Explanation(next(iter(candidates), None), tuple(candidates[1:]), empty=empty)
+        return Diagnosis(next(iter(candidates), None), tuple(candidates[1:]), empty=empty)
 
-    def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator[Table]:
+    def _tables(self, module: str, function: str, above: Mapping[str, Diagnosis]) -> Iterator[Table]:
         """The responses to search: with correct helpers, then with the submission's."""
         yield Table(self.known_responses(module, function))
         helpers = self.rubric.helpers(module, (function,))

@@ -28,7 +28,7 @@ import numpy as np
 from autograder.grading import plan as scripts
 from autograder.grading.call_results import CallResult, TestCall, with_needed
 from autograder.grading.comparison import compared
-from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
+from autograder.grading.diagnosis import Diagnoser, Diagnosis, has, is_absent
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.plan import Plan
 from autograder.grading.probes import Probe, ProbeResult, is_unsteady, probes_of, with_other_numbers
@@ -206,8 +206,8 @@ class _Grading:
         is_broken = self.runner.broken(module) is not None
         self.examples[module] = {} if is_broken else self._examples(module, self.call_results)
         self.at_once[module] = self._analysis(module, self._records(self.plan.shown(module)), at_once=True)
-        explanations = self.at_once[module].explanations
-        self.alone[module] = {name: self._alone(own, explanations[name]) for name, own in self.examples[module].items()}
+        diagnoses = self.at_once[module].diagnoses
+        self.alone[module] = {name: self._alone(own, diagnoses[name]) for name, own in self.examples[module].items()}
         self.probe_results[module] = self._trials(module)
 
     def _examples(self, module: str, call_results: Mapping[TestCall, CallResult]) -> dict[str, list[CallResult]]:
@@ -220,10 +220,10 @@ class _Grading:
                 by_function.setdefault(example.target.function, []).append(example)
         return by_function
 
-    def _alone(self, examples: Sequence[CallResult], explanation: Explanation) -> CallResult | None:
+    def _alone(self, examples: Sequence[CallResult], diagnosis: Diagnosis) -> CallResult | None:
         """The first failing example that also fails alone; one that a misconception explains need not run."""
         for example in examples:
-            if explanation.replies_so(example):
+            if diagnosis.replies_so(example):
                 return example
             together = example.target.module not in self.depends
             response = example.response if example.unwritten else self.runner.alone(example.test_call, together)
@@ -237,11 +237,11 @@ class _Grading:
 
         A call whose result varies is only repeated.
         """
-        explanations, alone = self.at_once[module].explanations, self.alone[module]
-        unexplained = {name: own for name, own in self.examples[module].items() if not explanations[name].complete}
+        diagnoses, alone = self.at_once[module].diagnoses, self.alone[module]
+        unexplained = {name: own for name, own in self.examples[module].items() if not diagnoses[name].complete}
         examples = [alone.get(name) or own[0] for name, own in unexplained.items()]
         wrong = [e for e in examples if e.response.ended is None and not is_absent(e)]
-        doubtful = {e.target.function for e in wrong} | (explanations.keys() - self.examples[module].keys())
+        doubtful = {e.target.function for e in wrong} | (diagnoses.keys() - self.examples[module].keys())
         random = self._random(module, doubtful)
         unsteady = {e.test_call: random[e.target.function] for e in wrong if e.target.function in random}
         unsteady |= {own[0].probe.test_call: own for own in random.values()}
@@ -256,7 +256,7 @@ class _Grading:
 
     def _random(self, module: str, functions: Set[str]) -> dict[str, tuple[ProbeResult, ...]]:
         """For each unexplained function whose result varies: one public call, made several times."""
-        unexplained = {name for name in functions if not self.at_once[module].explanations[name].complete}
+        unexplained = {name for name in functions if not self.at_once[module].diagnoses[name].complete}
         test_calls = [test_call for test_call in self.plan.examples[module] if test_call.target.function in unexplained]
         repeated = self._tried(module, [test_call for test_call in test_calls for _ in range(TIMES)])
         of_steps = [
@@ -288,11 +288,11 @@ class _Grading:
 
     def _unexplained(self, analysis: "_Analysis") -> Iterator[tuple[str, tuple[CallResult, ...]]]:
         """The functions whose wrong values have no known cause, and no wrong helper either."""
-        for function, explanation in analysis.explanations.items():
+        for function, diagnosis in analysis.diagnoses.items():
             own = tuple(call_result for call_result in analysis.call_results if call_result.target.function == function)
             helpers = set() if function in analysis.helped else self.rubric.helpers(analysis.module, (function,))
-            explained = explanation.empty or explanation.complete or explanation.sure or explanation.undecided
-            if (explained and not explanation.repair) or any(name in analysis.wrong_functions for name in helpers):
+            explained = diagnosis.empty or diagnosis.complete or diagnosis.sure or diagnosis.undecided
+            if (explained and not diagnosis.repair) or any(name in analysis.wrong_functions for name in helpers):
                 continue
             is_quiz = any(call_result.test_call.rules.question for call_result in own)
             if any(map(wrong_in_value, own)) and not is_quiz and not any(is_absent(r) or r.response.ended for r in own):
@@ -304,12 +304,12 @@ class _Grading:
         lost = {name for name, analysis in analyses.items() if not analysis.scores[name].passed}
         for criterion in self.rubric.of(module):
             analysis = analyses[criterion.id]
-            score, explanations = analysis.scores[criterion.id], analysis.explanations
-            if not explanations:
+            score, diagnoses = analysis.scores[criterion.id], analysis.diagnoses
+            if not diagnoses:
                 yield score
                 continue
             function = score.call_result.target.function if score.call_result is not None else ""
-            undecided = _undecided(score, explanations, function)
+            undecided = _undecided(score, diagnoses, function)
             examples = [e for e in self.examples.get(module, {}).get(function, []) if e.test_call in analysis.wrong]
             alone = self.alone.get(module, {}).get(function)
             # A criterion lost without a failing call is lost to no helper.
@@ -317,18 +317,14 @@ class _Grading:
             graded = replace(
                 score,
                 call_result=score.call_result or next(iter(blamed.values()), None),
-                shown=shown(
-                    score, explanations, examples, alone if alone and alone.test_call in analysis.wrong else None
-                ),
+                shown=shown(score, diagnoses, examples, alone if alone and alone.test_call in analysis.wrong else None),
                 misconceptions=tuple(
-                    m for m in score.misconceptions if not has(undecided, m) and _is_sure(m, explanations)
+                    m for m in score.misconceptions if not has(undecided, m) and _is_sure(m, diagnoses)
                 ),
                 charged=tuple(name for name in score.charged if name != criterion.id and name in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
-                at_least=any(
-                    explanations[m.function].at_least for m in score.misconceptions if m.function in explanations
-                ),
+                at_least=any(diagnoses[m.function].at_least for m in score.misconceptions if m.function in diagnoses),
                 depends=alone is None
                 and bool(examples)
                 and all(example.response.ended is None for example in examples),
@@ -387,13 +383,13 @@ class _Grading:
     def _analysis(self, module: str, call_results: Sequence[CallResult], at_once: bool = False) -> "_Analysis":
         """The diagnosis of a module; functions that lose points and have wrong helpers run again with correct ones."""
         if self.runner.broken(module) is not None:  # nothing to explain
-            empty = {name: Explanation(empty=True) for name in self.rubric.modules[module].functions}
+            empty = {name: Diagnosis(empty=True) for name in self.rubric.modules[module].functions}
             return self._scored(_Analysis(module, tuple(call_results), empty))
         if all(call_result.failure is None for call_result in call_results):
             return _Analysis(module, tuple(call_results), {}, {c.id: CriterionScore(c) for c in self.rubric.of(module)})
-        before = None if at_once else self.at_once[module].explanations
-        explanations = self.diagnoser.explain(module, call_results, before)
-        analysis = self._scored(_Analysis(module, tuple(call_results), explanations))
+        before = None if at_once else self.at_once[module].diagnoses
+        diagnoses = self.diagnoser.explain(module, call_results, before)
+        analysis = self._scored(_Analysis(module, tuple(call_results), diagnoses))
         wrong = analysis.wrong_functions
         for function in self.rubric.modules[module].functions:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
@@ -403,17 +399,17 @@ class _Grading:
                 analysis = min(
                     again, analysis, key=lambda r: (r.cost, sum(x.response.ended is not None for x in r.call_results))
                 )
-        for function in analysis.explanations if not at_once else ():
+        for function in analysis.diagnoses if not at_once else ():
             analysis = self._repaired(analysis, function)
         return analysis
 
     def _repaired(self, analysis: "_Analysis", function: str) -> "_Analysis":
         """The analysis in which failures that a single edit fixes are one mistake."""
-        explanation = analysis.explanations[function]
-        told = not explanation.undecided or explanation.named or explanation.shared
-        explained = explanation.complete and explanation.sure == explanation.misconceptions and told
-        several = len(explanation.misconceptions) > 1 and len({m.criteria for m in explanation.misconceptions}) == 1
-        if (explained and not several) or explanation.empty or not self._may_be_excused(analysis, function):
+        diagnosis = analysis.diagnoses[function]
+        told = not diagnosis.undecided or diagnosis.named or diagnosis.shared
+        explained = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions and told
+        several = len(diagnosis.misconceptions) > 1 and len({m.criteria for m in diagnosis.misconceptions}) == 1
+        if (explained and not several) or diagnosis.empty or not self._may_be_excused(analysis, function):
             return analysis
         helpers = analysis.helped.get(function, ((), ()))[0]
         repair = self.repairs.search(analysis.module, function, helpers, analysis.call_results)
@@ -423,22 +419,17 @@ class _Grading:
         shared = self._fixed_too(analysis, function, repair)
         if shared is not None:
             misconception = replace(misconception, name=shared.name, twice=shared.twice or shared.does)
-        explanations = analysis.explanations | {function: Explanation(repair=misconception)}
-        return min(self._scored(replace(analysis, explanations=explanations)), analysis, key=lambda r: r.cost)
+        diagnoses = analysis.diagnoses | {function: Diagnosis(repair=misconception)}
+        return min(self._scored(replace(analysis, diagnoses=diagnoses)), analysis, key=lambda r: r.cost)
 
     def _fixed_too(self, analysis: "_Analysis", function: str, repair: Repair) -> Misconception | None:
         """The misconception that explains another function which the same edit fixes: a shared line is wrong."""
-        for other, explanation in analysis.explanations.items():
-            if (
-                other == function
-                or explanation.repair
-                or not explanation.complete
-                or len(explanation.misconceptions) != 1
-            ):
+        for other, diagnosis in analysis.diagnoses.items():
+            if other == function or diagnosis.repair or not diagnosis.complete or len(diagnosis.misconceptions) != 1:
                 continue
             helpers = analysis.helped.get(other, ((), ()))[0]
             if self.repairs.lines_of(analysis.module, other, helpers, analysis.call_results, *repair[0]):
-                return explanation.misconceptions[0]
+                return diagnosis.misconceptions[0]
         return None
 
     def _repaired_beside(self, analysis: "_Analysis", function: str, helpers: tuple[str, ...]) -> "_Analysis":
@@ -451,15 +442,15 @@ class _Grading:
         search = (analysis.module, function, helpers, analysis.call_results)
         evident = self.diagnoser.evident(analysis.module, function, own)
         left = [candidate for candidate in evident[:1] if self.repairs.beside(*search, candidate.response)]
-        told = left or ([] if analysis.explanations[function].chosen else [c for c in evident if c.is_evident])
+        told = left or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
         if len({candidate.ids for candidate in told}) != 1:
             return analysis
-        explanations = analysis.explanations | {function: Explanation(told[0])}
-        again = self._scored(replace(analysis, explanations=explanations))
+        diagnoses = analysis.diagnoses | {function: Diagnosis(told[0])}
+        again = self._scored(replace(analysis, diagnoses=diagnoses))
         return again if again.cost == analysis.cost or (left and again.cost < analysis.cost) else analysis
 
     def _scored(self, analysis: "_Analysis") -> "_Analysis":
-        graded = scores(self.rubric, analysis.module, analysis.call_results, analysis.explanations)
+        graded = scores(self.rubric, analysis.module, analysis.call_results, analysis.diagnoses)
         lost = [self.rubric.criteria[name] for name, score in graded.items() if not score.passed]
         return replace(analysis, scores=graded, cost=sum(criterion.points for criterion in lost))
 
@@ -482,18 +473,18 @@ class _Grading:
         }
         call_results = tuple(again.get(call_result.test_call, call_result) for call_result in analysis.call_results)
         anew = self.diagnoser.explained(analysis.module, function, call_results, {})
-        merged = {name: e for name, e in analysis.explanations.items() if name != function} | anew
+        merged = {name: e for name, e in analysis.diagnoses.items() if name != function} | anew
         order = self.rubric.modules[analysis.module].functions
-        explanations = {name: merged[name] for name in order if name in merged}
+        diagnoses = {name: merged[name] for name in order if name in merged}
         before = tuple(r for r in analysis.call_results if r.target.function == function and r.failure is not None)
         changed = any(not alike(r.test_call, r.response, again[r.test_call].response) for r in before)
         helped = analysis.helped | ({function: (helpers, before)} if changed else {})
-        return replace(analysis, call_results=call_results, explanations=explanations, helped=helped)
+        return replace(analysis, call_results=call_results, diagnoses=diagnoses, helped=helped)
 
 
 @dataclass(frozen=True)
 class _Analysis:
-    """The diagnosis of a module: the explanation of each wrong function, the score of each criterion, the points lost.
+    """The analysis of a module: the diagnosis of each wrong function, the score of each criterion, the points lost.
 
     `helped` are the functions whose results come from runs with correct helpers, each with the helpers that are wrong and the
     results that failed with these.
@@ -501,7 +492,7 @@ class _Analysis:
 
     module: str
     call_results: tuple[CallResult, ...]
-    explanations: dict[str, Explanation] = field(default_factory=dict)
+    diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
     scores: dict[str, CriterionScore] = field(default_factory=dict)
     cost: float = 0.0
     helped: dict[str, tuple[tuple[str, ...], tuple[CallResult, ...]]] = field(default_factory=dict)
@@ -526,9 +517,9 @@ class _Analysis:
             for function, (helpers, wrong) in self.helped.items()
             for call_result in wrong
             if call_result.test_call.criterion == criterion.id
-            and (function == lost_to if lost_to else function not in self.explanations)
+            and (function == lost_to if lost_to else function not in self.diagnoses)
             for helper in helpers
-            if helper in self.explanations
+            if helper in self.diagnoses
         }
 
 
@@ -539,7 +530,7 @@ def _smallness(deviation: float) -> int:
 
 def shown(
     score: CriterionScore,
-    explanations: Mapping[str, Explanation],
+    diagnoses: Mapping[str, Diagnosis],
     examples: Sequence[CallResult],
     alone: CallResult | None,
 ) -> CallResult | None:
@@ -550,8 +541,8 @@ def shown(
     """
     if score.call_result is None:
         return None
-    explanation = explanations.get(score.call_result.target.function)
-    example, chosen = alone, explanation.chosen if explanation is not None else None
+    diagnosis = diagnoses.get(score.call_result.target.function)
+    example, chosen = alone, diagnosis.chosen if diagnosis is not None else None
     if chosen is not None and wrong_in_value(score.call_result):
         every = (*chosen.misconceptions, *chosen.table.helpers)
         own = [
@@ -584,12 +575,10 @@ def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
     return any(of_value) and not all(passed for _, passed in earned)
 
 
-def _undecided(
-    score: CriterionScore, explanations: Mapping[str, Explanation], function: str
-) -> tuple[Misconception, ...]:
+def _undecided(score: CriterionScore, diagnoses: Mapping[str, Diagnosis], function: str) -> tuple[Misconception, ...]:
     """The misconceptions that are indistinguishable from one that costs this criterion, so that none may be named."""
     concerned = {function, *(misconception.function for misconception in score.misconceptions)}
-    undecided = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
+    undecided = {m.id: m for name in diagnoses if name in concerned for m in diagnoses[name].undecided}
     named_ones = score.criterion.looks_at == "examples"  # these list only named misconceptions
     charged_one = (
         not score.misconceptions or named_ones or any(has(undecided.values(), m) for m in score.misconceptions)
@@ -597,11 +586,7 @@ def _undecided(
     return tuple(undecided.values()) if charged_one else ()
 
 
-def _is_sure(misconception: Misconception, explanations: Mapping[str, Explanation]) -> bool:
+def _is_sure(misconception: Misconception, diagnoses: Mapping[str, Diagnosis]) -> bool:
     """Whether a misconception may be named."""
-    explanation = explanations.get(misconception.function)
-    return (
-        explanation is None
-        or has(explanation.sure, misconception)
-        or not has(explanation.misconceptions, misconception)
-    )
+    diagnosis = diagnoses.get(misconception.function)
+    return diagnosis is None or has(diagnosis.sure, misconception) or not has(diagnosis.misconceptions, misconception)

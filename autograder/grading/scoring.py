@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from autograder.grading.call_results import CallResult
-from autograder.grading.diagnosis import Explanation, seen
+from autograder.grading.diagnosis import Diagnosis, seen
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.thresholds import LEAST_OF_FORM
 from autograder.homework.library import Misconception
@@ -73,7 +73,7 @@ class CriterionScore:
 
 
 def scores(
-    rubric: Rubric, group: str, call_results: Sequence[CallResult], explanations: Mapping[str, Explanation]
+    rubric: Rubric, group: str, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]
 ) -> dict[str, CriterionScore]:
     """The score of each criterion of a module, from its hidden and visible call results."""
     of: dict[str, list[CallResult]] = {criterion.id: [] for criterion in rubric.of(group)}
@@ -81,21 +81,19 @@ def scores(
         if call_result.test_call.criterion in of:
             of[call_result.test_call.criterion].append(call_result)
     if rubric.charge == "criteria":
-        graded = {criterion.id: _plain(criterion, of[criterion.id], explanations) for criterion in rubric.of(group)}
+        graded = {criterion.id: _plain(criterion, of[criterion.id], diagnoses) for criterion in rubric.of(group)}
     else:
-        graded = _Scoring(rubric, group, of, explanations).scores()
-    return {name: replace(g, share=_share(g, of[name], explanations)) for name, g in graded.items()}
+        graded = _Scoring(rubric, group, of, diagnoses).scores()
+    return {name: replace(g, share=_share(g, of[name], diagnoses)) for name, g in graded.items()}
 
 
-def _share(
-    graded: CriterionScore, call_results: Sequence[CallResult], explanations: Mapping[str, Explanation]
-) -> float:
+def _share(graded: CriterionScore, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]) -> float:
     """The share of passing hidden tests of a lost criterion with partial credit.
 
     Code that computes nothing passes the tests that expect an error, and earns nothing.
     """
     criterion = graded.criterion
-    nothing = any(explanations[f].empty for f in criterion.grades if f in explanations)
+    nothing = any(diagnoses[f].empty for f in criterion.grades if f in diagnoses)
     if criterion.credit == "all" or graded.passed or nothing:
         return 0.0
     passes = dict[str, bool]()
@@ -107,18 +105,18 @@ def _share(
 
 
 def _plain(
-    criterion: Criterion, call_results: Sequence[CallResult], explanations: Mapping[str, Explanation]
+    criterion: Criterion, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]
 ) -> CriterionScore:
     """Lost with any failing call."""
     wrong = next((call_result for call_result in call_results if call_result.failure is not None), None)
     if wrong is None and call_results:
         return CriterionScore(criterion)
-    explanation = explanations.get(wrong.target.function) if wrong is not None else None
+    diagnosis = diagnoses.get(wrong.target.function) if wrong is not None else None
     named: tuple[Misconception, ...] = ()
-    if wrong is not None and explanation is not None:
+    if wrong is not None and diagnosis is not None:
         # An observed side effect explains no wrong value.
-        explained = explanation.sure or explanation.inherited or not wrong_in_value(wrong)
-        named = (*explanation.named, *explanation.inherited) if explained else ()
+        explained = diagnosis.sure or diagnosis.inherited or not wrong_in_value(wrong)
+        named = (*diagnosis.named, *diagnosis.inherited) if explained else ()
     return CriterionScore(criterion, "mistake" if named else "unexplained", named, call_result=wrong)
 
 
@@ -130,21 +128,21 @@ class _Scoring:
         rubric: Rubric,
         module: str,
         of: Mapping[str, list[CallResult]],
-        explanations: Mapping[str, Explanation],
+        diagnoses: Mapping[str, Diagnosis],
     ):
-        self.rubric, self.module, self.of, self.explanations = rubric, module, of, explanations
+        self.rubric, self.module, self.of, self.diagnoses = rubric, module, of, diagnoses
         # A misconception found in several functions costs points in the first of them, in the order of the rubric.
-        last_first = [m for explanation in list(explanations.values())[::-1] for m in explanation.misconceptions]
+        last_first = [m for diagnosis in list(diagnoses.values())[::-1] for m in diagnosis.misconceptions]
         first = {m.same: m.function for m in last_first}
         self.charged = {
-            name: tuple(m for m in explanation.misconceptions if first[m.same] == m.function)
-            for name, explanation in explanations.items()
+            name: tuple(m for m in diagnosis.misconceptions if first[m.same] == m.function)
+            for name, diagnosis in diagnoses.items()
         }
 
     def scores(self) -> dict[str, CriterionScore]:
         criteria = self.rubric.of(self.module)
         graded = {c.id: self._of_values(c) for c in criteria if c.looks_at == "values"}
-        graded |= {c.id: _plain(c, self.of[c.id], self.explanations) for c in criteria if c.looks_at == "examples"}
+        graded |= {c.id: _plain(c, self.of[c.id], self.diagnoses) for c in criteria if c.looks_at == "examples"}
         graded |= {c.id: self._of_form(c, graded) for c in criteria if c.looks_at == "form"}
         return {c.id: graded[c.id] for c in criteria}
 
@@ -169,27 +167,27 @@ class _Scoring:
         own = tuple(m for m in self.charged.get(function, ()) if criterion.id in m.criteria)
         call_result = wrong[0] if wrong else None
         if own:
-            chosen = self.explanations[function].chosen
+            chosen = self.diagnoses[function].chosen
             telling = (r for r in wrong if chosen is not None and chosen.shows(own, r))
             return CriterionScore(criterion, "mistake", own, call_result=next(telling, call_result))
-        explanation = self.explanations.get(function)
-        if explanation is not None and explanation.empty:
+        diagnosis = self.diagnoses.get(function)
+        if diagnosis is not None and diagnosis.empty:
             return CriterionScore(criterion, "unexplained", call_result=call_result)
-        if call_result is None or explanation is None:
+        if call_result is None or diagnosis is None:
             return CriterionScore(criterion)
         form = [r for r in wrong if not wrong_in_value(r)]
-        breach = tuple(seen(form[0], explanation.complete)) if form and not explanation.formal else ()
-        helpers = [h for h in self.rubric.helpers(self.module, (function,)) if h in self.explanations]
-        theirs = {misconception.name for helper in helpers for misconception in self.explanations[helper].observed}
+        breach = tuple(seen(form[0], diagnosis.complete)) if form and not diagnosis.formal else ()
+        helpers = [h for h in self.rubric.helpers(self.module, (function,)) if h in self.diagnoses]
+        theirs = {misconception.name for helper in helpers for misconception in self.diagnoses[helper].observed}
         if (
             form
-            and not explanation.formal
+            and not diagnosis.formal
             and not (breach and {misconception.name for misconception in breach} <= theirs)
         ):
             return CriterionScore(criterion, "form", breach, call_result=form[0])
-        if not explanation.explains(criterion.id):
+        if not diagnosis.explains(criterion.id):
             return CriterionScore(criterion, "unexplained", call_result=call_result)
-        misconceptions = (*explanation.misconceptions, *explanation.helpers)
+        misconceptions = (*diagnosis.misconceptions, *diagnosis.helpers)
         return CriterionScore(
             criterion, "elsewhere", misconceptions, self._under(misconceptions), call_result=call_result
         )
@@ -222,9 +220,9 @@ class _Scoring:
 
     def _breach(self, criterion: Criterion, call_result: CallResult) -> CriterionScore | None:
         """The side effect or dtype that a failing call of a criterion of form shows, if the function itself causes it."""
-        explanation = self.explanations[call_result.target.function]
-        misconceptions = tuple(seen(call_result, explanation.complete))
-        if explanation.formal and not any(criterion.id in m.criteria for m in explanation.misconceptions):
+        diagnosis = self.diagnoses[call_result.target.function]
+        misconceptions = tuple(seen(call_result, diagnosis.complete))
+        if diagnosis.formal and not any(criterion.id in m.criteria for m in diagnosis.misconceptions):
             return None  # a mistake scored elsewhere, or a helper, causes it
         return CriterionScore(criterion, "form", misconceptions, call_result=call_result) if misconceptions else None
 
@@ -234,7 +232,7 @@ class _Scoring:
         It fails because of an earlier call, or on these arguments alone.
         """
         function = call_result.target.function
-        if self.explanations[function].complete:
+        if self.diagnoses[function].complete:
             return False
         criteria = [c.id for c in self.rubric.of(self.module) if c.looks_at == "values" and function in c.grades]
         own = [r for name in criteria for r in self.of[name] if r.target.function == function]
@@ -245,10 +243,10 @@ class _Scoring:
 
         If no criterion of value grades it: whether its calls pass.
         """
-        explanation = self.explanations.get(function)
-        if explanation is not None and explanation.complete and not explanation.empty:
+        diagnosis = self.diagnoses.get(function)
+        if diagnosis is not None and diagnosis.complete and not diagnosis.empty:
             return True
         graded = [c.id for c in self.rubric.of(self.module) if c.looks_at == "values" and function in c.grades]
         if graded:
             return any(values[name].passed for name in graded)
-        return explanation is None
+        return diagnosis is None

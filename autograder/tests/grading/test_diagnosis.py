@@ -8,7 +8,7 @@ import pytest
 
 from autograder.grading import diagnosis, search
 from autograder.grading.call_results import CallResult
-from autograder.grading.diagnosis import Explanation
+from autograder.grading.diagnosis import Diagnosis
 from autograder.homework import library, rubric
 from autograder.sandbox.messages import Ended, Response
 from autograder.tests import running
@@ -16,18 +16,18 @@ from autograder.tests.making import few
 from autograder.values.compare import Failure
 
 
-def explained(module: str, *ids: str) -> dict[str, Explanation]:
+def explained(module: str, *ids: str) -> dict[str, Diagnosis]:
     return running.diagnoser().explain(
         module, running.in_processes(module, partial(running.with_mistakes, module, *ids))
     )
 
 
-def explained_source(module: str, *sources: str) -> dict[str, Explanation]:
+def explained_source(module: str, *sources: str) -> dict[str, Diagnosis]:
     return running.diagnoser().explain(module, running.call_results(module, running.with_source(module, *sources)))
 
 
-def named(explanations: dict[str, Explanation]) -> set[str]:
-    return {misconception.id for explanation in explanations.values() for misconception in explanation.named}
+def named(diagnoses: dict[str, Diagnosis]) -> set[str]:
+    return {misconception.id for diagnosis in diagnoses.values() for misconception in diagnosis.named}
 
 
 def visible(call_results: list[CallResult]) -> list[CallResult]:
@@ -91,7 +91,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 @pytest.mark.slow
 def test_an_unknown_mistake_has_no_name_and_says_what_it_shares_with_known_ones() -> None:
-    explanation = explained_source(
+    diagnosis = explained_source(
         "layernorm",
         """
 def layer_norm(x, gamma, beta, eps=1e-5):
@@ -99,7 +99,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return np.tanh(gamma * normalised + beta)
 """,
     )["layer_norm"]
-    assert explanation.named == () and not explanation.complete
+    assert diagnosis.named == () and not diagnosis.complete
 
 
 @pytest.mark.slow
@@ -144,10 +144,10 @@ def test_of_several_that_agree_none_is_named() -> None:
     ordinary = [
         r for r in call_results if r.target.function == "layer_norm" and "given_by_the_caller" in r.test_call.test
     ]
-    explanation = running.diagnoser().explain("layernorm", ordinary or call_results[:1])["layer_norm"]
-    assert explanation.complete and explanation.named == ()
-    assert {"layer_norm.eps_missing", "layer_norm.eps_only_for_zero"} <= {m.id for m in explanation.undecided}
-    assert explanation.shared in ("", "Add eps to the variance, inside the root: sqrt(var + eps).")
+    diagnosis = running.diagnoser().explain("layernorm", ordinary or call_results[:1])["layer_norm"]
+    assert diagnosis.complete and diagnosis.named == ()
+    assert {"layer_norm.eps_missing", "layer_norm.eps_only_for_zero"} <= {m.id for m in diagnosis.undecided}
+    assert diagnosis.shared in ("", "Add eps to the variance, inside the root: sqrt(var + eps).")
 
 
 def test_only_the_records_that_are_given_are_explained() -> None:
@@ -174,9 +174,9 @@ HELPED = "dependency_matrix.transposed"
 
 
 def test_what_comes_from_a_helper_is_explained_by_the_helpers_mistake() -> None:
-    explanations = explained("causal_mask", HELPED)
-    assert named(explanations) == {HELPED}
-    above = explanations["is_autoregressive"]
+    diagnoses = explained("causal_mask", HELPED)
+    assert named(diagnoses) == {HELPED}
+    above = diagnoses["is_autoregressive"]
     assert above.complete and above.misconceptions == () and [m.id for m in above.inherited] == [HELPED]
 
 
@@ -193,7 +193,7 @@ def test_nothing_is_guessed_where_a_helper_is_wrong_in_an_unknown_way() -> None:
     )
     found = explained_source("causal_mask", noisy)
     assert not found["dependency_matrix"].complete
-    assert all(explanation.misconceptions == () for name, explanation in found.items() if name == "is_autoregressive")
+    assert all(diagnosis.misconceptions == () for name, diagnosis in found.items() if name == "is_autoregressive")
 
 
 # What changed, and which dtype came back, is observed

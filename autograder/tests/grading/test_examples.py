@@ -49,7 +49,7 @@ def test_no_example_that_shows_another_mistake(grader: InProcess) -> None:
 @pytest.mark.parametrize(("name", "alone"), [("statistics_kept", True), ("float64_result", True), ("no_beta", False)])
 def test_what_is_kept_and_what_is_only_of_form_is_tried_alone(name: str, alone: bool) -> None:
     call_results = running.call_results("layernorm", running.with_mistakes("layernorm", f"layer_norm.{name}"))
-    explanations = running.diagnoser().explain("layernorm", call_results)
+    diagnoses = running.diagnoser().explain("layernorm", call_results)
     wrong = next(call_result for call_result in call_results if call_result.failure is not None)
-    score = CriterionScore(current().of("layernorm")[0], "mistake", explanations["layer_norm"].named, call_result=wrong)
-    assert shown(score, explanations, [], wrong) is (wrong if alone else None)
+    score = CriterionScore(current().of("layernorm")[0], "mistake", diagnoses["layer_norm"].named, call_result=wrong)
+    assert shown(score, diagnoses, [], wrong) is (wrong if alone else None)

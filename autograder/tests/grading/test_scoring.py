@@ -19,8 +19,8 @@ Functions = Mapping[str, Callable[..., Any]]
 def charged(module: str, functions: Functions, rules: Rubric | None = None) -> dict[str, CriterionScore]:
     """The charge of each criterion, by its short name."""
     call_results = running.call_results(module, functions)
-    explanations = running.diagnoser().explain(module, call_results)
-    found = scores(rules or rubric.current(), module, call_results, explanations)
+    diagnoses = running.diagnoser().explain(module, call_results)
+    found = scores(rules or rubric.current(), module, call_results, diagnoses)
     return {name.partition(".")[2]: score for name, score in found.items()}
 
 
@@ -164,8 +164,8 @@ def test_something_kept_between_calls_costs_purity() -> None:
     call_results = running.in_processes(
         "layernorm", lambda: running.with_mistakes("layernorm", "layer_norm.statistics_kept")
     )
-    explanations = running.diagnoser().explain("layernorm", call_results)
-    found = scores(rubric.current(), "layernorm", call_results, explanations)
+    diagnoses = running.diagnoser().explain("layernorm", call_results)
+    found = scores(rubric.current(), "layernorm", call_results, diagnoses)
     assert not found["layernorm.purity"].passed
 
 

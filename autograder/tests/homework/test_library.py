@@ -163,8 +163,8 @@ def test_examples_are_small_and_hold_integers_only_where_the_contract_names_them
 def test_code_that_computes_nothing_is_no_version_of_the_function(module: str, function: str) -> None:
     for nothing in trivial(module, function):
         functions = running.with_source(module) | {function: nothing.fresh()}
-        explanation = running.diagnoser().explain(module, running.call_results(module, functions)).get(function)
-        assert explanation is not None and (explanation.empty or not explanation.complete), nothing.id
+        diagnosis = running.diagnoser().explain(module, running.call_results(module, functions)).get(function)
+        assert diagnosis is not None and (diagnosis.empty or not diagnosis.complete), nothing.id
 
 
 # Words that read as translated, and what to write instead.

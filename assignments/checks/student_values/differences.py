@@ -320,9 +320,11 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
     if not np.isfinite(expected).all() or not np.isfinite(actual).all() or not actual.any():
         return ""
     off = np.abs(actual.astype(float) - expected).max() - allowed * magnitude(expected)
-    for digits in range(1, MOST_DIGITS + 1):
-        if off <= 0.5 * 10.0**-digits and np.array_equal(np.round(actual, digits), actual):
-            return f"Your result is the expected one, rounded to {digits} decimal{'s' if digits > 1 else ''}."
+    exact = [d for d in range(1, MOST_DIGITS + 1) if np.array_equal(np.round(actual, d), actual)]
+    digits = [d for d in exact if off <= 0.5 * 10.0**-d]  # several if the next decimals are 0
+    if digits:
+        number = f"{digits[0]} to {digits[-1]}" if digits[1:] else str(digits[0])
+        return f"Your result is the expected one, rounded to {number} decimal{'s' * (number != '1')}."
     return ""
 
 

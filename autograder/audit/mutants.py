@@ -138,11 +138,8 @@ def _sites(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
         for place, part in parts:
             if isinstance(part, ast.AST):
                 yield node, name, place, part
-                yield from () if _negative(part) else _sites(part)
-
-
-def _negative(node: ast.AST) -> bool:
-    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+                if not (isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant)):  # a negative number
+                    yield from _sites(part)
 
 
 def _put(parent: ast.AST, name: str, place: int | None, node: ast.AST) -> None:

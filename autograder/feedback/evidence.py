@@ -63,7 +63,9 @@ def lines(graded: CriterionScore, result: Result) -> Iterator[str]:
     yield "\nDiagnosis"
     yield from (f"  {line}" for line in _diagnosis(graded, module.call_results))
     said, function = RULES[graded.why]
-    yield f"\nRule\n  {said}\n  {_line_of(function)}; autograder/docs/explanation/scoring.md"
+    file = Path(inspect.getfile(function)).relative_to(kit.PACKAGE.parent)
+    line = f"{file}:{inspect.getsourcelines(function)[1]}"
+    yield f"\nRule\n  {said}\n  {line}; autograder/docs/explanation/scoring.md"
 
 
 def _call(call_result: CallResult) -> Iterator[str]:
@@ -138,7 +140,3 @@ def _found(file: Path, text: str) -> str:
     number = next((number for number, row in enumerate(rows, 1) if text in row), 0)
     place = file.relative_to(kit.home()) if file.is_relative_to(kit.home()) else file
     return f"{place}:{number}" if number else str(place)
-
-
-def _line_of(function: Callable[..., Any]) -> str:
-    return f"{Path(inspect.getfile(function)).relative_to(kit.PACKAGE.parent)}:{inspect.getsourcelines(function)[1]}"

@@ -137,7 +137,8 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     if not_python:
         return f"`{module.module}.py` could not be imported: {said(not_python)}."
     name = error.file or f"{module.module}.py"
-    code = _line(submission.text(name), error.line)
+    lines = text_lines(submission.text(name))
+    code = lines[error.line - 1].strip() if 0 < error.line <= len(lines) else ""
     text = said(error.text) if error.kind != "SystemExit" else ""
     problem = f"`{module.module}.py` could not be imported: {error.kind}{': ' + text if text else ''}{place}."
     return f"{problem} {_what_to_do(error, code, submission.text(name))}".strip()
@@ -155,12 +156,12 @@ def _what_to_do(error: Error, code: str, content: bytes) -> str:
         return NO_FILE
     if error.text.startswith("attempted relative import"):
         found = re.match(r"from\s+\.+\s*(\w*)\s*import\s+(.+)", code)
-        return f"Your files are not a package: write {_code(_absolute(*found.groups()))}." if found else RELATIVE
+        if found is None:
+            return RELATIVE
+        module, names = found.groups()
+        code = f"from {module} import {names}" if module else f"import {names}"
+        return f"Your files are not a package: write {_code(code)}."
     return _meant(error.text) or advice(error.kind, error.text)
-
-
-def _absolute(module: str, names: str) -> str:
-    return f"from {module} import {names}" if module else f"import {names}"
 
 
 def _code(line: str) -> str:
@@ -177,11 +178,6 @@ def _meant(text: str) -> str:
     plain = {name.replace("_", ""): name for name in module.functions}
     close = get_close_matches(found[1].replace("_", "").lower(), plain, 1, 0.75)
     return f"Did you mean `{plain[close[0]]}`?" if close else ""
-
-
-def _line(content: bytes, number: int) -> str:
-    lines = text_lines(content)
-    return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
 def _is_utf8(content: bytes) -> bool:

@@ -329,12 +329,8 @@ def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -
     if tests:
         yield REST
         for test in tests:
-            yield f"- {_line(test, rubric, row)}"
+            yield "- " + ": ".join(_described(test, rubric, row))
             yield indent(str(test.get("output", "")).strip(), "  ")
-
-
-def _line(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> str:
-    return ": ".join(_described(test, rubric, row))
 
 
 def _described(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> tuple[str, str]:

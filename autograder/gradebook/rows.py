@@ -230,7 +230,8 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
         if several
         else []
     )
-    undated = [row for row in rows if _is_undated(row)] if rubric.late else []
+    due = (row for row in rows if row.grade is not None and row.total is None and not row.excused)  # undecided
+    undated = [row for row in due if row.entry.late and not row.entry.created_at] if rubric.late else []
     if undated:
         late = "1 upload is" if len(undated) == 1 else f"{len(undated)} uploads are"
         said.append(
@@ -243,13 +244,6 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     counts = "no score" if rubric.missing == "empty" else "0 points"
     return said + (
         [f"{missing} in the roster without a submission: {counts} (missing: {rubric.missing})"] if missing else []
-    )
-
-
-def _is_undated(row: StudentRow) -> bool:
-    """Whether a late policy applies to a submission with unknown time, and nobody has decided about it."""
-    return (
-        row.entry.late and not row.entry.created_at and row.grade is not None and row.total is None and not row.excused
     )
 
 

@@ -364,7 +364,12 @@ class _Grading:
 
         `earned` says which criteria of each module are.
         """
-        partly = tuple(m for m, own in earned.items() if self.rubric.explains(m) and _is_partly_right(own))
+        of_value = {m: [passed for c, passed in own if c.looks_at == "values"] for m, own in earned.items()}
+        partly = tuple(
+            m
+            for m, own in earned.items()
+            if self.rubric.explains(m) and any(of_value[m]) and not all(passed for _, passed in own)
+        )
         graded: dict[str, CriterionScore] = {}
         for criterion in criteria:
             graded[criterion.id] = self.first_tries.get(criterion.id) or self._together(criterion)
@@ -567,12 +572,6 @@ def _same(first: CallResult, second: CallResult) -> bool:
         return ends.why == theirs.why
     kinds = [call_result.failure.kind if call_result.failure is not None else "" for call_result in (first, second)]
     return kinds[0] == kinds[1] and alike(first.test_call, first.response, second.response)
-
-
-def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
-    """Whether a module loses points and earns at least one criterion of value."""
-    of_value = [passed for criterion, passed in earned if criterion.looks_at == "values"]
-    return any(of_value) and not all(passed for _, passed in earned)
 
 
 def _undecided(score: CriterionScore, diagnoses: Mapping[str, Diagnosis], function: str) -> tuple[Misconception, ...]:

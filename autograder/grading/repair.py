@@ -153,7 +153,9 @@ class Repairs:
             for test_call in calls:
                 if not left:
                     break
-                edited = [replace(test_call, call=_edited(test_call.call, number)) for _, number, _ in left]
+                call = test_call.call
+                payloads = [prepared_request("edited", number, call.payload).payload for _, number, _ in left]
+                edited = [replace(test_call, call=replace(call, payload=payload)) for payload in payloads]
                 ends = self.endless >= MOST_ENDLESS or self.runner.spent() >= MOST_SPENT
                 responses = [] if ends else play(edited)
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in responses)
@@ -171,11 +173,6 @@ def extension() -> Call:
         code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
         sent.append(Reference(module.__name__, marshal.dumps(code), functions))
     return prepared_extension(sent)
-
-
-def _edited(call: Call, number: int) -> Call:
-    """A call of the function with one of its edits."""
-    return replace(call, payload=prepared_request("edited", number, call.payload).payload)
 
 
 def _edits(value: Any) -> list[list[int]]:

@@ -388,13 +388,13 @@ def problems(document: Any) -> list[str]:
     try:
         Results.model_validate(document)
     except ValidationError as refused:
-        return [f"{'.'.join(map(str, error['loc'])) or 'results.json'}: {_said(error)}" for error in refused.errors()]
+        said = {"extra_forbidden": "this key is not documented"}
+        return [
+            f"{'.'.join(map(str, error['loc'])) or 'results.json'}: "
+            + said.get(error["type"], error["msg"].removeprefix("Value error, "))
+            for error in refused.errors()
+        ]
     return []
-
-
-def _said(problem: Any) -> str:
-    text = "this key is not documented" if problem["type"] == "extra_forbidden" else problem["msg"]
-    return str(text).removeprefix("Value error, ")
 
 
 # The output of `autograder rehearse`: who sees what of a results.json, and when.

@@ -52,7 +52,7 @@ class Session:
             "load": self._load,
             "call": self._call,
             "changes": self._changes,
-            "look": self._look,
+            "look": lambda kept: ("holds", wire.marked(self.calls.look(kept))),
             "write": self._write,
             "extend": self._extend,
         }
@@ -129,9 +129,6 @@ class Session:
         if threading.active_count() > 1:
             time.sleep(THREADS_SECONDS)  # give other threads time to run
         return ("changed", self.calls.changes(number))
-
-    def _look(self, kept: wire.Kept) -> tuple[Any, ...]:
-        return ("holds", wire.marked(self.calls.look(kept)))
 
     def _write(self, kept: wire.Kept, value: Any) -> tuple[Any, ...]:
         self.calls.write(kept, value)

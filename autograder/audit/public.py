@@ -41,8 +41,13 @@ class Seen:
     @property
     def answer(self) -> str:
         """How the public checks describe it: "-" not at all, "half", "named" or "misnamed"."""
-        said, own = set(self.said), {self.misconception.does, self.misconception.right}
-        return ("-", "half", "named")[len(said)] if said <= own else "misnamed"
+        own = [
+            text.removesuffix(handout.ANY).removesuffix(".")
+            for text in (self.misconception.does, self.misconception.right)
+        ]
+        said = set(self.said)  # a sentence may add the wrong or the right number
+        is_own = all(any(text.startswith(start) for start in own) for text in said)
+        return ("-", "half", "named")[len(said)] if is_own else "misnamed"
 
 
 def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:

@@ -33,7 +33,10 @@ def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other(rows:
 def test_of_the_mistakes_that_a_check_sees_so_many_are_named_and_none_as_another() -> None:
     seen = [one for one in public.run() if one.checks]
     assert [one.misconception.id for one in seen if one.answer == "misnamed"] == []
-    assert (len(seen), len([one for one in seen if one.answer == "named"])) == (1022, 934)  # to be raised, never lowered
+    assert (len(seen), len([one for one in seen if one.answer == "named"])) == (
+        1022,
+        934,
+    )  # to be raised, never lowered
 
 
 @pytest.mark.slow

@@ -35,7 +35,6 @@ from autograder.grading.probes import Probe, ProbeResult, is_unsteady, probes_of
 from autograder.grading.repair import Repair, Repairs, charged_as
 from autograder.grading.runner import Runner
 from autograder.grading.scoring import CriterionScore, Why, scores
-from autograder.grading.search import is_boolean
 from autograder.grading.student_tests import graded_tests
 from autograder.grading.thresholds import TIMES
 from autograder.homework import kit
@@ -526,6 +525,12 @@ class _Analysis:
             for helper in helpers
             if helper in self.diagnoses
         }
+
+
+def is_boolean(call_results: Sequence[CallResult]) -> bool:
+    """Whether results are booleans, which different code often has in common."""
+    results = (call_result.test_call.expected for call_result in call_results if call_result.test_call.kind == "call")
+    return any(isinstance(value, bool | np.ndarray) and np.asarray(value).dtype.kind == "b" for value in results)
 
 
 def _smallness(deviation: float) -> int:

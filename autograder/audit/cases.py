@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 import yaml
 
-from autograder.feedback import integration
+from autograder.feedback import messages
 from autograder.feedback.sentences import lacking
 from autograder.grading import plan as scripts
 from autograder.grading.call_results import CallResult, TestCall
@@ -381,7 +381,7 @@ def row_of(case: Case, result: Result, deviations: bool = True) -> Row:
     """The row of a graded case, with or without deviations."""
     graded = {g.criterion.id: g for g in result.graded if not g.passed or g.misconceptions or g.undecided or g.blamed}
     lost = {name: g for name, g in graded.items() if not g.passed and name.startswith(INTEGRATION)}
-    causes = {name: integration.causes(g, result) for name, g in lost.items()}
+    causes = {name: messages.causes(g, result) for name, g in lost.items()}
     absent = {
         name: _absent(g.call_result) for name, g in graded.items() if g.call_result is not None and not causes.get(name)
     }

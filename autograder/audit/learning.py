@@ -114,7 +114,7 @@ def accept(file: Path) -> Path:
     before = path.read_text(encoding="utf-8")
     entered = text[text.index(f"@{function}.instead") :]
     write_atomically(path, f"{before.rstrip()}\n\n\n{entered}")
-    loading = [sys.executable, "-c", f"from autograder.homework import mistakes; mistakes.known({modules[0]!r})"]
+    loading = [sys.executable, "-c", f"from autograder.homework import library; library.known({modules[0]!r})"]
     done = subprocess.run(loading, capture_output=True, text=True)
     if done.returncode:
         write_atomically(path, before)

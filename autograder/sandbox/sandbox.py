@@ -103,7 +103,7 @@ class Sandbox:
             raise SandboxError(f"a submission cannot be unpacked: {error}") from error
 
     def start(self) -> StudentProcess:
-        """A new student process, with a temporary folder of its own; the one before ends. Raises SandboxFault."""
+        """A new student process, with a temporary folder of its own; the one before ends. Raises SandboxError."""
         self._end_process()
         ours, theirs = socket.socketpair()
         with theirs:

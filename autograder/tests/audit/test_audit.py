@@ -78,11 +78,17 @@ def test_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
 
 @pytest.mark.slow
 def test_both_mistakes_of_a_pair_are_named() -> None:
-    """Of one pair for each function, in all but one; a change here is to be understood, not to be waved through."""
+    """Of one pair for each function, in all but two; a change here is to be understood, not to be waved through."""
     both = list(audit.in_sandbox(cases.sample(list(cases.pairs()), 1), 1))
     assert problems(both) == []
     unnamed = [row.case.name for row in both if not row.case.ids <= row.named]
-    assert (len(both), unnamed) == (27, ["transformer_stack.last_block_shared + transformer_stack.mask_in_last_block"])
+    assert (len(both), unnamed) == (
+        27,
+        [
+            "post_norm_block.ffn_from_x + post_norm_block.no_attention",  # without attention, like ffn_before_norm
+            "transformer_stack.last_block_shared + transformer_stack.mask_in_last_block",
+        ],
+    )
 
 
 @pytest.mark.slow

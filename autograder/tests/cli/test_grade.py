@@ -47,7 +47,8 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first = next(iter(rules["modules"].values()))["criteria"]
     first[next(iter(first))].update(dropped)
     (root / "rubric.yaml").write_text(yaml.safe_dump(rules | late, sort_keys=False), encoding="utf-8")
-    for name, text in zip(("roster.csv", "overrides.csv"), blocks("csv"), strict=True):
+    names = ("roster.csv", "late-days.csv", "overrides.csv", "withheld.csv", "comments.csv")
+    for name, text in zip(names, blocks("csv"), strict=True):
         (root / name).write_text(text, encoding="utf-8")
     with zipfile.ZipFile(root / "export.zip", "w") as archive:
         archive.writestr("assignment_5_export/submission_metadata.yml", METADATA)

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.integration import causes
-from autograder.feedback.messages import message
+from autograder.feedback.messages import causes, message
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore

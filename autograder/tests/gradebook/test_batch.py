@@ -384,7 +384,7 @@ def test_only_what_crashes_a_worker_again_and_again_is_a_fault(small: Path, tmp_
     outcome = run(small, tmp_path, bare)
     assert set(outcome.faults) == {"s02", "s05", "s07"}
     assert "repeatedly" in outcome.faults["s02"]
-    assert outcome.faults["s07"] == "SandboxFault: the machine is to blame"
+    assert outcome.faults["s07"] == "SandboxError: the machine is to blame"
     assert set(documents(tmp_path)) == set(outcome.grades) == {f"s{i:02d}" for i in range(12)} - set(outcome.faults)
 
 

@@ -416,14 +416,14 @@ def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> 
 OPEN_CLONE = """
 from autograder.grading.grader import open_grader
 from autograder.submissions.submission import Submission
-from autograder.exceptions import SandboxFault
+from autograder.exceptions import SandboxError
 from autograder.tests.sandbox.test_attacks import ATTACKS, shown
 
 with open_grader() as grader:
     print(shown(grader.grade(Submission("nosy", ATTACKS["stealing/kit_files"].files), ("layernorm",))))
 try:
     open_grader(("landlock",)).__enter__()
-except SandboxFault as fault:
+except SandboxError as fault:
     print(fault)
 """
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from autograder.cli.exit_codes import FAULT
+from autograder.cli.exit_codes import FAILED
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -156,7 +156,7 @@ def _rows(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None)
         for line in lines:
             click.echo(line)
         click.echo(f"{len(lines)} of {len(rows)} rows differ." if lines else "No rows differ.")
-        sys.exit(FAULT if lines else 0)
+        sys.exit(FAILED if lines else 0)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def _end(problems: list[str]) -> None:
     for problem in problems:
         click.echo(f"PROBLEM {problem}")
     click.echo(f"{len(problems)} problems." if problems else "No problems.")
-    sys.exit(FAULT if problems else 0)
+    sys.exit(FAILED if problems else 0)
 
 
 def _progress(items: Iterable[Any], total: int) -> Iterable[Any]:

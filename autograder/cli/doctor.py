@@ -48,8 +48,8 @@ def diagnose() -> dict[str, tuple[str, str]]:
 def _tried(layer: str) -> tuple[str, str]:
     try:
         reply, started = attempt(layer, (layer, *BELOW.get(layer, ())))
-    except SandboxError as fault:
-        return "fails", str(fault)
+    except SandboxError as error:
+        return "fails", str(error)
     if reply.value == []:
         proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
         return "holds", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else "")

@@ -14,7 +14,7 @@ import click
 from autograder.exceptions import CommandError
 from autograder.submissions.text import printable
 
-FAULT, USAGE, INTERRUPTED = 1, 2, 130
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
 LINES, WIDTH = 100, 400  # of one message: a table may have many errors, an error may quote a whole file
 
 
@@ -26,13 +26,13 @@ def explained(error: Exception) -> tuple[str, int] | None:
             text += "; free some space for temporary files, or use another folder: TMPDIR=... autograder ..."
         return text, error.status
     if isinstance(error, BrokenExecutor):
-        return "the worker processes crash immediately, perhaps for lack of memory; `--jobs 1` needs the least", FAULT
+        return "the worker processes crash immediately, perhaps for lack of memory; `--jobs 1` needs the least", FAILED
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         what = error.strerror or str(error) or type(error).__name__
         if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
             what += "; processes share their locks in /dev/shm, which must be writable"  # that error names no file
-        return f"{where}{what}. No file is half written. Fix the cause and run the same command again.", FAULT
+        return f"{where}{what}. No file is half written. Fix the cause and run the same command again.", FAILED
     return None
 
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.cli.exit_codes import FAULT, INTERRUPTED
+from autograder.cli.exit_codes import FAILED, INTERRUPTED
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.submissions.text import printable
 
@@ -120,7 +120,7 @@ def grade(
         ended = CommandError(f"interrupted; finished results are in {out}. Run the same command again to continue.")
         ended.status = INTERRUPTED
         raise ended from None
-    graded = rows.finished(submissions.entries, grades.grades, grades.faults, current, given)
+    graded = rows.finished(submissions.entries, grades.grades, grades.errors, current, given)
     store.write_run(out, paths, submissions.entries, [row.outcome for row in graded])
     notes = [*_uploads(graded, accept_names), *rows.notes(graded, current, given.roster)]
     run = _run(submissions, grades, results, graded, notes)
@@ -131,7 +131,7 @@ def grade(
     for problem in run.problems:
         click.echo(f"note: {printable(problem)}", err=True)
     reasons: dict[str, list[str]] = {}
-    for key, why in run.faults.items():
+    for key, why in run.errors.items():
         reasons.setdefault(why, []).append(key)
     for why, keys in list(reasons.items())[:SMALL]:
         more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
@@ -140,7 +140,7 @@ def grade(
         click.echo(f"ERROR and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
     if grades.stopped:
         click.echo(f"autograder: stopped: {grades.stopped}. Fix the cause and run the same command again.", err=True)
-    sys.exit(FAULT if grades.faults or grades.stopped else 0)
+    sys.exit(FAILED if grades.errors or grades.stopped else 0)
 
 
 # After grading
@@ -162,7 +162,7 @@ def _run(
         *_left_over(submissions, store),
         *_layers(grades.layers),
     ]
-    return report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit)
+    return report.Run(rows, grades.errors, problems, len(grades.grades), grades.kept, grades.kit)
 
 
 def _uploads(rows: "list[StudentRow]", accept_names: bool) -> list[str]:

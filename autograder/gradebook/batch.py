@@ -45,7 +45,7 @@ class ClassGrades:
     kit: str
     layers: tuple[str, ...]
     grades: dict[str, Grade] = field(default_factory=dict)
-    faults: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
     kept: int = 0
     stopped: str = ""
 
@@ -132,7 +132,7 @@ class _Batch:
                 self._broken()
         for entry in entries if self.outcome.stopped else ():
             if entry.key not in self.outcome.grades:
-                self.outcome.faults.setdefault(entry.key, "the run stopped before this submission")
+                self.outcome.errors.setdefault(entry.key, "the run stopped before this submission")
         return self.outcome
 
     def _jobs(self, entries: Sequence[Upload]) -> Iterator[_Job]:
@@ -141,10 +141,10 @@ class _Batch:
             try:
                 submission = load(entry, self.limits, self.accept_names)
             except CommandError as error:
-                self._fault(entry, str(error))
+                self._failed(entry, str(error))
                 continue
             except Exception as error:
-                self._fault(entry, f"it cannot be read: {type(error).__name__}: {error}")
+                self._failed(entry, f"it cannot be read: {type(error).__name__}: {error}")
                 continue
             kit, layers = self.outcome.kit, list(self.outcome.layers)
             stamp = {"submission": pool.submission_digest(submission), "kit": kit, "layers": layers}
@@ -196,7 +196,7 @@ class _Batch:
             if type(error).__name__ == "KilledWorker":
                 self._crashed(job, alone=not self.running)
             else:
-                self._fault(job.entry, f"{type(error).__name__}: {error}")
+                self._failed(job.entry, f"{type(error).__name__}: {error}")
         else:
             del self.running[future]
             self.breaks = 0
@@ -225,14 +225,14 @@ class _Batch:
         if job.crashes < TRIES:
             self.suspects.append(job)
         else:
-            self._fault(job.entry, "grading it crashed the worker process repeatedly")
+            self._failed(job.entry, "grading it crashed the worker process repeatedly")
 
     def _write(self, job: _Job, document: Document) -> None:
         try:
             grade = self.store.write(job.entry.key, document, job.stamp)
         except OSError as error:
             self.failed_writes += 1
-            self._fault(job.entry, f"its result cannot be written: {error.strerror or error}")
+            self._failed(job.entry, f"its result cannot be written: {error.strerror or error}")
             if self.failed_writes >= WRITES:
                 self.outcome.stopped = f"{self.store.results} cannot be written ({error.strerror or error})"
         else:
@@ -243,7 +243,7 @@ class _Batch:
         self.outcome.grades[grade.key] = grade
         self.display.advance(grade.score, kept)
 
-    def _fault(self, entry: Upload, why: str) -> None:
-        self.outcome.faults[entry.key] = " ".join(why.split())
+    def _failed(self, entry: Upload, why: str) -> None:
+        self.outcome.errors[entry.key] = " ".join(why.split())
         self.store.set_aside(entry.key)
         self.display.advance(None)

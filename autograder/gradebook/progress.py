@@ -60,7 +60,7 @@ class Display:
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self.total = self.done = self.kept = self.faults = 0
+        self.total = self.done = self.kept = self.errors = 0
         self.stream, self.said, self.last = stream, time.monotonic(), 0
         columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[status]}"))
         bar = Progress(TextColumn("Grading"), *columns, console=Console(file=stream), refresh_per_second=4)
@@ -75,7 +75,7 @@ class Display:
     def advance(self, score: float | None, kept: bool = False) -> None:
         self.done += 1
         self.kept += kept
-        self.faults += score is None
+        self.errors += score is None
         if self.bar:
             self.bar.update(self.bar.task_ids[0], completed=self.done, status=", ".join(self._parts()))
         elif self.stream and time.monotonic() - self.said >= INTERVAL:
@@ -92,5 +92,5 @@ class Display:
         print(", ".join([f"{self.done} of {self.total}", *self._parts()]), file=self.stream, flush=True)
 
     def _parts(self) -> list[str]:
-        errors = "1 grader error" if self.faults == 1 else f"{self.faults} grader errors"
-        return [f"{self.kept} unchanged"] * bool(self.kept) + [errors] * bool(self.faults)
+        errors = "1 grader error" if self.errors == 1 else f"{self.errors} grader errors"
+        return [f"{self.kept} unchanged"] * bool(self.kept) + [errors] * bool(self.errors)

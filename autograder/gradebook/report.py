@@ -38,7 +38,7 @@ class Run:
     """The contents of a report. `problems` are for the instructor; `kept` of the `graded` results are from an earlier run."""
 
     rows: Sequence[StudentRow]
-    faults: Mapping[str, str]
+    errors: Mapping[str, str]
     problems: Sequence[str]
     graded: int
     kept: int
@@ -112,7 +112,7 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
         "subtotals": [_subtotals(row.grade) for row in run.rows],
         "lost": [_lost(row.grade) for row in run.rows],
         "remarks": [row.remark for row in run.rows],
-        "who": {key: ", ".join(_names(run.rows, key)) for key in run.faults},
+        "who": {key: ", ".join(_names(run.rows, key)) for key in run.errors},
         "layers": _layers(grades),
         "times": sorted(grade.graded_at for grade in grades),
         "versions": f"Python {platform.python_version()}, NumPy {np.__version__}",

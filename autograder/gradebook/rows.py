@@ -62,7 +62,7 @@ class StudentRow:
     student: Student
     entry: Upload
     grade: Grade | None
-    fault: str = ""
+    error: str = ""
     others: tuple[Upload, ...] = ()
     section: str = ""
     absent: bool = False
@@ -100,7 +100,7 @@ class StudentRow:
     @property
     def remark(self) -> str:
         """The remark for an instructor."""
-        parts = [f"not graded because of a grader error: {self.fault}"] if self.status == ERROR else []
+        parts = [f"not graded because of a grader error: {self.error}"] if self.status == ERROR else []
         parts += ["no submission"] if self.absent else []
         parts += ["excused by the roster"] if self.excused and not self.overrides else []
         parts += [self.entry.remark] if self.entry.remark else []
@@ -126,7 +126,7 @@ class StudentRow:
 
 
 def rows(
-    entries: Sequence[Upload], grades: Mapping[str, Grade], faults: Mapping[str, str], roster: Sequence[Person] = ()
+    entries: Sequence[Upload], grades: Mapping[str, Grade], errors: Mapping[str, str], roster: Sequence[Person] = ()
 ) -> list[StudentRow]:
     """Every student once, in the order of the uploads, with the newest of several submissions."""
     students = [student for entry in entries for student in entry.students]
@@ -143,8 +143,8 @@ def rows(
     made = []
     for uploads in handed_in.values():
         *others, (student, entry) = sorted(uploads, key=lambda upload: (upload[1].created_at, _number(upload[1].key)))
-        earlier, fault = tuple(entry for _, entry in others), faults.get(entry.key, "")
-        made.append(StudentRow(student, entry, grades.get(entry.key), fault, earlier, entry.section))
+        earlier, error = tuple(entry for _, entry in others), errors.get(entry.key, "")
+        made.append(StudentRow(student, entry, grades.get(entry.key), error, earlier, entry.section))
     return made
 
 
@@ -170,14 +170,14 @@ def _number(key: str) -> int:
 def finished(
     entries: Sequence[Upload],
     grades: Mapping[str, Grade],
-    faults: Mapping[str, str],
+    errors: Mapping[str, str],
     rubric: Rubric,
     inputs: Inputs = NO_INPUTS,
 ) -> list[StudentRow]:
     """The rows of a class after all five steps. Raises ArgumentsError for lines that match nobody or contradict each other."""
-    class_rows = with_roster(rows(entries, grades, faults, inputs.roster), inputs.roster, rubric)
+    class_rows = with_roster(rows(entries, grades, errors, inputs.roster), inputs.roster, rubric)
     class_rows = with_late_days(class_rows, inputs)
-    class_rows = without_dropped(with_choice(class_rows, grades, faults, rubric), rubric)
+    class_rows = without_dropped(with_choice(class_rows, grades, errors, rubric), rubric)
     class_rows = with_overrides(with_lateness(class_rows, rubric), inputs.overrides)
     return with_comments(class_rows, inputs.comments)
 
@@ -328,19 +328,19 @@ def _words(name: str) -> str:
 
 
 def with_choice(
-    rows: Sequence[StudentRow], grades: Mapping[str, Grade], faults: Mapping[str, str], rubric: Rubric
+    rows: Sequence[StudentRow], grades: Mapping[str, Grade], errors: Mapping[str, str], rubric: Rubric
 ) -> list[StudentRow]:
     """The rows with the upload that counts by the rubric: the last, the best after lateness, or the last that is on time.
 
     If none was on time, the last counts. Of equally good ones the last counts; a grader error is never the best. An upload
     with nothing to grade counts only if there is no other.
     """
-    return [_chosen(row, grades, faults, rubric) if row.others else row for row in rows]
+    return [_chosen(row, grades, errors, rubric) if row.others else row for row in rows]
 
 
-def _chosen(row: StudentRow, grades: Mapping[str, Grade], faults: Mapping[str, str], rubric: Rubric) -> StudentRow:
+def _chosen(row: StudentRow, grades: Mapping[str, Grade], errors: Mapping[str, str], rubric: Rubric) -> StudentRow:
     uploads = [
-        replace(row, entry=upload, grade=grades.get(upload.key), fault=faults.get(upload.key, ""))
+        replace(row, entry=upload, grade=grades.get(upload.key), error=errors.get(upload.key, ""))
         for upload in (*row.others, row.entry)
     ]
     empty = [upload.grade is not None and bool(upload.grade.empty) for upload in uploads]
@@ -453,7 +453,7 @@ def _by_position(
     by_row: dict[int, dict[str, Override]] = {}
     matches, problems = _matched(rows, overrides)
     for at, override in matches:
-        if (rows[at].absent or rows[at].fault) and override.criterion != TOTAL:
+        if (rows[at].absent or rows[at].error) and override.criterion != TOTAL:
             problems.append(f"{override.place}: {override.student} has no grade; only the total can be set")
         first = by_row.setdefault(at, {}).setdefault(override.criterion, override)
         if first.points != override.points:

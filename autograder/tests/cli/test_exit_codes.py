@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from autograder.cli.exit_codes import FAULT, INTERRUPTED, USAGE, Commands
+from autograder.cli.exit_codes import FAILED, INTERRUPTED, USAGE, Commands
 from autograder.exceptions import ArgumentsError, CommandError, SandboxError
 from autograder.homework.rubric import RubricError
 
@@ -27,11 +27,11 @@ def ended(error: BaseException) -> tuple[int, str]:
     ("error", "status"),
     [
         (ArgumentsError("why"), USAGE),
-        (RubricError("why"), FAULT),
-        (CommandError("why"), FAULT),
-        (SandboxError("why"), FAULT),
-        (OSError(errno.ENOSPC, "why: no space"), FAULT),
-        (OSError("why"), FAULT),
+        (RubricError("why"), FAILED),
+        (CommandError("why"), FAILED),
+        (SandboxError("why"), FAILED),
+        (OSError(errno.ENOSPC, "why: no space"), FAILED),
+        (OSError("why"), FAILED),
         (KeyboardInterrupt(), INTERRUPTED),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
@@ -45,7 +45,7 @@ def test_known_ends_are_one_line_and_a_status(error: BaseException, status: int)
 
 def test_a_closed_place_for_locks_is_named_though_the_error_names_none() -> None:
     code, said = ended(OSError(errno.EROFS, "Read-only file system"))
-    assert (code, said.count("\n")) == (FAULT, 1)
+    assert (code, said.count("\n")) == (FAILED, 1)
     assert "/dev/shm, which must be writable" in said
 
 

@@ -251,7 +251,7 @@ def test_run_killed_at_any_moment_goes_on_where_it_was(graded: Path, small: Path
         wait_for(partial(gone, children), 20)
     outcome = run(small, tmp_path)
     assert outcome.kept >= there
-    assert not outcome.faults
+    assert not outcome.errors
     assert documents(tmp_path) == documents(graded)
 
 
@@ -318,7 +318,7 @@ class Killer(progress.Display):
 @pytest.mark.slow
 def test_worker_that_is_killed_costs_nothing(graded: Path, small: Path, tmp_path: Path) -> None:
     outcome = run(small, tmp_path, processes, Killer(2))
-    assert not outcome.faults
+    assert not outcome.errors
     assert documents(tmp_path) == documents(graded)
 
 
@@ -382,10 +382,10 @@ def harmless(pretended: None, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_only_what_crashes_a_worker_again_and_again_is_a_fault(small: Path, tmp_path: Path) -> None:
     outcome = run(small, tmp_path, bare)
-    assert set(outcome.faults) == {"s02", "s05", "s07"}
-    assert "repeatedly" in outcome.faults["s02"]
-    assert outcome.faults["s07"] == "SandboxError: the machine is to blame"
-    assert set(documents(tmp_path)) == set(outcome.grades) == {f"s{i:02d}" for i in range(12)} - set(outcome.faults)
+    assert set(outcome.errors) == {"s02", "s05", "s07"}
+    assert "repeatedly" in outcome.errors["s02"]
+    assert outcome.errors["s07"] == "SandboxError: the machine is to blame"
+    assert set(documents(tmp_path)) == set(outcome.grades) == {f"s{i:02d}" for i in range(12)} - set(outcome.errors)
 
 
 @pytest.mark.usefixtures("pretended")
@@ -397,7 +397,7 @@ def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(pool, "patience", lambda limits: 8.0)
     monkeypatch.setattr(batch, "TRIES", 1)
     outcome = run(tmp_path / "class", tmp_path / "out", bare)
-    assert (set(outcome.grades), set(outcome.faults)) == ({"s00", "s02"}, {"s01"})
+    assert (set(outcome.grades), set(outcome.errors)) == ({"s00", "s02"}, {"s01"})
 
 
 @pytest.mark.usefixtures("in_a_thread")
@@ -435,7 +435,7 @@ def test_submission_that_is_gone_when_its_turn_comes_is_a_fault(small: Path, tmp
     (tmp_path / "class" / "ada").rmdir()
     store, limits = Store(tmp_path / "out"), rubrics.current().limits
     outcome = batch.run(found.entries, store, threads(), limits, progress.Display())
-    assert set(outcome.faults) == {"ada"}
+    assert set(outcome.errors) == {"ada"}
     assert outcome.grades["bela"].score == 0
 
 
@@ -456,7 +456,7 @@ def test_full_disk_stops_the_run_and_keeps_what_is_there(
     outcome = run(small, tmp_path, lambda: ThreadPoolExecutor(1))
     assert len(documents(tmp_path)) == len(outcome.grades) == 1
     assert "No space left" in outcome.stopped
-    assert len(outcome.faults) == 11
+    assert len(outcome.errors) == 11
 
 
 @POSIX
@@ -489,7 +489,7 @@ def test_workers_that_only_die_stop_the_run(small: Path, tmp_path: Path, monkeyp
     outcome = run(small, tmp_path, bare)
     assert "keep crashing" in outcome.stopped
     assert not outcome.grades
-    assert len(outcome.faults) == 12
+    assert len(outcome.errors) == 12
 
 
 def die(submission: Submission, kit: str) -> dict[str, Any]:

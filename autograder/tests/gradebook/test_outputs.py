@@ -28,9 +28,9 @@ def entry(key: str, *students: Student, at: str = "", remark: str = "") -> Uploa
     return Upload(key, None, students, created_at=at, remark=remark)
 
 
-def table(*entries: Upload, faults: dict[str, str] | None = None) -> list[dict[str, str]]:
-    grades = {one.key: grade(one.key, True, False) for one in entries if one.key not in (faults or {})}
-    text = outputs.table(rows.rows(entries, grades, faults or {}))
+def table(*entries: Upload, errors: dict[str, str] | None = None) -> list[dict[str, str]]:
+    grades = {one.key: grade(one.key, True, False) for one in entries if one.key not in (errors or {})}
+    text = outputs.table(rows.rows(entries, grades, errors or {}))
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -88,7 +88,7 @@ def test_who_is_the_same_person(one: Student, two: Student, same: bool) -> None:
 
 
 def test_fault_has_a_remark_and_no_score_even_if_an_older_submission_has_one() -> None:
-    (line,) = table(entry("s1", ADA, at="1"), entry("s2", ADA, at="2"), faults={"s2": "the disk"})
+    (line,) = table(entry("s1", ADA, at="1"), entry("s2", ADA, at="2"), errors={"s2": "the disk"})
     assert (line["Total Score"], line[next(iter(rubrics.current().criteria))], line["Status"]) == (
         "",
         "",

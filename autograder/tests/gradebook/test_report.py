@@ -48,7 +48,7 @@ def grade(key: str, lost: int, misconception: str | None = None) -> Grade:
     return Grade(key, sum(mark.score for mark in marks), marks, ("fork", "session"), 1_760_000_000.0)
 
 
-def run(names: tuple[str, ...] = AWKWARD, faults: dict[str, str] | None = None) -> Run:
+def run(names: tuple[str, ...] = AWKWARD, errors: dict[str, str] | None = None) -> Run:
     """A class in which each student loses one criterion more than the one before."""
     rows = []
     for i, name in enumerate(names):
@@ -56,10 +56,10 @@ def run(names: tuple[str, ...] = AWKWARD, faults: dict[str, str] | None = None) 
         entry = Upload(f"s{i}", None, (student,), remark=name)
         misconception = f"{FUNCTION}.{'no_root' if i % 2 else 'unheard_of'}"
         rows.append(StudentRow(student, entry, grade(f"s{i}", 3 * i, misconception), "", ()))
-    for key, why in (faults or {}).items():
+    for key, why in (errors or {}).items():
         entry = Upload(key, None, (Student(EVIL),), problem=why)
         rows.append(StudentRow(Student(EVIL), entry, None, why, (Upload("older"),)))
-    return Run(rows, faults or {}, ("look: " + EVIL,), len(names), 3, "abcdef" * 10)
+    return Run(rows, errors or {}, ("look: " + EVIL,), len(names), 3, "abcdef" * 10)
 
 
 class Texts(html.parser.HTMLParser):
@@ -134,9 +134,9 @@ def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
     assert report.html(Run(rows, {}, (), 0, 0, "0")).count('<tr id="s') == 2
 
 
-@pytest.mark.parametrize("faults", [{}, {"s1": "why"}])
-def test_class_without_a_single_grade_has_a_report(faults: dict[str, str]) -> None:
-    assert "Nothing has been graded" in report.html(Run(run((), faults).rows, faults, (), 0, 0, "0"))
+@pytest.mark.parametrize("errors", [{}, {"s1": "why"}])
+def test_class_without_a_single_grade_has_a_report(errors: dict[str, str]) -> None:
+    assert "Nothing has been graded" in report.html(Run(run((), errors).rows, errors, (), 0, 0, "0"))
 
 
 def test_who_has_handed_in_nothing_is_counted_and_has_a_line() -> None:

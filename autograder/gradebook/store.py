@@ -128,10 +128,8 @@ def _nothing(notes: Sequence[tuple[str, str, str]]) -> str:
 
 def _mark(test: Mapping[str, Any]) -> Mark:
     extra = test["extra_data"]
-    # Results of earlier kits name at most one mistake, under "misconception".
-    named = extra["misconceptions"] if "misconceptions" in extra else [extra["misconception"] or ""]
     criterion, name = intern(str(extra["criterion"])), intern(str(test["name"]))
-    misconceptions = tuple(intern(str(misconception)) for misconception in named if misconception)
+    misconceptions = tuple(intern(str(misconception)) for misconception in extra["misconceptions"])
     return Mark(criterion, name, float(test["score"]), float(test["max_score"]), misconceptions)
 
 

@@ -465,8 +465,7 @@ def _misconceptions(results: Results) -> Iterator[tuple[str, str]]:
     """The criteria that name misconceptions, with these."""
     for case in results.tests or ():
         data = case.extra_data or {}
-        # A list; older zips have one name, or null.
-        named = data.get("misconceptions") or [data.get("misconception")]
+        named = data.get("misconceptions")
         names = [str(name) for name in named if name] if isinstance(named, list) else []
         if names:
             yield str(data.get("criterion", case.name or "")), ", ".join(names)

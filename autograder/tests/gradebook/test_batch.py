@@ -347,7 +347,7 @@ def one_point(submission: Submission, kit: str) -> dict[str, Any]:
         "name": "c: x",
         "score": 1,
         "max_score": 1,
-        "extra_data": {"criterion": "c", "misconception": None},
+        "extra_data": {"criterion": "c", "misconceptions": []},
     }
     return {"score": 1, "tests": [test], "extra_data": {"layers": []}}
 

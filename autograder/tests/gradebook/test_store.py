@@ -120,15 +120,9 @@ def test_long_remark_is_cut_between_words() -> None:
     assert remark.endswith("word ...")
 
 
-@pytest.mark.parametrize(
-    ("extra", "expected"),
-    [
-        ({"misconception": None}, ()),
-        ({"misconception": "f.a"}, ("f.a",)),
-        ({"misconceptions": ["f.a", "f.b"]}, ("f.a", "f.b")),
-    ],
-)
-def test_mistakes_are_read_in_the_old_form_and_in_the_new(extra: dict[str, object], expected: tuple[str, ...]) -> None:
-    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": {"criterion": "a.b", **extra}}
+@pytest.mark.parametrize("ids", [(), ("f.a",), ("f.a", "f.b")])
+def test_misconceptions_are_read(ids: tuple[str, ...]) -> None:
+    extra = {"criterion": "a.b", "misconceptions": list(ids)}
+    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": extra}
     document = {"score": 0, "tests": [entry], "extra_data": {"layers": []}}
-    assert grade_of("ada", document, 0.0).marks[0].misconceptions == expected
+    assert grade_of("ada", document, 0.0).marks[0].misconceptions == ids

@@ -53,17 +53,8 @@ def test_all_mistakes_of_a_criterion_are_named() -> None:
     assert named({"criterion": "a.b", "misconceptions": ["f.one", "f.two"]}) == ["a.b: f.one, f.two"]
 
 
-def test_mistake_in_the_form_of_older_zips_is_named() -> None:
-    assert named({"criterion": "a.b", "misconception": "f.one"}) == ["a.b: f.one"]
-
-
 def test_no_mistake_is_named_where_there_is_none() -> None:
-    forms: list[dict[str, Any]] = [
-        {},
-        {"misconceptions": []},
-        {"misconception": None},
-        {"misconceptions": [], "misconception": None},
-    ]
+    forms: list[dict[str, Any]] = [{}, {"misconceptions": []}, {"misconceptions": None}]
     assert [named({"criterion": "a.b", **data}) for data in forms] == [[]] * len(forms)
 
 

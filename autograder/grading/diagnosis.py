@@ -205,11 +205,6 @@ class Diagnoser:
             # It runs again with correct helpers; a match now would be chance.
             return Diagnosis(empty=computes_nothing(call_results))
         tables = list(self._tables(module, function, above))
-        # A change made before an error shows in a later call.
-        seen = {misconception.name.removesuffix("_later") for misconception in observed(call_results, True)}
-        given = tuple(m for m in of_function(module, function) if m.name in seen and m.way == 0)
-        if given:
-            tables += [replace(table, given=given) for table in tables]
         # A function that computes nothing loses every criterion, so a match in one decides nothing.
         empty = bool(wrong) and computes_nothing(call_results)
         search = Search(self.rubric, module, function, call_results, tables, 1 if empty else None)

@@ -96,6 +96,8 @@ def what_returns(docstring: str) -> str:
     """What a docstring says about the result, as a clause; "" if nothing."""
     match = RETURNS.search(docstring)
     said = " ".join(match[1].split()) if match else ""
+    while said.count("(") > said.count(")"):  # a remark that goes on after a semicolon
+        said = said[: said.rindex("(")].rstrip()
     return f"an array {said}" if said.startswith("(") else said
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.values.compare import equal
-from autograder.values.differences import IN_ORDER, difference, factor
+from autograder.values.differences import IN_ORDER, difference, factor, what_returns
 
 TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 10.0]])
 ALLOWED = 1e-8
@@ -257,3 +257,8 @@ def test_parts_in_another_order() -> None:
 
 def test_small_values_that_are_all_wrong_are_not_nearly_right() -> None:
     assert "Almost" not in difference(np.array([5e-4, 1e-4]), np.array([0.0, 6e-4]), 1e-8)
+
+
+def test_a_remark_in_the_docstring_is_not_cut_in_the_middle() -> None:
+    said = "Returns: a tuple (y (n, d), var (d,)), in the dtype of x\n(a / np.sqrt(8) is float64; dividing by a float is not)."
+    assert what_returns(said) == "a tuple (y (n, d), var (d,)), in the dtype of x"

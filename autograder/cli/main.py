@@ -11,10 +11,9 @@ import click
 from autograder import __version__
 from autograder.cli import audit, doctor, explain, grade
 from autograder.cli.exit_codes import Commands
-from autograder.exceptions import ArgumentsError, CommandError
+from autograder.exceptions import ArgumentsError
 from autograder.homework import kit
 
-PROBLEMS = 8  # of a results.json, shown in the table
 NEXT = (
     ("graded/report.html", "open the class report in a browser"),
     ("student.zip", "give this to students"),
@@ -67,18 +66,16 @@ def build(out: Path, only: str) -> None:
 @click.option("--homework", type=click.Path(path_type=Path), help="write a complete small homework to this new folder")
 def new(name: str | None, homework: Path | None) -> None:
     """Add a module: draft files, an entry in rubric.yaml and notebook cells. With --homework: a homework with one module."""
-    from autograder.release import new_module
+    from autograder.release import drafts, modules
 
     if homework is not None:
-        from autograder.release import new_homework
-
-        click.echo(new_homework.write(homework, name or new_homework.MODULE))
+        click.echo(modules.new_homework(homework, name or drafts.NAME))
         click.echo("\nIt is complete: run these commands there, then replace its module with your own.")
         click.echo("autograder build; autograder grade solutions -o dist/graded; autograder audit")
         return
     if name is None:
         raise ArgumentsError("give the name of a module, or --homework DIR for a new homework")
-    for path in new_module.write(name):
+    for path in modules.add(name):
         click.echo(path)
     click.echo("\nReplace the text of the draft; `autograder build` names the lines that are left.")
     click.echo(f"Then: autograder build; autograder grade solutions -o dist/graded; autograder audit --only {name}")
@@ -88,9 +85,9 @@ def new(name: str | None, homework: Path | None) -> None:
 @click.argument("name")
 def remove(name: str) -> None:
     """Remove a module: its files, its entry in rubric.yaml and its notebook cells."""
-    from autograder.release import new_module
+    from autograder.release import modules
 
-    for path in new_module.remove(name):
+    for path in modules.remove(name):
         click.echo(path)
     click.echo("\nNext: autograder build; autograder grade solutions -o dist/graded; autograder audit")
 
@@ -149,10 +146,7 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
         tool = "uv" if rehearsal.uv() else "pip, which takes a minute or two"
         click.echo(f"Installing the zip's requirements into a fresh environment with {tool} ...", err=True)
     done = rehearsal.rehearse(zipped, upload, here)
-    problems = rehearsal.problems(done.document)
-    if problems:
-        raise CommandError("\n  ".join(["results.json is not in Gradescope's format:", *problems[:PROBLEMS]]))
-    for line in rehearsal.lines(done, rehearsal.Results.model_validate(done.document), brief):
+    for line in rehearsal.lines(done, rehearsal.results(done.document), brief):
         click.echo(line)
 
 

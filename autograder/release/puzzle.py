@@ -20,7 +20,7 @@ import numpy as np
 from autograder.exceptions import ArgumentsError, of_system
 from autograder.homework import kit, library, reference, rubric
 from autograder.homework.library import Misconception
-from autograder.release.prerequisites import temporary_folder
+from autograder.release.packing import temporary_folder
 
 LEVELS = {1: 1, 2: 1, 3: 2}  # mistakes in a puzzle; level 1 also names the function
 WRITTEN, TEMPERATURE = 12, 0.8  # names that are sampled

@@ -5,10 +5,9 @@ like the others. The model of names (solutions/tour) runs on them: only misconce
 """
 
 import ast
-import contextlib
 import random
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -34,10 +33,6 @@ class Symptom:
     names: tuple[str, ...]
     loss: float
 
-    @property
-    def letters(self) -> str:
-        return "".join(self.names)
-
 
 @dataclass(frozen=True)
 class Edit:
@@ -51,13 +46,14 @@ class Edit:
 
 @dataclass(frozen=True)
 class Puzzle:
-    """The files of a decoder with mistakes, the lines that are wrong, and the symptom."""
+    """The files of a decoder with mistakes, the wrong lines, the symptom, and that of a correct one."""
 
     level: int
     misconceptions: tuple[Misconception, ...]
     files: Mapping[str, str]
     edits: tuple[Edit, ...]
     symptom: Symptom
+    right: Symptom
 
 
 @lru_cache(8)
@@ -71,17 +67,16 @@ def make(level: int, seed: int) -> Puzzle:
     missing = [name for name in modules_of_model() if name not in rubric.current().modules]
     if missing:
         raise ArgumentsError(f"a puzzle is a whole decoder, but rubric.yaml has no module {missing[0]}")
-    rng, right = random.Random(f"{level} {seed}"), _right()
+    rng, right = random.Random(f"{level} {seed}"), _symptom()
+    assert right is not None
     while True:
         chosen = tuple(rng.sample(_candidates(), LEVELS[level]))
         if len({misconception.function for misconception in chosen}) < len(chosen):
             continue
-        files = _files(*chosen)
-        written = [_written(own) for own in (files, *map(_files, chosen))]
-        shows = all(names and names != right.names for names in written)  # each mistake, also alone
-        loss = _loss(files) if shows else None
-        if loss is not None:
-            return Puzzle(level, chosen, files, tuple(map(_edit, chosen)), Symptom(written[0], loss))
+        symptom = _symptom(*chosen)
+        symptoms = (symptom, *(_symptom(misconception) for misconception in chosen))  # each mistake, also alone
+        if symptom and all(one and one.names != right.names for one in symptoms):
+            return Puzzle(level, chosen, _files(*chosen), tuple(map(_edit, chosen)), symptom, right)
 
 
 def write(puzzle: Puzzle, folder: Path) -> None:
@@ -98,7 +93,7 @@ def write(puzzle: Puzzle, folder: Path) -> None:
 
 def task(puzzle: Puzzle) -> str:
     """The task for students, in Markdown."""
-    right, wrong = _right(), puzzle.symptom
+    right, wrong = puzzle.right, puzzle.symptom
     lines = "One line of it is wrong." if len(puzzle.edits) == 1 else "Two lines of it are wrong."
     first = puzzle.misconceptions[0]
     named = f"The wrong line is in `{first.function}`, in `{first.module}.py`.\n\n" if puzzle.level == 1 else ""
@@ -118,10 +113,11 @@ def task(puzzle: Puzzle) -> str:
 
 def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
     """Conspicuous properties of the names, each a sentence."""
-    vowels = [sum(letter in VOWELS for letter in one.letters) / max(1, len(one.letters)) for one in (right, wrong)]
-    lengths = [len(one.letters) / len(one.names) for one in (right, wrong)]
+    every = ["".join(one.names) for one in (right, wrong)]
+    vowels = [sum(letter in VOWELS for letter in letters) / max(1, len(letters)) for letters in every]
+    lengths = [len(letters) / WRITTEN for letters in every]
     twice = [
-        sum(a == b for name in one.names for a, b in pairwise(name)) / max(1, len(one.letters))
+        sum(a == b for name in one.names for a, b in pairwise(name)) / max(1, len("".join(one.names)))
         for one in (right, wrong)
     ]
     if vowels[1] < 0.5 * vowels[0]:
@@ -155,42 +151,31 @@ def _changed_line(misconception: Misconception) -> tuple[str, str] | None:
 
 
 def _files(*chosen: Misconception) -> dict[str, str]:
-    return {f"{name}.py": _text(name, chosen) for name in modules_of_model()}
+    return {f"{name}.py": _text(name, *chosen) for name in modules_of_model()}
 
 
-def _text(module: str, chosen: Sequence[Misconception] = ()) -> str:
+def _text(module: str, *chosen: Misconception) -> str:
     """A module with the library's functions in place of the reference's, some with a misconception."""
     wrong = {misconception.function: misconception for misconception in chosen}
     text = reference.files()[f"{module}.py"].decode()
     lines = text.splitlines()
-    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    for node in reversed(functions):
-        if node.name in rubric.current().modules[module].functions:
-            source = wrong[node.name].source if node.name in wrong else library.correct(module, node.name).source
-            docstring = lines[node.body[0].lineno - 1 : node.body[0].end_lineno]
-            lines[node.lineno - 1 : _end(node, lines)] = _with_docstring(source, docstring)
+    for node in reversed(ast.parse(text).body):
+        if isinstance(node, ast.FunctionDef) and node.name in rubric.current().modules[module].functions:
+            source = (wrong.get(node.name) or library.correct(module, node.name)).source
+            docstring, (function,) = node.body[0], ast.parse(source).body
+            assert isinstance(function, ast.FunctionDef) and node.end_lineno
+            head, body = function.body[0].lineno - 1, source.rstrip("\n").split("\n")
+            body[head:head] = lines[docstring.lineno - 1 : docstring.end_lineno]
+            marked = lines[node.end_lineno : node.end_lineno + 1] == ["    # END SOLUTION"]
+            lines[node.lineno - 1 : node.end_lineno + marked] = body
     return "\n".join(lines) + "\n"
-
-
-def _end(node: ast.FunctionDef, lines: list[str]) -> int:
-    """The last line of a function, followed by Otter's mark."""
-    end = node.end_lineno or node.lineno
-    return end + 1 if lines[end : end + 1] == ["    # END SOLUTION"] else end
-
-
-def _with_docstring(source: str, docstring: list[str]) -> list[str]:
-    """The lines of a function of the library, with the docstring added."""
-    (function,) = ast.parse(source).body
-    assert isinstance(function, ast.FunctionDef)
-    head, lines = function.body[0].lineno - 1, source.rstrip("\n").split("\n")
-    return [*lines[:head], *docstring, *lines[head:]]
 
 
 def _edit(misconception: Misconception) -> Edit:
     """The position of a mistake in its file."""
     changed = _changed_line(misconception)
     assert changed is not None
-    wrong, right = (_text(misconception.module, chosen).splitlines() for chosen in ([misconception], []))
+    wrong, right = (_text(misconception.module, *chosen).splitlines() for chosen in ([misconception], []))
     line = next(number for number, (new, old) in enumerate(zip(wrong, right, strict=True), 1) if new != old)
     return Edit(f"{misconception.module}.py", line, *changed)
 
@@ -199,43 +184,20 @@ def _edit(misconception: Misconception) -> Edit:
 
 
 @cache
-def _right() -> Symptom:
-    return Symptom(_written(_files()), _loss(_files()) or 0.0)
-
-
-def _written(files: Mapping[str, str]) -> tuple[str, ...]:
-    """The names that a decoder writes with the trained weights; none if it raises an error."""
-    names, modules, rng = _tour(), _loaded(files), np.random.default_rng(1)
-    with _quiet():
-        try:
-            return tuple(names.sample(modules, rng, TEMPERATURE, params=names.model()) for _ in range(WRITTEN))
-        except Exception:
-            return ()
-
-
-def _loss(files: Mapping[str, str]) -> float | None:
-    """The loss of a decoder on held-out names; None if it raises an error."""
-    names, modules = _tour(), _loaded(files)
-    with _quiet():
-        try:
-            return float(np.mean([names.nats(modules, name) for name in names.census()[1]]))
-        except Exception:
-            return None
-
-
-def _loaded(files: Mapping[str, str]) -> Any:
-    """The modules of a decoder, as the model of names expects them."""
+def _symptom(*chosen: Misconception) -> Symptom | None:
+    """What a decoder with the trained weights writes, and its loss on held-out names; None if it raises an error."""
+    names, rng = _tour(), np.random.default_rng(1)
     with temporary_folder("autograder-puzzle-") as folder:
-        for file, text in files.items():
+        for file, text in _files(*chosen).items():
             (folder / file).write_text(text, encoding="utf-8")
-        return _tour().Modules(**reference.load(folder, modules_of_model()))
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+        modules = names.Modules(**reference.load(folder, modules_of_model()))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        yield
+        try:
+            written = tuple(names.sample(modules, rng, TEMPERATURE, params=names.model()) for _ in range(WRITTEN))
+            return Symptom(written, float(np.mean([names.nats(modules, name) for name in names.census()[1]])))
+        except Exception:
+            return None
 
 
 @cache

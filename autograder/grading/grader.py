@@ -26,8 +26,7 @@ from operator import itemgetter
 import numpy as np
 
 from autograder.grading import plan as scripts
-from autograder.grading.call_results import CallResult, TestCall, with_needed
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import CallResult, TestCall, compared, with_needed
 from autograder.grading.diagnosis import Diagnoser, Diagnosis, has, is_absent
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.plan import Plan
@@ -554,7 +553,7 @@ def shown(
     diagnosis = diagnoses.get(score.call_result.target.function)
     example, chosen = alone, diagnosis.chosen if diagnosis is not None else None
     if chosen is not None and wrong_in_value(score.call_result):
-        every = (*chosen.misconceptions, *chosen.table.helpers)
+        every = (*chosen.misconceptions, *chosen.known.misconceptions)
         own = [
             m
             for m in score.misconceptions

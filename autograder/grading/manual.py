@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.call_results import TestCall
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import TestCall, compared
 from autograder.grading.recorder import RECORDING, Recorder
 from autograder.grading.runner import Imports, SandboxProcess
 from autograder.homework import kit

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from autograder.grading import edit_runner, edits
-from autograder.grading.call_results import CallResult, TestCall, with_needed
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import CallResult, TestCall, compared, with_needed
 from autograder.grading.edits import MOST_EDITS
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner import Runner

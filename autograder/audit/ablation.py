@@ -74,7 +74,7 @@ RULES: Mapping[str, Any] = {
     "grading.diagnosis:computes_nothing": _constant(False),
     "grading.scoring:_Scoring._is_charged_nowhere": _constant(False),
     "feedback.observations:dependence": _constant(""),
-    "feedback.other_arguments:others": _constant(()),
+    "feedback.observations:others": _constant(()),
     "feedback.messages:Message.fails_otherwise": property(_constant(None)),
 }
 

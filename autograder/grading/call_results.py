@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from autograder.sandbox.messages import Call, Response
+from autograder.sandbox.messages import Call, Error, Response
 from autograder.sandbox.wire import Kept
 from autograder.values.compare import Compared, Failure, compare, values_agree
 from autograder.values.tree import leaves
@@ -146,6 +146,24 @@ class CallResult:
     @property
     def target(self) -> Target:
         return self.test_call.target
+
+    @property
+    def failed(self) -> bool:
+        return self.failure is not None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the failure, "" for a passing call."""
+        return self.failure.kind if self.failure is not None else ""
+
+    @property
+    def error(self) -> Error | None:
+        return self.response.error
+
+    @property
+    def returned(self) -> bool:
+        """Whether the call returned a value, right or wrong."""
+        return self.response.error is None and self.response.ended is None
 
     @property
     def unwritten(self) -> bool:

@@ -167,7 +167,7 @@ class Diagnoser:
     ) -> dict[str, Diagnosis]:
         """Explain one function of a module, if it has a failing call, with helpers that are wrong as explained `above`."""
         own = [call_result for call_result in call_results if call_result.target.function == function]
-        if all(call_result.failure is None for call_result in own):
+        if all(not call_result.failed for call_result in own):
             return {}
         nothing = Diagnosis(empty=computes_nothing(own))
         diagnosis = nothing if hopeless else self._explain(module, function, own, above)
@@ -181,7 +181,7 @@ class Diagnoser:
         known = self.known_responses(module, function)
         search = Search(self.rubric, module, function, call_results, [known])
         exact = [m for m in of_function(module, function) if not m.inexact and not m.memory]
-        right = [call_result for call_result in call_results if call_result.failure is None]
+        right = [call_result for call_result in call_results if not call_result.failed]
         wrong = [
             call_result
             for call_result in call_results
@@ -301,7 +301,7 @@ def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misco
     """
     by_name: dict[str, Misconception] = {}
     for call_result in call_results:
-        if call_result.failure is not None:
+        if call_result.failed:
             for misconception in seen(call_result, explained):
                 by_name.setdefault(misconception.name, misconception)
     again = {name for name in by_name if name.endswith("_later") and name[:-6] in by_name}
@@ -319,7 +319,7 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
     if call_result.response.shared:
         does, right = "Your result shares memory with an argument.", "Return a new array, or a copy."
         yield _mistake(call_result, "shares_memory", does, right, COPIES)
-    kind = call_result.failure.kind if call_result.failure is not None else ""
+    kind = call_result.kind if call_result.failed else ""
     if kind == "overwritten":
         does = "An array you returned earlier changed later, because it shares memory with another array."
         yield _mistake(call_result, "overwrites_result", does, "Return a new array in every call.", COPIES)

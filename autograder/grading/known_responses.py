@@ -224,9 +224,9 @@ def alike_in_form(test_call: TestCall, first: Response, second: Response) -> boo
 
 def wrong_in_value(call_result: CallResult) -> bool:
     """Whether more is wrong than side effects and dtype."""
-    if call_result.failure is None or call_result.failure.kind in ("changed", "changed_later", "shared", "overwritten"):
+    if not call_result.failed or call_result.kind in ("changed", "changed_later", "shared", "overwritten"):
         return False
-    return call_result.failure.kind != "dtype" or not alike(
+    return call_result.kind != "dtype" or not alike(
         call_result.test_call, Response(value=call_result.test_call.expected), call_result.response
     )
 

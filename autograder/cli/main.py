@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from autograder import __version__
-from autograder.cli import audit, doctor, explain, grade
+from autograder.cli import audit, doctor, grade
 from autograder.cli.exit_codes import Commands
 from autograder.exceptions import ArgumentsError
 from autograder.homework import kit
@@ -28,22 +28,11 @@ GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose resu
 def main(context: click.Context) -> None:
     """Build and grade homework in NumPy."""
     kit.use(Path())  # only the current folder: its parent could be a download with its own rubric.yaml
-    if context.invoked_subcommand in GRADING and (line := other_kit(Path.cwd())):
-        click.echo(line, err=True)
+    from autograder.release import packing
 
-
-def other_kit(folder: Path) -> str:
-    """A line if `folder` is in a clone that is not the installed kit's, else "".
-
-    With two clones, or after `pip install .` without -e, later edits of rubric.yaml would be ignored silently.
-    """
-    parts = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
-    places = (folder, *folder.parents)
-    clone = next((place for place in places if all((place / part).exists() for part in parts)), None)
-    if clone is None or clone == kit.home() or kit.outside():
-        return ""
-    advice = f"to use the one here: pip install -e {clone}"
-    return f"note: this uses {kit.rubric_file()}, not the rubric.yaml in {clone}; {advice}"
+    if context.invoked_subcommand in GRADING and (clone := packing.other_clone(Path())):
+        advice = f"to use the one here: pip install -e {clone}"
+        click.echo(f"note: this uses {kit.rubric_file()}, not the rubric.yaml in {clone}; {advice}", err=True)
 
 
 @main.command()
@@ -150,7 +139,7 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
         click.echo(line)
 
 
-for command in (audit.audit, explain.explain, grade.grade, grade.compare, grade.similar, grade.learn, doctor.doctor):
+for command in (audit.audit, grade.grade, grade.explain, grade.compare, grade.similar, grade.learn, doctor.doctor):
     main.add_command(command)
 
 

@@ -79,12 +79,18 @@ def tree() -> Path:
             f"there is no {needed}; run this in the folder of a homework (`autograder new --homework DIR` writes one), "
             "or in a clone with the kit installed from it: pip install -e ."
         )
-    here = Path.cwd()
-    around = [folder for folder in (here, *here.parents) if (folder / "autograder" / "homework" / "kit.py").is_file()]
-    if around and around[0] != kit.home():
-        advice = f"first run: pip install -e {around[0]}"
-        raise CommandError(f"this is the clone {around[0]}, but the installed kit is {kit.home()}; {advice}")
+    if clone := other_clone(Path()):
+        advice = f"first run: pip install -e {clone}"
+        raise CommandError(f"this is the clone {clone}, but the installed kit is {kit.home()}; {advice}")
     return kit.home()
+
+
+def other_clone(folder: Path) -> Path | None:
+    """The clone around a folder, if the installed kit is another one: edits in the clone have no effect then."""
+    parts = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
+    around = (folder.absolute(), *folder.absolute().parents)
+    clone = next((place for place in around if all((place / part).exists() for part in parts)), None)
+    return None if clone == kit.home() or kit.outside() else clone
 
 
 @contextlib.contextmanager

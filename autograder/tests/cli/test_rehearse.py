@@ -185,10 +185,3 @@ def test_arguments_that_cannot_be_used(other: Path, run: Run, tmp_path: Path) ->
     assert done.stderr == f"autograder: {tmp_path / 'nobody'}: there is no such file or folder\n"
     done = run(tmp_path / "nothing.zip", tmp_path)
     assert done.exit_code == 2 and "there is no such file; use the autograder.zip" in done.stderr
-
-
-def test_old_otter(other: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.metadata.version", lambda _: "6.1.3")
-    done = run(other, put(tmp_path / "upload", {"a.py": b""}))
-    assert done.exit_code == 1
-    assert done.stderr.startswith("autograder: Otter 6.1.3 is installed; Otter 7 is needed: pip install")

@@ -134,8 +134,7 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
     if not here:
         tool = "uv" if rehearsal.uv() else "pip, which takes a minute or two"
         click.echo(f"Installing the zip's requirements into a fresh environment with {tool} ...", err=True)
-    done = rehearsal.rehearse(zipped, upload, here)
-    for line in rehearsal.lines(done, rehearsal.results(done.document), brief):
+    for line in rehearsal.report(rehearsal.rehearse(zipped, upload, here), brief):
         click.echo(line)
 
 

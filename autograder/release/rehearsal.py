@@ -10,7 +10,6 @@ import errno
 import importlib.metadata
 import json
 import os
-import re
 import shutil
 import signal
 import site
@@ -24,24 +23,18 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NoReturn, get_args
+from typing import Any, NoReturn
 
 import yaml
-from pydantic import BaseModel, FiniteFloat, ValidationError, model_validator
 
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.feedback.text import number
-from autograder.homework.rubric import Visibility
 from autograder.release import packing
 from autograder.submissions.text import printable
 
 GRADESCOPE = "/autograder"  # the path on Gradescope
 SECONDS = 600  # Gradescope's time limit, unless set otherwise
-NEEDED = ("run_autograder", "setup.sh", "run_otter.py", "environment.yml")  # Otter's files in the zip
-UPLOAD_MB, UPLOAD_FILES = 100, 10_000  # a zip of more is not unpacked
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 REASON_LENGTH = 600  # characters
-PROBLEMS = 8  # of a results.json, in a message
 # Environment variables that are passed on; the last is the path of a library in an unusual place.
 KEPT = ("SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH")
 FOLDERS = {"HOME": "home", "USERPROFILE": "home", "TMPDIR": "tmp", "TEMP": "tmp", "TMP": "tmp"}
@@ -82,35 +75,21 @@ def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
     for name in ("source", "submission", "results"):
         (tree / name).mkdir(parents=True)
     (tree / "submission_metadata.json").write_text("{}")  # student and time: not used here
-    _unpack_autograder(zipped, tree / "source")
-    target = tree / "submission"
-    if not upload.exists():
-        raise ArgumentsError(f"{upload}: there is no such file or folder")
-    if upload.is_dir():
-        shutil.copytree(upload, target, ignore=_neither_file_nor_folder, dirs_exist_ok=True)
-    elif upload.suffix.lower() != ".zip" or not _unpacked(upload, target):
-        shutil.copy(upload, target)
     script = tree / "source" / "run_otter.py"
-    text = script.read_text(encoding="utf-8")
-    if f'"{GRADESCOPE}"' not in text:
-        raise ArgumentsError(
-            f"{zipped}: its run_otter.py does not grade in {GRADESCOPE}; was it built with `autograder build`?"
-        )
+    try:
+        with zipfile.ZipFile(zipped) as archive:
+            archive.extractall(tree / "source")
+        text = script.read_text(encoding="utf-8")
+    except (zipfile.BadZipFile, FileNotFoundError, IsADirectoryError) as error:
+        advice = "use the autograder.zip that `autograder build` writes"
+        raise ArgumentsError(f"{zipped}: {getattr(error, 'strerror', error)}; {advice}") from error
     script.write_text(text.replace(f'"{GRADESCOPE}"', repr(str(tree))), encoding="utf-8")
-
-
-def _unpack_autograder(path: Path, target: Path) -> None:
-    advice = "use the autograder.zip that `autograder build` writes"
-    if not zipfile.is_zipfile(path):
-        raise ArgumentsError(f"{path}: {'this is not a zip' if path.exists() else 'there is no such file'}; {advice}")
-    with zipfile.ZipFile(path) as archive:
-        missing = [name for name in NEEDED if name not in archive.namelist()]
-        if missing:
-            raise ArgumentsError(f"{path}: not a zip for Gradescope: it has no {missing[0]}; {advice}")
-        try:
-            archive.extractall(target)
-        except zipfile.BadZipFile as error:
-            raise ArgumentsError(f"{path}: this zip is damaged ({error}); {advice}") from error
+    if upload.is_dir():
+        shutil.copytree(upload, tree / "submission", ignore=_neither_file_nor_folder, dirs_exist_ok=True)
+    elif upload.exists():  # the kit unpacks a zip as Gradescope does
+        shutil.copy(upload, tree / "submission")
+    else:
+        raise ArgumentsError(f"{upload}: there is no such file or folder")
 
 
 def _neither_file_nor_folder(folder: str, names: list[str]) -> list[str]:
@@ -118,49 +97,22 @@ def _neither_file_nor_folder(folder: str, names: list[str]) -> list[str]:
     return [name for name, mode in modes.items() if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)]
 
 
-def _unpacked(path: Path, target: Path) -> bool:
-    """Unpack a student's zip; returns False and leaves nothing if it is damaged, encrypted or far too large."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
-            if len(entries) > UPLOAD_FILES or sum(entry.file_size for entry in entries) > UPLOAD_MB * 2**20:
-                return False
-            archive.extractall(target)
-    except Exception as error:  # a damaged zip can raise anything: zlib.error, struct.error, ValueError ...
-        if isinstance(error, OSError) and error.errno in NO_SPACE:
-            raise
-        shutil.rmtree(target)
-        target.mkdir()
-        return False
-    return True
-
-
 # The environment of the grader: an interpreter, its packages, and environment variables
 
 
-def asked(tree: Path) -> tuple[str, list[Path], list[str]]:
-    """The requirements of the zip: a version of Python ("" if none), its own wheels, and other lines for pip.
-
-    Raises ArgumentsError.
-    """
-    try:
-        entries = yaml.safe_load((tree / "source" / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-        lines = [line for entry in entries if isinstance(entry, dict) for line in entry["pip"]]
-    except (yaml.YAMLError, TypeError, KeyError) as error:
-        raise ArgumentsError("the zip's environment.yml cannot be read; build the zip again") from error
-    versions = [re.fullmatch(r"python=+(\d+\.\d+)\S*", entry) for entry in entries if isinstance(entry, str)]
-    return (
-        next((match[1] for match in versions if match), ""),
-        [Path(line.replace(GRADESCOPE, str(tree), 1)) for line in lines if line.startswith(GRADESCOPE)],
-        [line for line in lines if not line.startswith(GRADESCOPE)],
-    )
+def requirements(tree: Path) -> tuple[str, list[Path], list[str]]:
+    """The version of Python that the zip requires, its own wheels, and other lines for pip."""
+    python, *_, pip = yaml.safe_load((tree / "source" / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    wheels = [line for line in pip["pip"] if line.startswith(GRADESCOPE)]
+    others = [line for line in pip["pip"] if line not in wheels]
+    return python.rpartition("=")[2], [Path(wheel.replace(GRADESCOPE, str(tree), 1)) for wheel in wheels], others
 
 
 def installed(tree: Path, root: Path) -> Environment:
     """The running interpreter, with the kit of the zip first on its path."""
     from jupyter_core.paths import jupyter_data_dir  # only here, to save start-up time
 
-    _, wheels, lines = asked(tree)
+    _, wheels, lines = requirements(tree)
     (root / "kit").mkdir(mode=0o700)  # it holds the solutions
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
@@ -192,19 +144,18 @@ def _fresh(tree: Path, root: Path) -> Environment:
 
     Raises CommandError.
     """
-    (wanted, wheels, lines), here = asked(tree), packing.python_version()
-    found = shutil.which(f"python{wanted}") if wanted not in ("", here) else None
-    _do([found or sys.executable, "-m", "venv", str(root / "venv")], "cannot create a virtual environment")
-    (root / "venv").chmod(0o700)  # as on Gradescope, where it lies below /root
+    (wanted, wheels, lines), here = requirements(tree), packing.python_version()
+    found = shutil.which(f"python{wanted}") or sys.executable if wanted != here else sys.executable
+    _do([found, "-m", "venv", str(root / "venv")], "cannot create a virtual environment")
+    (root / "venv").chmod(0o700)  # as on Gradescope, where it is below /root
     scripts = sysconfig.get_path("scripts", "venv", vars={"base": str(root / "venv")})
     python = shutil.which("python", path=scripts) or sys.executable
-    packages, tool = [*map(str, wheels), *lines], "uv" if uv() else "pip"
+    tool = "uv" if uv() else "pip"
     install = [uv(), "pip", "install", "--python", python] if uv() else [python, "-m", "pip", "install", "--no-input"]
-    if packages:
-        _do([*install, "--quiet", *packages], f"{tool} cannot install the zip's requirements")
-    note = f", where Gradescope has {wanted}" if not found and wanted not in ("", here) else ""
-    how = f"in a fresh environment of Python {wanted if found else here}{note}, installed with {tool}"
-    return python, _variables(root, scripts), how
+    _do([*install, "--quiet", *map(str, wheels), *lines], f"{tool} cannot install the zip's requirements")
+    version = wanted if found != sys.executable else here
+    note = f", where Gradescope has {wanted}" if version != wanted else ""
+    return python, _variables(root, scripts), f"in a fresh environment of Python {version}{note}, installed with {tool}"
 
 
 def uv() -> str:
@@ -282,7 +233,7 @@ def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[
 
 def reason(errors: str) -> str:
     """Why a program failed, on one line: the exception of its last traceback, else its last line."""
-    if any(os.strerror(code) in errors for code in NO_SPACE):
+    if os.strerror(errno.ENOSPC) in errors:
         return f"no space left on the disk of {tempfile.gettempdir()}; free some space, or set TMPDIR to a folder on another disk"
     _, traceback, last = errors.rpartition("Traceback (most recent call last):")
     lines = last.strip("\n").splitlines()
@@ -296,138 +247,59 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number in JSON")
 
 
-# Gradescope's documented results.json: its fields, and who sees what when, printed for an instructor.
-#
-# Source: Gradescope, "Autograder Specifications", sections "Output format", "Controlling Test Case Visibility", "Test case
-# status" and "Output String Formatting", https://gradescope-autograders.readthedocs.io/en/latest/specs/. Stricter in one point:
-# an undocumented key is rejected, since a misspelled one would be ignored silently.
+# What a results.json shows to whom, and when
 
-Format = Literal["text", "simple_format", "html", "md", "ansi"]
-MOMENTS: tuple[Visibility, ...] = get_args(Visibility)
-TITLES = (
-    "What the student sees immediately",
-    "What the student also sees after the due date",
-    "What the student also sees when grades are published",
-)
+MOMENTS = {
+    "visible": "What the student sees immediately",
+    "after_due_date": "What the student also sees after the due date",
+    "after_published": "What the student also sees when grades are published",
+}
 
 
-class TestCase(BaseModel, extra="forbid", strict=True, frozen=True):
-    """One entry of `tests`; all fields are optional."""
-
-    score: FiniteFloat | None = None
-    max_score: FiniteFloat | None = None
-    status: Literal["passed", "failed"] | None = None
-    name: str | None = None
-    name_format: Format | None = None
-    number: str | None = None
-    output: str | None = None
-    output_format: Format | None = None
-    tags: list[str] | None = None
-    visibility: Visibility | None = None
-    extra_data: dict[str, Any] | None = None
-
-    @property
-    def shown_status(self) -> str:
-        """The color of an entry on Gradescope: by its status, else by its points, if any."""
-        if self.status or self.max_score is None:
-            return self.status or ""
-        return "passed" if (self.score or 0) >= self.max_score else "failed"
-
-
-class Results(BaseModel, extra="forbid", strict=True, frozen=True):
-    """The whole document."""
-
-    score: FiniteFloat | None = None
-    execution_time: FiniteFloat | None = None
-    output: str | None = None
-    output_format: Format | None = None
-    test_output_format: Format | None = None
-    test_name_format: Format | None = None
-    visibility: Visibility | None = None
-    stdout_visibility: Visibility | None = None
-    extra_data: dict[str, Any] | None = None
-    tests: list[TestCase] = []
-    leaderboard: list[dict[str, Any]] | None = None
-
-    @model_validator(mode="after")
-    def _has_a_score(self) -> "Results":
-        if self.score is None and not any(case.score is not None for case in self.tests):
-            raise ValueError("there is no score, neither at the top nor in tests")
-        return self
-
-    @property
-    def total(self) -> str:
-        """The score at the top replaces the sum."""
-        points = self.score if self.score is not None else sum(case.score or 0 for case in self.tests)
-        return f"{number(points)} of {number(self.possible)}"
-
-    @property
-    def possible(self) -> float:
-        return sum(case.max_score or 0 for case in self.tests)
-
-    def shown(self, *moments: Visibility) -> list[TestCase]:
-        """The entries that become visible to a student at these moments; for "hidden", those that never do."""
-        return [case for case in self.tests if (case.visibility or self.visibility or "visible") in moments]
-
-
-def results(document: Any) -> Results:
-    """The document, checked.
-
-    Raises CommandError with its deviations from the documented format, one line each.
-    """
-    try:
-        return Results.model_validate(document)
-    except ValidationError as error:
-        said = {"extra_forbidden": "this key is not documented"}
-        problems = [
-            f"{'.'.join(map(str, problem['loc'])) or 'results.json'}: {said.get(problem['type'], problem['msg'])}"
-            for problem in error.errors()[:PROBLEMS]
-        ]
-        raise CommandError("\n  ".join(["results.json is not in Gradescope's format:", *problems])) from None
-
-
-def lines(done: Rehearsal, results: Results, brief: bool) -> Iterator[str]:
+def report(done: Rehearsal, brief: bool) -> Iterator[str]:
     """Who sees what, and when; if `brief`, only the first message of each moment."""
+    document, tests = done.document, done.document["tests"]
+    possible = number(sum(test["max_score"] for test in tests))
+    total = f"{document['score']} of {possible}"
+    hidden = [*tests]
     yield f"Graded in {done.seconds:.1f} s, {done.how}."
-    yield "results.json is in Gradescope's format."
-    for place, (moment, title) in enumerate(zip(MOMENTS, TITLES, strict=False)):
-        cases = results.shown(moment)
-        if moment == "after_due_date" and not cases:
+    for moment, title in MOMENTS.items():
+        shown = [test for test in tests if test["visibility"] == moment]
+        hidden = [test for test in hidden if test not in shown]
+        if moment == "after_due_date" and not shown:
             continue
-        yield from ("", title, "-" * len(title))
+        yield from _title(title)
         if moment == "visible":
-            yield from _text(results.output)
-        yield from _cases(cases, brief) if cases else ["Nothing."]
-        if results.shown(*MOMENTS[place + 1 :]):
-            yield "No total: Gradescope does not show it while any result is hidden."
-        else:
-            yield f"Total: {results.total}"
-    title = "What the instructor sees"
-    yield from ("", title, "-" * len(title))
-    yield f"All of the above, and the total: {results.total}"
-    yield f'The assignment\'s "Autograder points" must be {number(results.possible)}.'
-    if never := results.shown("hidden"):
+            yield from _text(document["output"])
+        yield from _entries(shown, brief) if shown else ["Nothing."]
+        yield "No total: Gradescope does not show it while any result is hidden." if hidden else f"Total: {total}"
+    yield from _title("What the instructor sees")
+    yield f"All of the above, and the total: {total}"
+    yield f'The assignment\'s "Autograder points" must be {possible}.'
+    if hidden:
         yield "Never shown to the student:"
-        yield from _cases(never, brief)
-    for data in (case.extra_data or {} for case in results.tests):
-        if names := data.get("misconceptions"):
-            yield printable(f"Misconception in {data['criterion']}: {', '.join(names)}")
-    if layers := (results.extra_data or {}).get("layers"):
-        yield printable(f"Layers of the sandbox here: {', '.join(layers)}")
+        yield from _entries(hidden, brief)
+    for data in (test["extra_data"] for test in tests):
+        if data["misconceptions"]:
+            yield f"Misconception in {data['criterion']}: {', '.join(data['misconceptions'])}"
+    yield f"Layers of the sandbox here: {', '.join(document['extra_data']['layers'])}"
     yield "The end of the autograder's output:"
     yield from (f"    {line}" for line in _text(done.printed)[-20:] if line.strip())
 
 
-def _cases(cases: list[TestCase], brief: bool) -> Iterator[str]:
-    with_message = [case for case in cases if case.output]
-    for case in cases:
-        points = "" if case.max_score is None else f"{number(case.score or 0)} of {number(case.max_score)}"
-        yield printable("  ".join(filter(None, (case.shown_status, points, case.name or "unnamed"))))
-        if not brief or case in with_message[:1]:
-            yield from (f"    {line}".rstrip() for line in _text(case.output))
+def _title(text: str) -> list[str]:
+    return ["", text, "-" * len(text)]
+
+
+def _entries(tests: list[dict[str, Any]], brief: bool) -> Iterator[str]:
+    with_message = [test for test in tests if test["output"]]
+    for test in tests:
+        yield printable(f"{test['status']}  {test['score']} of {test['max_score']}  {test['name']}")
+        if not brief or test in with_message[:1]:
+            yield from (f"    {line}".rstrip() for line in _text(test["output"]))
     if brief and len(with_message) > 1:
         yield f"({len(with_message) - 1} more with a message; omit --brief to print them)"
 
 
-def _text(text: str | None) -> list[str]:
-    return [printable(line) for line in (text or "").strip("\n").splitlines()]
+def _text(text: str) -> list[str]:
+    return [printable(line) for line in text.strip("\n").splitlines()]

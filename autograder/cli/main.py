@@ -22,21 +22,27 @@ NEXT = (
 GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose result depends on which kit is installed
 
 
+OUT = click.option(
+    "-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True
+)
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="autograder")
 @click.pass_context
 def main(context: click.Context) -> None:
     """Build and grade homework in NumPy."""
     kit.use(Path())  # only the current folder: its parent could be a download with its own rubric.yaml
-    from autograder.release import packing
+    if context.invoked_subcommand in GRADING:
+        from autograder.release.packing import other_clone
 
-    if context.invoked_subcommand in GRADING and (clone := packing.other_clone(Path())):
-        advice = f"to use the one here: pip install -e {clone}"
-        click.echo(f"note: this uses {kit.rubric_file()}, not the rubric.yaml in {clone}; {advice}", err=True)
+        if clone := other_clone(Path()):
+            advice = f"to use the one here: pip install -e {clone}"
+            click.echo(f"note: this uses {kit.rubric_file()}, not the rubric.yaml in {clone}; {advice}", err=True)
 
 
 @main.command()
-@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
+@OUT
 @click.option("--only", default="", help="build a smaller homework from these modules, separated by commas")
 def build(out: Path, only: str) -> None:
     """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip."""
@@ -99,7 +105,7 @@ def puzzle(out: Path, level: int, seed: int) -> None:
 
 
 @main.command()
-@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
+@OUT
 def demo(out: Path) -> None:
     """Build the homework, grade a small sample class and write the report."""
     from autograder.gradebook import progress, sample

@@ -100,14 +100,6 @@ def test_zip_with_notebook_and_other_files(
 
 
 @pytest.mark.slow
-def test_one_file(built: "Built", run: Run, references: dict[str, bytes], tmp_path: Path) -> None:
-    done = run(built.zip, put(tmp_path, {"layernorm.py": references["layernorm.py"]}) / "layernorm.py")
-    assert done.exit_code == 0, done.stderr
-    assert f"Total: {number(rubrics.current().modules['layernorm'].points)} of {POINTS}" in done.stdout
-    assert "There is no file decoder.py in the upload." in part(done.stdout, "What the student sees immediately")
-
-
-@pytest.mark.slow
 def test_nothing_at_all_in_brief(built: "Built", run: Run, tmp_path: Path) -> None:
     done = run(built.zip, put(tmp_path / "upload", {"a/b.txt": b""}), "--brief")
     assert done.exit_code == 0, done.stderr

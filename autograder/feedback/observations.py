@@ -85,27 +85,21 @@ def _other_arguments(wrong: Sequence[CallResult], made_up: Sequence[CallResult])
 
     Made-up calls must each be right for them.
     """
-    for sentence, value in others(wrong[0].test_call):
+    first, *more = [(call_result, dict(others(call_result.test_call))) for call_result in wrong]
+    for sentence, value in first[1].items():
         if (
-            _mixed(wrong[0], value)
-            and all(_agrees(call_result, sentence) for call_result in wrong[1:])
+            _mixed(first[0], value)
+            and all(_mixed(call_result, own[sentence]) for call_result, own in more if sentence in own)
             and all(_returned(r) and _mixed(r, right_for(r.test_call, sentence)) for r in made_up)
         ):
             return sentence
     return ""
 
 
-def _agrees(call_result: CallResult, sentence: str) -> bool:
-    return next((_mixed(call_result, value) for said, value in others(call_result.test_call) if said == sentence), True)
-
-
 def _mixed(call_result: CallResult, value: Any) -> bool:
     """Whether a result is this value, apart from the right parts of a tuple."""
-    expected, actual, allowed = (
-        call_result.test_call.expected,
-        call_result.response.value,
-        call_result.test_call.allowed,
-    )
+    test_call, actual = call_result.test_call, call_result.response.value
+    expected, allowed = test_call.expected, test_call.allowed
     if not isinstance(expected, tuple) or not isinstance(value, tuple) or not isinstance(actual, tuple | list):
         return equal(value, actual, allowed)
     if not len(expected) == len(value) == len(actual):

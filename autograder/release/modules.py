@@ -196,7 +196,7 @@ def _leave_out(root: Path, names: Collection[str]) -> list[Path]:
     removed = [solutions / file for file in given]
     for name in names:
         removed += [solutions / f"{name}.py", solutions / "checks" / f"test_{name}.py", misconceptions / name]
-        removed += [suites / f"test_{name}.py", suites / f"{name}_factors.py", *alternatives.glob(f"*/{name}.py")]
+        removed += [suites / f"test_{name}.py", *alternatives.glob(f"*/{name}.py")]
     # The audit would count an alternative without a module as correct.
     for folder in alternatives.glob("[!_.]*/"):
         if not any((folder / f"{module}.py").is_file() for module in remaining):

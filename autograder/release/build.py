@@ -56,10 +56,7 @@ def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None,
 
 
 def write(result: Path, out: Path, assignments: Path) -> list[Path]:
-    """Write the two zips and assignments/, from a RESULT of `otter assign`.
-
-    Raises CommandError.
-    """
+    """Write the two zips and assignments/, from a RESULT of `otter assign`."""
     student, folder = packing.contents(result / "student"), Path(kit.notebook()).stem
     with zipfile.ZipFile(_zip_in(result)) as archive:
         grader = {name: archive.read(name) for name in archive.namelist()}

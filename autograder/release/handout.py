@@ -52,16 +52,12 @@ WHEN = {
 
 
 def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
-    """Complete the student folder: stubs, README, AGENTS.md, the order of the checks, and the export cell of the notebook.
-
-    Raises CommandError.
-    """
+    """Complete the student folder: stubs, README, AGENTS.md, the order of the checks, and the export cell of the notebook."""
     for module, entry in rubric.modules.items():
         path = solutions / f"{module}.py"
         if not path.is_file():
             raise CommandError(f"rubric.yaml has the module {module}, but there is no {path}")
-        text = stub(path.read_text(encoding="utf-8"), tuple(entry.functions), str(path))
-        (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
+        _rewrite(path, folder / path.name, stub, tuple(entry.functions), str(path))
     _rewrite(solutions / "README.md", folder / "README.md", readme, rubric)
     _rewrite(solutions / CHECKS, folder / CHECKS, ordered_checks, rubric)
     shutil.copy(solutions / "conftest.py", folder)
@@ -183,10 +179,7 @@ def modules_table(rubric: Rubric) -> str:
 
 
 def ordered_checks(text: str, rubric: Rubric) -> str:
-    """The public checks' conftest.py with the rubric's modules, in their order.
-
-    Raises CommandError.
-    """
+    """The public checks' conftest.py with the rubric's modules, in their order."""
     names = "".join(f'    "{module}",\n' for module in rubric.modules)
     changed, count = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
     if count != 1:

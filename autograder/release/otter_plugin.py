@@ -34,10 +34,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
     """The plugin named in the master notebook under `plugins`."""
 
     def during_assign(self, assignment: Any) -> None:
-        """Complete the output of `otter assign`: the student folder, and the contents of the zip.
-
-        Raises CommandError or RubricError.
-        """
+        """Complete the output of `otter assign`: the student folder, and the contents of the zip."""
         from autograder.release import handout, packing  # only here: grading never needs otter.assign and hatchling
 
         master, solutions = assignment.master, Path(assignment.master).parent.resolve()
@@ -69,10 +66,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         assignment.files = [master.name, f"{packing.WHEEL}/{wheel.name}"]
 
     def before_grading(self, config: Any) -> None:
-        """Grade the upload, from a folder where neither Otter nor its kernel can import or unpickle it.
-
-        Raises CommandError.
-        """
+        """Grade the upload, from a folder where neither Otter nor its kernel can import or unpickle it."""
         try:
             self._result = grade(Path(self.submission_path).parent.parent, config.otter_run)
             self._document = gradescope(self._result)
@@ -81,10 +75,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             raise CommandError(f"the grader failed, so there is no result: {why}") from error
 
     def after_grading(self, results: Any) -> None:
-        """Write the kit's entries, one per criterion, and give Otter's own questions the same scores.
-
-        Raises CommandError.
-        """
+        """Write the kit's entries, one per criterion, and give Otter's own questions the same scores."""
         if results.has_catastrophic_failure():
             raise CommandError(f"Otter's Jupyter kernel gave no results: {results.catastrophic_error!r}")
         results.to_gradescope_dict = functools.partial(_given, self._document)

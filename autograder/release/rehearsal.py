@@ -68,10 +68,7 @@ def rehearse(zipped: Path, upload: Path, here: bool = False) -> Rehearsal:
 
 
 def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
-    """Create the folders, with the zip for Gradescope in source/ and the upload in submission/.
-
-    Raises ArgumentsError, or OSError.
-    """
+    """Create the folders, with the zip for Gradescope in source/ and the upload in submission/."""
     for name in ("source", "submission", "results"):
         (tree / name).mkdir(parents=True)
     (tree / "submission_metadata.json").write_text("{}")  # student and time: not used here
@@ -140,10 +137,7 @@ def otherwise_here(pins: Iterable[str]) -> list[str]:
 
 
 def _fresh(tree: Path, root: Path) -> Environment:
-    """A new virtual environment with the zip's requirements.
-
-    Raises CommandError.
-    """
+    """A new virtual environment with the zip's requirements."""
     (wanted, wheels, lines), here = requirements(tree), packing.python_version()
     found = shutil.which(f"python{wanted}") or sys.executable if wanted != here else sys.executable
     _do([found, "-m", "venv", str(root / "venv")], "cannot create a virtual environment")

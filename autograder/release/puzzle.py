@@ -5,6 +5,7 @@ like the others. The model of names (solutions/tour) runs on them: only misconce
 """
 
 import ast
+import operator
 import random
 import warnings
 from collections.abc import Iterator, Mapping
@@ -76,7 +77,8 @@ def make(level: int, seed: int) -> Puzzle:
         symptom = _symptom(*chosen)
         symptoms = (symptom, *(_symptom(misconception) for misconception in chosen))  # each mistake, also alone
         if symptom and all(one and one.names != right.names for one in symptoms):
-            return Puzzle(level, chosen, _files(*chosen), tuple(map(_edit, chosen)), symptom, right)
+            files = _files(*chosen)
+            return Puzzle(level, chosen, files, tuple(_edits(files)), symptom, right)
 
 
 def write(puzzle: Puzzle, folder: Path) -> None:
@@ -113,23 +115,25 @@ def task(puzzle: Puzzle) -> str:
 
 def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
     """Conspicuous properties of the names, each a sentence."""
-    every = ["".join(one.names) for one in (right, wrong)]
-    vowels = [sum(letter in VOWELS for letter in letters) / max(1, len(letters)) for letters in every]
-    lengths = [len(letters) / WRITTEN for letters in every]
-    twice = [
-        sum(a == b for name in one.names for a, b in pairwise(name)) / max(1, len("".join(one.names)))
-        for one in (right, wrong)
-    ]
-    if vowels[1] < 0.5 * vowels[0]:
+    (vowels, length, twice), (vowels_right, length_right, twice_right) = map(_statistics, (wrong, right))
+    if vowels < 0.5 * vowels_right:
         yield "Its names have hardly any vowels."
-    if vowels[1] > 1.5 * vowels[0]:
+    if vowels > 1.5 * vowels_right:
         yield "Its names consist mostly of vowels."
-    if lengths[1] > 1.5 * lengths[0]:
+    if length > 1.5 * length_right:
         yield "Its names do not end in time."
-    if lengths[1] < 0.6 * lengths[0]:
+    if length < 0.6 * length_right:
         yield "Its names end too early."
-    if twice[1] > 2 * twice[0] + 0.05:
+    if twice > 2 * twice_right + 0.05:
         yield "It often repeats a letter."
+
+
+def _statistics(symptom: Symptom) -> tuple[float, float, float]:
+    """The share of vowels, the mean length of a name, and the share of letters that repeat the one before."""
+    letters = "".join(symptom.names)
+    twice = sum(a == b for name in symptom.names for a, b in pairwise(name))
+    total = max(1, len(letters))
+    return sum(letter in VOWELS for letter in letters) / total, len(letters) / len(symptom.names), twice / total
 
 
 # The text of a puzzle
@@ -139,15 +143,13 @@ def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
 def _candidates() -> tuple[Misconception, ...]:
     """The misconceptions that change one line of a function that the model of names may use."""
     every = [misconception for name in modules_of_model() for misconception in library.of_module(name)]
-    return tuple(m for m in every if not m.whole and not m.memory and not m.inexact and _changed_line(m) is not None)
+    return tuple(m for m in every if not m.whole and not m.memory and not m.inexact and _changes_one_line(m))
 
 
-def _changed_line(misconception: Misconception) -> tuple[str, str] | None:
-    """The only line that differs from the correct function, wrong and right; None if there are several."""
+def _changes_one_line(misconception: Misconception) -> bool:
     right = library.correct(misconception.module, misconception.function).source.splitlines()
     wrong = misconception.source.splitlines()
-    pairs = [(new, old) for new, old in zip(wrong, right, strict=False) if new != old]
-    return pairs[0] if len(pairs) == 1 and len(wrong) == len(right) else None
+    return len(wrong) == len(right) and sum(map(operator.ne, wrong, right)) == 1
 
 
 def _files(*chosen: Misconception) -> dict[str, str]:
@@ -171,13 +173,12 @@ def _text(module: str, *chosen: Misconception) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _edit(misconception: Misconception) -> Edit:
-    """The position of a mistake in its file."""
-    changed = _changed_line(misconception)
-    assert changed is not None
-    wrong, right = (_text(misconception.module, *chosen).splitlines() for chosen in ([misconception], []))
-    line = next(number for number, (new, old) in enumerate(zip(wrong, right, strict=True), 1) if new != old)
-    return Edit(f"{misconception.module}.py", line, *changed)
+def _edits(wrong: Mapping[str, str]) -> Iterator[Edit]:
+    """The lines that differ from the correct files."""
+    for file, text in _files().items():
+        for number, (new, old) in enumerate(zip(wrong[file].split("\n"), text.split("\n"), strict=True), 1):
+            if new != old:
+                yield Edit(file, number, new, old)
 
 
 # The symptom

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,6 +19,7 @@ from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Outcome
 from autograder.homework import kit, reference, rubric
 from autograder.submissions.uploads import Student
+from autograder.tests.files import put
 from autograder.tests.making import document, run
 
 
@@ -92,11 +92,11 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = ("roster.csv", "late-days.csv", "overrides.csv", "withheld.csv", "comments.csv")
     for name, text in zip(names, blocks("csv"), strict=True):
         (root / name).write_text(text, encoding="utf-8")
-    with zipfile.ZipFile(root / "export.zip", "w") as archive:
-        archive.writestr("assignment_5_export/submission_metadata.yml", METADATA)
-        for number in (1, 2, 3):
-            for name, text in sample.references().items():
-                archive.writestr(f"assignment_5_export/submission_{number}/{name}", text + f"\n# {number}\n")
+    export = {"assignment_5_export/submission_metadata.yml": METADATA}
+    for number in (1, 2, 3):
+        for name, text in sample.references().items():
+            export[f"assignment_5_export/submission_{number}/{name}"] = f"{text}\n# {number}\n"
+    put(root / "export.zip", export)
     for line in blocks("sh"):
         words = line.split()
         assert words[0] == "autograder"

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import handout, packing
+from autograder.tests.files import unzipped
 from autograder.tests.making import rubric_with
 
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
     wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", handout.MISTAKES, *rubrics.current().files}
     found = packing.contents(built.assignments)
     assert set(found) == wanted
-    with zipfile.ZipFile(built.student_zip) as archive:
-        zipped = {name.removeprefix("transformer/"): archive.read(name) for name in archive.namelist()}
-    assert zipped == found
+    assert unzipped(built.student_zip) == {f"transformer/{name}": data for name, data in found.items()}
 
 
 # Of a known mistake and of the students' own tools alike; each is a local name and tells nothing of how it came about.
@@ -270,7 +268,7 @@ def test_notebook_exports_every_module_and_helpers_of_ones_own_and_not_what_was_
     for _ in range(2):  # the zip of a first run is not put into that of a second one
         subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
     files = {f"{name}.py" for name in rubrics.current().modules} | {"my_helpers.py", "guesses.json"}
-    assert set(zipfile.ZipFile(folder / "transformer.zip").namelist()) == files | {"transformer.ipynb"}
+    assert set(unzipped(folder / "transformer.zip")) == files | {"transformer.ipynb"}
 
 
 def test_notebook_without_an_export_cell() -> None:

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +21,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import packing
 from autograder.release.rehearsal import otherwise_here
-from autograder.tests.files import put
+from autograder.tests.files import put, unzipped
 
 if TYPE_CHECKING:
     from autograder.tests.running import Built
@@ -45,8 +44,7 @@ def test_zip_has_the_same_bytes_whatever_the_order_and_the_time(tmp_path: Path) 
     given = {"setup.sh": b"1", "a/b.py": b"2"}
     first = packing.pack(given, tmp_path / "a.zip").read_bytes()
     assert packing.pack(dict(reversed(given.items())), tmp_path / "b.zip").read_bytes() == first
-    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
-        assert {name: archive.read(name) for name in archive.namelist()} == given
+    assert unzipped(tmp_path / "a.zip") == given
 
 
 def test_copy_has_the_parts_without_ignored_names(tmp_path: Path) -> None:
@@ -96,8 +94,7 @@ def test_full_temporary_folder_is_one_line() -> None:
 
 
 def test_zip_has_the_kit_and_tests_that_run_nothing(built: "Built") -> None:
-    with zipfile.ZipFile(built.zip) as archive:
-        packed = {name: archive.read(name) for name in archive.namelist()}
+    packed = unzipped(built.zip)
     wheel = next(name for name in packed if name.endswith(".whl"))
     assert json.loads(packed["files/transformer.ipynb"])["cells"] == []
     assert set(packed) == {
@@ -126,8 +123,7 @@ def test_wheel_carries_the_correct_alternatives_and_its_audit_finds_them(built: 
 
 @pytest.fixture(scope="module")
 def environment(built: "Built") -> Any:
-    with zipfile.ZipFile(built.zip) as archive:
-        return yaml.safe_load(archive.read("environment.yml"))["dependencies"]
+    return yaml.safe_load(unzipped(built.zip)["environment.yml"])["dependencies"]
 
 
 def test_image_gets_exact_versions_of_everything_that_grades(environment: Any) -> None:

@@ -1,14 +1,12 @@
 """A rehearsal: the folders, the environment, the run of the zip's own script, the format of results.json, and the report."""
 
 import errno
-import io
 import json
 import os
 import re
 import sys
 import tempfile
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +17,7 @@ from pydantic import BaseModel, FiniteFloat
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.release import rehearsal
 from autograder.release.rehearsal import Rehearsal
-from autograder.tests.files import put
+from autograder.tests.files import put, zipped
 
 SCRIPT = b'run_autograder("/autograder")'
 AUTOGRADER = {"run_autograder": b"", "setup.sh": b"", "run_otter.py": SCRIPT, "environment.yml": b""}
@@ -144,15 +142,12 @@ def test_fresh_environment_gets_the_wheel_of_the_zip(
         pytest.skip("needs uv")
     if installer == "pip":
         monkeypatch.setattr(rehearsal, "uv", lambda: "")
-    wheel = io.BytesIO()
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("tiny.py", "SCORE = 7\n")
-        archive.writestr("tiny-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1\n")
-        archive.writestr("tiny-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr("tiny-1.dist-info/RECORD", "")
-    name = "files/tiny-1-py3-none-any.whl"
+    metadata = "Metadata-Version: 2.1\nName: tiny\nVersion: 1\n"
+    tag = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    about = {"tiny-1.dist-info/METADATA": metadata, "tiny-1.dist-info/WHEEL": tag, "tiny-1.dist-info/RECORD": ""}
+    wheel = {"files/tiny-1-py3-none-any.whl": zipped({"tiny.py": "SCORE = 7\n", **about})}
     code = "import json, tiny; (place / 'results' / 'results.json').write_text(json.dumps({'score': tiny.SCORE}))"
-    zip_file = small(code, f"/autograder/source/{name}", **{name: wheel.getvalue()})
+    zip_file = small(code, f"/autograder/source/{next(iter(wheel))}", **wheel)
     done = rehearsal.rehearse(zip_file, upload)
     assert done.document == {"score": 7}
     assert re.fullmatch(rf"in a fresh environment of Python 3\.\d+.*, installed with {installer}", done.how)

@@ -24,6 +24,7 @@ from autograder.feedback.results import write_atomically
 from autograder.feedback.text import number
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import INTEGRATION, TESTS
 from autograder.release import drafts, handout, packing
 from autograder.submissions import uploads
 
@@ -220,8 +221,9 @@ def _without_entries(text: str, names: Collection[str]) -> str:
     """The rubric without some modules and groups, and without their points; other comments stay."""
     root: Any = yaml.compose(text)
     current = rubrics.current()
-    (modules,) = (value for key, value in root.value if key.value == "modules")
-    entries = [(key, value) for key, value in (*modules.value, *root.value) if key.value in names]
+    groups = {key.value: (key, value) for key, value in root.value if key.value in ("modules", INTEGRATION, TESTS)}
+    _, modules = groups.pop("modules")
+    entries = [(key, value) for key, value in (*modules.value, *groups.values()) if key.value in names]
     lines = text.splitlines(keepends=True)
     for key, value in sorted(entries, key=lambda entry: entry[0].start_mark.line, reverse=True):
         end = value.end_mark.line + value.flow_style

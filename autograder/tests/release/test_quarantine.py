@@ -25,41 +25,31 @@ def place(references: dict[str, bytes], tmp_path: Path) -> Path:
     return tmp_path
 
 
-def link_to_the_wheel(path: Path) -> None:
-    path.symlink_to(path.parents[1] / "source" / "files" / "kit.whl")
-
-
-def link_to_the_wheel_beside_it(path: Path) -> None:
-    path.symlink_to("../source/files/kit.whl")
-
-
-def endless_link(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-def pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
 def folder_with_the_solutions_zip(path: Path) -> None:
     path.mkdir()
     (path / "inner.zip").symlink_to("../../source/files/kit.whl")
 
 
-TRICKS = [link_to_the_wheel, link_to_the_wheel_beside_it, endless_link, pipe, folder_with_the_solutions_zip]
+TRICKS: dict[str, Callable[[Path], None]] = {
+    "link to the wheel": lambda path: path.symlink_to(path.parents[1] / "source" / "files" / "kit.whl"),
+    "relative link to the wheel": lambda path: path.symlink_to("../source/files/kit.whl"),
+    "endless link": lambda path: path.symlink_to("/dev/zero"),
+    "pipe": os.mkfifo,
+    "folder with a link": folder_with_the_solutions_zip,
+}
 
 
-@pytest.mark.parametrize("trick", few(TRICKS), ids=lambda trick: trick.__name__)
-def test_what_is_no_file_earns_nothing_and_stops_nothing(place: Path, trick: Callable[[Path], None]) -> None:
-    trick(place / "submission" / f"{MODULE}.py")
-    trick(place / "submission" / "up.zip")
+@pytest.mark.parametrize("name", few([*TRICKS]))
+def test_links_and_pipes_earn_nothing_and_stop_nothing(place: Path, name: str) -> None:
+    TRICKS[name](place / "submission" / f"{MODULE}.py")
+    TRICKS[name](place / "submission" / "up.zip")
     with quarantined(place):
         assert grade(place, otter_run=False).points == 0
 
 
-def test_what_is_no_file_takes_nothing_from_the_work_beside_it(place: Path, references: dict[str, bytes]) -> None:
+def test_links_and_pipes_take_nothing_from_the_work_beside_them(place: Path, references: dict[str, bytes]) -> None:
     (place / "submission" / f"{MODULE}.py").write_bytes(references[f"{MODULE}.py"])
-    for number, trick in enumerate(TRICKS):
+    for number, trick in enumerate(TRICKS.values()):
         trick(place / "submission" / f"up_{number}.zip")
     with quarantined(place):
         assert grade(place, otter_run=False).points == rubrics.current().modules[MODULE].points
@@ -67,8 +57,8 @@ def test_what_is_no_file_takes_nothing_from_the_work_beside_it(place: Path, refe
 
 def test_otter_finds_nothing_and_everything_comes_back(place: Path) -> None:
     upload = put(place / "submission", {".OTTER_LOG": b"1", "a/b.py": b"2", "tests/a.py": b"3", "__init__.py": b"4"})
-    endless_link(upload / "link.py")
-    pipe(upload / "transformer.ipynb")
+    TRICKS["endless link"](upload / "link.py")
+    os.mkfifo(upload / "transformer.ipynb")
     with quarantined(place):
         assert list(upload.iterdir()) == [] and list((place / "results").iterdir()) == []
         put(upload, {"transformer.ipynb": b"Otter's", "tests/b.py": b"", "kit-wheel/kit.whl": b"", "__init__.py": b""})
@@ -115,10 +105,10 @@ def test_between_two_disks_links_are_kept_and_pipes_left_out(place: Path, monkey
         raise OSError(18, "Invalid cross-device link")
 
     upload = put(place / "submission", {"a.py": b"1", "a/b.py": b"2"})
-    endless_link(upload / "up.zip")
-    endless_link(upload / "a" / "down.py")
-    pipe(upload / "pipe.py")
-    pipe(upload / "a" / "pipe.py")
+    TRICKS["endless link"](upload / "up.zip")
+    TRICKS["endless link"](upload / "a" / "down.py")
+    os.mkfifo(upload / "pipe.py")
+    os.mkfifo(upload / "a" / "pipe.py")
     monkeypatch.setattr(os, "rename", refuse)
     otter_plugin._take(place)
     found = {path.relative_to(place / UPLOAD).as_posix(): path for path in (place / UPLOAD).rglob("*")}

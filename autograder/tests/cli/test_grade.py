@@ -46,7 +46,7 @@ def test_the_same_run_again_starts_no_worker(tmp_path: Path, monkeypatch: pytest
     assert (tmp_path / "out" / "results" / "ada.json").read_bytes() == result
 
 
-def test_cells_are_text_whatever_is_in_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cells_are_printed_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(("name", "score"), [("[bold]a\x1b[31m", "1"), ("b" * 150, "2")])
     said = capsys.readouterr().out
     assert "[bold]a?[31m" in said
@@ -111,7 +111,7 @@ def rows(path: Path) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_late_work_points_set_by_hand_and_who_is_missing_stand_in_the_table(term: Path) -> None:
+def test_late_work_overrides_and_missing_students_are_in_the_table(term: Path) -> None:
     found = rows(term / "grades.csv")
     first = next(iter(rubric.current().criteria.values()))
     most = rubric.current().points - first.points
@@ -136,7 +136,7 @@ def test_canvas_has_the_final_scores_for_the_assignment_that_exists(term: Path) 
 
 
 @pytest.mark.slow
-def test_every_student_has_a_page_and_the_class_one_without_names(term: Path) -> None:
+def test_every_student_has_a_page_and_the_class_an_anonymous_report(term: Path) -> None:
     assert {path.name for path in (term / "feedback").iterdir()} == {
         f"submission_{number}.{end}" for number in (1, 2, 3) for end in ("md", "html")
     }
@@ -232,7 +232,7 @@ def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
     assert lines[-1] == "Full comparison: " + str(new / "compare.html") + " and compare.csv"
 
 
-def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
+def test_names_cannot_control_the_terminal(tmp_path: Path) -> None:
     absent = Outcome("", Student("\x1b]0;owned\x07\u202eevil", email="eve@x"), 0.0, ())
     ada = Outcome("ada", Student("Ada", email="ada@x"), 1.0, ())
     run(tmp_path / "old", [ada, absent], ada=document(a=(1, 1)))
@@ -252,7 +252,7 @@ def test_totals_that_differ_for_another_reason_are_printed(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["compare", "similar"])
-def test_what_is_no_run_is_refused_with_one_line(tmp_path: Path, name: str) -> None:
+def test_a_folder_without_a_run_is_rejected_with_one_line(tmp_path: Path, name: str) -> None:
     real = run(tmp_path / "real", ada=document(a=(1, 1)))
     (tmp_path / "other").mkdir()
     shutil.copy(real / "results" / "ada.json", tmp_path / "other")

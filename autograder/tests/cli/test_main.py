@@ -29,7 +29,7 @@ def test_every_command_has_its_help() -> None:
         assert command.help
 
 
-def test_module_that_the_rubric_does_not_have_is_refused_with_those_that_it_has() -> None:
+def test_unknown_module_is_rejected_with_the_known_ones() -> None:
     done = CliRunner().invoke(main, ["audit", "--only", "nosuch"])
     assert done.exit_code == 2
     assert f"'nosuch'; known modules: {next(iter(rubric.current().modules))}" in done.stderr
@@ -79,7 +79,7 @@ def test_a_clone_of_another_kit_is_reported_by_commands_that_grade(
     assert "note:" not in CliRunner().invoke(main, ["compare", "nowhere", "nowhere"]).stderr
 
 
-def test_in_the_own_clone_or_elsewhere_there_is_no_other_clone(tmp_path: Path) -> None:
+def test_no_other_clone_is_found_in_this_one_or_elsewhere(tmp_path: Path) -> None:
     assert packing.other_clone(kit.solutions()) is None
     assert packing.other_clone(tmp_path) is None
 
@@ -116,14 +116,14 @@ def ended(error: BaseException) -> tuple[int, str]:
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
-def test_known_ends_are_one_line_and_a_status(error: BaseException, status: int) -> None:
+def test_known_errors_are_one_line_and_a_status(error: BaseException, status: int) -> None:
     code, said = ended(error)
     assert (code, said.count("\n")) == (status, 1)
     assert said.startswith("autograder: ")
     assert "why" in said or isinstance(error, KeyboardInterrupt)
 
 
-def test_a_closed_place_for_locks_is_named_though_the_error_names_none() -> None:
+def test_read_only_folder_for_locks_is_named_even_if_the_error_does_not() -> None:
     code, said = ended(OSError(errno.EROFS, "Read-only file system"))
     assert (code, said.count("\n")) == (FAILED, 1)
     assert "/dev/shm, which must be writable" in said
@@ -142,7 +142,7 @@ def test_rubric_that_is_wrong_everywhere_is_a_hundred_lines() -> None:
     assert len(said.splitlines()) == 101
 
 
-def test_nobody_reading_on_is_no_fault() -> None:
+def test_closed_pipe_is_not_an_error() -> None:
     assert ended(BrokenPipeError()) == (0, "")
 
 

@@ -1,4 +1,4 @@
-"""`autograder rehearse`: uploads of every kind graded as on Gradescope, who sees what, and one line for what goes wrong."""
+"""`autograder rehearse`: uploads of every kind are graded as on Gradescope, and errors are one line."""
 
 import pickle
 import re
@@ -26,7 +26,7 @@ NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """The command; it must leave nothing where temporary files go."""
+    """The command; it must leave no temporary files."""
     scratch = Path(tempfile.mkdtemp(prefix="rehearsals-"))
     scratch.chmod(0o711)  # pytest's own folders are closed to the user that the sandbox runs code as
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
@@ -42,7 +42,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
 
 
 def part(output: str, title: str) -> str:
-    """What stands under a title of the output."""
+    """The text under a title of the output."""
     return output.partition(f"{title}\n{'-' * len(title)}\n")[2].partition("\n\nWhat the ")[0]
 
 
@@ -51,14 +51,14 @@ def part(output: str, title: str) -> str:
 
 @pytest.fixture(scope="session")
 def half_score(at_home: AtHome, half: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What `autograder grade` gives for it: "N of M"."""
+    """The score from `autograder grade`: "N of M"."""
     score = at_home(put(tmp_path_factory.mktemp("half"), half))["score"]
     assert 0 < score < POINTS
     return f"{number(score)} of {POINTS}"
 
 
 def all_of(criterion: str) -> str:
-    """A criterion that is earned or lost, after its status."""
+    """The points of a criterion and its name, as in the output."""
     return f"{number(rubrics.current().criteria[criterion].points)}  {criterion}"
 
 

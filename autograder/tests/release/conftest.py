@@ -1,4 +1,4 @@
-"""What the tests of this folder share: a copy of the repository to build or to break, and small folders and zips."""
+"""Fixtures of this folder: a copy of the repository to build or to break."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of the repository at another place and of another age, with what an instructor's own runs leave behind."""
+    """A copy of the repository in another folder, with the files that an instructor's own runs leave."""
     root = tmp_path / "a copy"
     skip = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")
     shutil.copytree(kit.home(), root, ignore=skip, copy_function=shutil.copy)

@@ -1,4 +1,4 @@
-"""`autograder build`: both zips and assignments/ are what the tree gives, the same bytes each time; errors are one line."""
+"""`autograder build`: the same tree gives the same zips and assignments/; errors are one line."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
-def test_committed_assignments_are_what_the_solutions_give(built: "Built") -> None:
+def test_committed_assignments_are_up_to_date(built: "Built") -> None:
     assert packing.contents(built.assignments) == packing.contents(kit.home() / "assignments"), "run: autograder build"
 
 

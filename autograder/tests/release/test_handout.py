@@ -241,7 +241,7 @@ def test_agents_file_can_be_turned_off(written: Callable[[Rubric], Path], wanted
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_students_get_what_their_own_tests_need_only_if_they_write_some(
+def test_students_get_files_for_their_own_tests_only_if_they_write_some(
     written: Callable[[Rubric], Path], wanted: bool
 ) -> None:
     tests = {"points": 2, "criteria": {"first": {"points": 2, "about": "tests of a function"}}}
@@ -257,9 +257,7 @@ def test_checks_without_a_list_of_modules() -> None:
         handout.ordered_checks("MODULES = []\n", rubrics.current())
 
 
-def test_notebook_exports_every_module_and_helpers_of_ones_own_and_not_what_was_given(
-    built: "Built", tmp_path: Path
-) -> None:
+def test_notebook_exports_modules_and_own_helpers_but_no_given_files(built: "Built", tmp_path: Path) -> None:
     notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
     code = next("".join(cell["source"]) for cell in notebook["cells"] if "zipfile" in "".join(cell["source"]))
     folder = shutil.copytree(built.assignments, tmp_path / "homework")

@@ -1,4 +1,4 @@
-"""The upload out of Otter's reach: Otter finds nothing of it, and afterwards everything lies where it was."""
+"""The upload is out of Otter's reach while Otter runs, and back in its place afterwards."""
 
 import os
 from collections.abc import Callable
@@ -18,7 +18,7 @@ MODULE = next(iter(rubrics.current().modules))
 
 @pytest.fixture
 def place(references: dict[str, bytes], tmp_path: Path) -> Path:
-    """A folder like /autograder, in which a zip with everything right lies where the kit's wheel does."""
+    """A folder like /autograder, with a zip of the solutions in place of the kit's wheel."""
     put(put(tmp_path / "source" / "files", {}) / "kit.whl", references)
     put(tmp_path / "results", {"results.json": b"of an earlier run"})
     put(tmp_path / "submission", {})
@@ -69,7 +69,7 @@ def test_otter_finds_nothing_and_everything_comes_back(place: Path) -> None:
     assert not (place / UPLOAD).exists()
 
 
-def test_fault_gives_the_upload_back(place: Path) -> None:
+def test_upload_is_back_after_a_grader_error(place: Path) -> None:
     put(place / "submission", {"a.py": b"1"})
     with pytest.raises(MemoryError), quarantined(place):
         raise MemoryError
@@ -82,7 +82,7 @@ def test_all_places_are_closed_while_student_code_runs(place: Path) -> None:
         assert [path.stat().st_mode & 0o777 for path in folders] == [0o700] * 3
 
 
-def test_upload_that_otter_has_had_before_is_not_graded(place: Path) -> None:
+def test_upload_that_otter_could_change_is_not_graded(place: Path) -> None:
     with pytest.raises(CommandError, match=r"the run_otter\.py in the zip is not the kit's"):
         grade(place, otter_run=False)
 
@@ -99,7 +99,7 @@ def test_otters_own_files_are_not_graded_after_otter_run(
 
 
 def test_between_two_disks_links_are_kept_and_pipes_left_out(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Moving then copies, and must not read what a link leads to, or wait for a pipe."""
+    """Moving then copies; it must not follow a link or wait for a pipe."""
 
     def refuse(*_: object) -> None:
         raise OSError(18, "Invalid cross-device link")

@@ -1,4 +1,4 @@
-"""`autograder build --only`: a smaller homework that is whole in itself, and what is refused."""
+"""`autograder build --only`: a smaller homework that is complete, and selections that are rejected."""
 
 import ast
 import errno
@@ -98,7 +98,7 @@ def test_audit_of_the_smaller_kit_tries_its_correct_alternatives(unpacked: Path,
     assert len(everywhere) > 10 and lost == ""
 
 
-def test_alternatives_of_no_module_that_stays_are_left_out() -> None:
+def test_alternatives_without_a_remaining_module_are_left_out() -> None:
     with modules.selected(["concept_check"]) as root:
         assert [path.name for path in (root / "autograder" / "audit" / "alternatives").iterdir()] == ["ruff.toml"]
 
@@ -189,7 +189,7 @@ def test_a_heading_before_the_question_begins_the_section_too() -> None:
     assert left(given, "one") == ["## Two", "y = 2"]
 
 
-def test_a_part_or_a_section_goes_when_it_needs_what_is_left_out() -> None:
+def test_parts_and_sections_that_need_a_removed_module_are_left_out() -> None:
     own = ("### Of two", "a = 1", "### Other", "b = 1")
     given = cells(*ONE, *own, "## Last", "c = 1", "### End", "d = 1", two=["two"], Last=["three"])
     assert left(given) == [cell["source"] for cell in given]
@@ -212,13 +212,13 @@ def nodes(cell: Cell) -> list[ast.AST]:
 
 
 def defined(found: list[Cell]) -> set[str]:
-    """The names that code gives a meaning."""
+    """The names that code assigns."""
     every = [node for cell in found for node in nodes(cell)]
     return {node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def used(found: list[Cell]) -> set[str]:
-    """The names that code reads, but for arguments of its own functions."""
+    """The names that code reads, except arguments of its own functions."""
     names = set()
     for every in map(nodes, found):
         own = {node.arg for node in every if isinstance(node, ast.arg)}
@@ -236,7 +236,7 @@ def possible() -> Iterator[tuple[str, ...]]:
 
 
 @pytest.mark.slow
-def test_no_part_that_stays_reads_a_module_or_a_name_that_has_gone() -> None:
+def test_no_remaining_cell_reads_a_removed_module_or_name() -> None:
     whole = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     introduction = len(modules._split(whole, "## ")[0])
     for only in possible():

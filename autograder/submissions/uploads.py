@@ -66,7 +66,7 @@ def load(entry: Upload, limits: Limits, accept_names: bool = False) -> Submissio
         raise CommandError(entry.problem or f"{entry.key}: there is nothing to read")
     submission = read_tree(entry.upload, limits, entry.key)
     if accept_names:
-        submission = submission.accepting_names(rubric.current().modules)
+        submission = submission.accepting_names()
     if any(name.lower().endswith(".py") for name in submission.files):
         return submission
     zipped = (replace(note, kind="notebook") for note in submission.refused if note.kind == "beside")

@@ -56,7 +56,7 @@ def test_files_named_by_canvas_may_be_given_one_by_one(tmp_path: Path) -> None:
     ],
 )
 def test_canvas_name_is_taken_apart(name: str, student: str | None, file: str) -> None:
-    (entry,) = platforms.canvas_entries({name: Source(0)}, Path())
+    (entry,) = platforms.canvas_uploads({name: Source(0)}, Path())
     assert student is None or entry.key == student
     assert entry.upload is not None
     assert list(entry.upload.files) == [file]

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import ArgumentsError
-from autograder.submissions.exports import kind, listing
-from autograder.submissions.tree import of_folder
+from autograder.submissions.exports import listing
 from autograder.submissions.uploads import load
 from autograder.tests.files import put, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
@@ -206,19 +205,20 @@ def test_zip_of_a_class_that_is_a_link_is_a_fault_and_nobodys_0(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        ({FIRST: "", "submission_metadata.yml": ""}, "submission"),
-        ({"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}, "gradescope"),
-        ({"submission_metadata.yml": "", f"elsewhere/{FIRST}": ""}, "class"),
-        ({FIRST: "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "submission"),
-        ({f"ada_1_2_{FIRST}": ""}, "canvas"),
-        ({f"ada_1_2_{FIRST}": "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "class"),
-        ({"ada.zip": "", "bela.zip": ""}, "class"),
-        ({f"solutions/{FIRST}": "", f"ada/{FIRST}": ""}, "submission"),
-        ({"notes.txt": ""}, "submission"),
+        ({FIRST: "", "submission_metadata.yml": ""}, "one submission"),
+        ({"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}, "a Gradescope export of 1 submission"),
+        ({"submission_metadata.yml": "", f"elsewhere/{FIRST}": ""}, "a folder of 1 submission"),
+        ({FIRST: "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "one submission"),
+        ({f"ada_1_2_{FIRST}": ""}, "a Canvas download of 1 submission"),
+        ({FIRST: "", f"ada_1_2_{FIRST}": "", f"bo_1_2_{SECOND}": ""}, "one submission"),
+        ({f"ada_1_2_{FIRST}": "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "a folder of 2 submissions"),
+        ({"ada.zip": "", "bela.zip": ""}, "a folder of 2 submissions"),
+        ({f"solutions/{FIRST}": "", f"ada/{FIRST}": ""}, "one submission"),
+        ({"notes.txt": ""}, "one submission"),
     ],
 )
 def test_kinds_are_told_apart_in_a_fixed_order(tmp_path: Path, files: Files, expected: str) -> None:
-    assert kind(of_folder(put(tmp_path, files))) == expected
+    assert listing([put(tmp_path, files)]).forms == (f"{tmp_path}: {expected}",)
 
 
 ZIP = zipped(WORK)

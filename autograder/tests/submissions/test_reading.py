@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import CommandError
-from autograder.homework import rubric
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Note, read
 from autograder.tests.files import put, zipped
@@ -62,7 +61,7 @@ def test_of_different_files_of_one_name_in_other_folders_none_is_taken_and_it_is
 ) -> None:
     found = read(put(tmp_path, {FIRST: "1", f"a/{SECOND}": "2", f"b/{SECOND}": "3"}), LIMITS)
     assert SECOND not in found.files
-    assert found.trouble(SECOND.removesuffix(".py"), [FIRST, SECOND]) == (
+    assert str(found.missing(SECOND.removesuffix(".py"))) == (
         f"There is no file {SECOND}, but there is `a/{SECOND}`: move it to your other files and upload again."
     )
 
@@ -79,7 +78,7 @@ def test_a_finished_file_of_the_same_name_in_another_folder_is_named(tmp_path: P
 def test_a_finished_file_in_another_folder_beside_a_stub_is_listed_and_taken_if_asked_for(tmp_path: Path) -> None:
     found = read(put(tmp_path, {f"v1/{FIRST}": "x = 1\n", f"v2/{FIRST}": DONE}), LIMITS)
     assert [note.kind for note in found.notes] == ["unwritten"]
-    assert found.accepting_names([FIRST.removesuffix(".py")]).files[FIRST] == DONE
+    assert found.accepting_names().files[FIRST] == DONE
 
 
 @pytest.mark.parametrize("name", ["hw.rar", "hw.tar.gz", "week 1/hw.7z"])
@@ -121,7 +120,7 @@ def test_bad_zip_in_a_folder_or_zip_is_a_note_with_its_name(tmp_path: Path) -> N
     put(tmp_path, {"a/bad.zip": b"no zip", "b/damaged.zip": bytes(damaged)})
     found = read(tmp_path, LIMITS)
     assert found.files == {FIRST: b"1"}
-    assert found.notes == (Note("no_zip", "a/bad.zip", LIMITS.upload_files), Note("damaged", "in.zip"))
+    assert found.notes == (Note("no_zip", "a/bad.zip"), Note("damaged", "in.zip"))
     assert str(found.notes[0]).startswith("`a/bad.zip` is not a zip file that can be opened.")
 
 
@@ -135,13 +134,13 @@ def test_blank_file_is_an_absent_file_with_a_note_of_its_own(tmp_path: Path, con
     put(tmp_path, {FIRST: content, SECOND: "1", "helpers/__init__.py": ""})
     found = read(tmp_path, LIMITS)
     assert found.files == {SECOND: b"1", "helpers/__init__.py": b""}
-    assert found.missing(FIRST[:-3], [FIRST, SECOND]) == found.notes[0] == Note("blank", FIRST)
+    assert found.missing(FIRST[:-3]) == found.notes[0] == Note("blank", FIRST)
 
 
 def test_zip_that_is_none_is_a_note(tmp_path: Path) -> None:
     put(tmp_path, {"up.zip": b"no zip"})
-    assert read(tmp_path, LIMITS).notes == (Note("no_zip", number=LIMITS.upload_files),)
-    assert read(tmp_path / "up.zip", LIMITS).notes == (Note("no_zip", number=LIMITS.upload_files),)
+    assert read(tmp_path, LIMITS).notes == (Note("no_zip"),)
+    assert read(tmp_path / "up.zip", LIMITS).notes == (Note("no_zip"),)
 
 
 def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +229,7 @@ def test_very_many_names_are_not_even_looked_at(tmp_path: Path) -> None:
 
 def test_zip_of_very_many_members_is_not_listed(tmp_path: Path) -> None:
     (tmp_path / "up.zip").write_bytes(zipped({f"{number}.pdf": "" for number in range(101)}))
-    assert read(tmp_path / "up.zip", SMALL).notes == (Note("zip_many", number=5),)
+    assert read(tmp_path / "up.zip", SMALL).notes == (Note("zip_many", "up.zip", 5),)
 
 
 def test_file_below_a_name_that_is_a_file_itself_is_left_out(tmp_path: Path) -> None:
@@ -296,12 +295,12 @@ def test_a_file_does_not_choose_the_codec_that_it_is_read_with(tmp_path: Path, p
         hostile = ("# coding: trap\n# " + "b" * 45_000 + chr(0x10000) * 44_900).encode("punycode")
         files: Files = {FIRST: b"# coding: latin-1\ndef layer_norm(x):\n    'caf\xe9'\n", SECOND: hostile}
         files |= {f"{FIRST[:-3]} (1).py": hostile, "helpers.py": hostile, f"{SECOND}.txt": hostile}
-        found = read(put(tmp_path / place, files), LIMITS).accepting_names(rubric.current().modules)
+        found = read(put(tmp_path / place, files), LIMITS).accepting_names()
     finally:
         codecs.unregister(watched)
     assert asked == [] and set(found.files) == {FIRST}
     assert {note.kind for note in found.notes} == {"encoding"} and len(found.notes) == 4
-    assert found.trouble(SECOND[:-3], rubric.current().files) == (
+    assert str(found.missing(SECOND[:-3])) == (
         f"`{SECOND}` was not used: it declares the encoding trap. The grader reads UTF-8 and Latin-1: "
         "delete that line and save the file as UTF-8."
     )

@@ -27,7 +27,7 @@ from autograder.submissions.platforms import GRADESCOPE, METADATA, PLATFORMS, Pl
 from autograder.submissions.submission import ARCHIVES, is_likely_code
 from autograder.submissions.tree import Tree, UnusableError
 from autograder.submissions.uploads import Student, Upload, keyed
-from autograder.values.names import resembles
+from autograder.values.source import resembles
 
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 LOOKED_AT = 2000  # files that decide what a folder is

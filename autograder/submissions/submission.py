@@ -13,8 +13,7 @@ from autograder.sandbox.budget import Limits
 from autograder.submissions import tree as trees
 from autograder.submissions.text import shown
 from autograder.submissions.tree import Source, Tree, UnusableError
-from autograder.values.names import mend, resembles
-from autograder.values.source import declared_encoding, is_readable_encoding, is_stub, parsed
+from autograder.values.source import declared_encoding, is_readable_encoding, is_stub, mend, parsed, resembles
 
 MOST_BYTES = 100_000  # of a file that the grader parses; a syntax tree takes up to 500 times as much
 NOTES_SHOWN = 20  # notes shown per upload

@@ -1,6 +1,7 @@
 """How a call has changed its arguments."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,13 +43,9 @@ class Snapshot:
 
     def differences(self) -> list[Change]:
         """The changes, at most MAX_CHANGES."""
-        changes: list[Change] = []
-        for number, (now, was) in enumerate(zip(self.arguments, self.before, strict=True)):
-            for path, how in _differences(now, was, ()):
-                if len(changes) == MAX_CHANGES:
-                    return changes
-                changes.append(Change(number, path, how))
-        return changes
+        pairs = enumerate(zip(self.arguments, self.before, strict=True))
+        changes = (Change(number, *found) for number, (now, was) in pairs for found in _differences(now, was, ()))
+        return list(islice(changes, MAX_CHANGES))
 
 
 def in_words(names: Sequence[str], changes: Iterable[Change]) -> str:

@@ -1,18 +1,22 @@
 """The comparison of values with expected ones, and the usual tolerances."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .kinds import describe
-from .tree import leaves
+from .tree import describe, leaves
 
 # Largest allowed deviation, as a share of max(1, largest expected magnitude). `autograder audit --tolerances` shows the deviations
 # of correct and wrong solutions; both differ from these numbers by a factor of ten or more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
 
+Array = np.ndarray[Any, Any]
 _NUMBERS, _FLOAT32 = (np.ndarray, np.generic), np.dtype("float32")
+# By kind of the expected dtype: the accepted kinds, and the names of one value and of several.
+_KINDS = {"b": ("b", "a bool", "bool"), "i": ("iu", "an int", "integers"), "f": ("fiu", "a float", "floats")}
+_KINDS["u"] = _KINDS["i"]
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,8 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
         return _compare_parts(expected, actual, allowed, dtype)
     if isinstance(expected, np.ndarray):
         return _compare_array(expected, actual, allowed, dtype)
-    if isinstance(expected, bool | np.bool_):
-        return _compare_scalar(bool(expected), actual, "b", "a bool", 0.0)
-    if isinstance(expected, int | np.integer):
-        return _compare_scalar(int(expected), actual, "iu", "an int", 0.0)
-    if isinstance(expected, float | np.floating):
-        return _compare_scalar(float(expected), actual, "fiu", "a float", allowed)
+    if isinstance(expected, bool | int | float | np.bool_ | np.integer | np.floating):
+        return _compare_scalar(np.asarray(expected), actual, allowed)
     if isinstance(expected, dict) and isinstance(actual, dict) and list(expected) == list(actual):
         return _compare_parts(list(expected.values()), list(actual.values()), allowed, dtype)
     same = type(expected) is type(actual) and not isinstance(expected, dict) and expected == actual
@@ -65,7 +65,7 @@ def values_agree(first: Any, second: Any) -> bool:
     return equal(first, second, tolerance((first, second)))
 
 
-def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Compared:
+def _compare_parts(expected: Sequence[Any], actual: Any, allowed: float, dtype: bool) -> Compared:
     if not isinstance(actual, tuple | list):
         return Failure("type", f"expected a tuple of {len(expected)}, got {describe(actual)}"), 0.0
     if len(actual) != len(expected):
@@ -78,43 +78,45 @@ def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed
     return None, furthest
 
 
-def _compare_array(expected: "np.ndarray[Any, Any]", actual: Any, allowed: float, dtype: bool) -> Compared:
+def _compare_array(expected: Array, actual: Any, allowed: float, dtype: bool) -> Compared:
     if isinstance(actual, np.generic) and expected.ndim == 0:
         actual = np.asarray(actual)
     if type(actual) is not np.ndarray:
         return Failure("type", f"expected an array, got {describe(actual)}"), 0.0
     if actual.shape != expected.shape:
         return Failure("shape", f"expected shape {expected.shape}, got shape {actual.shape}"), 0.0
-    kinds = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}[expected.dtype.kind]
-    if actual.size and actual.dtype.kind not in kinds:  # np.array([]) has a float dtype only by default
-        name = {"b": "bool", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
+    accepted, _, name = _KINDS[expected.dtype.kind]
+    if actual.size and actual.dtype.kind not in accepted:  # np.array([]) has a float dtype only by default
         return Failure("type", f"expected an array of {name}, got one of {actual.dtype}"), 0.0
     if dtype and expected.dtype.kind == "f" and actual.dtype != expected.dtype:
         text = f"expected dtype {expected.dtype}, got dtype {actual.dtype}"
         return Failure("dtype", text, deviation(expected, actual)), 0.0
-    return _judge(deviation(expected, actual), allowed if expected.dtype.kind == "f" else 0.0)
+    return _compare_entries(expected, actual, allowed)
 
 
-def _compare_scalar(expected: Any, actual: Any, kinds: str, name: str, allowed: float) -> Compared:
+def _compare_scalar(expected: Array, actual: Any, allowed: float) -> Compared:
     as_array = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
-    if as_array is None or as_array.ndim or as_array.dtype.kind not in kinds:
+    accepted, name, _ = _KINDS[expected.dtype.kind]
+    if as_array is None or as_array.ndim or as_array.dtype.kind not in accepted:
         return Failure("type", f"expected {name}, got {describe(actual)}"), 0.0
-    return _judge(deviation(np.asarray(expected), as_array), allowed)
+    return _compare_entries(expected, as_array, allowed)
 
 
-def _judge(furthest: float, allowed: float) -> Compared:
-    if furthest <= allowed:
+def _compare_entries(expected: Array, actual: Array, allowed: float) -> Compared:
+    """Compare numbers; only floats may deviate."""
+    furthest = deviation(expected, actual)
+    if furthest <= (allowed if expected.dtype.kind == "f" else 0.0):
         return None, furthest
     text = "not all numbers are finite" if np.isinf(furthest) else "the values differ"
     return Failure("value", text, furthest), furthest
 
 
-def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> float:
+def deviation(expected: Array, actual: Array) -> float:
     """The largest of the deviations."""
     return float(deviations(expected, actual).max(initial=0.0))
 
 
-def deviations(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+def deviations(expected: Array, actual: Array) -> Array:
     """By entry, the difference as a share of max(1, largest expected magnitude); infinite if only one is finite.
 
     nan equals nan: no reference returns one, but a misconception may.
@@ -131,6 +133,6 @@ def deviations(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]")
     return np.where(finite, away, np.where(alike, 0.0, np.inf))
 
 
-def magnitude(expected: "np.ndarray[Any, Any]") -> float:
+def magnitude(expected: Array) -> float:
     """The unit of a tolerance: max(1, largest finite magnitude)."""
     return float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))

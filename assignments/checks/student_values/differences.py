@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .compare import compare, deviations, equal, magnitude
-from .kinds import describe
+from .tree import describe
 
 MANY = 5  # rows, columns or entries named individually
 # Share of a difference that "every entry is ..." may leave: an eps in the formula blurs factors.
@@ -54,23 +54,23 @@ def form(
     failure, _ = compare(expected, actual, allowed, dtype)
     if failure is None or failure.kind not in FORMS:
         return ""
-    hint = f" {NO_RETURN}" if actual is None else ""
     for place, wanted, got in _paired(expected, actual, names):
         if not equal(wanted, got, allowed, dtype):
-            return _form_of_part(place, failure.kind, wanted, got)
+            return _form_of_part(place[0].upper() + place[1:], failure.kind, wanted, got)
     due = f"the docstring says {returned}" if returned else f"it should return {_due(expected, names)}"
-    if failure.kind == "dtype":
-        return f"It returned {actual.dtype} instead of {expected.dtype}: {KEEP_DTYPE}."
-    if failure.kind == "shape":
-        said = f"; {due}" if returned else ""
-        return f"It returned an array of shape {actual.shape} instead of {expected.shape}{said}."
-    if failure.kind == "length":
-        return f"It returned {len(actual)} value{'s' * (len(actual) != 1)} instead of {len(expected)}; {due}."
-    return f"It returned {_came(expected, actual)}; {due}.{hint}"
+    match failure.kind:
+        case "dtype":
+            return f"It returned {actual.dtype} instead of {expected.dtype}: {KEEP_DTYPE}."
+        case "shape":
+            said = f"; {due}" if returned else ""
+            return f"It returned an array of shape {actual.shape} instead of {expected.shape}{said}."
+        case "length":
+            return f"It returned {len(actual)} value{'s' * (len(actual) != 1)} instead of {len(expected)}; {due}."
+        case _:
+            return f"It returned {_came(expected, actual)}; {due}." + f" {NO_RETURN}" * (actual is None)
 
 
-def _form_of_part(place: str, kind: str, wanted: Any, got: Any) -> str:
-    name = f"{place[0].upper()}{place[1:]}"
+def _form_of_part(name: str, kind: str, wanted: Any, got: Any) -> str:
     if kind == "dtype":
         return f"{name} is {got.dtype} instead of {wanted.dtype}: {KEEP_DTYPE}."
     if kind == "shape":
@@ -113,9 +113,8 @@ def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple
     """The parts of two tuples of one length by name; none for other values."""
     if not isinstance(expected, tuple) or not isinstance(actual, tuple | list) or len(actual) != len(expected):
         return []
-    numbers = range(len(expected))
-    named = len(names) == len(expected)
-    places = [f"`{names[number]}`" if named else f"part [{number}]" for number in numbers]
+    is_named = len(names) == len(expected)
+    places = [f"`{names[number]}`" if is_named else f"part [{number}]" for number in range(len(expected))]
     return list(zip(places, expected, actual, strict=True))
 
 
@@ -156,34 +155,17 @@ def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     return f"Only {places} {'is' if len(wrong) == 1 else 'are'} wrong. {details}".strip()
 
 
-def factor(expected: Array, actual: Array, allowed: float) -> float | None:
-    """The one factor by which every entry is off, if there is one."""
-    if actual.shape != expected.shape or expected.dtype.kind != "f" or equal(expected, actual, allowed):
-        return None
-    finite = np.isfinite(expected)
-    wanted, got = expected[finite].astype(float), actual[finite].astype(float)
-    unlike = not np.array_equal(expected[~finite], actual[~finite], equal_nan=True)
-    if unlike or not wanted.any() or 1 < wanted.size < SEVERAL or np.count_nonzero(wanted) == 1 < wanted.size:
-        return None
-    with np.errstate(all="ignore"):
-        ratio = float(got @ wanted / (wanted @ wanted))
-    shown = ratio != 0 and abs(ratio - 1) > 5 * NEARLY  # six digits tell it from 1
-    return ratio if shown and _is(ratio * wanted, got, wanted, allowed) else None
-
-
 def _is(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
     """Whether a model of the result is right for every entry, up to rounding."""
-    with np.errstate(invalid="ignore"):
-        left = np.abs(got - model)
-        slack = UNEXPLAINED * np.abs(model - wanted) + allowed * magnitude(wanted) / 10
-        slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(wanted) * 1e-6)  # results may be tiny
-    return bool((left <= slack).all())
+    slack = UNEXPLAINED * np.abs(model - wanted) + allowed * magnitude(wanted) / 10
+    slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(wanted) * 1e-6)  # results may be tiny
+    return bool((np.abs(got - model) <= slack).all())
 
 
 def _shape(expected: Array, actual: Array, allowed: float) -> str:
     if actual.size == expected.size and equal(expected, actual.reshape(expected.shape), allowed):
         more = actual.ndim - expected.ndim
-        if more in (-1, 1) and [n for n in actual.shape if n != 1] == [n for n in expected.shape if n != 1]:
+        if more in (-1, 1) and actual.squeeze().shape == expected.squeeze().shape:
             wrong = "there is an extra axis of length 1" if more > 0 else "an axis of length 1 is missing"
             return f"The values are correct, but {wrong}."
         return "The values are correct and in the right order; only the shape is wrong."
@@ -191,24 +173,19 @@ def _shape(expected: Array, actual: Array, allowed: float) -> str:
         return "Your result is the transpose of the expected one."
     if not expected.ndim or not actual.ndim or actual.shape[1:] != expected.shape[1:]:
         return ""
-    said = [
-        _too_few_or_many(place, len(expected) - len(actual), expected.ndim == 1)
-        for place, wanted, got in (
-            ("last", expected[: len(actual)], actual[: len(expected)]),
-            ("first", expected[-len(actual) :], actual[-len(expected) :]),
-        )
-        if len(wanted) and equal(wanted, got, allowed)
-    ]
-    return said[0] if len(said) == 1 else ""
-
-
-def _too_few_or_many(place: str, less: int, entries: bool) -> str:
-    number = abs(less)
-    thing = ("entry" if number == 1 else "entries") if entries else ("row" if number == 1 else "rows")
+    parts = {
+        "last": (expected[: len(actual)], actual[: len(expected)]),
+        "first": (expected[-len(actual) :], actual[-len(expected) :]),
+    }
+    places = [place for place, (wanted, got) in parts.items() if len(wanted) and equal(wanted, got, allowed)]
+    if len(places) != 1:
+        return ""
+    less, place = len(expected) - len(actual), places[0]
+    one, many = ("entry", "entries") if expected.ndim == 1 else ("row", "rows")
     if less > 0:
-        missing = f"{thing} is" if number == 1 else f"{number} {thing} are"
+        missing = f"{one} is" if less == 1 else f"{less} {many} are"
         return f"Your result is correct, but the {place} {missing} missing."
-    extra = f"an extra {thing}" if number == 1 else f"{number} extra {thing}"
+    extra = f"an extra {one}" if less == -1 else f"{-less} extra {many}"
     return f"Your result is correct, but has {extra} at the {'end' if place == 'last' else 'start'}."
 
 
@@ -217,8 +194,8 @@ def _bools(expected: Array, actual: Array) -> str:
         return ""
     if np.array_equal(actual, ~expected):
         return "Every True should be False, and every False should be True."
-    if len({bool(value) for value in actual.flat}) == 1:
-        return f"Every entry is {bool(actual.flat[0])}."
+    if actual.all() or not actual.any():
+        return f"Every entry is {actual.all()}."
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1]:
         if np.array_equal(actual.T, expected):
             return "Your result is the transpose of the expected one."
@@ -265,6 +242,7 @@ def _not_finite(expected: Array, actual: Array) -> str:
     return f"{got} {verb} {kind}; there should be {wanted or 'none'}."
 
 
+@np.errstate(all="ignore")
 def _of_all(expected: Array, actual: Array, allowed: float) -> str:
     """What every entry has in common."""
     finite = np.isfinite(expected)
@@ -279,9 +257,10 @@ def _of_all(expected: Array, actual: Array, allowed: float) -> str:
     shifted = abs(offset) > 2 * allowed * magnitude(wanted) and _is(wanted + offset, got, wanted, allowed)
     if shifted and wanted.size >= SEVERAL:
         return f"Every entry is off by the same amount, {offset:.6g}."
-    number = factor(expected, actual, allowed)
-    if number is not None:
-        return f"Every entry is multiplied by the same factor, {number:.6g}."
+    ratio = float(got @ wanted / (wanted @ wanted))
+    scaled = abs(ratio - 1) > 5 * NEARLY and ratio != 0 and _is(ratio * wanted, got, wanted, allowed)
+    if scaled and wanted.size >= SEVERAL and np.count_nonzero(wanted) > 1:
+        return f"Every entry is multiplied by the same factor, {ratio:.6g}."
     if finite.all() and np.ptp(got) <= allowed * magnitude(got):
         return f"All entries are equal: {got[0]:.6g}."
     return _of_lines(expected, actual, allowed) if finite.all() and expected.ndim == 2 else ""
@@ -335,12 +314,10 @@ def _lines(wrong: Array) -> str:
     if wrong.ndim == 0 or wrong.all():
         return ""
     if wrong.ndim > 1:
-        for singular, plural, lines in (
-            ("row", "rows", wrong.any(axis=-1)),
-            ("column", "columns", wrong.reshape(-1, wrong.shape[-1]).any(axis=0)),
-        ):
+        columns = wrong.reshape(-1, wrong.shape[-1]).any(axis=0)
+        for name, lines in (("row", wrong.any(axis=-1)), ("column", columns)):
             if not lines.all() and wrong.sum() > 1:
-                return _but(singular, plural, lines)
+                return _but(name, f"{name}s", lines)
     return _but("entry", "entries", wrong)
 
 

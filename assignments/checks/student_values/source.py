@@ -1,13 +1,15 @@
-"""Analyzes the source of a file: whether it is Python at all (or a notebook, or in another encoding), and which functions are
-unimplemented.
+"""Analyzes a student's file: which module it was meant for, whether it is Python at all (or a notebook, or in another encoding),
+and which functions are unimplemented.
 """
 
 import ast
 import codecs
 import re
 import sys
+import unicodedata
 import warnings
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 # The errors of parsing, compiling or unparsing invalid or deeply nested source.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -22,6 +24,20 @@ CODECS = {
 _DECLARED = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _COMMENT = re.compile(rb"[ \t\f]*(#.*)?")
 _LINES = re.compile(r"\r\n|\r|\n")
+
+
+def mend(name: str, wanted: str) -> str:
+    """How to rename a misnamed file."""
+    is_notebook = PurePosixPath(name).suffix.lower() == ".ipynb"
+    return f"that is a notebook: copy its code into a file {wanted}" if is_notebook else f"rename it to {wanted}"
+
+
+def resembles(name: str, module: str) -> bool:
+    """`MyModule.py`, `my_module (1).py`, `my-module.py.txt`, `my_module_final.py` for my_module."""
+    stem = PurePosixPath(name).name.lower().split(".")[0]
+    letters = "".join(c for c in unicodedata.normalize("NFKD", stem) if c.isalpha())
+    wanted = module.replace("_", "")
+    return letters.startswith(wanted) or letters.endswith(wanted)
 
 
 def declared_encoding(data: bytes) -> str:
@@ -100,6 +116,13 @@ def text_lines(data: bytes) -> list[str]:
     return _LINES.split(data.decode(_codec(declared_encoding(data)) or "utf-8", "replace").removeprefix("\ufeff"))
 
 
+_LATER = (
+    ((3, 12), r"type\s+[^\W\d]\w*\s*(\[.*\])?\s*=(?!=)", "a `type` statement"),
+    ((3, 12), r"(async\s+)?def\s+\w+\s*\[", "a function with type parameters"),
+    ((3, 12), r"class\s+\w+\s*\[", "a class with type parameters"),
+)
+
+
 def newer_syntax(line: str, error: str) -> str:
     """Which later Python has the syntax of a line, as a clause; "" if none.
 
@@ -113,23 +136,14 @@ def newer_syntax(line: str, error: str) -> str:
     return ""
 
 
-_LATER = (
-    ((3, 12), r"type\s+[^\W\d]\w*\s*(\[.*\])?\s*=(?!=)", "a `type` statement"),
-    ((3, 12), r"(async\s+)?def\s+\w+\s*\[", "a function with type parameters"),
-    ((3, 12), r"class\s+\w+\s*\[", "a class with type parameters"),
-)
-
-
 def _reuses_quotes(line: str) -> bool:
     """Whether an f-string reuses its own quotes inside an expression."""
-    for quote in ("'", '"'):
-        for inner in re.findall(rf"[fF][rR]?{quote}[^{quote}{{]*{{([^{{}}]*{quote}[^{{}}]*)}}", line):
-            try:
-                ast.parse(inner.partition("!")[0].strip(), mode="eval")
-            except UNREADABLE:
-                continue
-            return True
-    return False
+    inner = [
+        text
+        for quote in ("'", '"')
+        for text in re.findall(rf"[fF][rR]?{quote}[^{quote}{{]*{{([^{{}}]*{quote}[^{{}}]*)}}", line)
+    ]
+    return any(parsed(text.partition("!")[0].strip()) for text in inner)
 
 
 def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:

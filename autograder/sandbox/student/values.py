@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox import wire
-from autograder.values.kinds import Opaque, describe
-from autograder.values.tree import arrays
+from autograder.values.tree import Opaque, arrays, describe
 
 
 def sendable(value: Any, limit: int) -> Any:

@@ -17,7 +17,7 @@ from autograder.sandbox.connection import Connection
 from autograder.sandbox.messages import Response, prepared, prepared_changes, prepared_load, prepared_look, reply_of
 from autograder.sandbox.wire import WireError
 from autograder.tests.fuzzing import for_a_while
-from autograder.values.kinds import Opaque
+from autograder.values.tree import Opaque
 
 pytestmark = pytest.mark.slow
 MANY = settings(max_examples=2000, deadline=None, database=None)

@@ -7,7 +7,7 @@ import pytest
 from autograder.homework import rubric as rubrics
 from autograder.submissions import submission
 from autograder.submissions.submission import NOTES_SHOWN, Note, Submission
-from autograder.values.names import resembles
+from autograder.values.source import resembles
 
 
 @pytest.mark.parametrize("kind", submission.TEXTS)

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from autograder.values.names import mend
 from autograder.values.source import (
     declared_encoding,
     definitions,
     is_readable_encoding,
     is_stub,
+    mend,
     newer_syntax,
     no_python,
     parsed,

@@ -37,7 +37,6 @@ _NO_ZIP = {
     "link": "is no regular file",
     "no_zip": "is not a zip that can be opened; download it again",
     "zip_many": "has more files than the zip of a class; unpack it and give its folders",
-    "zip_overlaps": "is a malformed zip (its files overlap) and was not opened",
 }
 
 

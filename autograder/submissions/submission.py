@@ -2,6 +2,7 @@
 
 import ast
 import codecs
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
@@ -13,7 +14,7 @@ from autograder.sandbox.budget import Limits
 from autograder.submissions import tree as trees
 from autograder.submissions.text import shown
 from autograder.submissions.tree import Source, Tree, UnusableError
-from autograder.values.source import declared_encoding, is_readable_encoding, is_stub, mend, parsed, resembles
+from autograder.values.source import codec, declared_encoding, is_stub, mend, parsed, resembles
 
 MOST_BYTES = 100_000  # of a file that the grader parses; a syntax tree takes up to 500 times as much
 NOTES_SHOWN = 20  # notes shown per upload
@@ -38,9 +39,6 @@ TEXTS = {
     "many": "The upload has too many files; at most {number} are graded. Upload only your .py files.",
     "zip_large": "The zip is larger than {number} MB. Upload only your .py files.",
     "zip_many": "The zip contains too many files; at most {number} are graded. Upload only your .py files.",
-    "zip_overlaps": (
-        "The upload is a zip whose files overlap, which no normal program produces. Upload the .py files themselves."
-    ),
     "no_zip": "{file} is not a zip file that can be opened. Create it again, or upload the .py files themselves.",
     "zip_deep": "{file} was not opened: it is inside a zip within a zip. Upload the .py files themselves.",
     "absent": "There is no file {name} in the upload. Upload it under exactly this name.",
@@ -67,7 +65,7 @@ TEXTS = {
 class Note:
     """A note on an upload for its student. `path` is a name that the student chose, "" for the whole upload.
 
-    `number` is a size in MB or a count; `wanted` the right name of a file, the functions of a notebook, or an encoding.
+    `number` is a size in MB or a count; `wanted` the right name of a file, the functions in a notebook, or an encoding.
     """
 
     kind: str
@@ -261,8 +259,10 @@ class _Reader:
                 source.read(0)  # raises why
             suffix = PurePosixPath(path).suffix.lower()
             if suffix not in KEPT and source.problem not in ("deep", "folder"):
-                if suffix == ".ipynb" or suffix in ARCHIVES:
-                    self.notes.append(Note("beside" if suffix == ".ipynb" else "archive", path))
+                if suffix == ".ipynb":
+                    self.notes.append(Note("beside", path, wanted=self._functions(source)))
+                elif suffix in ARCHIVES:
+                    self.notes.append(Note("archive", path))
                 continue
             try:
                 self._check(path, source)
@@ -275,6 +275,18 @@ class _Reader:
                     raise
                 self.notes.append(Note(error.kind, path, number=source.size // MB))
         return files
+
+    def _functions(self, notebook: Source) -> str:
+        """The functions of the homework that the first notebook defines; no cell is run."""
+        if any(note.kind == "beside" for note in self.notes):
+            return ""
+        try:
+            text = notebook.read(self.limits.upload_mb * MB).decode("utf-8", "replace")
+        except (UnusableError, OSError):  # it would not have been graded
+            return ""
+        contract = {name for module in rubrics.current().modules.values() for name in module.functions}
+        defined = dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text))
+        return ", ".join(name for name in defined if name in contract)
 
     def _check(self, path: str, source: Source) -> None:
         """Raise UnusableError for a file that must not be read."""
@@ -325,7 +337,7 @@ def _decodable(files: dict[str, bytes]) -> tuple[dict[str, bytes], list[Note]]:
     """
     code = [name for name in files if name.lower().endswith((".py", ".txt"))]
     declared = {name: declared_encoding(files[name]) for name in code}
-    other = {name: encoding for name, encoding in declared.items() if not is_readable_encoding(encoding)}
+    other = {name: encoding for name, encoding in declared.items() if not codec(encoding)}
     notes = [Note("encoding", name, wanted=shown(encoding)) for name, encoding in other.items()]
     return {name: content for name, content in files.items() if name not in other}, notes
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from io import BytesIO
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
@@ -30,8 +30,8 @@ _UTF8, _ENCRYPTED = 0x800, 0x1  # flags of a zip's member
 
 
 class UnusableError(Exception):
-    """Something a student sent is invalid. `kind`, that of a Note, is "link" (anything but a regular file), "no_zip", "zip_many",
-    "zip_overlaps", or "damaged" for a member of a zip that does not decompress correctly.
+    """Something a student sent is invalid. `kind`, that of a Note, is for example "link" (anything but a regular file), "no_zip",
+    "zip_many", or "damaged" for a member of a zip that does not decompress correctly.
     """
 
     def __init__(self, kind: str, name: object = ""):
@@ -165,8 +165,7 @@ def opened(path: Path) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
-# In a zip. Nothing is decompressed before its size is bounded, and no two members may share bytes: a small zip cannot expand
-# many times.
+# In a zip. Nothing is decompressed beyond the size that a member declares, which the limits of an upload bound.
 
 
 def of_zip(path: Path) -> Tree:
@@ -194,10 +193,6 @@ def _of_members(stream: BinaryIO, place: Path, most: int) -> Tree:
     members = archive.infolist()
     if len(members) > most:
         raise UnusableError("zip_many")
-    # Each takes at least its local header of 30 bytes and its data.
-    spans = sorted((member.header_offset, member.header_offset + 30 + member.compress_size) for member in members)
-    if any(end > start for (_, end), (start, _) in pairwise(spans)):
-        raise UnusableError("zip_overlaps")
     sources: dict[str, Source] = {}
     for member in members:
         path = _path(member)

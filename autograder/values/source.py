@@ -9,18 +9,14 @@ import sys
 import unicodedata
 import warnings
 from collections.abc import Sequence
+from encodings.aliases import aliases
 from pathlib import PurePosixPath
 
 # The errors of parsing, compiling or unparsing invalid or deeply nested source.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 # A file may declare its codec, and some of Python's codecs take quadratic time. Only these are used.
-CODECS = {
-    **dict.fromkeys(("utf-8", "utf8", "u8"), "utf-8"),
-    **dict.fromkeys(("latin-1", "latin1", "l1", "iso-8859-1", "iso8859-1", "iso-latin-1"), "latin-1"),
-    **dict.fromkeys(("cp1252", "windows-1252"), "cp1252"),
-    **dict.fromkeys(("ascii", "us-ascii"), "ascii"),
-}
+CODECS = {"utf_8", "latin_1", "cp1252", "ascii"}
 _DECLARED = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _COMMENT = re.compile(rb"[ \t\f]*(#.*)?")
 _LINES = re.compile(r"\r\n|\r|\n")
@@ -50,23 +46,20 @@ def declared_encoding(data: bytes) -> str:
     return ""
 
 
-def _codec(declared: str) -> str:
+def codec(declared: str) -> str:
     """The codec of a declared encoding, UTF-8 if none is declared; "" for an unsupported one."""
-    name = declared.lower().replace("_", "-") or "utf-8"
-    plain = re.sub(r"^(utf-8|latin-1|iso-8859-1|iso-latin-1)-.*", r"\1", name)  # like Python: Emacs writes utf-8-unix
-    return CODECS.get(plain, "")
-
-
-def is_readable_encoding(declared: str) -> bool:
-    return bool(_codec(declared))
+    name = declared.lower().replace("-", "_") or "utf_8"
+    name = re.sub(r"^(utf_8|latin_1|iso_8859_1|iso_latin_1)_.*", r"\1", name)  # like Python: Emacs writes utf-8-unix
+    name = "latin_1" if name == "iso_latin_1" else aliases.get(name, name)
+    return name if name in CODECS else ""
 
 
 def decoded(data: bytes) -> str:
     """The text of a Python file. Raises SyntaxError or ValueError if it cannot be decoded."""
-    codec, bom = _codec(declared_encoding(data)), data.startswith(codecs.BOM_UTF8)
-    if not codec or (bom and codec != "utf-8"):
+    name, bom = codec(declared_encoding(data)), data.startswith(codecs.BOM_UTF8)
+    if not name or (bom and name != "utf_8"):
         raise SyntaxError(f"encoding problem: {declared_encoding(data)}")
-    return data.decode("utf-8-sig" if bom else codec)
+    return data.decode("utf-8-sig" if bom else name)
 
 
 def parsed(text: bytes | str) -> ast.Module | None:
@@ -95,7 +88,7 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
     text = data.rstrip(b"\0")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 3 * text.count(0) > len(text):
         return f"{name} is saved as UTF-16: save it as UTF-8"
-    if not is_readable_encoding(declared_encoding(data)):
+    if not codec(declared_encoding(data)):
         return f"{name} declares the encoding {declared_encoding(data)}: delete that line and save the file as UTF-8"
     lines = text_lines(data)
     if b"\0" in data:
@@ -113,7 +106,7 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
 
 def text_lines(data: bytes) -> list[str]:
     """The lines of a file as Python counts them; undecodable bytes are replaced."""
-    return _LINES.split(data.decode(_codec(declared_encoding(data)) or "utf-8", "replace").removeprefix("\ufeff"))
+    return _LINES.split(data.decode(codec(declared_encoding(data)) or "utf-8", "replace").removeprefix("\ufeff"))
 
 
 _LATER = (

@@ -34,7 +34,6 @@ LOOKED_AT = 2000  # files that decide what a folder is
 NAMED = 20  # files named in one note
 _LINK = "a link or a device, which is never followed"
 _NO_ZIP = {
-    "link": "is no regular file",
     "no_zip": "is not a zip that can be opened; download it again",
     "zip_many": "has more files than the zip of a class; unpack it and give its folders",
 }
@@ -106,7 +105,7 @@ def _part(outer: Tree, path: Path, is_trusted: bool) -> Part:
     tree = chain[-1]
     if platform is not None:
         entries, problems = platform.uploads(tree)
-        used = set(filter(platform.is_part, (*tree.folders, *tree.files)))
+        used = set(filter(platform.part.fullmatch, (*tree.folders, *tree.files)))
         problems += _left_out(tree, path, used, platform.not_part)
     elif _is_class(tree):
         entries, problems = _class(tree, path)
@@ -125,7 +124,7 @@ def _files(paths: list[Path]) -> Part:
     """Single .py files: together one submission, unless Canvas named them."""
     folder = paths[0].absolute().parent
     sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
-    if all(map(platforms.is_canvas_name, sources)):
+    if all(map(platforms.CANVAS_NAME.fullmatch, sources)):
         entries = platforms.canvas_uploads(sources, folder)
         return f"{_counted(len(entries), 'submission')} downloaded from Canvas", entries, []
     names = [path.name.lower() for path in paths]

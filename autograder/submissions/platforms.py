@@ -1,7 +1,7 @@
 """The downloads of Gradescope, Canvas, Moodle and Brightspace, recognized by the names of their files and folders."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,9 +19,9 @@ class Platform:
     """How to recognize and read the download of a platform. `uploads` also returns notes for the instructor."""
 
     what: str
-    is_download: Callable[[Tree], bool]
-    is_part: Callable[[str], bool]  # by the name of a file or folder
+    part: re.Pattern[str]  # the names of its files and folders
     not_part: str  # the reason for a note
+    is_download: Callable[[Tree], bool]
     uploads: Callable[[Tree], tuple[list[Upload], list[str]]]
 
 
@@ -33,7 +33,7 @@ class Platform:
 
 METADATA = "submission_metadata.yml"
 LARGEST = 2**28  # size limit of the yml, which has all results of a class
-_FOLDER = re.compile(r"submission_\d{1,18}")
+_EXPORT_PART = re.compile(r"submission_(\d{1,18}|metadata\.yml)")
 
 
 def is_export_name(name: str) -> bool:
@@ -48,11 +48,7 @@ def is_named_export(tree: Tree) -> bool:
 
 def _is_export(tree: Tree) -> bool:
     """Whether this is an export: the yml, and next to it only folders named by Gradescope, at least one."""
-    return METADATA in tree.files and bool(tree.folders) and all(map(_FOLDER.fullmatch, tree.folders))
-
-
-def _is_export_part(name: str) -> bool:
-    return name == METADATA or _FOLDER.fullmatch(name) is not None
+    return METADATA in tree.files and bool(tree.folders) and all(map(_EXPORT_PART.fullmatch, tree.folders))
 
 
 def _export_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
@@ -72,7 +68,7 @@ def _export_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
     except (yaml.YAMLError, UnusableError) as error:
         problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
     uploads = []
-    for name in sorted(tree.folders, key=lambda name: int(name.rpartition("_")[2])):
+    for name in sorted(tree.folders, key=lambda name: (len(name), name)):  # submission_9 before submission_10
         known = counting.get(name) or earlier.get(name) or Upload(name, remark=f"not in {METADATA}")
         remark = known.remark or ("" if known.students else f"nobody is named in {METADATA}")
         uploads.append(replace(known, upload=tree.folders[name], remark=remark))
@@ -126,11 +122,7 @@ _MOODLE_NAME = re.compile(
 def _is_moodle(tree: Tree) -> bool:
     """Whether most entries here are named as Moodle names them."""
     names = [name for name in (*tree.folders, *tree.files) if not name.startswith(".") and not is_litter(name)]
-    return 2 * sum(map(_is_moodle_name, names)) > len(names)
-
-
-def _is_moodle_name(name: str) -> bool:
-    return _MOODLE_NAME.fullmatch(name) is not None
+    return _are_most(_MOODLE_NAME, names, len(names))
 
 
 def _moodle_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
@@ -155,7 +147,8 @@ def _moodle_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
 # index.html. The time is that of the class, without its zone.
 
 _BRIGHTSPACE_NAME = re.compile(
-    r"(?P<user>\d+)-(?P<upload>\d+) - (?P<name>.+) - (?P<day>\w+ \d{1,2}, \d{4}) (?P<hour>\d{1,2}):?(?P<minute>\d\d [AP]M)",
+    r"(?P<user>\d+)-(?P<upload>\d+) - (?P<name>.+) - (?P<day>\w+ \d{1,2}, \d{4}) (?P<hour>\d{1,2}):?(?P<minute>\d\d [AP]M)"
+    r"|index\.html",
     re.DOTALL,
 )
 
@@ -164,11 +157,7 @@ def _is_brightspace(tree: Tree) -> bool:
     """Whether most of the folders here are named as Brightspace names them, without code next to them."""
     names = [name for name in tree.folders if not name.startswith(".") and not is_junk(name)]
     code = any(name.lower().endswith((".py", ".zip")) for name in tree.files)
-    return not code and 2 * sum(map(_is_brightspace_name, names)) > len(names)
-
-
-def _is_brightspace_name(name: str) -> bool:
-    return name == "index.html" or _BRIGHTSPACE_NAME.fullmatch(name) is not None
+    return not code and _are_most(_BRIGHTSPACE_NAME, names, len(names))
 
 
 def _brightspace_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
@@ -176,7 +165,8 @@ def _brightspace_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
     due = rubric.current().due
     uploads = []
     for name, upload in tree.folders.items():
-        if match := _BRIGHTSPACE_NAME.fullmatch(name):
+        match = _BRIGHTSPACE_NAME.fullmatch(name)
+        if match and match["user"]:
             key = f"{match['name']}_{match['user']}-{match['upload']}"
             try:
                 local = datetime.strptime(f"{match['day']} {match['hour']}:{match['minute']}", "%b %d, %Y %I:%M %p")
@@ -194,32 +184,32 @@ def _brightspace_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
 # assignment `<LATE_>?anon_<code>_<file id>_<file name>`; a text or a link instead of files ends in `_text.html`
 # or `_link.html`. A file name with a backslash makes a folder of it, and so does whoever unpacks a student's zip.
 
-_CANVAS_NAME = re.compile(
+CANVAS_NAME = re.compile(
     r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+|\d+)_"
-    r"(?:(?P<number>\d{1,18})_(?P<file>.+)|(?P<page>text\.html|link\.html))",
+    r"(?:(?P<number>\d{1,18})_(?P<file>.*)|(?P<page>text\.html|link\.html))",
     re.DOTALL,
 )
 _AGAIN = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,18})(?P<end>\.(?:py|zip))", re.IGNORECASE | re.DOTALL)
 
 
-def is_canvas_name(name: str) -> bool:
-    return _CANVAS_NAME.fullmatch(name) is not None
-
-
 def _is_canvas(tree: Tree) -> bool:
     """Whether most files that could be work are named as Canvas names them, other folders counted as one each."""
     work = [name for name in tree.files if name.lower().endswith((".py", ".zip", ".html")) and not is_litter(name)]
-    strangers = [name for name in tree.folders if not is_canvas_name(f"{name}/") and not is_junk(name)]
+    strangers = [name for name in tree.folders if not CANVAS_NAME.fullmatch(name) and not is_junk(name)]
     has_module = any(name in tree.files for name in rubric.current().files)
-    return not has_module and 2 * sum(map(is_canvas_name, work)) > len(work) + len(strangers)
+    return not has_module and _are_most(CANVAS_NAME, work, len(work) + len(strangers))
 
 
 def canvas_uploads(files: Mapping[str, Source], place: Path) -> list[Upload]:
     """One upload per student, with the newest version of each file, by path."""
     users: dict[str, list[re.Match[str]]] = {}
-    for match in filter(None, map(_CANVAS_NAME.fullmatch, files)):
+    for match in filter(None, map(CANVAS_NAME.fullmatch, files)):
         users.setdefault(match["user"], []).append(match)
     return [_canvas_upload(user, matches, files, place) for user, matches in users.items()]
+
+
+def _canvas_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
+    return canvas_uploads(dict(tree.walk()), tree.place), []
 
 
 def _canvas_upload(user: str, matches: Sequence[re.Match[str]], files: Mapping[str, Source], place: Path) -> Upload:
@@ -236,25 +226,21 @@ def _canvas_upload(user: str, matches: Sequence[re.Match[str]], files: Mapping[s
     return Upload(key, Tree(key, place, newest), (student,), any(match["late"] for match in matches))
 
 
+def _are_most(pattern: re.Pattern[str], names: Iterable[str], number: int) -> bool:
+    return 2 * len([*filter(pattern.fullmatch, names)]) > number
+
+
 GRADESCOPE = Platform(
-    "a Gradescope export", _is_export, _is_export_part, "not part of a Gradescope export", _export_uploads
+    "a Gradescope export", _EXPORT_PART, "not part of a Gradescope export", _is_export, _export_uploads
 )
 PLATFORMS = (
-    Platform(
-        "a Moodle download", _is_moodle, _is_moodle_name, "not named as Moodle names submissions", _moodle_uploads
-    ),
+    Platform("a Moodle download", _MOODLE_NAME, "not named as Moodle names submissions", _is_moodle, _moodle_uploads),
     Platform(
         "a Brightspace download",
-        _is_brightspace,
-        _is_brightspace_name,
+        _BRIGHTSPACE_NAME,
         "not named as Brightspace names submissions",
+        _is_brightspace,
         _brightspace_uploads,
     ),
-    Platform(
-        "a Canvas download",
-        _is_canvas,
-        lambda name: is_canvas_name(name) or is_canvas_name(f"{name}/"),
-        "not named as Canvas names files",
-        lambda tree: (canvas_uploads(dict(tree.walk()), tree.place), []),
-    ),
+    Platform("a Canvas download", CANVAS_NAME, "not named as Canvas names files", _is_canvas, _canvas_uploads),
 )

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import NoReturn
 
 DEPTH = 20  # depth of folders
 MEMBERS = 400_000  # names in the folder or zip of a class
@@ -136,22 +136,17 @@ def of_file(path: Path) -> Tree:
 
 def _on_disk(path: Path, status: os.stat_result) -> Source:
     is_regular = stat.S_ISREG(status.st_mode)
-    return Source(status.st_size, "", partial(_content, path)) if is_regular else Source(0, "link")
+    return Source(status.st_size, "", partial(content, path)) if is_regular else Source(0, "link")
 
 
 def _raise(error: OSError, most: int) -> NoReturn:
     raise error
 
 
-def _content(path: Path, most: int) -> bytes:
-    with opened(path) as file:
-        return file.read(most)
+def content(path: Path, most: int) -> bytes:
+    """The first `most` bytes of a regular file.
 
-
-def opened(path: Path) -> BinaryIO:
-    """A regular file, open for reading.
-
-    Raises UnusableError for anything else, OSError if it cannot be opened.
+    Raises UnusableError for anything else, OSError if it cannot be read.
     """
     try:
         descriptor = os.open(path, _FLAGS)
@@ -162,7 +157,8 @@ def opened(path: Path) -> BinaryIO:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UnusableError("link", path)
-    return os.fdopen(descriptor, "rb")
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(most)
 
 
 # In a zip. Nothing is decompressed beyond the size that a member declares, which the limits of an upload bound.
@@ -173,7 +169,7 @@ def of_zip(path: Path) -> Tree:
 
     Raises OSError, or UnusableError if it is not a zip or cannot be trusted.
     """
-    return _of_members(opened(Path(os.path.realpath(path))), path, MEMBERS)
+    return _of_members(path, path, MEMBERS)
 
 
 def of_bytes(data: bytes, place: Path, most: int) -> Tree:
@@ -183,9 +179,9 @@ def of_bytes(data: bytes, place: Path, most: int) -> Tree:
     return _of_members(BytesIO(data), place, most)
 
 
-def _of_members(stream: BinaryIO, place: Path, most: int) -> Tree:
+def _of_members(file: Path | BytesIO, place: Path, most: int) -> Tree:
     try:
-        archive = zipfile.ZipFile(stream)
+        archive = zipfile.ZipFile(file)
     except OSError:
         raise
     except Exception:  # a crafted zip can raise anything: struct.error, ValueError, RuntimeError ...

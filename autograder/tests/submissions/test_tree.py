@@ -12,7 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submissions.tree import DEPTH, Source, Tree, UnusableError, of_bytes, of_file, of_folder, of_zip, opened
+from autograder.submissions.tree import (
+    DEPTH,
+    Source,
+    Tree,
+    UnusableError,
+    content,
+    of_bytes,
+    of_file,
+    of_folder,
+    of_zip,
+)
 from autograder.tests.files import put, zipped
 from autograder.tests.making import Files, as_nobody
 
@@ -101,7 +111,7 @@ def test_only_regular_files_are_opened_even_if_they_were_replaced_after_listing(
         case "folder":
             place.mkdir()
     with pytest.raises(UnusableError):
-        opened(place)
+        content(place, 9)
 
 
 def test_link_that_the_user_names_is_followed(tmp_path: Path) -> None:

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .tree import describe, leaves
+from .tree import Array, describe, leaves
 
 # Largest allowed deviation, as a share of max(1, largest expected magnitude). `autograder audit --tolerances` shows the deviations
 # of correct and wrong solutions; both differ from these numbers by a factor of ten or more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
 
-Array = np.ndarray[Any, Any]
 _NUMBERS, _FLOAT32 = (np.ndarray, np.generic), np.dtype("float32")
 _ACCEPTED = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}  # kinds of dtype by that of the expected one
 

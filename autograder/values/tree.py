@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+Array = np.ndarray[Any, Any]
 NAMES: dict[type, str] = {
     bool: "a bool", np.bool_: "a bool", int: "an int", np.integer: "an int", float: "a float", np.floating: "a float",
     str: "text", tuple: "a tuple", list: "a list", dict: "a dict", set: "a set", frozenset: "a set", bytes: "bytes",
@@ -46,7 +47,7 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def arrays(value: Any) -> list["np.ndarray[Any, Any]"]:
+def arrays(value: Any) -> list[Array]:
     """The leaves that are arrays."""
     return [leaf for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .tree import copied
+from .tree import Array, copied
 
 MAX_CHANGES = 32  # reported per call
 ROUNDING = 16  # units in the last place: an undone change does not count
@@ -89,7 +89,7 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
         yield path, "replaced"
 
 
-def _equal_arrays(now: "np.ndarray[Any, Any]", was: "np.ndarray[Any, Any]") -> bool:
+def _equal_arrays(now: Array, was: Array) -> bool:
     """Whether two arrays are equal; floats up to the rounding of an undone change."""
     if now.tobytes() == was.tobytes() or was.dtype.kind != "f":
         return now.tobytes() == was.tobytes()

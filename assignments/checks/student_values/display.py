@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .tree import describe
+from .tree import Array, describe
 
 DIGITS = (6, 9, 12, 17)  # tried in turn until two different values look different
 LARGEST = 100  # entries of an array that is printed; larger ones are only described
 WIDTH = 96  # of a row of numbers
 PARTS = 8  # of a tuple or list that are printed
-Array = np.ndarray[Any, Any]
 
 
 def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WIDTH) -> tuple[str, str]:

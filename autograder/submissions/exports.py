@@ -61,22 +61,18 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     others = [path for path in paths if path not in modules]
     opened = [_opened(path, out) for path in others]
     are_downloads = not modules and all(_unwrapped(tree, is_trusted=True)[1] for tree in opened)
-    parts = [
-        _part(tree, path, is_trusted=are_downloads or platforms.is_export_name(path.stem))
-        for tree, path in zip(opened, others, strict=True)
-    ]
-    if len(others) > 1:  # each path is a section
-        parts = [
-            (form, [replace(entry, section=path.stem) for entry in entries], problems)
-            for (form, entries, problems), path in zip(parts, others, strict=True)
-        ]
+    parts: list[Part] = []
+    for tree, path in zip(opened, others, strict=True):
+        form, entries, problems = _part(tree, path, are_downloads or platforms.is_export_name(path.stem))
+        section = path.stem if len(others) > 1 else ""
+        parts.append((form, [replace(entry, section=section) for entry in entries], problems))
     if modules:
         parts.append(_files(modules))
     entries = keyed(entry for _, entries, _ in parts for entry in entries)
     if not entries:
         raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
-    forms = tuple(form for form, _, _ in parts)
-    return Listing(tuple(entries), forms, tuple(problem for _, _, problems in parts for problem in problems))
+    problems = [problem for _, _, problems in parts for problem in problems]
+    return Listing(tuple(entries), tuple(form for form, _, _ in parts), tuple(problems))
 
 
 def _opened(path: Path, out: Path | None) -> Tree:

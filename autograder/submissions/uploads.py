@@ -77,19 +77,18 @@ def load(entry: Upload, limits: Limits, accept_names: bool = False) -> Submissio
 def keyed(entries: Iterable[Upload]) -> list[Upload]:
     """The uploads with unique keys that are safe file names, even on case-insensitive file systems."""
     entries = list(entries)
-    safe = [safe_key(entry.key) for entry in entries]
-    counts = Counter(map(str.lower, safe))
-    taken: set[str] = set()
-    keyed_entries = []
-    for entry, key in zip(entries, safe, strict=True):
-        place = entry.upload.place.absolute() if entry.upload else Path()
-        origin = _digest(f"{place.parent.name}/{place.name}/{entry.key}")
-        wanted = key if counts[key.lower()] == 1 else f"{key}-{origin}"
-        while wanted.lower() in taken:
-            wanted += "x"
-        taken.add(wanted.lower())
-        keyed_entries.append(replace(entry, key=wanted))
-    return keyed_entries
+    keys = [safe_key(entry.key) for entry in entries]
+    counts, taken = Counter(map(str.lower, keys)), set[str]()
+    for number, (entry, key) in enumerate(zip(entries, keys, strict=True)):
+        unique = key
+        if counts[key.lower()] > 1:
+            place = entry.upload.place.absolute() if entry.upload else Path()
+            unique += f"-{_digest(f'{place.parent.name}/{place.name}/{entry.key}')}"
+        while unique.lower() in taken:
+            unique += "x"
+        taken.add(unique.lower())
+        entries[number] = replace(entry, key=unique)
+    return entries
 
 
 def safe_key(name: str) -> str:

@@ -100,14 +100,15 @@ def function_source(function: Callable[..., Any]) -> str:
 
 def _lambda(function: Callable[..., Any]) -> str:
     """A lambda, or a function with only a return, as a lambda; else its name."""
-    tree = ast.parse(textwrap.dedent(function_source(function)))
-    body = tree.body[0]
-    last = body.body[-1] if isinstance(body, ast.FunctionDef) else None
-    if isinstance(body, ast.FunctionDef) and isinstance(last, ast.Return) and last.value is not None:
-        for argument in body.args.args:
-            argument.annotation = None
-        return ast.unparse(ast.Lambda(body.args, last.value))
-    return ast.unparse(tree) if isinstance(body, ast.Expr) else function.__name__
+    source = textwrap.dedent(function_source(function))
+    match ast.parse(source).body[0]:
+        case ast.Expr():
+            return source
+        case ast.FunctionDef(args=arguments, body=[*_, ast.Return(value=ast.expr() as value)]):
+            for argument in arguments.args:
+                argument.annotation = None
+            return ast.unparse(ast.Lambda(arguments, value))
+    return function.__name__
 
 
 def _wrapped(start: str, parts: list[str], end: str, width: int) -> str:

@@ -151,15 +151,14 @@ def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
 def is_stub(function: ast.FunctionDef) -> bool:
     """Whether a function has only a docstring, an error, or a return of nothing or of an unchanged argument."""
     texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
-    body = [node for node in function.body if node not in texts and not isinstance(node, ast.Pass)]
-    only = body[0] if len(body) == 1 else None
-    if isinstance(only, ast.Raise):
-        return not any(isinstance(node, ast.Name) and node.id == "SystemExit" for node in ast.walk(only))
-    if isinstance(only, ast.Return):
-        value, names = only.value, [argument.arg for argument in function.args.args]
-        nothing = value is None or (isinstance(value, ast.Constant) and value.value is None)
-        return nothing or (isinstance(value, ast.Name) and value.id in names)
-    return not body
+    match [node for node in function.body if node not in texts and not isinstance(node, ast.Pass)]:
+        case [] | [ast.Return(value=None | ast.Constant(value=None))]:
+            return True
+        case [ast.Raise() as error]:
+            return not any(isinstance(node, ast.Name) and node.id == "SystemExit" for node in ast.walk(error))
+        case [ast.Return(value=ast.Name(id=name))]:
+            return name in [argument.arg for argument in function.args.args]
+    return False
 
 
 def twice(function: str, nodes: Sequence[ast.FunctionDef]) -> str:

@@ -7,7 +7,6 @@ Imports are inside the functions that need them: NumPy, pytest and the templates
 import signal
 import sys
 from collections.abc import Iterable, Sequence
-from functools import partial
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -108,8 +107,6 @@ def grade(
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     if not quiet:
-        starting = "Starting the workers; each records the hidden tests once ..."
-        workers.starting = partial(click.echo, starting, err=True)
         for form in submissions.forms:
             click.echo(printable(form), err=True)
     store.write_run(out, paths, submissions.entries)

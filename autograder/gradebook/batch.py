@@ -3,19 +3,17 @@
 Failures, and their consequences:
 - killed at any moment: results are written completely or not at all; the next run continues with the missing ones;
 - a submission cannot be read, or a test breaks: a grader error for that submission; the others are graded;
-- a worker dies: the workers are restarted; its submissions are retried one at a time, and one that kills its worker
-  twice on its own is a grader error; if workers only die, the run stops;
+- a worker dies or is stuck: another takes its place; its submission is retried last, and is a grader error if that crashes too;
+  if workers only die, the run stops;
 - a result cannot be written: a grader error; after three in a row the run stops, because the disk is full or gone;
 - Ctrl-C: the workers end, the results remain, KeyboardInterrupt propagates to the caller.
 
 A grader error leaves no result, so it cannot be mistaken for a 0.
 """
 
-import contextlib
-from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.exceptions import CommandError
@@ -29,10 +27,9 @@ from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission
 from autograder.submissions.uploads import Upload, load
 
-TRIES = 2  # crashes of a worker that a submission may cause on its own
+TRIES = 2  # crashes of a worker that a submission may cause
 WRITES = 3  # failed writes in a row
-BREAKS = 50  # crashes in a row without a result
-NO_WORKERS = "the grading process could not start"
+CRASHES = 50  # crashes in a row without a result
 
 
 @dataclass
@@ -50,14 +47,15 @@ class ClassGrades:
     stopped: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Job:
-    """A submission in progress."""
+    """A submission to grade; `worker` is the number of the one that grades it."""
 
-    entry: Upload
+    key: str
     submission: Submission
     stamp: dict[str, Any]
     crashes: int = 0
+    worker: int = 0
 
 
 def run(
@@ -73,35 +71,18 @@ def run(
 
     Raises KeyboardInterrupt, or CommandError if no worker can start.
     """
-    running: dict[Future[Document], _Job] = {}
+    batch = _Batch(store, workers, limits, display, ClassGrades(pool.kit_digest(), ()), fresh, accept_names)
     try:
-        # Local workers start with the first submission to grade: often there is none.
-        outcome = ClassGrades(pool.kit_digest(), tuple(layers.holding()) if workers.is_local else _layers(workers))
-        return _Batch(store, workers, limits, display, outcome, running, fresh, accept_names).all(entries)
+        return batch.all(entries)
     finally:
         with pool.undisturbed():
             display.close()
-            # Stop whatever still runs; the executor may be gone already.
-            for future in running:
-                with contextlib.suppress(Exception):
-                    future.cancel()
-            for end in (workers.end, workers.close):
-                with contextlib.suppress(Exception):
-                    end()
+            workers.end()
 
 
-def _layers(workers: Pool) -> tuple[str, ...]:
-    """The layers of the workers' sandbox, once they are ready. Raises RubricError or CommandError."""
-    try:
-        kit, layers = workers.submit(pool.describe).result()
-    except RubricError:
-        raise
-    except Exception as error:
-        raise CommandError(f"{NO_WORKERS}: {type(error).__name__}: {error}") from error
-    if kit != pool.kit_digest():
-        advice = "install the same version everywhere"
-        raise CommandError(f"{NO_WORKERS}: the workers have a different version of the kit; {advice}")
-    return tuple(layers)
+def patience(limits: Limits) -> float:
+    """Seconds without a result after which the workers must be stuck: far more than any submission may take."""
+    return 2 * limits.submission_seconds * limits.wall_factor + 60
 
 
 @dataclass
@@ -113,23 +94,28 @@ class _Batch:
     limits: Limits
     display: Display
     outcome: ClassGrades
-    running: dict[Future[Document], _Job]
     fresh: bool
     accept_names: bool
-    suspects: deque[_Job] = field(default_factory=deque)
+    running: dict[Future[Document], _Job] = field(default_factory=dict)
+    retries: list[_Job] = field(default_factory=list)
     failed_writes: int = 0
-    breaks: int = 0
+    crashes: int = 0
     ready: bool = False
 
     def all(self, entries: Sequence[Upload]) -> ClassGrades:
         self.display.start(len(entries))
+        if self.workers.is_local:  # these start with the first submission to grade: often there is none
+            self.outcome.layers = tuple(layers.holding())
+        else:
+            self._start()
         jobs = self._jobs(entries)
-        while self._fill(jobs) and not self.outcome.stopped:
-            done = wait(self.running, pool.patience(self.limits), FIRST_COMPLETED).done
-            for future in done:
+        while not self.outcome.stopped:
+            self._fill(jobs)
+            if not self.running:
+                break
+            done = wait(self.running, patience(self.limits), FIRST_COMPLETED).done
+            for future in done or list(self.running):
                 self._settle(future)
-            if not done and self.running:  # far longer than any submission may take: a crash
-                self._broken()
         for entry in entries if self.outcome.stopped else ():
             if entry.key not in self.outcome.grades:
                 self.outcome.errors.setdefault(entry.key, "the run stopped before this submission")
@@ -141,98 +127,91 @@ class _Batch:
             try:
                 submission = load(entry, self.limits, self.accept_names)
             except CommandError as error:
-                self._failed(entry, str(error))
+                self._failed(entry.key, str(error))
                 continue
             except Exception as error:
-                self._failed(entry, f"it cannot be read: {type(error).__name__}: {error}")
+                self._failed(entry.key, f"it cannot be read: {type(error).__name__}: {error}")
                 continue
-            kit, layers = self.outcome.kit, list(self.outcome.layers)
-            stamp = {"submission": pool.submission_digest(submission), "kit": kit, "layers": layers}
+            digest, sandbox = pool.submission_digest(submission), list(self.outcome.layers)
+            stamp = {"submission": digest, "kit": self.outcome.kit, "layers": sandbox}
             earlier = None if self.fresh else self.store.kept(entry.key, stamp)
             if earlier is None:
-                yield _Job(entry, submission, stamp)
+                yield _Job(entry.key, submission, stamp)
             else:
                 self.outcome.kept += 1
                 self._graded(earlier, kept=True)
 
-    def _fill(self, jobs: Iterator[_Job]) -> bool:
-        """Keep the workers busy; after a crash, with one suspect at a time. False if nothing is left."""
-        if self.suspects:
-            if not self.running:
-                self._submit(self.suspects.popleft())
-            return True
-        while len(self.running) < 2 * self.workers.width and not (self.suspects or self.outcome.stopped):
-            job = next(jobs, None)
+    def _fill(self, jobs: Iterator[_Job]) -> None:
+        """Give every idle worker a submission, if there is one."""
+        busy = {job.worker for job in self.running.values()}
+        for number in (number for number in range(self.workers.width) if number not in busy):
+            if self.outcome.stopped:
+                return
+            job = next(jobs, None) or (self.retries.pop() if self.retries else None)
             if job is None:
-                break
-            self._submit(job)
-        return bool(self.running or self.suspects)
+                return
+            if not self.ready:
+                self._start()
+            job.worker = number
+            try:
+                self.running[self.workers.submit(number, pool.grade, job.submission, self.outcome.kit)] = job
+            except BrokenExecutor:
+                self._crashed(job)
+            except Exception:
+                self._unreachable()
 
-    def _submit(self, job: _Job) -> None:
-        if not self.ready:
-            self.ready, self.outcome.layers = True, _layers(self.workers)
+    def _start(self) -> None:
+        """Wait until a worker can grade. Raises RubricError or CommandError if it cannot."""
+        self.ready = True
+        self.display.say("Starting the workers; each records the hidden tests once ...")
         try:
-            future = self.workers.submit(pool.grade, job.submission, self.outcome.kit)
-        except BrokenExecutor:
-            self.suspects.append(job)
-            self._broken()
-        except Exception:
-            self._gone()
-        else:
-            self.running[future] = job
+            self.outcome.layers = tuple(self.workers.submit(0, pool.prepare).result())
+        except RubricError:
+            raise
+        except Exception as error:
+            raise CommandError(f"the grading process could not start: {type(error).__name__}: {error}") from error
 
     def _settle(self, future: "Future[Document]") -> None:
-        job = self.running.get(future)
-        if job is None:
+        job = self.running.pop(future)
+        if not future.done():  # no worker has finished anything for far too long
+            self._crashed(job)
             return
         try:
             document = future.result()
         except BrokenExecutor:
-            self._broken()
+            self._crashed(job)
         except CancelledError:
-            self._gone()
+            self._unreachable()
         except Exception as error:
-            del self.running[future]
-            if type(error).__name__ == "KilledWorker":
-                self._crashed(job, alone=not self.running)
+            if type(error).__name__ == "KilledWorker":  # Dask's
+                self._crashed(job)
             else:
-                self._failed(job.entry, f"{type(error).__name__}: {error}")
+                self._failed(job.key, f"{type(error).__name__}: {error}")
         else:
-            del self.running[future]
-            self.breaks = 0
+            self.crashes = 0
             self._write(job, document)
 
-    def _broken(self) -> None:
-        """A worker has died; every submission in progress is a suspect."""
-        for future in [f for f in self.running if f.done() and not f.cancelled() and f.exception() is None]:
-            self._settle(future)
-        self.breaks += 1
-        if self.breaks >= BREAKS:
+    def _crashed(self, job: _Job) -> None:
+        self.workers.stop(job.worker)
+        job.crashes += 1
+        self.crashes += 1
+        if self.crashes >= CRASHES:
             self.outcome.stopped = "the worker processes keep crashing"
-        lost = list(self.running.values())
-        self.running.clear()
-        self.workers.renew()
-        for job in lost:
-            self._crashed(job, alone=len(lost) == 1)
-
-    def _gone(self) -> None:
-        """The executor accepts no more work, or has dropped it: a cluster whose scheduler has ended."""
-        self.running.clear()
-        self.outcome.stopped = "the workers can no longer be reached"
-
-    def _crashed(self, job: _Job, alone: bool) -> None:
-        job = replace(job, crashes=job.crashes + alone)
         if job.crashes < TRIES:
-            self.suspects.append(job)
+            self.retries.append(job)
         else:
-            self._failed(job.entry, "grading it crashed the worker process repeatedly")
+            self._failed(job.key, "grading it crashed the worker process repeatedly")
+
+    def _unreachable(self) -> None:
+        """The executor accepts no more work, or has dropped it: a cluster whose scheduler has ended."""
+        self.outcome.stopped = "the workers can no longer be reached"
 
     def _write(self, job: _Job, document: Document) -> None:
         try:
-            grade = self.store.write(job.entry.key, document, job.stamp)
+            grade = self.store.write(job.key, document, job.stamp)
         except OSError as error:
             self.failed_writes += 1
-            self._failed(job.entry, f"its result cannot be written: {error.strerror or error}")
+            self._failed(job.key, f"its result cannot be written: {error.strerror or error}")
             if self.failed_writes >= WRITES:
                 self.outcome.stopped = f"{self.store.results} cannot be written ({error.strerror or error})"
         else:
@@ -243,7 +222,7 @@ class _Batch:
         self.outcome.grades[grade.key] = grade
         self.display.advance(grade.score, kept)
 
-    def _failed(self, entry: Upload, why: str) -> None:
-        self.outcome.errors[entry.key] = " ".join(why.split())
-        self.store.set_aside(entry.key)
+    def _failed(self, key: str, why: str) -> None:
+        self.outcome.errors[key] = " ".join(why.split())
+        self.store.set_aside(key)
         self.display.advance(None)

@@ -10,9 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def threads(jobs: int = 1) -> Pool:
     """In place of processes where these are not what is tried: a thread, and the warm grader of this process."""
-    return Pool(lambda: ThreadPoolExecutor(1), 1)
+    return Pool(lambda _: ThreadPoolExecutor(1), 1)
 
 
 @pytest.fixture
@@ -71,14 +70,15 @@ def cold() -> Iterator[None]:
 def run(
     folder: Path,
     out: Path,
-    make: Callable[[], Executor] | None = None,
+    workers: Pool | None = None,
     display: progress.Display | None = None,
     fresh: bool = False,
 ) -> ClassGrades:
-    """Grade without the command: in the executors that `make` makes, or in a thread."""
-    workers = Pool(make, 2) if make else threads()
+    """Grade without the command, in a thread unless there are workers."""
     found = listing([folder])
-    return batch.run(found.entries, Store(out), workers, rubrics.current().limits, display or progress.Display(), fresh)
+    return batch.run(
+        found.entries, Store(out), workers or threads(), rubrics.current().limits, display or progress.Display(), fresh
+    )
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -317,7 +317,7 @@ class Killer(progress.Display):
 @POSIX
 @pytest.mark.slow
 def test_worker_that_is_killed_costs_nothing(graded: Path, small: Path, tmp_path: Path) -> None:
-    outcome = run(small, tmp_path, processes, Killer(2))
+    outcome = run(small, tmp_path, pool.local(2), Killer(2))
     assert not outcome.errors
     assert documents(tmp_path) == documents(graded)
 
@@ -352,24 +352,15 @@ def one_point(submission: Submission, kit: str) -> dict[str, Any]:
     return {"score": 1, "tests": [test], "extra_data": {"layers": []}}
 
 
-def pretend() -> tuple[str, tuple[str, ...]]:
-    return pool.kit_digest(), ()
-
-
-def processes() -> Executor:
-    return pool.local(2).executor
-
-
-def bare() -> Executor:
-    context = get_context("spawn")
-    return ProcessPoolExecutor(2, mp_context=context, initializer=pool.start, initargs=(context.Value("i", 0),))
+def pretend() -> tuple[str, ...]:
+    return ()
 
 
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers that do not grade but behave as `grade_or_not` says."""
     monkeypatch.setattr(pool, "grade", grade_or_not)
-    monkeypatch.setattr(pool, "describe", pretend)
+    monkeypatch.setattr(pool, "prepare", pretend)
 
 
 @pytest.fixture
@@ -381,7 +372,7 @@ def harmless(pretended: None, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("pretended")
 @pytest.mark.slow
 def test_only_what_crashes_a_worker_again_and_again_is_a_fault(small: Path, tmp_path: Path) -> None:
-    outcome = run(small, tmp_path, bare)
+    outcome = run(small, tmp_path, pool.local(2))
     assert set(outcome.errors) == {"s02", "s05", "s07"}
     assert "repeatedly" in outcome.errors["s02"]
     assert outcome.errors["s07"] == "SandboxError: the machine is to blame"
@@ -394,9 +385,9 @@ def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
     for key in ("s00", "s01", "s02"):
         sample.write(tmp_path / "class" / key, {f"{MODULES[0]}.py": ""})
     monkeypatch.setattr(pool, "grade", grade_or_hang)
-    monkeypatch.setattr(pool, "patience", lambda limits: 8.0)
+    monkeypatch.setattr(batch, "patience", lambda limits: 8.0)
     monkeypatch.setattr(batch, "TRIES", 1)
-    outcome = run(tmp_path / "class", tmp_path / "out", bare)
+    outcome = run(tmp_path / "class", tmp_path / "out", pool.local(2))
     assert (set(outcome.grades), set(outcome.errors)) == ({"s00", "s02"}, {"s01"})
 
 
@@ -453,7 +444,7 @@ def test_full_disk_stops_the_run_and_keeps_what_is_there(
         normal(path, text)
 
     monkeypatch.setattr(results, "write_atomically", write)
-    outcome = run(small, tmp_path, lambda: ThreadPoolExecutor(1))
+    outcome = run(small, tmp_path, threads())
     assert len(documents(tmp_path)) == len(outcome.grades) == 1
     assert "No space left" in outcome.stopped
     assert len(outcome.errors) == 11
@@ -472,11 +463,11 @@ def test_really_full_disk(small: Path, tmp_path: Path) -> None:
         pytest.skip("a small file system cannot be mounted here")
     try:
         (place / "filler").write_bytes(b"x" * 40_000)
-        outcome = run(small, place, lambda: ThreadPoolExecutor(1))
+        outcome = run(small, place, threads())
         assert "No space left" in outcome.stopped
         assert set(documents(place)) == set(outcome.grades)
         (place / "filler").unlink()
-        assert run(small, place, lambda: ThreadPoolExecutor(1)).kept == len(outcome.grades)
+        assert run(small, place, threads()).kept == len(outcome.grades)
     finally:
         subprocess.run(["umount", str(place)], check=True)
 
@@ -484,9 +475,9 @@ def test_really_full_disk(small: Path, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("pretended")
 @pytest.mark.slow
 def test_workers_that_only_die_stop_the_run(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "BREAKS", 3)
+    monkeypatch.setattr(batch, "CRASHES", 3)
     monkeypatch.setattr(pool, "grade", die)
-    outcome = run(small, tmp_path, bare)
+    outcome = run(small, tmp_path, pool.local(2))
     assert "keep crashing" in outcome.stopped
     assert not outcome.grades
     assert len(outcome.errors) == 12

@@ -1,36 +1,37 @@
-"""The processes that grade can be made anew, and each keeps to a core of its own."""
+"""Workers are numbered; a stopped one is replaced by another."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autograder.gradebook import pool
+from autograder.gradebook import batch, pool
 from autograder.gradebook.pool import Pool
 from autograder.sandbox.budget import Limits
 
 
-def test_pool_is_made_anew_and_closed() -> None:
-    made: list[ThreadPoolExecutor] = []
+def test_stopped_worker_is_replaced_and_all_end_together() -> None:
+    made: dict[int, list[ThreadPoolExecutor]] = {0: [], 1: []}
+    closed: list[bool] = []
 
-    def make() -> ThreadPoolExecutor:
-        made.append(ThreadPoolExecutor(1))
-        return made[-1]
+    def make(number: int) -> ThreadPoolExecutor:
+        made[number].append(ThreadPoolExecutor(1))
+        return made[number][-1]
 
-    workers = Pool(make, 1)
-    assert workers.submit(len, "abc").result() == 3
-    workers.renew()
-    assert workers.submit(len, "ab").result() == 2
+    workers = Pool(make, 2, lambda: closed.append(True))
+    assert [workers.submit(number, len, "abc").result() for number in (0, 1)] == [3, 3]
+    workers.stop(1)
+    assert workers.submit(1, len, "ab").result() == 2
     workers.end()
-    assert len(made) == 2
-    for executor in made:
+    assert (len(made[0]), len(made[1]), closed) == (1, 2, [True])
+    for executor in (*made[0], *made[1]):
         with pytest.raises(RuntimeError):
             executor.submit(len, "")
 
 
 def test_patience_is_longer_than_any_submission_may_take() -> None:
     limits = Limits(submission_seconds=60, wall_factor=4)
-    assert pool.patience(limits) > limits.submission_seconds * limits.wall_factor
+    assert batch.patience(limits) > limits.submission_seconds * limits.wall_factor
 
 
 def test_there_is_a_core() -> None:

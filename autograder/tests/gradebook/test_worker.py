@@ -16,7 +16,7 @@ def test_worker_with_another_kit_refuses() -> None:
 
 
 def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
-    kit, _ = pool.describe()
+    kit = pool.kit_digest()
     before = pool.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit)
     grader = pool.warm()
     server = grader.sandbox._server
@@ -29,7 +29,7 @@ def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
 
 def test_notes_on_the_upload_are_data_beside_the_text() -> None:
     files = {f"{MODULES[0].title()}.py": b"x = 1", f"{MODULES[1]}.py": b"def (:"}
-    document = pool.grade(Submission("x", files), pool.describe()[0])
+    document = pool.grade(Submission("x", files), pool.kit_digest())
     notes = {note["path"]: note for note in document["extra_data"]["notes"]}
     pool.cool()
     assert notes[f"{MODULES[0].title()}.py"]["kind"] == "misnamed"

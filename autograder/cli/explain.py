@@ -30,7 +30,7 @@ def explain(result: Path, criterion: str) -> None:
         near = [name for name in current.criteria if criterion in name] or list(current.criteria)
         raise click.BadParameter(f"there is no criterion {criterion!r}; known: {', '.join(near)}")
     out = result.absolute().parent.parent
-    entries = {entry.key: entry for entry in listing(store.run_paths(out), out).entries}
+    entries = {entry.key: entry for entry in listing(store.read_run(out).paths, out).entries}
     if result.stem not in entries:
         raise ArgumentsError(f"{result.stem}: not among the submissions of this run any more; see {out / store.RUN}")
     try:

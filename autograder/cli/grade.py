@@ -277,7 +277,7 @@ def similar(out: Path, least: int) -> None:
     from autograder.gradebook import store
 
     pairs, works = similarity.found(out, least / 100)
-    names = store.names(out)
+    names = store.read_run(out).names
     similarity.write(out, pairs, works, names)
     lines = [(f"{p.share:.0%}", names.get(p.one) or p.one, names.get(p.other) or p.other) for p in pairs]
     if lines:
@@ -306,8 +306,9 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
         from autograder.gradebook import class_statistics, store
         from autograder.grading.grader import open_grader
 
-        people = [student for who in store.students(out).values() for student in who]
-        every = class_statistics.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
+        run = store.read_run(out)
+        people = [student for who in run.students.values() for student in who]
+        every = class_statistics.groups({key: grade.unexplained for key, grade in run.grades().items()}, people)
         lines = []
         with open_grader() as grader:
             for group in (group for group in every if len(group) >= least):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.gradebook.rows import rows
+from autograder.gradebook.rows import uploaded
 from autograder.homework import rubric
 from autograder.submissions.exports import listing
 from autograder.submissions.uploads import Student
@@ -41,7 +41,7 @@ def test_folder_is_an_upload_of_a_student_with_a_time(
     ]
     (note,) = found.problems
     assert "Chidi Costa" in note and "not named as Brightspace names submissions" in note
-    ada, _ = rows(found.entries, {}, {})
+    ada, _ = uploaded(found.entries)
     assert (ada.entry, ada.others) == (found.entries[1], (found.entries[0],))
 
 

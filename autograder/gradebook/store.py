@@ -73,6 +73,11 @@ class Grade:
         return {mark.criterion: mark.score for mark in self.marks}
 
     @property
+    def missed(self) -> list[Mark]:
+        """The criteria that were lost."""
+        return [mark for mark in self.marks if mark.score < mark.max_score]
+
+    @property
     def max_score(self) -> float:
         return sum(mark.max_score for mark in self.marks)
 

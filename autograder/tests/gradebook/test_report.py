@@ -29,7 +29,7 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-SENTENCE = report._described(f"{FUNCTION}.no_root")[0]
+SENTENCE = report.sentence(f"{FUNCTION}.no_root")
 EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 1">'
 
 

@@ -3,17 +3,18 @@
 Failures, and their consequences:
 - killed at any moment: results are written completely or not at all; the next run continues with the missing ones;
 - a submission cannot be read, or a test breaks: a grader error for that submission; the others are graded;
-- a worker dies or is stuck: another takes its place; its submission is retried last, and is a grader error if that crashes too;
-  if workers only die, the run stops;
+- a worker dies or is stuck: another tries again; a second crash is a grader error; if workers only die, the run stops;
 - a result cannot be written: a grader error; after three in a row the run stops, because the disk is full or gone;
 - Ctrl-C: the workers end, the results remain, KeyboardInterrupt propagates to the caller.
 
 A grader error leaves no result, so it cannot be mistaken for a 0.
 """
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Lock
 from typing import Any
 
 from autograder.exceptions import CommandError
@@ -27,9 +28,17 @@ from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission
 from autograder.submissions.uploads import Upload, load
 
-TRIES = 2  # crashes of a worker that a submission may cause
+TRIES = 2  # workers that a submission may crash
 WRITES = 3  # failed writes in a row
-CRASHES = 50  # crashes in a row without a result
+CRASHES = 25  # submissions in a row that only crash workers
+
+
+class CannotStartError(CommandError):
+    """No worker can grade anything."""
+
+
+class CrashError(CommandError):
+    """A submission crashes every worker."""
 
 
 @dataclass
@@ -47,17 +56,6 @@ class ClassGrades:
     stopped: str = ""
 
 
-@dataclass
-class _Job:
-    """A submission to grade; `worker` is the number of the one that grades it."""
-
-    key: str
-    submission: Submission
-    stamp: dict[str, Any]
-    crashes: int = 0
-    worker: int = 0
-
-
 def run(
     entries: Sequence[Upload],
     store: Store,
@@ -71,147 +69,134 @@ def run(
 
     Raises KeyboardInterrupt, or CommandError if no worker can start.
     """
-    batch = _Batch(store, workers, limits, display, ClassGrades(pool.kit_digest(), ()), fresh, accept_names)
+    batch = _Batch(store, workers, limits, display, fresh, accept_names)
+    # Two threads for each worker: while one waits for it, the other reads the next submission.
+    threads = ThreadPoolExecutor(2 * workers.width, initializer=pool.mask, initargs=("SIG_BLOCK",))
+    display.start(len(entries))
     try:
-        return batch.all(entries)
+        if not workers.is_local:  # local workers start with the first submission to grade: often there is none
+            batch.start(0)
+        futures = {threads.submit(batch.grade, entry): entry.key for entry in entries}
+        for future in as_completed(futures):
+            batch.settle(futures.pop(future), future)
+            if batch.outcome.stopped:
+                break
     finally:
-        with pool.undisturbed():
-            display.close()
-            workers.end()
+        pool.mask("SIG_BLOCK")
+        display.close()
+        threads.shutdown(wait=False, cancel_futures=True)
+        workers.end()
+        threads.shutdown()
+        pool.mask("SIG_UNBLOCK")
+    outcome = batch.outcome
+    for entry in entries:
+        if entry.key not in outcome.grades:
+            outcome.errors.setdefault(entry.key, "the run stopped before this submission")
+    return outcome
 
 
 def patience(limits: Limits) -> float:
-    """Seconds without a result after which the workers must be stuck: far more than any submission may take."""
+    """Seconds after which a worker must be stuck: far more than any submission may take."""
     return 2 * limits.submission_seconds * limits.wall_factor + 60
 
 
-@dataclass
 class _Batch:
-    """One run; methods are in the order in which a submission passes through them."""
+    """One run: `grade` works in many threads, `settle` in one."""
 
-    store: Store
-    workers: Pool
-    limits: Limits
-    display: Display
-    outcome: ClassGrades
-    fresh: bool
-    accept_names: bool
-    running: dict[Future[Document], _Job] = field(default_factory=dict)
-    retries: list[_Job] = field(default_factory=list)
-    failed_writes: int = 0
-    crashes: int = 0
-    ready: bool = False
+    def __init__(
+        self, store: Store, workers: Pool, limits: Limits, display: Display, fresh: bool, accept_names: bool
+    ) -> None:
+        self.store, self.workers, self.limits, self.display = store, workers, limits, display
+        self.fresh, self.accept_names = fresh, accept_names
+        self.outcome = ClassGrades(pool.kit_digest(), tuple(layers.holding()))
+        self.idle = SimpleQueue[int]()
+        for number in range(workers.width):
+            self.idle.put(number)
+        self.starting, self.started = Lock(), False
+        self.crashes = self.failed_writes = 0  # in a row
 
-    def all(self, entries: Sequence[Upload]) -> ClassGrades:
-        self.display.start(len(entries))
-        if self.workers.is_local:  # these start with the first submission to grade: often there is none
-            self.outcome.layers = tuple(layers.holding())
-        else:
-            self._start()
-        jobs = self._jobs(entries)
-        while not self.outcome.stopped:
-            self._fill(jobs)
-            if not self.running:
-                break
-            done = wait(self.running, patience(self.limits), FIRST_COMPLETED).done
-            for future in done or list(self.running):
-                self._settle(future)
-        for entry in entries if self.outcome.stopped else ():
-            if entry.key not in self.outcome.grades:
-                self.outcome.errors.setdefault(entry.key, "the run stopped before this submission")
-        return self.outcome
-
-    def _jobs(self, entries: Sequence[Upload]) -> Iterator[_Job]:
-        """The submissions to grade, each read when a worker is free."""
-        for entry in entries:
+    def start(self, number: int) -> None:
+        """Wait until a worker can grade, once. Raises RubricError or CannotStartError if it cannot."""
+        with self.starting:
+            if self.started:
+                return
+            self.started = True
+            self.display.say("Starting the workers; each records the hidden tests once ...")
             try:
-                submission = load(entry, self.limits, self.accept_names)
-            except CommandError as error:
-                self._failed(entry.key, str(error))
-                continue
+                self.outcome.layers = tuple(self.workers.submit(number, pool.prepare).result())
+            except (RubricError, CancelledError):
+                raise
             except Exception as error:
-                self._failed(entry.key, f"it cannot be read: {type(error).__name__}: {error}")
-                continue
-            digest, sandbox = pool.submission_digest(submission), list(self.outcome.layers)
-            stamp = {"submission": digest, "kit": self.outcome.kit, "layers": sandbox}
-            earlier = None if self.fresh else self.store.kept(entry.key, stamp)
-            if earlier is None:
-                yield _Job(entry.key, submission, stamp)
-            else:
-                self.outcome.kept += 1
-                self._graded(earlier, kept=True)
+                why = f"{type(error).__name__}: {error}"
+                raise CannotStartError(f"the grading process could not start: {why}") from error
 
-    def _fill(self, jobs: Iterator[_Job]) -> None:
-        """Give every idle worker a submission, if there is one."""
-        busy = {job.worker for job in self.running.values()}
-        for number in (number for number in range(self.workers.width) if number not in busy):
-            if self.outcome.stopped:
-                return
-            job = next(jobs, None) or (self.retries.pop() if self.retries else None)
-            if job is None:
-                return
-            if not self.ready:
-                self._start()
-            job.worker = number
-            try:
-                self.running[self.workers.submit(number, pool.grade, job.submission, self.outcome.kit)] = job
-            except BrokenExecutor:
-                self._crashed(job)
-            except Exception:
-                self._unreachable()
+    def grade(self, entry: Upload) -> Grade | tuple[Document, dict[str, Any]]:
+        """The grade of an earlier run, if it is still valid; else the result of a submission, and what it depends on.
 
-    def _start(self) -> None:
-        """Wait until a worker can grade. Raises RubricError or CommandError if it cannot."""
-        self.ready = True
-        self.display.say("Starting the workers; each records the hidden tests once ...")
+        Raises CommandError for a grader error, CancelledError if the workers are gone.
+        """
         try:
-            self.outcome.layers = tuple(self.workers.submit(0, pool.prepare).result())
-        except RubricError:
+            submission = load(entry, self.limits, self.accept_names)
+        except CommandError:
             raise
         except Exception as error:
-            raise CommandError(f"the grading process could not start: {type(error).__name__}: {error}") from error
-
-    def _settle(self, future: "Future[Document]") -> None:
-        job = self.running.pop(future)
-        if not future.done():  # no worker has finished anything for far too long
-            self._crashed(job)
-            return
+            raise CommandError(f"it cannot be read: {type(error).__name__}: {error}") from error
+        digest, sandbox = pool.submission_digest(submission), list(self.outcome.layers)
+        stamp = {"submission": digest, "kit": self.outcome.kit, "layers": sandbox}
+        earlier = None if self.fresh else self.store.kept(entry.key, stamp)
+        if earlier is not None:
+            return earlier
+        number = self.idle.get()
         try:
-            document = future.result()
-        except BrokenExecutor:
-            self._crashed(job)
-        except CancelledError:
-            self._unreachable()
-        except Exception as error:
-            if type(error).__name__ == "KilledWorker":  # Dask's
-                self._crashed(job)
-            else:
-                self._failed(job.key, f"{type(error).__name__}: {error}")
+            self.start(number)
+            return self._document(number, submission), stamp
+        finally:
+            self.idle.put(number)
+
+    def _document(self, number: int, submission: Submission) -> Document:
+        for _ in range(TRIES):
+            try:
+                future = self.workers.submit(number, pool.grade, submission, self.outcome.kit)
+                document: Document = future.result(patience(self.limits))
+                return document
+            except CancelledError:
+                raise
+            except Exception as error:
+                crashed = (
+                    isinstance(error, BrokenExecutor | TimeoutError) or type(error).__name__ == "KilledWorker"
+                )  # Dask's
+                if not crashed:
+                    raise CommandError(f"{type(error).__name__}: {error}") from error
+                self.workers.stop(number)
+        raise CrashError("grading it crashed the worker process repeatedly")
+
+    def settle(self, key: str, future: "Future[Grade | tuple[Document, dict[str, Any]]]") -> None:
+        """Write a result, or note the grader error."""
+        try:
+            graded = future.result()
+        except (RubricError, CannotStartError):
+            raise
+        except CancelledError:  # a cluster whose scheduler has ended
+            self.outcome.stopped = "the workers can no longer be reached"
+        except CommandError as error:
+            self.crashes = self.crashes + 1 if isinstance(error, CrashError) else 0
+            if self.crashes >= CRASHES:
+                self.outcome.stopped = "the worker processes keep crashing"
+            self._failed(key, str(error))
         else:
             self.crashes = 0
-            self._write(job, document)
+            if isinstance(graded, Grade):
+                self.outcome.kept += 1
+                self._graded(graded, kept=True)
+            else:
+                self._write(key, *graded)
 
-    def _crashed(self, job: _Job) -> None:
-        self.workers.stop(job.worker)
-        job.crashes += 1
-        self.crashes += 1
-        if self.crashes >= CRASHES:
-            self.outcome.stopped = "the worker processes keep crashing"
-        if job.crashes < TRIES:
-            self.retries.append(job)
-        else:
-            self._failed(job.key, "grading it crashed the worker process repeatedly")
-
-    def _unreachable(self) -> None:
-        """The executor accepts no more work, or has dropped it: a cluster whose scheduler has ended."""
-        self.outcome.stopped = "the workers can no longer be reached"
-
-    def _write(self, job: _Job, document: Document) -> None:
+    def _write(self, key: str, document: Document, stamp: dict[str, Any]) -> None:
         try:
-            grade = self.store.write(job.key, document, job.stamp)
+            grade = self.store.write(key, document, stamp)
         except OSError as error:
             self.failed_writes += 1
-            self._failed(job.key, f"its result cannot be written: {error.strerror or error}")
+            self._failed(key, f"its result cannot be written: {error.strerror or error}")
             if self.failed_writes >= WRITES:
                 self.outcome.stopped = f"{self.store.results} cannot be written ({error.strerror or error})"
         else:

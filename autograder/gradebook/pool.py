@@ -13,11 +13,11 @@ import os
 import platform
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass
 from functools import cache, partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
@@ -141,9 +141,14 @@ def start(number: int) -> None:
     keep_to_core(number)
     for ending in ENDING:
         signal.signal(ending, lambda *_: None)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    mask("SIG_UNBLOCK")
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def mask(how: str) -> None:
+    """SIG_BLOCK: delay Ctrl-C and SIGTERM in this thread and in the processes that it starts; SIG_UNBLOCK: no longer."""
+    if hasattr(signal, "pthread_sigmask"):  # Windows has no masks
+        signal.pthread_sigmask(getattr(signal, how), ENDING)
 
 
 def keep_to_core(number: int) -> None:
@@ -175,14 +180,26 @@ class Pool:
     width: int
     close: Callable[[], object] = lambda: None
     is_local: bool = False
-    executors: dict[int, Executor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.executors: dict[int, Executor] = {}
+        self.futures: dict[int, Future[Any]] = {}
+        self.ended, self.lock = False, threading.Lock()
 
     def submit(self, number: int, function: Callable[..., Any], *args: Any) -> "Future[Any]":
-        # A process inherits blocked signals: Ctrl-C must not reach a worker before it has set its handlers.
-        with undisturbed():
-            if number not in self.executors:
-                self.executors[number] = self.make(number)
-            return self.executors[number].submit(function, *args)
+        """Raises BrokenExecutor for a worker that has died, CancelledError if there are no workers any more."""
+        with self.lock:
+            try:
+                if self.ended:
+                    raise CancelledError
+                if number not in self.executors:
+                    self.executors[number] = self.make(number)
+                self.futures[number] = self.executors[number].submit(function, *args)
+                return self.futures[number]
+            except BrokenExecutor:
+                raise
+            except Exception as error:  # a cluster whose scheduler has ended
+                raise CancelledError from error
 
     def stop(self, number: int) -> None:
         """Stop a worker immediately; the next `submit` starts another."""
@@ -194,11 +211,16 @@ class Pool:
         executor.shutdown(wait=bool(processes))
 
     def end(self) -> None:
-        for number in list(self.executors):
-            with contextlib.suppress(Exception):  # the executor of a cluster may be gone
-                self.stop(number)
-        with contextlib.suppress(Exception):
-            self.close()
+        """Stop all workers for good; no future is left pending."""
+        with self.lock:
+            self.ended = True
+            for number in list(self.executors):
+                with contextlib.suppress(Exception):  # the executor of a cluster may be gone
+                    self.stop(number)
+            for future in self.futures.values():
+                future.cancel()
+            with contextlib.suppress(Exception):
+                self.close()
 
 
 def cores() -> int:
@@ -208,6 +230,8 @@ def cores() -> int:
 
 def local(jobs: int) -> Pool:
     """Worker processes on this machine; spawned, since forking a process with threads is unsafe."""
+    if os.name == "posix":
+        resource_tracker.ensure_running()  # now: when it starts, it unblocks the signals of its thread
     worker = partial(ProcessPoolExecutor, 1, mp_context=get_context("spawn"), initializer=start)
     return Pool(lambda number: worker(initargs=(number,)), jobs, is_local=True)
 
@@ -249,16 +273,3 @@ def cluster(address: str) -> Pool:
 
 def _named(workers: list[str]) -> str:
     return f"worker {', '.join(workers[:3])}" + (f" and {len(workers) - 3} more" if len(workers) > 3 else "")
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Delay Ctrl-C and SIGTERM while the context is open."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows has no masks
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

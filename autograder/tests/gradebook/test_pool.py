@@ -1,7 +1,7 @@
 """Workers are numbered; a stopped one is replaced by another."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 
@@ -24,6 +24,8 @@ def test_stopped_worker_is_replaced_and_all_end_together() -> None:
     assert workers.submit(1, len, "ab").result() == 2
     workers.end()
     assert (len(made[0]), len(made[1]), closed) == (1, 2, [True])
+    with pytest.raises(CancelledError):
+        workers.submit(0, len, "")
     for executor in (*made[0], *made[1]):
         with pytest.raises(RuntimeError):
             executor.submit(len, "")

@@ -166,7 +166,7 @@ def _student(cells: Cells) -> Student:
 
 def _merged(first: Cells, second: Cells) -> Cells:
     """Two lines about one student. Raises ValueError if they contradict each other."""
-    for name in first.keys() - {"section"}:
+    for name in (name for name in first if name != "section"):
         if first[name] and second[name] and first[name].lower() != second[name].lower():
             raise ValueError(f"{name} is {second[name]} here and {first[name]} there")
     sections = dict.fromkeys(filter(None, (*first["section"].split(", "), second["section"])))

@@ -203,12 +203,13 @@ class Pool:
 
     def stop(self, number: int) -> None:
         """Stop a worker immediately; the next `submit` starts another."""
-        executor = self.executors.pop(number)
+        executor = self.executors.pop(number, None)
         processes = getattr(executor, "_processes", None) or {}
         for process in list(processes.values()):
             with contextlib.suppress(OSError, ValueError):
                 process.kill()
-        executor.shutdown(wait=bool(processes))
+        if executor is not None:
+            executor.shutdown(wait=bool(processes))
 
     def end(self) -> None:
         """Stop all workers for good; no future is left pending."""

@@ -229,27 +229,14 @@ def overview(grades: Sequence[Grade]) -> dict[str, float] | None:
     return middle | {"lowest": min(scores), "highest": max(scores), "full": full}
 
 
-@dataclass(frozen=True)
-class Histogram:
-    """Bars of equal width in points from 0 to `end`, and the positions of the axis labels."""
-
-    counts: list[int]
-    width: float
-    ticks: list[float]
-
-    @property
-    def end(self) -> float:
-        return self.width * len(self.counts)
-
-
-def histogram(grades: Sequence[Grade]) -> Histogram:
-    """The number of scores in each bar; full marks belong to the last."""
+def histogram(grades: Sequence[Grade]) -> dict[str, Any]:
+    """The number of scores in each bar, full marks in the last; the width of a bar in points, and the labels of the axis."""
     most = max((grade.max_score for grade in grades), default=0) or 1.0
     width, step = _round_step(most, BINS), _round_step(most, TICKS)
-    bars = ceil(most / width - 1e-9)
-    at = [min(bars - 1, int(grade.score / width + 1e-9)) for grade in grades]
-    ticks = [step * n for n in range(int(most / step + 1e-9) + 1)]
-    return Histogram(np.bincount(np.array(at, dtype=int), minlength=bars).tolist(), width, ticks)
+    counts = [0] * ceil(most / width - 1e-9)
+    for grade in grades:
+        counts[min(len(counts) - 1, int(grade.score / width + 1e-9))] += 1
+    return {"counts": counts, "width": width, "ticks": [step * n for n in range(int(most / step + 1e-9) + 1)]}
 
 
 def _round_step(length: float, most: int) -> float:

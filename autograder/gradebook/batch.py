@@ -3,7 +3,7 @@
 Failures, and their consequences:
 - killed at any moment: results are written completely or not at all; the next run continues with the missing ones;
 - a submission cannot be read, or a test breaks: a grader error for that submission; the others are graded;
-- a worker dies or is stuck: another tries again; a second crash is a grader error; if workers only die, the run stops;
+- a worker dies or is stuck: another tries again; the third crash is a grader error; if workers only die, the run stops;
 - a result cannot be written: a grader error; after three in a row the run stops, because the disk is full or gone;
 - Ctrl-C: the workers end, the results remain, KeyboardInterrupt propagates to the caller.
 
@@ -28,9 +28,9 @@ from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission
 from autograder.submissions.uploads import Upload, load
 
-TRIES = 2  # workers that a submission may crash
+TRIES = 3  # workers that a submission may crash; the system may kill some for lack of memory
 WRITES = 3  # failed writes in a row
-CRASHES = 25  # submissions in a row that only crash workers
+CRASHES = 15  # submissions in a row that only crash workers
 
 
 class CannotStartError(CommandError):

@@ -96,13 +96,10 @@ def digest_of(wrong: Sequence[CallResult]) -> str:
     total = hashlib.sha256()
     for call_result in wrong:
         test_call = call_result.test_call
-        most = max(
-            (magnitude(np.asarray(leaf)) for leaf in leaves(test_call.expected) if _is_number(leaf)), default=1.0
-        )
+        sizes = [magnitude(np.asarray(leaf)) for leaf in leaves(test_call.expected) if _is_number(leaf)]
+        step = STEP * test_call.allowed * max(sizes, default=1.0)
         error = call_result.response.error
-        response = (
-            error.kind if error is not None else _rounded(call_result.response.value, STEP * test_call.allowed * most)
-        )
+        response = error.kind if error is not None else _rounded(call_result.response.value, step)
         total.update(repr((test_call.number, response)).encode())
     return total.hexdigest()[:16]
 
@@ -111,18 +108,18 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.ndarray | np.generic)
 
 
-def _rounded(value: Any, test_call: float) -> Any:
+def _rounded(value: Any, step: float) -> Any:
     """A value without differences that the comparison ignores: lists and tuples, dtypes, rounding."""
     if isinstance(value, list | tuple):
-        return [_rounded(part, test_call) for part in value]
+        return [_rounded(part, step) for part in value]
     if isinstance(value, dict):
-        return [(key, _rounded(part, test_call)) for key, part in value.items()]
+        return [(key, _rounded(part, step)) for key, part in value.items()]
     array = np.asarray(value) if _is_number(value) else np.asarray(None)
     if array.dtype.kind not in "biuf":
         return type(value).__name__
     if array.dtype.kind != "b":
         with np.errstate(over="ignore"):
-            array = np.rint(array.astype(np.float64) / (test_call or 1.0)) + 0.0  # + 0.0: no negative zero
+            array = np.rint(array.astype(np.float64) / (step or 1.0)) + 0.0  # + 0.0: no negative zero
         array = np.where(np.isnan(array), np.nan, array)  # nan has signs too
     return array.dtype.kind, array.shape, array.tobytes()
 

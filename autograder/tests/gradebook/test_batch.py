@@ -31,7 +31,6 @@ from autograder.homework import rubric as rubrics
 from autograder.submissions import uploads
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Submission
-from autograder.tests.making import rubric_with
 
 ROOT = Path(batch.__file__).parents[2]
 MODULES = list(rubrics.current().modules)
@@ -646,53 +645,3 @@ def test_uploads_with_nothing_to_grade_are_noted_and_not_in_the_median(misnamed:
     assert "<dt>Median</dt><dd>100 " in page
     assert "<dt>Empty uploads</dt><dd>3<" in page
     assert "8 graded, median 100 of 100; see " in done.stdout
-
-
-ROSTER = """\
-Identifier;Full name;Email address;due;extension_hours;excused
-Participant 1;Ada Weiß;ada@x.org;;;
-Participant 2;Bela Brandt;bela@x.org;;;yes
-Participant 3;Chidi Costa;chidi@x.org;;48;
-Participant 4;Dana Dvořák;dana@x.org;;;
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("in_a_thread")
-def test_class_from_moodle_after_the_deadline_ends_in_tables_that_need_no_hand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Browser copies, an excused student, one without an upload, one that is not in the roster, points of two graders."""
-    rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10}, missing="zero", uploads="best")
-    monkeypatch.setattr(rubrics, "current", lambda: rubric)
-    files = sample.references()
-    copies = {name.replace(".py", " (1).py"): text for name, text in files.items()}
-    for name, number, upload in (("Ada Weiß", 1, copies), ("Bela", 2, {}), ("Chidi", 3, files), ("Emil", 5, files)):
-        sample.write(tmp_path / "moodle" / f"{name}_{number}_assignsubmission_file", upload)
-    (tmp_path / "roster.csv").write_text(ROSTER, encoding="utf-16")
-    head = "student,criterion,points,reason,author,date\n"
-    (tmp_path / "kim.csv").write_text(f"{head}chidi@x.org,total,70,oral,Kim,2026-11-27\n")
-    (tmp_path / "lou.csv").write_text(f"{head}3,total,70,oral,Lou,2026-11-28\n")
-    out, more = tmp_path / "out", ("--roster", tmp_path / "roster.csv", "--accept-names", "--feedback")
-    by_hand = [word for name in ("kim", "lou") for word in ("--overrides", tmp_path / f"{name}.csv")]
-    done = call(tmp_path / "moodle", "-o", out, *more, *by_hand)
-    assert done.exit_code == 0, done.output
-    with (out / "grades.csv").open(encoding="utf-8", newline="") as file:
-        found = {row["Name"]: (row["Total Score"], row["Status"]) for row in csv.DictReader(file)}
-    assert found == {
-        "Ada Weiß": ("100", "Graded"),
-        "Bela Brandt": ("", "Excused"),
-        "Chidi Costa": ("70", "Graded"),
-        "Emil": ("100", "Graded"),
-        "Dana Dvořák": ("0", "Missing"),
-    }
-    with (out / "moodle.csv").open(encoding="utf-8", newline="") as file:
-        back = {row["Identifier"]: row["Grade"] for row in csv.DictReader(file)}
-    assert back == {"Participant 1": "100", "Participant 3": "70", "Participant 5": "100", "Participant 4": "0"}
-    for said in (
-        "not in the roster: Emil",
-        "1 in the roster without a submission: 0 points",
-        "graded despite the file name: Ada Weiß (Ada_Wei_1-",
-    ):
-        assert f"note: {said}" in done.stderr
-    assert "accept" not in done.stderr

@@ -45,12 +45,7 @@ _READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "a
 
 
 def write(
-    out: Path,
-    run: Run,
-    title: str,
-    anonymous: bool = False,
-    feedback: bool = False,
-    balances: Sequence[Balance] = (),
+    out: Path, run: Run, title: str, anonymous: bool = False, feedback: bool = False, balances: Sequence[Balance] = ()
 ) -> None:
     """Write tables and report; the anonymous report and the pages for students if requested.
 

@@ -67,11 +67,7 @@ def cold() -> Iterator[None]:
 
 
 def run(
-    folder: Path,
-    out: Path,
-    workers: Pool | None = None,
-    display: progress.Display | None = None,
-    fresh: bool = False,
+    folder: Path, out: Path, workers: Pool | None = None, display: progress.Display | None = None, fresh: bool = False
 ) -> ClassGrades:
     """Grade without the command, in a thread unless there are workers."""
     found = listing([folder])
@@ -81,13 +77,7 @@ def run(
 
 
 def command(*arguments: str | Path) -> list[str]:
-    return [
-        sys.executable,
-        "-c",
-        "from autograder.cli.main import main; main()",
-        "grade",
-        *map(str, arguments),
-    ]
+    return [sys.executable, "-c", "from autograder.cli.main import main; main()", "grade", *map(str, arguments)]
 
 
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":
@@ -342,12 +332,7 @@ def grade_or_hang(submission: Submission, kit: str) -> dict[str, Any]:
 
 
 def one_point(submission: Submission, kit: str) -> dict[str, Any]:
-    test = {
-        "name": "c: x",
-        "score": 1,
-        "max_score": 1,
-        "extra_data": {"criterion": "c", "misconceptions": []},
-    }
+    test = {"name": "c: x", "score": 1, "max_score": 1, "extra_data": {"criterion": "c", "misconceptions": []}}
     return {"score": 1, "tests": [test], "extra_data": {"layers": []}}
 
 

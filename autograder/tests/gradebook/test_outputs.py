@@ -60,9 +60,7 @@ def test_canvas_table_has_the_total_alone_and_no_faults() -> None:
 
 def test_newest_submission_of_a_student_counts_and_others_are_listed() -> None:
     lines = table(
-        entry("s9", ADA, at="2025-09-02"),
-        entry("s1", ADA, BELA, at="2025-09-01"),
-        entry("s3", BELA, at="2025-08-01"),
+        entry("s9", ADA, at="2025-09-02"), entry("s1", ADA, BELA, at="2025-09-01"), entry("s3", BELA, at="2025-08-01")
     )
     found = {line["Student"]: (line["Submission ID"], line["Other Submissions"]) for line in lines}
     assert found == {"Ada Abel": ("s9", "s1"), "Bela Brandt": ("s1", "s3")}

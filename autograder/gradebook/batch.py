@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from threading import Lock
 from typing import Any
 
 from autograder.exceptions import CommandError
@@ -75,7 +74,7 @@ def run(
     display.start(len(entries))
     try:
         if not workers.is_local:  # local workers start with the first submission to grade: often there is none
-            batch.start(0)
+            batch.start()
         futures = {threads.submit(batch.grade, entry): entry.key for entry in entries}
         for future in as_completed(futures):
             batch.settle(futures.pop(future), future)
@@ -112,23 +111,20 @@ class _Batch:
         self.idle = SimpleQueue[int]()
         for number in range(workers.width):
             self.idle.put(number)
-        self.starting, self.started = Lock(), False
+        self.started = False
         self.crashes = self.failed_writes = 0  # in a row
 
-    def start(self, number: int) -> None:
-        """Wait until a worker can grade, once. Raises RubricError or CannotStartError if it cannot."""
-        with self.starting:
-            if self.started:
-                return
-            self.started = True
-            self.display.say("Starting the workers; each records the hidden tests once ...")
-            try:
-                self.outcome.layers = tuple(self.workers.submit(number, pool.prepare).result())
-            except (RubricError, CancelledError):
-                raise
-            except Exception as error:
-                why = f"{type(error).__name__}: {error}"
-                raise CannotStartError(f"the grading process could not start: {why}") from error
+    def start(self) -> None:
+        """Wait until the first worker can grade. Raises RubricError or CannotStartError if it cannot."""
+        self.started = True
+        self.display.say("Starting the workers; each records the hidden tests once ...")
+        try:
+            self.outcome.layers = tuple(self.workers.submit(0, pool.prepare).result())
+        except RubricError:
+            raise
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            raise CannotStartError(f"the grading process could not start: {why}") from error
 
     def grade(self, entry: Upload) -> Grade | tuple[Document, dict[str, Any]]:
         """The grade of an earlier run, if it is still valid; else the result of a submission, and what it depends on.
@@ -148,7 +144,8 @@ class _Batch:
             return earlier
         number = self.idle.get()
         try:
-            self.start(number)
+            if number == 0 and not self.started:
+                self.start()
             return self._document(number, submission), stamp
         finally:
             self.idle.put(number)
@@ -162,10 +159,8 @@ class _Batch:
             except CancelledError:
                 raise
             except Exception as error:
-                crashed = (
-                    isinstance(error, BrokenExecutor | TimeoutError) or type(error).__name__ == "KilledWorker"
-                )  # Dask's
-                if not crashed:
+                dask = type(error).__name__ == "KilledWorker"
+                if not (dask or isinstance(error, BrokenExecutor | TimeoutError)):
                     raise CommandError(f"{type(error).__name__}: {error}") from error
                 self.workers.stop(number)
         raise CrashError("grading it crashed the worker process repeatedly")

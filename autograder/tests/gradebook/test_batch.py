@@ -369,7 +369,7 @@ def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
     for key in ("s00", "s01", "s02"):
         sample.write(tmp_path / "class" / key, {f"{MODULES[0]}.py": ""})
     monkeypatch.setattr(pool, "grade", grade_or_hang)
-    monkeypatch.setattr(batch, "patience", lambda limits: 8.0)
+    monkeypatch.setattr(batch, "patience", lambda limits: 20.0)
     monkeypatch.setattr(batch, "TRIES", 1)
     outcome = run(tmp_path / "class", tmp_path / "out", pool.local(2))
     assert (set(outcome.grades), set(outcome.errors)) == ({"s00", "s02"}, {"s01"})

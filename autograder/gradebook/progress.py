@@ -61,7 +61,9 @@ class Display:
             self.bar.start()
 
     def say(self, text: str) -> None:
-        if self.stream:
+        if self.bar:
+            self.bar.console.print(text, highlight=False)  # above the bar
+        elif self.stream:
             print(text, file=self.stream, flush=True)
 
     def advance(self, score: float | None, kept: bool = False) -> None:

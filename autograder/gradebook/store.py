@@ -84,7 +84,11 @@ class Grade:
 
 def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     """Raises KeyError, TypeError or ValueError for an invalid document."""
-    marks = tuple(map(_mark, document["tests"]))
+    marks = tuple(
+        Mark(data["criterion"], test["name"], test["score"], test["max_score"], tuple(data["misconceptions"]))
+        for test in document["tests"]
+        for data in [test["extra_data"]]
+    )
     if not marks:
         raise ValueError("a result without criteria")
     extra = document["extra_data"]
@@ -115,11 +119,6 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         ),
         guesses=tuple(Guess(**guess) for guess in extra.get("guesses", ())),
     )
-
-
-def _mark(test: Mapping[str, Any]) -> Mark:
-    extra = test["extra_data"]
-    return Mark(extra["criterion"], test["name"], test["score"], test["max_score"], tuple(extra["misconceptions"]))
 
 
 def _nothing(notes: Sequence[Mapping[str, str]]) -> str:

@@ -13,7 +13,7 @@ import os
 import platform
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache, partial
@@ -49,22 +49,18 @@ def kit_digest() -> str:
     """The digest of the rubric's rules, the files that grading uses, and the versions of NumPy and Python."""
     versions = np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()
     rules = rubric.current().model_dump_json(exclude=AFTERWARDS)  # as data: comments change no grade
-    return _digest(versions, rules, [(name, path.read_bytes()) for name, path in sorted(_files().items())])
+    files = [(name, path.read_bytes()) for name, path in sorted(_files()) if path.suffix in READ]
+    return _digest(versions, rules, files)
 
 
-def _files() -> dict[str, Path]:
-    """Everything that grading reads, once each, by a name that is the same in a clone and in a wheel."""
+def _files() -> Iterator[tuple[str, Path]]:
+    """Everything that grading reads, by names that are the same in a clone and in a wheel."""
     folders = {package: kit.PACKAGE / package for package in GRADING} | {"solutions": kit.solutions()}
-    folders |= {"suites": kit.suites(), "misconceptions": kit.misconceptions()}
+    folders |= {"suites": kit.suites(), "misconceptions": kit.misconceptions()}  # may be those of another homework
     if rubric.current().tests:
         folders["alternatives"] = kit.alternatives()
-    names = {  # the packaged suites and misconceptions are part of a package
-        path: f"{name}/{path.relative_to(folder).as_posix()}"
-        for name, folder in folders.items()
-        for path in folder.rglob("*")
-        if path.suffix in READ
-    }
-    return {name: path for path, name in names.items()}
+    for name, folder in folders.items():
+        yield from ((f"{name}/{path.relative_to(folder).as_posix()}", path) for path in folder.rglob("*"))
 
 
 def _digest(*parts: object) -> str:

@@ -250,20 +250,20 @@ def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Studen
     Students without an address or id, such as those known by a folder name only, are matched by a unique name, address or sid.
     """
     students = dict.fromkeys(students)
-    surely = {identity: person for person in roster for identity in person.student.identities}
-    kinds = {kind for kind, _ in surely}
-    by_name: dict[str, list[Person]] = {}
+    by_identity = {identity: person for person in roster for identity in person.student.identities}
+    kinds = {kind for kind, _ in by_identity}
+    by_name = defaultdict[str, set[Person]](set)
     for person in roster:
         name, sid, email = person.student.name, person.student.sid, person.student.email
-        for words in {*map(_words, (name, sid, email, f"{name} {sid}"))}:
-            by_name.setdefault(words, []).append(person)
+        for alias in (name, sid, email, f"{name} {sid}"):
+            by_name[_words(alias)].add(person)
     namesakes = Counter(_words(student.name) for student in students)
     matches = {}
     for student in students:
-        persons = [surely[identity] for identity in student.identities if identity in surely]
+        persons = [by_identity[identity] for identity in student.identities if identity in by_identity]
         name = _words(student.name)
-        if name and namesakes[name] == 1 and kinds.isdisjoint(kind for kind, _ in student.identities):
-            persons += by_name.get(name, []) if len(by_name.get(name, [])) == 1 else []
+        if name and namesakes[name] == len(by_name[name]) == 1:
+            persons += by_name[name] if kinds.isdisjoint(kind for kind, _ in student.identities) else ()
         if persons:
             matches[student] = persons[0]
     return matches

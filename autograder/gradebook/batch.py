@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from queue import SimpleQueue
+from threading import Lock
 from typing import Any
 
 from autograder.exceptions import CommandError
@@ -111,15 +112,15 @@ class _Batch:
         self.idle = SimpleQueue[int]()
         for number in range(workers.width):
             self.idle.put(number)
-        self.started = False
+        self.starting, self.started = Lock(), False
         self.crashes = self.failed_writes = 0  # in a row
 
-    def start(self) -> None:
-        """Wait until the first worker can grade. Raises RubricError or CannotStartError if it cannot."""
+    def start(self, number: int = 0) -> None:
+        """Wait until a worker can grade. Raises RubricError or CannotStartError if it cannot."""
         self.started = True
         self.display.say("Starting the workers; each records the hidden tests once ...")
         try:
-            self.outcome.layers = tuple(self.workers.submit(0, pool.prepare).result())
+            self.outcome.layers = tuple(self.workers.submit(number, pool.prepare).result())
         except RubricError:
             raise
         except Exception as error:
@@ -144,8 +145,9 @@ class _Batch:
             return earlier
         number = self.idle.get()
         try:
-            if number == 0 and not self.started:
-                self.start()
+            with self.starting:  # others start when the first is ready
+                if not self.started:
+                    self.start(number)
             return self._document(number, submission), stamp
         finally:
             self.idle.put(number)

@@ -14,15 +14,15 @@ import pytest
 
 from autograder.feedback import results
 from autograder.grading.call_results import TestCall
-from autograder.grading.direct import Direct
 from autograder.grading.grader import Grader, open_grader
+from autograder.grading.known_responses import Direct
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import wire
 from autograder.sandbox.messages import Call, Ended, Error, Response
 from autograder.submissions.submission import Submission
 from autograder.values.changes import Change
-from autograder.values.kinds import Opaque
+from autograder.values.tree import Opaque
 
 MODULES = rubrics.current().modules
 COMPLETE = Submission("bent", {f"{name}.py": b"" for name in MODULES})

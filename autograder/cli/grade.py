@@ -8,7 +8,6 @@ import json
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,8 +105,6 @@ def grade(
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     if not quiet:
-        starting = "Starting the workers; each records the hidden tests once ..."
-        workers.starting = partial(click.echo, starting, err=True)
         for form in submissions.forms:
             click.echo(printable(form), err=True)
     store.write_run(out, paths, submissions.entries)
@@ -236,7 +233,7 @@ def explain(result: Path, criterion: str) -> None:
         near = [name for name in current.criteria if criterion in name] or list(current.criteria)
         raise click.BadParameter(f"there is no criterion {criterion!r}; known: {', '.join(near)}")
     out = result.absolute().parent.parent
-    entries = {entry.key: entry for entry in listing(store.run_paths(out), out).entries}
+    entries = {entry.key: entry for entry in listing(store.read_run(out).paths, out).entries}
     if result.stem not in entries:
         raise ArgumentsError(f"{result.stem}: not among the submissions of this run any more; see {out / store.RUN}")
     try:
@@ -305,7 +302,7 @@ def similar(out: Path, least: int) -> None:
     from autograder.gradebook import store
 
     pairs, works = similarity.found(out, least / 100)
-    names = store.names(out)
+    names = store.read_run(out).names
     similarity.write(out, pairs, works, names)
     lines = [(f"{p.share:.0%}", names.get(p.one) or p.one, names.get(p.other) or p.other) for p in pairs]
     if lines:
@@ -333,8 +330,9 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
         click.echo(f"{learning.accept(accept)} updated. Next: autograder build, then autograder audit")
         return
     assert out is not None
-    people = [student for who in store.students(out).values() for student in who]
-    every = class_statistics.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
+    run = store.read_run(out)
+    people = [student for who in run.students.values() for student in who]
+    every = class_statistics.groups({key: grade.unexplained for key, grade in run.grades().items()}, people)
     lines = []
     with open_grader() as grader:
         for group in (group for group in every if len(group) >= least):

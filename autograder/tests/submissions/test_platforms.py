@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.gradebook.rows import rows
+from autograder.gradebook.rows import uploaded
 from autograder.homework import rubric
 from autograder.submissions import platforms
 from autograder.submissions.exports import Listing, listing
@@ -88,7 +88,7 @@ def test_brightspace(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
     assert [*contents(found).values()] == [{FIRST: b"a"}, {FIRST: b"a again"}, {FIRST: b"b"}]
     (note,) = found.problems
     assert "Chidi Costa" in note and "index" not in note and "not named as Brightspace names submissions" in note
-    ada, _ = rows(found.entries, {}, {})
+    ada, _ = uploaded(found.entries)
     assert (ada.entry, ada.others) == (found.entries[1], (found.entries[0],))
 
 

@@ -18,7 +18,7 @@ from autograder.homework import kit, reference
 from autograder.homework import rubric as rubrics
 
 Condition = Callable[..., Any]
-Values = Mapping[str, Condition]
+Values = Mapping[str, Condition | tuple[Condition, ...]]  # several conditions must all be true
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The factors of one function, and the pairs of them that interact.
-
-    `never` are the pairs of values that no valid call combines.
-    """
+    """The factors of one function, and the pairs of them that interact; no valid call combines a pair of values in `never`."""
 
     factors: tuple[Factor, ...]
     pairs: tuple[tuple[str, str], ...]
@@ -54,7 +51,6 @@ class InputClass:
     `about` are the ids of the criteria that grade it. `uses` are the arguments whose value in this class is not the default.
     """
 
-    module: str
     function: str
     name: str
     about: frozenset[str]
@@ -63,19 +59,18 @@ class InputClass:
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether a call belongs to this class; `values` are those of `seen`."""
-        for condition in self.conditions:
-            wanted = [values[name] for name in parameters(condition)]
-            if any(isinstance(value, Exception) for value in wanted):
-                return False
-            try:
-                if not condition(*wanted):
-                    return False
-            except IndexError:  # this call has no such axis or entry
-                return False
-            except Exception as error:
-                error.add_note(f"in {condition} of {parameters(condition)}")
-                raise
-        return True
+        return all(_holds(condition, values) for condition in self.conditions)
+
+
+def _holds(condition: Condition, values: Mapping[str, Any]) -> bool:
+    wanted = [values[name] for name in parameters(condition)]
+    try:
+        return not any(isinstance(value, Exception) for value in wanted) and bool(condition(*wanted))
+    except IndexError:  # this call has no such axis or entry
+        return False
+    except Exception as error:
+        error.add_note(f"in {condition} of {parameters(condition)}")
+        raise
 
 
 def factor(name: str, about: str, values: Values) -> Factor:
@@ -101,28 +96,41 @@ def of_module(module: str) -> dict[str, Inputs]:
 def classes(module: str) -> Iterator[InputClass]:
     """The input classes of a module: ways of passing arguments, values of factors, pairs of values that interact."""
     for function, table in of_module(module).items():
-        # Each argument by name; those with a default also by position, and omitted.
-        criteria = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
-        about, optional = frozenset(criteria) - {f"{module}.dtype", f"{module}.purity"}, defaults(function)
+        criteria = {c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible}
+        about, optional = frozenset(criteria - {f"{module}.dtype", f"{module}.purity"}), defaults(function)
         for name in inspect.signature(reference.functions()[function]).parameters:
+            used = (name,) if name in optional else ()
             ways: dict[str, tuple[Condition, tuple[str, ...]]] = {
-                "given by name": (lambda named, name=name: name in named, (name,))
+                "given by name": (lambda named, name=name: name in named, used)
             }
-            if name in optional:
-                ways["given by position"] = (lambda named, left_out, name=name: name not in named | left_out, (name,))
+            if used:
+                ways["given by position"] = (lambda named, left_out, name=name: name not in named | left_out, used)
                 ways["left out"] = (lambda left_out, name=name: name in left_out, ())
             for way, (condition, uses) in ways.items():
-                used = tuple(use for use in uses if use in optional)
-                yield InputClass(module, function, f"{name} {way}", about, (condition,), used)
+                yield InputClass(function, f"{name} {way}", about, (condition,), uses)
         by_name = {factor.name: factor for factor in table.factors}
-        for factor in by_name.values():
-            for value in factor.values:
-                yield _input_class(module, function, {value: factor})
+        chosen: list[tuple[tuple[Factor, str], ...]] = [
+            ((factor, value),) for factor in table.factors for value in factor.values
+        ]
         for pair in table.pairs:
             first, second = (by_name[name] for name in pair)
-            for values in product(first.values, second.values):
-                if frozenset(values) not in table.never:
-                    yield _input_class(module, function, dict(zip(values, (first, second), strict=True)))
+            both = (values for values in product(first.values, second.values) if frozenset(values) not in table.never)
+            chosen += [((first, one), (second, other)) for one, other in both]
+        yield from (_input_class(module, function, values) for values in chosen)
+
+
+def _input_class(module: str, function: str, values: tuple[tuple[Factor, str], ...]) -> InputClass:
+    conditions = [condition for factor, value in values for condition in parts(factor.values[value])]
+    uses = [name for name, default in defaults(function).items() if any(_uses(c, name, default) for c in conditions)]
+    about = frozenset(f"{module}.{criterion}" for factor, _ in values for criterion in factor.about)
+    name = " and ".join(f"{factor.name}: {value}" for factor, value in values)
+    return InputClass(function, name, about, tuple(conditions), tuple(uses))
+
+
+def _uses(condition: Condition, name: str, default: Any) -> bool:
+    """Whether a condition uses another value of the argument than its default."""
+    names = parameters(condition)
+    return name in names and (names != (name,) or not condition(default))
 
 
 def seen(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> dict[str, Any]:
@@ -140,59 +148,58 @@ def defaults(function: str) -> dict[str, Any]:
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
+def parts(value: Condition | tuple[Condition, ...]) -> tuple[Condition, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
 @cache
 def parameters(condition: Condition) -> tuple[str, ...]:
     """The names that a condition uses: its parameters without a default."""
     return tuple(p.name for p in inspect.signature(condition).parameters.values() if p.default is p.empty)
 
 
-def _input_class(module: str, function: str, chosen: Mapping[str, Factor]) -> InputClass:
-    conditions = tuple(factor.values[value] for value, factor in chosen.items())
-    uses = [name for name, default in defaults(function).items() if any(_used(c, name, default) for c in conditions)]
-    name = " and ".join(f"{factor.name}: {value}" for value, factor in chosen.items())
-    about = frozenset(f"{module}.{criterion}" for factor in chosen.values() for criterion in factor.about)
-    return InputClass(module, function, name, about, conditions, tuple(uses))
+def where(condition: Condition, values: Values) -> Values:
+    """The values, only for calls that meet the condition."""
+    return {words: (condition, *parts(value)) for words, value in values.items()}
 
 
-def _used(condition: Condition, name: str, default: Any) -> bool:
-    """Whether a condition uses another value of the argument than its default."""
-    parts: tuple[Condition, ...] = getattr(condition, "parts", ())
-    if parts:
-        return any(_used(part, name, default) for part in parts)
-    names = parameters(condition)
-    return name in names and (names != (name,) or not condition(default))
+# Values that many functions share: axes, lengths, entries, masks. Each is a condition on the argument `name`.
 
 
-# Values that many functions share: axes, lengths, entries, masks.
+def _of(name: str, values: Mapping[str, Condition]) -> Mapping[str, Condition]:
+    """Conditions on one value as conditions on the argument `name`; none is true if that is None."""
+    signature = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)])
+
+    def on(condition: Condition) -> Condition:
+        def holds(value: Any) -> bool:
+            return value is not None and bool(condition(value))
+
+        holds.__signature__ = signature  # type: ignore[attr-defined]
+        return holds
+
+    return {words: on(condition) for words, condition in values.items()}
 
 
 def leading(name: str, own: int) -> Values:
     """The axes of an array before its last `own` axes."""
-
-    def before(value: Any) -> tuple[int, ...]:
-        shape: tuple[int, ...] = np.shape(value)[: np.ndim(value) - own]
-        return shape
-
+    counts = {"no leading axis": 0, "one leading axis": 1, "two leading axes": 2, "three leading axes": 3}
     values: dict[str, Condition] = {
-        "no leading axis": lambda x: not before(x),
-        "one leading axis": lambda x: len(before(x)) == 1,
-        "two leading axes": lambda x: len(before(x)) == 2,
-        "three leading axes": lambda x: len(before(x)) == 3,
-        "a leading axis of length 1": lambda x: 1 in before(x),
+        words: lambda x, number=number: np.ndim(x) - own == number for words, number in counts.items()
     }
+    values["a leading axis of length 1"] = lambda x: 1 in np.shape(x)[: np.ndim(x) - own]
     return _of(name, values)
 
 
 def length(name: str, axis: int, large: int = 16) -> Values:
     """The length of one axis of an array."""
     values: dict[str, Condition] = {
-        "length 1": lambda x: np.shape(x)[axis] == 1,
-        "length 2": lambda x: np.shape(x)[axis] == 2,
-        "an odd length": lambda x: np.shape(x)[axis] % 2 == 1 < np.shape(x)[axis],
-        "an even length above 3": lambda x: np.shape(x)[axis] % 2 == 0 and np.shape(x)[axis] > 3,
-        f"a length above {large}": lambda x: np.shape(x)[axis] > large,
+        "length 1": lambda n: n == 1,
+        "length 2": lambda n: n == 2,
+        "an odd length": lambda n: n % 2 == 1 < n,
+        "an even length above 3": lambda n: n % 2 == 0 and n > 3,
+        f"a length above {large}": lambda n: n > large,
     }
-    return _of(name, values)
+    return _of(name, {words: lambda x, of=of: of(np.shape(x)[axis]) for words, of in values.items()})
 
 
 def layout(name: str) -> Values:
@@ -205,7 +212,7 @@ def order(name: str, first: str) -> Values:
     return _of(name, {"keys in another order": lambda params: next(iter(params)) != first})
 
 
-def numbers(name: str) -> Values:
+def numbers(name: str) -> Mapping[str, Condition]:
     """The entries of an array."""
     values: dict[str, Condition] = {
         "all entries zero": lambda x: not np.any(x),
@@ -225,36 +232,30 @@ def dtypes(name: str) -> Values:
 def count(name: str, *values: int, above: int | None = None) -> Values:
     """An int argument."""
     conditions: dict[str, Condition] = {str(value): lambda n, value=value: n == value for value in values}
-    if above is not None:
-        conditions[f"above {above}"] = lambda n: n > above
-    return _of(name, conditions)
+    return _of(name, conditions | ({f"above {above}": lambda n: n > above} if above is not None else {}))
 
 
-def masks(name: str = "mask") -> Values:
+def masks(name: str = "mask") -> Mapping[str, Condition]:
     """The shapes of a mask for scores, whose last two axes are queries and keys."""
-    forms: dict[str, Condition] = {
-        "(queries, keys)": lambda m: m.ndim == 2 and 1 not in m.shape,
-        "(1, keys)": lambda m: m.ndim == 2 and m.shape[0] == 1 < m.shape[1],
-        "(queries, 1)": lambda m: m.ndim == 2 and m.shape[1] == 1 < m.shape[0],
-        "(1, 1)": lambda m: m.shape == (1, 1),
-        "(1, queries, keys)": lambda m: m.ndim == 3 and m.shape[0] == 1 and 1 not in m.shape[1:],
-        "(n, queries, keys)": lambda m: m.ndim == 3 and 1 not in m.shape,
-        "(n, 1, keys)": lambda m: m.ndim == 3 and m.shape[0] > 1 and m.shape[1] == 1 < m.shape[2],
-        "(n, queries, 1)": lambda m: m.ndim == 3 and m.shape[0] > 1 and m.shape[2] == 1 < m.shape[1],
-        "(m, 1, 1, keys)": lambda m: m.ndim == 4 and m.shape[0] > 1 and m.shape[1:3] == (1, 1) and m.shape[3] > 1,
-        "(m, 1, queries, keys)": lambda m: m.ndim == 4 and m.shape[0] > 1 and m.shape[1] == 1 and 1 not in m.shape[2:],
-        "(1, n, queries, keys)": lambda m: m.ndim == 4 and m.shape[0] == 1 and 1 not in m.shape[1:],
-        "(m, n, queries, keys)": lambda m: m.ndim == 4 and 1 not in m.shape,
-    }
-    return _of(name, forms)
+    shapes = (
+        "queries, keys", "1, keys", "queries, 1", "1, 1", "1, queries, keys", "n, queries, keys", "n, 1, keys",
+        "n, queries, 1", "m, 1, 1, keys", "m, 1, queries, keys", "1, n, queries, keys", "m, n, queries, keys",
+    )  # fmt: skip
+    ones = {f"({shape})": [axis == "1" for axis in shape.split(", ")] for shape in shapes}
+    return _of(
+        name, {words: lambda m, ones=ones: [size == 1 for size in m.shape] == ones for words, ones in ones.items()}
+    )
 
 
-def hidden(name: str = "mask") -> Values:
+def hidden(name: str = "mask") -> Mapping[str, Condition]:
     """The ways in which a mask hides keys."""
 
     def blind(mask: Any) -> Any:
         """The queries that attend to nothing."""
         return ~mask.any(axis=-1)
+
+    def one_alone(of_examples: Any) -> bool:
+        return bool(of_examples.any() and not of_examples.all())
 
     values: dict[str, Condition] = {
         "nothing is hidden": lambda m: m.all(),
@@ -263,54 +264,9 @@ def hidden(name: str = "mask") -> Values:
         "some query sees everything": lambda m: m.all(axis=-1).any() and not m.all(),
         "some query sees one key": lambda m: (m.sum(axis=-1) == 1).any() and m.shape[-1] > 1,
         "some key is hidden from all queries": lambda m: (~m.any(axis=-2)).any() and m.any(),
-        "some example alone sees nothing": lambda m: m.ndim > 2 and _one_alone(blind(m).all(axis=-1)),
-        "some example alone has something hidden": lambda m: m.ndim > 2 and _one_alone(~m.all(axis=(-1, -2))),
-        "the future is hidden": lambda m: (
-            m.shape[-1] > 1 and np.array_equal(m, np.tril(np.ones(m.shape[-2:], dtype=bool)))
-        ),
-        "the past is hidden": lambda m: (
-            m.shape[-1] > 1 and np.array_equal(m, np.triu(np.ones(m.shape[-2:], dtype=bool)))
-        ),
+        "some example alone sees nothing": lambda m: m.ndim > 2 and one_alone(blind(m).all(axis=-1)),
+        "some example alone has something hidden": lambda m: m.ndim > 2 and one_alone(~m.all(axis=(-1, -2))),
+        "the future is hidden": lambda m: m.shape[-1] > 1 and np.array_equal(m, np.tril(np.ones(m.shape[-2:], bool))),
+        "the past is hidden": lambda m: m.shape[-1] > 1 and np.array_equal(m, np.triu(np.ones(m.shape[-2:], bool))),
     }
     return _of(name, values)
-
-
-def where(condition: Condition, values: Values) -> Values:
-    """The values, only for calls that meet the condition."""
-    return {words: _both(condition, value) for words, value in values.items()}
-
-
-def _both(first: Condition, second: Condition) -> Condition:
-    names = list(dict.fromkeys(parameters(first) + parameters(second)))
-
-    def both(*given: Any) -> bool:
-        values = dict(zip(names, given, strict=True))
-        return all(condition(*(values[name] for name in parameters(condition))) for condition in (first, second))
-
-    both.parts = (first, second)  # type: ignore[attr-defined]
-    return _taking(names, both)
-
-
-def _one_alone(holding: Any) -> bool:
-    return bool(holding.any() and not holding.all())
-
-
-def _of(name: str, values: Values) -> Values:
-    """Conditions on one value as conditions on the argument `name`; none is true if that is None."""
-    return {words: _on(name, condition) for words, condition in values.items()}
-
-
-def _on(name: str, condition: Condition) -> Condition:
-    """A condition whose only parameter is `name`."""
-
-    def on(value: Any) -> bool:
-        return value is not None and bool(condition(value))
-
-    return _taking([name], on)
-
-
-def _taking(names: list[str], condition: Condition) -> Condition:
-    """The condition, with its parameters renamed."""
-    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
-    condition.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return condition

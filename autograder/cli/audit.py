@@ -129,7 +129,7 @@ def _everything(
         click.echo(line)
     whole = [name for name in only if name in current().modules]
     for module in whole:
-        click.echo(cases.containing(module))
+        click.echo(audits.containing(module))
     problems = audits.problems(rows, whole, complete=len(whole) == len(only))
     has_right = any(case.kind == "alternative" for case in chosen)
     spread = audits.margins(rows) if has_right else {}  # without right solutions there is no spread

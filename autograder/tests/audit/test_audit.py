@@ -12,7 +12,7 @@ from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
 from autograder.homework import kit, library
 from autograder.homework.rubric import current
-from autograder.tests.making import graded, made
+from autograder.tests.making import graded, made, sample
 
 MODULES = [name for name in current().modules if library.of_module(name)]
 
@@ -29,17 +29,16 @@ def rows(request: pytest.FixtureRequest) -> list[Row]:
     """One of the known mistakes for each criterion of these modules, graded as a student's modules are."""
     some = [case for case in singles() if case.module in request.param]
     chosen = {name: case for case in some for name in case.misconceptions[0].criteria}.values()
-    return list(
-        audit.side_by_side(list(dict.fromkeys(chosen)), 1)
-    )  # a second process would play all known versions again
+    # A second process would play all known versions again.
+    return list(cases.each(audit.alone, dict.fromkeys(chosen), 1, sandbox=True))
 
 
 @pytest.fixture(scope="module")
 def sandboxed() -> list[Row]:
     """A fixed few of every function and every alternative: whole submissions, with the integration."""
     empty = [case for module in MODULES for case in cases.nothings(module) if not case.function]
-    chosen = [*cases.sample(singles(), 1), *cases.sample(list(cases.pairs()), 1), *empty[:: len(empty) // 6]]
-    return list(audit.in_sandbox([*chosen, *cases.alternatives()], 2))
+    chosen = [*sample(singles(), 1), *sample(list(cases.pairs()), 1), *empty[:: len(empty) // 6]]
+    return list(cases.each(audit.whole, [*chosen, *cases.alternatives()], 2, sandbox=True))
 
 
 def problems(rows: list[Row]) -> list[str]:
@@ -55,13 +54,13 @@ def test_a_mistake_alone_is_charged_where_it_belongs_and_named(rows: list[Row]) 
 
 @pytest.mark.slow
 def test_every_mistake_is_charged_and_named_as_a_students() -> None:
-    assert problems(list(audit.side_by_side(singles(), 2))) == []
+    assert problems(list(cases.each(audit.alone, singles(), 2, sandbox=True))) == []
 
 
 @pytest.mark.slow
 def test_a_hole_costs_what_looks_at_it_in_every_way_not_to_write_a_function() -> None:
     holes = [case for module in MODULES for case in cases.holes(module)]
-    rows = list(audit.side_by_side(holes, 2))
+    rows = list(cases.each(audit.alone, holes, 2, sandbox=True))
     assert len(rows) == 135 and audit.problems(rows, complete=False) == []
 
 
@@ -79,7 +78,7 @@ def test_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
 @pytest.mark.slow
 def test_both_mistakes_of_a_pair_are_named() -> None:
     """Of one pair for each function, in all but two; a change here is to be understood, not to be waved through."""
-    both = list(audit.in_sandbox(cases.sample(list(cases.pairs()), 1), 1))
+    both = list(cases.each(audit.whole, sample(list(cases.pairs()), 1), 1, sandbox=True))
     assert problems(both) == []
     unnamed = [row.case.name for row in both if not row.case.ids <= row.named]
     assert (len(both), unnamed) == (
@@ -211,6 +210,6 @@ def test_cases_of_one_module_alone() -> None:
 
 def test_a_sample_is_the_same_each_time_and_has_some_of_every_function() -> None:
     every = list(cases.pairs(["layernorm"]))
-    chosen = cases.sample(every, 3)
-    assert chosen == cases.sample(every, 3)
+    chosen = sample(every, 3)
+    assert chosen == sample(every, 3)
     assert [case.function for case in chosen] == [f for f in current().modules["layernorm"].functions for _ in range(3)]

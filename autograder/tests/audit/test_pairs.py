@@ -21,7 +21,7 @@ def pair(*names: str) -> Case:
 
 def test_a_pair_costs_both_and_both_are_named() -> None:
     (probe_results,) = pairs.run([pair("sample_variance", "default_eps")], 1)
-    assert (probe_results.what, probe_results.row.named) == ("both", probe_results.case.ids)
+    assert (probe_results.what, probe_results.row.named) == ("both", probe_results.row.case.ids)
 
 
 @pytest.mark.parametrize(

@@ -271,8 +271,7 @@ class Row:
 
     `graded` are the criteria that are lost, or earned although values are wrong; without call results, which do not travel. By
     criterion, `absent` is the function that the message calls missing or unimplemented, and `causes` are the modules that a message
-    about the integration names. `deviations` are those of the results of a single misconception or an
-    alternative.
+    about the integration names. `deviations` are those of the results; none for a pair.
     """
 
     case: Case
@@ -314,8 +313,7 @@ def row_of(case: Case, result: Result) -> Row:
     causes = {name: messages.causes(g, result) for name, g in graded.items() if not g.passed}
     absent = {name: _absent(g.call_result) for name, g in graded.items() if g.call_result and not causes.get(name)}
     light = {name: replace(entry, call_result=None, shown=None) for name, entry in graded.items()}
-    measured = case.kind in ("mistake", "alternative")
-    return Row(case, light, absent, causes, dict(_deviations(result)) if measured else {})
+    return Row(case, light, absent, causes, {} if case.kind == "pair" else dict(_deviations(result)))
 
 
 def _absent(call_result: CallResult) -> str:

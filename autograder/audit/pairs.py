@@ -8,7 +8,7 @@ misconception, or of another pair, is "like" that one. Any other pair is "wrong"
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import permutations
 from typing import Literal
 
 from autograder.audit.audit import may_lose
@@ -79,8 +79,9 @@ def _candidates(row: Row) -> Iterator[tuple[Misconception, ...]]:
     case, known = row.case, library.of_function(row.case.module, row.case.function)
     yield ()
     yield from ((misconception,) for misconception in sorted(known, key=lambda m: m not in case.misconceptions))
-    named = sorted((m for m in known if m.id in row.named | row.undecided), key=lambda m: m.id)
-    yield from (both for both in combinations(named, 2) if {both[0].id, both[1].id} != case.ids)
+    for first, second in permutations([m for m in known if m.id in row.named | row.undecided], 2):
+        if first.id < second.id and {first.id, second.id} != case.ids:
+            yield first, second
 
 
 def _same(

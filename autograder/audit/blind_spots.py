@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import click
@@ -31,7 +30,7 @@ from autograder.homework import factors, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.factors import InputClass
 from autograder.values.compare import equal
-from autograder.values.tree import copied
+from autograder.values.tree import arrays, copied, mapped
 
 RECORD = "blind_spots.yaml"  # in the folder of the suites
 
@@ -54,45 +53,42 @@ def demands(module: str) -> Iterator[tuple[Spot, Met]]:
     """The calls that the suite of a module must contain, each with a predicate; none without a table of factors."""
     dtype, purity = frozenset({f"{module}.dtype"}), frozenset({f"{module}.purity"})
     for inside in factors.classes(module):
-        if values := inside.about - dtype - purity:
-            yield _demand("values", inside, values, lambda test_call, seen: True)
-            for name in inside.uses:
-                yield _demand(f"{name} not seen", inside, values, partial(_matters, name))
-        if dtype <= inside.about:
-            yield _demand("dtype", inside, dtype, lambda test_call, seen: test_call.rules.dtype)
-        if purity <= inside.about:
-            yield _demand(
-                "arguments", inside, purity, lambda test_call, seen: test_call.rules.pure or test_call.rules.untouched
-            )
+        values = inside.about - dtype - purity
+        wanted: list[tuple[str, frozenset[str], Met]] = [("values", values, lambda call, seen: True)]
+        wanted += [(f"{name} not seen", values, partial(_matters, name)) for name in inside.uses]
+        wanted.append(("dtype", inside.about & dtype, lambda call, seen: call.rules.dtype))
+        wanted.append(("arguments", inside.about & purity, lambda call, seen: call.rules.pure or call.rules.untouched))
+        for what, about, counts in wanted:
+            if about:
+                yield (inside.function, f"{what}, {inside.name}"), partial(_is_met, inside, about, counts)
 
 
-def _demand(what: str, inside: InputClass, about: frozenset[str], counts: Met) -> tuple[Spot, Met]:
-    """A call in the class, under a criterion of `about`, that `counts`."""
-
-    def met(test_call: TestCall, seen: Seen) -> bool:
-        own = test_call.target.function == inside.function and test_call.criterion in about
-        return own and inside.holds(seen) and counts(test_call, seen)
-
-    return (inside.function, f"{what}, {inside.name}"), met
+def _is_met(inside: InputClass, about: frozenset[str], counts: Met, call: TestCall, seen: Seen) -> bool:
+    """Whether a call is in the class, under a criterion of `about`, and `counts`."""
+    own = call.target.function == inside.function and call.criterion in about
+    return own and inside.holds(seen) and counts(call, seen)
 
 
-def uncovered(module: str, known_responses: Sequence[TestCall]) -> list[Spot]:
+def _matters(name: str, call: TestCall, seen: Seen) -> bool:
+    """Whether omitting an argument would change the result of a call."""
+    function = call.target.function
+    right = reference.functions()[function]
+    given = {key: seen[key] for key in inspect.signature(right).parameters}
+    result = _outcome(right, (), given | {name: factors.defaults(function)[name]})
+    if isinstance(result, Exception) or call.rules.error:
+        return isinstance(result, Exception) != bool(call.rules.error)
+    return not equal(call.expected, call.counted(result), call.allowed)
+
+
+def uncovered(module: str, test_calls: Sequence[TestCall]) -> list[Spot]:
     """The demands of a module that no call meets."""
-    return [spot for spot, numbers in meeting(module, known_responses).items() if not numbers]
+    unmet = dict(demands(module))
+    for call, values in _seen(test_calls):
+        unmet = {spot: is_met for spot, is_met in unmet.items() if not is_met(call, values)}
+    return list(unmet)
 
 
-def meeting(module: str, known_responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
-    """The numbers of the calls that meet each demand of a module."""
-    wanted = list(demands(module))
-    steps_by_spot: dict[Spot, set[int]] = {spot: set() for spot, _ in wanted}
-    for test_call, seen in _calls(known_responses):
-        for spot, met in wanted:
-            if met(test_call, seen):
-                steps_by_spot[spot].add(test_call.number)
-    return steps_by_spot
-
-
-def _calls(known_responses: Iterable[TestCall]) -> Iterator[tuple[TestCall, Seen]]:
+def _seen(test_calls: Iterable[TestCall]) -> Iterator[tuple[TestCall, Seen]]:
     """Each call with its arguments, including objects of earlier calls, before anything is written into these."""
     calls: list[Seen] = []
 
@@ -105,21 +101,11 @@ def _calls(known_responses: Iterable[TestCall]) -> Iterator[tuple[TestCall, Seen
         return noted
 
     direct = Direct({name: noting(name, right) for name, right in reference.functions().items()})
-    for test_call in known_responses:
+    for test_call in test_calls:
         calls.clear()
         direct.play(test_call)
         if calls:
             yield test_call, calls[0]
-
-
-def _matters(name: str, test_call: TestCall, seen: Seen) -> bool:
-    """Whether omitting an argument would change the result of a call."""
-    right = reference.functions()[test_call.target.function]
-    given = {key: seen[key] for key in inspect.signature(right).parameters}
-    result = _outcome(right, (), given | {name: factors.defaults(test_call.target.function)[name]})
-    if isinstance(result, Exception) or test_call.rules.error:
-        return isinstance(result, Exception) != bool(test_call.rules.error)
-    return not equal(test_call.expected, test_call.counted(result), test_call.allowed)
 
 
 def _outcome(right: Function, args: Any, kwargs: Any) -> Any:
@@ -138,29 +124,21 @@ def _returned(result: Any) -> Any:
 # State between calls
 
 
-def unseen(module: str, known_responses: Sequence[TestCall]) -> list[Spot]:
+def unseen(module: str, test_calls: Sequence[TestCall]) -> list[Spot]:
     """The programs with state that keep every criterion about it."""
-    return [spot for spot, numbers in showing(module, known_responses).items() if not numbers]
-
-
-def showing(module: str, known_responses: Sequence[TestCall]) -> dict[Spot, set[int]]:
-    """The numbers of the test calls at which each program with state loses a criterion about it."""
-    steps_by_spot = {}
+    found = []
     for function in factors.of_module(module):
-        graded = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
-        about = frozenset({f"{module}.purity"} & set(graded) or graded) - {f"{module}.dtype"}
+        graded = {c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible}
+        about = ({f"{module}.purity"} & graded or graded) - {f"{module}.dtype"}
         for name, wrong in with_memory(function).items():
-            steps_by_spot[function, name] = {
-                s.number for s in wrongly(known_responses, function, wrong) if s.criterion in about
-            }
-    return steps_by_spot
+            if not any(call.criterion in about for call in wrongly(test_calls, function, wrong)):
+                found.append((function, name))
+    return found
 
 
-def wrongly(known_responses: Sequence[TestCall], function: str, wrong: Function) -> list[TestCall]:
+def wrongly(test_calls: Sequence[TestCall], function: str, wrong: Function) -> list[TestCall]:
     """The failing test calls of the function if the fresh function `wrong` replaces it."""
-    own = with_needed(
-        known_responses, [test_call for test_call in known_responses if test_call.target.function == function]
-    )
+    own = with_needed(test_calls, [test_call for test_call in test_calls if test_call.target.function == function])
     call_results = compared(own, play({**reference.functions(), function: wrong}, own))
     return [call_result.test_call for call_result in call_results if call_result.failure is not None]
 
@@ -180,14 +158,13 @@ def with_memory(function: str) -> dict[str, Function]:
         ways["writes into its first array argument"] = _touching(right, np.ndarray, 0)
         ways["writes into its last array argument"] = _touching(right, np.ndarray, -1)
     if len(parameters) > 1:
-        ways["caches results by its first argument"] = _remembering(right, lambda given: _contents(given[:1]))
-        ways["caches results by all arguments except the first"] = _remembering(
-            right, lambda given: _contents(given[1:])
-        )
-    for kind, words in ((dict, "dict"), (list, "list")):
-        if f"{words}[" in kinds or (kind is list and "Any" in kinds):
-            ways[f"adds to its first {words} argument"] = _touching(right, kind, 0)
-            ways[f"adds to its last {words} argument"] = _touching(right, kind, -1)
+        first, others = (lambda given: _contents(given[:1])), (lambda given: _contents(given[1:]))
+        ways["caches results by its first argument"] = _remembering(right, first)
+        ways["caches results by all arguments except the first"] = _remembering(right, others)
+    for kind in (dict, list):
+        if f"{kind.__name__}[" in kinds or (kind is list and "Any" in kinds):
+            ways[f"adds to its first {kind.__name__} argument"] = _touching(right, kind, 0)
+            ways[f"adds to its last {kind.__name__} argument"] = _touching(right, kind, -1)
     return ways
 
 
@@ -206,12 +183,12 @@ def _remembering(right: Function, key: Function, handed_out: Function = copied) 
 
 
 def _in_one_array(right: Function) -> Function:
-    buffers: dict[Any, Any] = {}
+    buffers: dict[str, Any] = {}
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
         result = copied(right(*args, **kwargs))
-        buffer = buffers.setdefault(_shapes([result]), result)
-        for old, new in zip(_parts(buffer, np.ndarray), _parts(result, np.ndarray), strict=True):
+        buffer = buffers.setdefault(_shapes(result), result)
+        for old, new in zip(arrays(buffer), arrays(result), strict=True):
             np.copyto(old, new)
         return buffer if isinstance(buffer, np.ndarray | tuple) else result
 
@@ -223,7 +200,7 @@ def _touching(right: Function, kind: type, which: int) -> Function:
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
         result = copied(_outcome(right, args, kwargs))
-        if parts := _parts(_given(right, args, kwargs), kind)[1 if kind is list else 0 :]:
+        if parts := _parts(_given(right, args, kwargs), kind):
             value = parts[which]
             if isinstance(value, dict):
                 value["more"] = None
@@ -237,34 +214,28 @@ def _touching(right: Function, kind: type, which: int) -> Function:
     return wrong
 
 
-def _given(right: Function, args: Any, kwargs: Any) -> list[Any]:
+def _given(right: Function, args: Any, kwargs: Any) -> tuple[Any, ...]:
     bound = inspect.signature(right).bind(*args, **kwargs)
     bound.apply_defaults()
-    return list(bound.arguments.values())
+    return tuple(bound.arguments.values())
 
 
-def _shapes(value: Any) -> Any:
-    """The value with shapes in place of arrays, without functions."""
-    return _summary(value, lambda array: (array.shape, array.dtype.str), lambda function: None)
+def _shapes(value: Any) -> str:
+    """A key of the shapes of the arrays and the other values, without functions."""
+    return repr(mapped(lambda leaf: _array(leaf) or (None if callable(leaf) else leaf), value))
+
+
+def _contents(value: Any) -> str:
+    return repr(mapped(lambda leaf: (*_array(leaf), leaf.tobytes()) if _array(leaf) else leaf, value))
+
+
+def _array(leaf: Any) -> tuple[Any, ...]:
+    return (leaf.shape, leaf.dtype.str) if isinstance(leaf, np.ndarray) else ()
 
 
 def _objects(value: Any) -> Any:
-    """The arrays and containers of a value, by identity."""
+    """A key of the arrays and containers, by identity."""
     return tuple(id(part) if isinstance(part, np.ndarray | dict | list) else part for part in value)
-
-
-def _contents(value: Any) -> Any:
-    return _summary(value, lambda array: (array.shape, array.dtype.str, array.tobytes()), id)
-
-
-def _summary(value: Any, of_array: Function, of_function: Function) -> Any:
-    if isinstance(value, np.ndarray):
-        return of_array(value)
-    if isinstance(value, dict):
-        return tuple((key, _summary(part, of_array, of_function)) for key, part in value.items())
-    if isinstance(value, list | tuple):
-        return tuple(_summary(part, of_array, of_function) for part in value)
-    return of_function(value) if callable(value) else value
 
 
 def _parts(value: Any, kind: type) -> list[Any]:
@@ -278,16 +249,15 @@ def _parts(value: Any, kind: type) -> list[Any]:
 
 def reasons() -> dict[Spot, str]:
     """The accepted reason of each recorded gap; * in a name matches anything."""
-    call_result = recorded(RECORD).items()
-    return {(f, name): entry["why"] for f, entries in call_result for entry in entries for name in entry["spots"]}
+    known = recorded(RECORD).items()
+    return {(f, name): entry["why"] for f, entries in known for entry in entries for name in entry["spots"]}
 
 
-def run(modules: Iterable[str] = ()) -> dict[Spot, str]:
-    """Every gap of these modules, or of all, with its recorded reason, "" if there is none."""
+def run() -> dict[Spot, str]:
+    """Every gap, with its recorded reason, "" if there is none."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        names = list(modules) or rubrics.current().modules
-        spots = list(chain.from_iterable((*uncovered(m, calls_of(m)), *unseen(m, calls_of(m))) for m in names))
+        spots = [s for m in rubrics.current().modules for find in (uncovered, unseen) for s in find(m, calls_of(m))]
     excused = reasons()
     return {spot: next((why for pattern, why in excused.items() if _fits(spot, pattern)), "") for spot in spots}
 

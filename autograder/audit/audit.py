@@ -56,43 +56,60 @@ def problems(rows: Iterable[Row], only: Collection[str] = (), complete: bool = T
     return sentences + list(_missing(rows, only)) if complete else sentences
 
 
+COST = "the criterion it should cost"
+ALTHOUGH = {"hole": "although the function is missing", "nothing": "although it computes nothing"}
+
+
 def of_case(row: Row) -> Iterator[str]:
     """The problems in the grading of one case."""
     case, name = row.case, row.case.name
     if case.kind == "alternative":
-        yield from (f"the correct alternative {name} loses {criterion}" for criterion in row.lost)
-    elif case.kind == "hole":
-        yield from _of_hole(row)
-    elif case.kind == "nothing":
-        yield from _of_nothing(row)
+        name = f"the correct alternative {name}"
     elif not row.lost:
         yield f"{name} keeps full marks"
-    else:
-        kept = sorted(case.criteria - row.lost.keys())
-        yield from (f"{name} keeps {criterion}, the criterion it should cost" for criterion in kept)
-        for criterion, graded in row.lost.items():
-            if criterion not in case.criteria and not may_lose(case, graded):
-                yield f"{name} loses {criterion} as well ({graded.why})"
-        if case.kind != "pair":  # two misconceptions may give the results of a third, see pairs.py
-            yield from _names(row)
+        return
+    yield from (
+        f"{name} keeps {criterion}, {ALTHOUGH.get(case.kind, COST)}"
+        for criterion in sorted(_due(case) - row.lost.keys())
+    )
+    for criterion, graded in row.lost.items():
+        if not may_lose(case, graded):
+            yield f"{name} loses {criterion} as well ({graded.why})"
+    if case.kind == "mistake":  # two misconceptions may give the results of a third, see pairs.py
+        yield from _names(row)
+    for criterion, function in row.absent.items() if case.kind == "hole" else ():
+        if function not in ("", case.function):
+            yield f"{name}: {criterion} reports {function} as missing or not written"
+    for criterion, causes in row.causes.items() if case.kind == "nothing" else ():
+        others = [module for module in causes if module != case.module]
+        yield from (f"{name}: {criterion} reports that {module}.py earns nothing" for module in others)
 
 
-def _of_hole(row: Row) -> Iterator[str]:
-    name = row.case.name
-    for criterion in rubrics.current().of(row.case.module):
-        graded, of_form = row.case.function in criterion.grades, criterion.looks_at == "form"
-        if criterion.id not in row.lost:
-            if graded and not of_form:
-                yield f"{name} keeps {criterion.id}, although the function is missing"
-            continue
-        if not graded:
-            yield f"{name} loses {criterion.id}, which does not test it"
-        if of_form and row.lost[criterion.id].why != "too little":
-            yield f"{name} loses {criterion.id} as well ({row.lost[criterion.id].why})"
-    yield from (f"{name} loses {lost}" for lost in row.lost if lost.partition(".")[0] != row.case.module)
-    for criterion_id, function in row.absent.items():
-        if function not in ("", row.case.function):
-            yield f"{name}: {criterion_id} reports {function} as missing or not written"
+def _due(case: Case) -> frozenset[str]:
+    """The criteria that a case must lose.
+
+    A criterion of form requires half of its functions: it may be earned if only one of them is missing or computes nothing.
+    """
+    if case.kind not in ("hole", "nothing"):
+        return case.criteria
+    criteria, function = rubrics.current().of(case.module), case.function
+    return frozenset(c.id for c in criteria if not function or (function in c.grades and c.looks_at != "form"))
+
+
+def may_lose(case: Case, graded: CriterionScore) -> bool:
+    """Whether a case may lose a criterion; misconceptions also one that counts all results."""
+    criterion = graded.criterion
+    if case.kind == "nothing":
+        return True
+    if case.kind == "hole":
+        return case.function in criterion.grades and (criterion.looks_at != "form" or hides(graded))
+    counts_all = criterion.looks_at == "examples" or hides(graded)
+    return criterion.id in case.criteria or (criterion.module == case.module and counts_all)
+
+
+def hides(graded: CriterionScore) -> bool:
+    """Whether a criterion of form is lost because too little is right."""
+    return not graded.passed and graded.why == "too little"
 
 
 def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
@@ -104,29 +121,6 @@ def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
     for name, costs in lost.items():
         if len(costs) > 1:
             yield f"{name}: unimplemented versions cost {len(costs)} different sets of criteria"
-
-
-def _of_nothing(row: Row) -> Iterator[str]:
-    """A criterion of form requires half of its functions: it is earned if only one of them computes nothing."""
-    for criterion in rubrics.current().of(row.case.module):
-        function = row.case.function
-        graded = not function or (function in criterion.grades and criterion.looks_at != "form")
-        if graded and criterion.id not in row.lost:
-            yield f"{row.case.name} keeps {criterion.id}, although it computes nothing"
-    for name, causes in row.causes.items():
-        others = [module for module in causes if module != row.case.module]
-        yield from (f"{row.case.name}: {name} reports that {module}.py earns nothing" for module in others)
-
-
-def may_lose(case: Case, graded: CriterionScore) -> bool:
-    """Whether misconceptions may lose a criterion that they do not belong to: one that counts all results."""
-    criterion = graded.criterion
-    return criterion.module == case.module and (criterion.looks_at == "examples" or hides(graded))
-
-
-def hides(graded: CriterionScore) -> bool:
-    """Whether a criterion of form is lost because too little is right."""
-    return not graded.passed and graded.why == "too little"
 
 
 def _names(row: Row) -> Iterator[str]:

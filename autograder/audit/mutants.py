@@ -6,13 +6,11 @@ In addition to the usual changes (another operator, another constant) these are 
 A mutant is killed when a call of any criterion fails, whatever it costs. A survivor must be equivalent, that is, still right
 by the contract; equivalent_mutants.yaml says why, one line each, and nothing else may survive.
 
-Why our own, on `ast`: cosmic-ray writes each mutant over the module and starts a test command for it; mutmut builds a package
-with all mutants, and forks its own pytest. Here a mutant is a case like any other, run in the sandbox of a warm grader, since
-some never end or request too much memory. Neither tool makes the mistakes of array code.
+cosmic-ray and mutmut start a test command for each mutant and make no mistakes of array code. Here a mutant is a case like any
+other, run in the sandbox of a warm grader, since some never end or request too much memory.
 """
 
 import ast
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -24,6 +22,7 @@ from autograder.grading.grader import Grader
 from autograder.grading.runner import Runner
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
+from autograder.homework.library import is_python
 
 RECORD = "equivalent_mutants.yaml"  # in the folder of the suites
 Killed = tuple[Case, frozenset[int]]  # a mutant and the numbers of its failing test calls; none for a survivor
@@ -95,10 +94,14 @@ def of_text(module: str, text: str) -> Iterator[Case]:
         graded = rubrics.current().modules[module].functions
         if not isinstance(function, ast.FunctionDef) or function.name not in graded or function.decorator_list:
             continue
-        undress(function)
+        if ast.get_docstring(function) is not None:
+            del function.body[0]
+        function.returns = None
+        for argument in function.args.args:
+            argument.annotation = None
         right = ast.unparse(function)
         for wrong in _changed(function):
-            if wrong != right and _is_python(wrong):
+            if wrong != right and is_python(wrong):
                 name = named(function.name, *_differing(right, wrong))
                 yield Case("mutant", name, module, function.name, text=f"{text}\n\n{wrong}")
 
@@ -106,15 +109,6 @@ def of_text(module: str, text: str) -> Iterator[Case]:
 def named(function: str, before: str, after: str) -> str:
     """The name of a mutant, which depends only on the lines it changes; several lines are joined by "; "."""
     return f"{function}: {before}  ->  {after}"
-
-
-def undress(function: ast.FunctionDef) -> None:
-    """Remove the docstring and the annotations."""
-    if ast.get_docstring(function) is not None:
-        del function.body[0]
-    function.returns = None
-    for argument in function.args.args:
-        argument.annotation = None
 
 
 def _changed(function: ast.FunctionDef) -> Iterator[str]:
@@ -138,15 +132,6 @@ def _sites(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
                 yield container, key, part
                 if not (isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant)):  # a negative number
                     yield from _sites(part)
-
-
-def _is_python(source: str) -> bool:
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            compile(source, "<mutant>", "exec")
-    except SyntaxError:
-        return False
-    return True
 
 
 def _differing(right: str, wrong: str) -> tuple[str, str]:

@@ -57,7 +57,7 @@ def compared(grader: InProcess, row: Row) -> PairVerdict:
     """The result for a pair. It may lose more than the criteria of its misconceptions only if they hide something."""
     case, criteria = row.case, rubrics.current().criteria
     missing = tuple(sorted(case.criteria - row.lost.keys()))
-    more = tuple(name for name, lost in row.lost.items() if name not in case.criteria and not may_lose(case, lost))
+    more = tuple(name for name, lost in row.lost.items() if not may_lose(case, lost))
     if not missing and not more:
         return PairVerdict(row, "both")
     known = grader.diagnoser.known_responses(case.module, case.function)

@@ -25,23 +25,26 @@ Values = Mapping[str, Condition | tuple[Condition, ...]]  # several conditions m
 class Factor:
     """One property in which the calls of a function may differ.
 
-    `about` are the short names of the criteria that it concerns. `values` maps the words for each value to its condition: a
-    function of arguments, by name, and optionally of `result`, the reference's result. Several values may be true of one
-    call; a call that raises has no result, so no condition on the result is true.
+    `about` are the short names of the criteria that it concerns, separated by spaces. `values` maps the words for each value to
+    its condition: a function of arguments, by name, and optionally of `result`, the reference's result. Several values may be
+    true of one call; a call that raises has no result, so no condition on the result is true.
     """
 
     name: str
-    about: tuple[str, ...]
+    about: str
     values: Values
 
 
-@dataclass(frozen=True)
 class Inputs:
     """The factors of one function, and the pairs of them that interact; no valid call combines a pair of values in `never`."""
 
-    factors: tuple[Factor, ...]
-    pairs: tuple[tuple[str, str], ...]
-    never: frozenset[frozenset[str]]
+    def __init__(
+        self, *factors: Factor, pairs: tuple[tuple[str, str], ...] = (), never: tuple[tuple[str, str], ...] = ()
+    ):
+        self.factors, self.pairs, self.never = factors, pairs, frozenset(map(frozenset, never))
+
+
+factor, inputs = Factor, Inputs  # in the tables
 
 
 @dataclass(frozen=True)
@@ -71,18 +74,6 @@ def _holds(condition: Condition, values: Mapping[str, Any]) -> bool:
     except Exception as error:
         error.add_note(f"in {condition} of {parameters(condition)}")
         raise
-
-
-def factor(name: str, about: str, values: Values) -> Factor:
-    """A factor; `about` are names of criteria, separated by spaces."""
-    return Factor(name, tuple(about.split()), values)
-
-
-def inputs(
-    *factors: Factor, pairs: tuple[tuple[str, str], ...] = (), never: tuple[tuple[str, str], ...] = ()
-) -> Inputs:
-    """The factors of one function, the names of those that interact, and the impossible pairs of values."""
-    return Inputs(factors, pairs, frozenset(map(frozenset, never)))
 
 
 @cache
@@ -122,7 +113,7 @@ def classes(module: str) -> Iterator[InputClass]:
 def _input_class(module: str, function: str, values: tuple[tuple[Factor, str], ...]) -> InputClass:
     conditions = [condition for factor, value in values for condition in parts(factor.values[value])]
     uses = [name for name, default in defaults(function).items() if any(_uses(c, name, default) for c in conditions)]
-    about = frozenset(f"{module}.{criterion}" for factor, _ in values for criterion in factor.about)
+    about = frozenset(f"{module}.{criterion}" for factor, _ in values for criterion in factor.about.split())
     name = " and ".join(f"{factor.name}: {value}" for factor, value in values)
     return InputClass(function, name, about, tuple(conditions), tuple(uses))
 

@@ -21,6 +21,7 @@ import inspect
 import re
 import textwrap
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -159,38 +160,20 @@ class Written:
         self.misconceptions: list[Misconception] = []
         self.examples: list[Call] = []  # as EXAMPLES of the file has them
 
-    def wrong(
-        self,
-        name: str,
-        criterion: str | tuple[str, ...],
-        *edits: Mapping[str, str],
-        does: str = "",
-        right: str = "",
-        read: str = "",
-        memory: bool = False,
-        inexact: bool = False,
-    ) -> None:
+    def wrong(self, name: str, criterion: str | tuple[str, ...], *edits: Mapping[str, str], **about: Any) -> None:
         """Add a misconception that edits the source: each key of `edits` occurs in it, and becomes its value everywhere.
 
-        The other arguments are those of Misconception. Several edits are variants, which give different results for some arguments.
-        `criterion` is the name of a criterion of this module that grades the function. `changes_<argument>` and
-        `float64_result` are side effects and dtypes, whose sentences are built in.
+        `about` is `does`, `right`, `read`, `memory` and `inexact` of Misconception. Several edits are variants, which give
+        different results for some arguments. `criterion` is the name of a criterion of this module that grades the function.
+        `changes_<argument>` and `float64_result` are side effects and dtypes, whose sentences are built in.
         """
         if any(misconception.name == name for misconception in self.misconceptions):
             raise self._error(name, "there is already a misconception with this name")
         for changed in edits:
-            variant = {"edits": tuple(changed.items()), "memory": memory, "inexact": inexact}
-            self._add(name, criterion, (does, right, read), **variant)
+            self._add(name, criterion, edits=tuple(changed.items()), **about)
 
     def instead(
-        self,
-        name: str,
-        criterion: str | tuple[str, ...],
-        *,
-        does: str = "",
-        right: str = "",
-        read: str = "",
-        memory: bool = False,
+        self, name: str, criterion: str | tuple[str, ...], **about: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Add a misconception that does not fit into edits: the decorated function `<function>__<name>` replaces this one."""
 
@@ -198,15 +181,23 @@ class Written:
             if body.__name__ != f"{self.function}__{name}":
                 raise self._error(name, f"call the function {self.function}__{name}, not {body.__name__}")
             text = text_of(body).replace(f"def {body.__name__}(", f"def {self.function}(", 1)
-            self._add(name, criterion, (does, right, read), whole=text, memory=memory)
+            self._add(name, criterion, whole=text, **about)
             return body
 
         return add
 
     def _add(
-        self, name: str, criterion: str | tuple[str, ...], sentences: tuple[str, str, str], **settings: Any
+        self,
+        name: str,
+        criterion: str | tuple[str, ...],
+        *,
+        does: str = "",
+        right: str = "",
+        read: str = "",
+        **settings: Any,
     ) -> None:
-        does, right, read = sentences if any(sentences[:2]) else of_form(name, self.function)
+        if not does and not right:
+            does, right, read = of_form(name, self.function)
         names = (criterion,) if isinstance(criterion, str) else criterion
         criteria = tuple(f"{self.module}.{name}" for name in names)
         read = read or f"the docstring of `{self.function}`"
@@ -355,7 +346,8 @@ def compiled(text: str, name: str) -> CodeType:
 
 def is_python(text: str) -> bool:
     try:
-        compile(text, "<text>", "exec")
+        with warnings.catch_warnings(action="ignore"):
+            compile(text, "<text>", "exec")
     except SyntaxError:
         return False
     return True

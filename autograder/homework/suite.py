@@ -29,12 +29,7 @@ def worked_examples(check: Any, module: str) -> None:
     for name in rubric.current().modules[module].functions:
         examples = doctest.DocTestParser().get_examples(reference.functions()[name].__doc__ or "")
         source, file = "".join(example.source for example in examples), f"<examples of {name}>"
-        linecache.cache[file] = (
-            len(source),
-            None,
-            source.splitlines(True),
-            file,
-        )  # students see its functions
+        linecache.cache[file] = (len(source), None, source.splitlines(True), file)  # students see its functions
         names = {**vars(reference.modules()[module]), name: getattr(check.within(PRINTED), name)}
         exec(compile(source, file, "exec"), names)  # noqa: S102 - our own docstrings
 

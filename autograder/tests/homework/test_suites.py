@@ -13,6 +13,7 @@ from autograder.grading import plan as scripts
 from autograder.grading.call_results import TestCall
 from autograder.homework import reference
 from autograder.homework.rubric import current
+from autograder.values.tree import arrays
 
 MODULES = [name for name in current().modules if name != "concept_check"]
 OF_INTEGERS = {"tokens", "lengths"}
@@ -34,13 +35,6 @@ def every_call(plan: scripts.Plan) -> Iterator[tuple[str, dict[str, Any]]]:
 def arguments(test_call: TestCall) -> dict[str, Any]:
     function = reference.functions()[test_call.target.function]
     return inspect.signature(function).bind(*test_call.args, **test_call.kwargs).arguments
-
-
-def arrays(value: Any) -> list["np.ndarray"]:
-    if isinstance(value, np.ndarray):
-        return [value]
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [array for part in parts for array in arrays(part)]
 
 
 def test_integers_come_only_where_the_contract_names_them(plan: scripts.Plan) -> None:
@@ -124,13 +118,10 @@ def docstring_calls(module: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal arguments; of functions nothing is compared but that they are functions."""
-    if callable(one):
-        return callable(other)
+    """Equal arguments, of one type; functions are not compared."""
     if isinstance(one, np.ndarray):
         return isinstance(other, np.ndarray) and one.dtype == other.dtype and np.array_equal(one, other)
-    if isinstance(one, dict):
-        return isinstance(other, dict) and one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other)
+    if isinstance(one, dict | list | tuple):
+        keys = one.keys() if isinstance(one, dict) else range(len(one))
+        return len(one) == len(other) and all(same(one[key], other[key]) for key in keys)
+    return (callable(one) and callable(other)) or bool(one == other)

@@ -81,13 +81,7 @@ RULES: Mapping[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Subject:
-    """One submission: the references, with one module in another version; all of a style if `module` is ""."""
-
-    name: str
-    module: str
-    files: Mapping[str, bytes]
+Subject = tuple[Submission, str]  # a submission, and the module in which it differs from a style; "": grade all of it
 
 
 @dataclass(frozen=True)
@@ -118,17 +112,17 @@ def subjects(folders: Sequence[Path] = (), each: int = MUTANTS) -> list[Subject]
         references.files(),
         [name for name in rubrics.current().modules if rubrics.current().explains(name)],
     )
-    styles = [Subject(case.name, "", cases.submission(case).files) for case in cases.alternatives()]
+    styles = [cases.submission(case) for case in cases.alternatives()]
     made = [
-        Subject(f"{style.name}: {mutant.name}", module, {**style.files, f"{module}.py": mutant.text.encode()})
+        (Submission(f"{style.name}: {mutant.name}", style.files | {f"{module}.py": mutant.text.encode()}), module)
         for style in styles
         for module in modules
         if style.files[f"{module}.py"] != right[f"{module}.py"]
         for mutant in mutants.of_text(module, style.files[f"{module}.py"].decode())
     ]
     given = [path for folder in folders for path in sorted(folder.rglob("*.py")) if path.parent.name in modules]
-    own = [Subject(str(p), p.parent.name, right | {f"{p.parent.name}.py": p.read_bytes()}) for p in given]
-    return [*styles, *(made[len(made) * n // each] for n in range(each) if made), *own]
+    own = [(Submission(str(p), right | {f"{p.parent.name}.py": p.read_bytes()}), p.parent.name) for p in given]
+    return [*((style, "") for style in styles), *(made[len(made) * n // each] for n in range(each) if made), *own]
 
 
 def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None) -> Iterator[Effect]:
@@ -137,7 +131,7 @@ def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None
     outcomes = iter(cases.each(_graded, items, jobs, sandbox=True))
     before = [next(outcomes) for _ in chosen]
     for rule in rules:
-        both = [(subject.name, old, next(outcomes)) for subject, old in zip(chosen, before, strict=True)]
+        both = [(one.name, old, next(outcomes)) for (one, _), old in zip(chosen, before, strict=True)]
         yield Effect(
             rule,
             more=tuple(name for name, old, new in both if new.points < old.points),
@@ -158,12 +152,10 @@ def lines(effects: Iterable[Effect], number: int) -> Iterator[str]:
 
 
 def _graded(grader: Grader, item: tuple[str, Subject]) -> Outcome:
-    rule, subject = item
+    rule, (submission, module) = item
     began = time.process_time()
     with without(rule):
-        result = grader.grade(
-            Submission(subject.name, dict(subject.files)), (subject.module,) if subject.module else ()
-        )
+        result = grader.grade(submission, (module,) if module else ())
         said = {graded.criterion.id: messages.message(graded, result) for graded in result.graded}
     lost = [graded for graded in result.graded if not graded.passed]
     names = {g.criterion.id: tuple(m.id for m in (*g.misconceptions, *g.undecided)) for g in lost}

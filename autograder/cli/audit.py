@@ -105,14 +105,15 @@ def named(names: str, only_modules: bool = False) -> list[str]:
 
 
 def _pairs(only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None) -> None:
-    from autograder.audit import cases, pairs
+    from autograder.audit import audit as audits
+    from autograder.audit import cases
 
     chosen = list(cases.pairs(only))
-    verdicts = list(_progress(pairs.run(chosen, jobs), len(chosen)))
+    verdicts = list(_progress(audits.run_pairs(chosen, jobs), len(chosen)))
     _rows([verdict.row for verdict in verdicts], file, before)
-    for line in pairs.lines(verdicts):
+    for line in audits.pair_lines(verdicts):
         click.echo(line)
-    _end(pairs.problems(verdicts))
+    _end(audits.pair_problems(verdicts))
 
 
 def _everything(

@@ -213,3 +213,37 @@ def test_a_sample_is_the_same_each_time_and_has_some_of_every_function() -> None
     chosen = sample(every, 3)
     assert chosen == sample(every, 3)
     assert [case.function for case in chosen] == [f for f in current().modules["layernorm"].functions for _ in range(3)]
+
+
+# The tables on the console
+
+ROW = made(
+    WRONG,
+    graded("layernorm.statistics", "mistake", "sample_variance"),
+    graded("layernorm.example", "mistake", "sample_variance"),
+    graded("layernorm.affine", "elsewhere", "sample_variance"),
+    graded("layernorm.purity", "too little"),
+    graded("layernorm.rms", "unexplained"),
+)
+
+
+def test_marks() -> None:
+    criteria = ("statistics", "example", "affine", "purity", "rms", "stability")
+    assert [audit.mark(ROW, f"layernorm.{name}") for name in criteria] == ["N", "E", "+", "H", "x", "-"]
+
+
+def test_a_sentence_that_is_shared_has_its_letter() -> None:
+    alike = graded("layernorm.statistics", "mistake", undecided=("sample_variance", "sample_variance"))
+    other = graded("layernorm.statistics", "mistake", undecided=("sample_variance", "no_root"))
+    assert [audit.mark(made(WRONG, one), "layernorm.statistics") for one in (alike, other)] == ["S", "x"]
+
+
+def test_console_explains_its_letters() -> None:
+    undecided = made(WRONG, graded("layernorm.statistics", "mistake", undecided=("sample_variance", "no_root")))
+    said = "\n".join(audit.table_lines([ROW, undecided, made(ALTERNATIVE)]))
+    for letter, what in audit.MEANS.items():
+        assert f"  {letter}  {what}" in said
+    assert "\nlayernorm: misconceptions\n" in said
+    assert "layer_norm.sample_variance: layer_norm.no_root" in said
+    assert "loops: nothing lost" in said
+    assert "1 of 2 misconceptions are named correctly." in said

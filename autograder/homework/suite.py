@@ -18,11 +18,6 @@ criterion = pytest.mark.criterion
 # The four decimals of the docstrings do not show smaller errors: a passing doctest earns the worked examples.
 PRINTED = 1e-4
 
-__all__ = [
-    "by_columns", "copied", "criterion", "leaves_no_trace", "masked_tokens", "random_mask", "single", "turned", "varied",
-    "worked_examples",
-]  # fmt: skip
-
 
 def worked_examples(check: Any, module: str) -> None:
     """Make the calls of the examples in the docstrings of a module."""

@@ -145,48 +145,26 @@ def _differing(right: str, wrong: str) -> tuple[str, str]:
 
 # The changes
 
-ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.Add: (ast.Sub, ast.Mult),
-    ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Div, ast.Add),
-    ast.Div: (ast.Mult, ast.Sub),
-    ast.FloorDiv: (ast.Div, ast.Mult),
-    ast.Mod: (ast.FloorDiv,),
-    ast.Pow: (ast.Mult, ast.Div),
-    ast.MatMult: (ast.Mult,),
-    ast.BitOr: (ast.BitAnd, ast.BitXor),
-}
+
+def _operator(symbol: str) -> type[Any]:
+    """The class of an operator in a syntax tree."""
+    node: Any = ast.parse(f"left {symbol} right", mode="eval").body
+    return type(node.op if isinstance(node, ast.BinOp) else node.ops[0])
+
+
+OTHERS = {
+    "+": "-, *", "-": "+", "*": "/, +", "/": "*, -", "//": "/, *", "%": "//", "**": "*, /", "@": "*", "|": "&, ^",
+    "<": "<=, >", "<=": "<, >=", ">": ">=, <", ">=": ">, <=", "==": "!=, >=, <=", "!=": "==, >, <",
+    "in": "not in", "not in": "in", "is": "is not", "is not": "is",
+}  # fmt: skip
+OPERATORS = {_operator(symbol): [_operator(other) for other in others.split(", ")] for symbol, others in OTHERS.items()}
 COMMUTATIVE = (ast.Add, ast.Mult, ast.BitOr)
-COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.Gt),
-    ast.LtE: (ast.Lt, ast.GtE),
-    ast.Gt: (ast.GtE, ast.Lt),
-    ast.GtE: (ast.Gt, ast.LtE),
-    ast.Eq: (ast.NotEq, ast.GtE, ast.LtE),
-    ast.NotEq: (ast.Eq, ast.Gt, ast.Lt),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-}
 # Names that are easily confused.
 ALIKE = (
-    ("mean", "sum", "max", "min"),
-    ("var", "std"),
-    ("sin", "cos"),
-    ("tril", "triu"),
-    ("maximum", "minimum"),
-    ("any", "all"),
-    ("ones", "zeros", "eye"),
-    ("exp", "log", "expm1"),
-    ("log", "log1p", "log2"),
-    ("sqrt", "square"),
-    ("argmax", "argmin"),
-    ("float64", "float32"),
-    ("int64", "float64"),
-    ("bool", "float"),
-    ("pre_norm_block", "post_norm_block"),
-)
+    "mean sum max min", "var std", "sin cos", "tril triu", "maximum minimum", "any all", "ones zeros eye", "exp log expm1",
+    "log log1p log2", "sqrt square", "argmax argmin", "float64 float32", "int64 float64", "bool float",
+    "pre_norm_block post_norm_block",
+)  # fmt: skip
 
 
 class Changes:
@@ -247,7 +225,7 @@ def _statement(node: ast.stmt) -> Iterable[ast.AST]:
             operand = sides.get(ast.unparse(target))
             return [ast.Pass(), *([ast.AugAssign(target, op, operand)] if operand else [])]  # type: ignore[arg-type]
         case ast.AugAssign(target=target, op=op, value=value):
-            others = [ast.AugAssign(target, operator(), value) for operator in ARITHMETIC.get(type(op), ())]
+            others = [ast.AugAssign(target, operator(), value) for operator in OPERATORS.get(type(op), ())]
             return [ast.Pass(), ast.Assign([target], value), *others]
         case ast.Break():
             return [ast.Pass(), ast.Continue()]
@@ -259,7 +237,7 @@ def _statement(node: ast.stmt) -> Iterable[ast.AST]:
 def _expression(node: ast.expr) -> Iterable[ast.AST]:
     match node:
         case ast.BinOp(left=left, op=op, right=right):
-            others = [ast.BinOp(left, operator(), right) for operator in ARITHMETIC.get(type(op), ())]
+            others = [ast.BinOp(left, operator(), right) for operator in OPERATORS.get(type(op), ())]
             swapped = [] if isinstance(op, COMMUTATIVE) else [ast.BinOp(right, op, left)]
             return [*others, left, right, *swapped]
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
@@ -271,7 +249,7 @@ def _expression(node: ast.expr) -> Iterable[ast.AST]:
             return [ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values), *values]
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             is_text = isinstance(right, ast.Constant) and isinstance(right.value, str)
-            operators = COMPARISONS[type(op)][: 1 if is_text else None]  # texts are not ordered
+            operators = OPERATORS[type(op)][: 1 if is_text else None]  # texts are not ordered
             return [ast.Compare(left, [operator()], [right]) for operator in operators]
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return [body, orelse, ast.IfExp(test, orelse, body)]
@@ -291,7 +269,7 @@ def _expression(node: ast.expr) -> Iterable[ast.AST]:
 
 
 def _alike(name: str) -> list[str]:
-    return [similar for names in ALIKE if name in names for similar in names if similar != name]
+    return [similar for names in map(str.split, ALIKE) if name in names for similar in names if similar != name]
 
 
 def _swapped(parts: list[Any]) -> list[list[Any]]:

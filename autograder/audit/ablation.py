@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from autograder.audit import cases, mutants
-from autograder.feedback import messages, other_arguments
+from autograder.feedback import messages, observations
 from autograder.grading import probes
 from autograder.grading.grader import Grader
 from autograder.homework import reference as references
@@ -76,7 +76,7 @@ RULES: Mapping[str, Any] = {
     "grading.diagnosis:computes_nothing": _constant(False),
     "grading.scoring:_Scoring._is_charged_nowhere": _constant(False),
     "feedback.observations:dependence": _constant(""),
-    "feedback.other_arguments:others": _constant(()),
+    "feedback.observations:others": _constant(()),
     "feedback.messages:Message.fails_otherwise": property(_constant(None)),
 }
 
@@ -182,7 +182,7 @@ def without(rule: str) -> Iterator[None]:
     _forget()
 
 
-_caches = (probes.probes_of, other_arguments.others, other_arguments.right_for)
+_caches = (probes.probes_of, observations.others, observations.right_for)
 
 
 def _forget() -> None:

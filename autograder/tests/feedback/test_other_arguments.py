@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.other_arguments import others
+from autograder.feedback.observations import others
 from autograder.homework import reference
 from autograder.tests.making import a_test_call
 from autograder.values.compare import equal

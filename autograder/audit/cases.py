@@ -16,7 +16,6 @@ from types import ModuleType
 from typing import Any, Literal, TypeVar
 
 import pytest
-import yaml
 
 from autograder.feedback import messages
 from autograder.feedback.sentences import lacking
@@ -157,12 +156,6 @@ def pairs(only: Collection[str] = ()) -> Iterator[Case]:
                 case = Case("pair", " + ".join(m.id for m in both), module, function, both)
                 if case.is_one_of(only) and library.made(module, function, both) is not None:
                     yield case
-
-
-def recorded(name: str) -> dict[str, list[dict[str, Any]]]:
-    """The accepted exceptions in a file next to the suites, by function; none without such a file."""
-    path = kit.suites() / name
-    return (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
 
 
 # Grading

@@ -16,15 +16,16 @@ from itertools import pairwise
 from typing import Any
 
 import click
+import yaml
 
-from autograder.audit.cases import Case, each, recorded, submission
+from autograder.audit.cases import Case, each, submission
 from autograder.grading.grader import Grader
 from autograder.grading.runner import Runner
+from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import is_python
 
-RECORD = "equivalent_mutants.yaml"  # in the folder of the suites
 Killed = tuple[Case, frozenset[int]]  # a mutant and the numbers of its failing test calls; none for a survivor
 
 
@@ -46,9 +47,10 @@ def _grade(grader: Grader, mutant: Case) -> Killed:
 
 
 def equivalent() -> dict[str, str]:
-    """Why each recorded mutant is equivalent, by name."""
-    reasons = {}
-    for function, entries in recorded(RECORD).items():
+    """Why each mutant in equivalent_mutants.yaml is equivalent, by name; none without this file."""
+    path, reasons = kit.suites() / "equivalent_mutants.yaml", {}
+    known = (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
+    for function, entries in known.items():
         for entry in entries:
             changed = entry["after"] if isinstance(entry["after"], list) else [entry["after"]]
             reasons.update({named(function, entry["before"], after): entry["why"] for after in changed})

@@ -20,11 +20,6 @@ from autograder.sandbox.budget import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
-LooksAt = Literal["values", "form", "examples"]
-ChargeRule = Literal["mistakes", "criteria"]
-Counts = Literal["dropped", "full"]
-Uploads = Literal["last", "best", "last_on_time"]
-Missing = Literal["empty", "zero"]
 INTEGRATION = "integration"
 TESTS, TESTS_FILE = "tests", "test_decoder_parts.py"  # the optional tests that students write, and their file
 
@@ -61,14 +56,12 @@ class Criterion(BaseModel, extra="forbid", frozen=True):
     points: float = Field(gt=0)
     about: str = Field(min_length=3)
     grades: tuple[str, ...] = ()
-    looks_at: LooksAt = "values"
-    credit: Literal["all", "share"] = Field(
-        default="all", description="all or nothing, or the share of its tests that pass"
-    )
+    looks_at: Literal["values", "form", "examples"] = "values"
+    credit: Literal["all", "share"] = "all"  # or nothing; or the share of its tests that pass
     visibility: Visibility = Field(default=None)  # type: ignore[arg-type]
     feedback: Feedback = Field(default=None)  # type: ignore[arg-type]
-    counts: Counts | None = Field(default=None, description="dropped for everybody, or given to everybody")
-    why: str = Field(default="", description="the reason for counts, shown to students")
+    counts: Literal["dropped", "full"] | None = None  # dropped for everybody, or given to everybody
+    why: str = ""  # the reason for counts, shown to students
 
     @property
     def visible(self) -> bool:
@@ -107,7 +100,7 @@ class LatePolicy(BaseModel, extra="forbid", frozen=True):
     grace_minutes: float = Field(default=0, ge=0)
     points_a_day: float = Field(default=0, ge=0)
     percent_a_day: float = Field(default=0, ge=0, le=100)
-    floor_percent: float = Field(default=0, ge=0, le=100, description="percentage of the raw score that always remains")
+    floor_percent: float = Field(default=0, ge=0, le=100)  # of the raw score, which always remain
 
 
 class Rubric(BaseModel):
@@ -120,20 +113,16 @@ class Rubric(BaseModel):
     points: float = Field(gt=0)
     visibility: Visibility = "after_published"
     feedback: Feedback = "full"
-    charge: ChargeRule = "mistakes"
+    charge: Literal["mistakes", "criteria"] = "mistakes"
     due: Annotated[AwareDatetime | None, BeforeValidator(_no_number)] = None
     late: LatePolicy | None = None
-    uploads: Uploads = Field(default="last", description="which of several uploads of one student counts")
-    missing: Missing = Field(default="empty", description="the score of a student in the roster without a submission")
-    agents_file: bool = Field(
-        default=True,
-        strict=True,
-        description="whether students get AGENTS.md, which tells coding assistants how to help",
-    )
+    uploads: Literal["last", "best", "last_on_time"] = "last"  # which of several uploads of one student counts
+    missing: Literal["empty", "zero"] = "empty"  # the score of a student in the roster without a submission
+    agents_file: bool = Field(default=True, strict=True)  # whether students get AGENTS.md, for coding assistants
     limits: Limits = Limits()
     modules: dict[str, Module] = Field(min_length=1)
     integration: Group | None = None
-    tests: Group | None = Field(default=None, description="optional: students also write tests")
+    tests: Group | None = None
     _path: Path = PrivateAttr(Path("rubric.yaml"))
     _tree: Any = PrivateAttr(None)
 

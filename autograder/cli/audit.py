@@ -63,7 +63,6 @@ def audit(
     from autograder.audit import ablation, cases
     from autograder.audit import audit as audits
     from autograder.audit import mutants as machine
-    from autograder.audit import pairs as combinations
     from autograder.audit import public as home
     from autograder.gradebook import pool
     from autograder.homework.rubric import current
@@ -88,16 +87,16 @@ def audit(
         return
     if pairs:
         combined = list(cases.pairs(chosen))
-        verdicts = list(_progress(combinations.run(combined, jobs), len(combined)))
+        verdicts = list(_progress(audits.run_pairs(combined, jobs), len(combined)))
         _write_or_compare([verdict.row for verdict in verdicts], rows, before)
-        _print(combinations.lines(verdicts))
-        problems = combinations.problems(verdicts)
+        _print(audits.pair_lines(verdicts))
+        problems = audits.pair_problems(verdicts)
     else:
         every = cases.cases(chosen)
         found = list(_progress(audits.run(every, jobs), len(every)))
         _write_or_compare(found, rows, before)
         whole = [name for name in chosen if name in current().modules]
-        _print([*audits.table_lines(found), *map(cases.containing, whole)])
+        _print([*audits.table_lines(found), *map(audits.containing, whole)])
         problems = audits.problems(found, whole, complete=len(whole) == len(chosen))
         has_right = any(case.kind == "alternative" for case in every)
         spread = audits.margins(found) if has_right else {}  # without right solutions there is no spread

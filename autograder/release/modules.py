@@ -56,7 +56,7 @@ def add(name: str) -> list[Path]:
     last = list(current.modules)[-1]
     text = kit.rubric_file().read_text(encoding="utf-8")
     lines = _with_points(text, current.points + drafts.POINTS).splitlines(keepends=True)
-    lines.insert(rubrics.line_of(yaml.compose(text), ("modules", last)) - 1, Template(drafts.ENTRY).substitute(values))
+    lines.insert(rubrics.line_of(yaml.compose(text), f"modules.{last}") - 1, Template(drafts.ENTRY).substitute(values))
     texts[kit.rubric_file()] = "".join(lines)
     path = kit.solutions() / kit.notebook()
     notebook = json.loads(path.read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ A file is what a student would upload as layernorm.py. Constants in it say other
     SILENT                  what a student is shown does not depend on the hidden inputs at all
     FORBIDDEN, LONGEST      texts that no message may contain, and the longest that a message may be
     EXTRA, EXTRA_REFERENCE  files uploaded beside it
-Where an attack notices that it has succeeded, it raises an error that says SUCCEEDED.
+Functions of its module that it leaves out return their first argument. Where an attack notices that it has succeeded, it raises an error that says SUCCEEDED.
 """
 
 import ast
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.homework import kit
+from autograder.homework import kit, rubric
 
 FOLDER = Path(__file__).parent
 GROUPS = ("forging", "stealing", "exhausting", "disturbing")
@@ -56,6 +56,9 @@ def _read(path: Path) -> Attack:
     source = path.read_text(encoding="utf-8")
     said = _constants(source)
     modules = said.get("MODULES", (said.get("MODULE", "layernorm"),))
+    bound = compile(source, path, "exec").co_names
+    missing = [name for name in rubric.current().modules[modules[0]].functions if name not in bound]
+    source += "".join(f"\n\ndef {name}(x, *_, **__):\n    return x\n" for name in missing)
     files = {name: text.encode() for name, text in said.get("EXTRA", {}).items()}
     files |= {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in said.get("EXTRA_REFERENCE", ())}
     files |= {"forge.py": (FOLDER / "forge.py").read_bytes(), f"{modules[0]}.py": source.encode()}

@@ -21,10 +21,3 @@ for place in PLACES:
         except OSError:
             continue
         raise RuntimeError(f"SUCCEEDED: changed {place}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

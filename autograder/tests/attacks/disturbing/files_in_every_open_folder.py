@@ -16,10 +16,3 @@ for top in ("/", "/run", "/var", "/dev", "/var/lib", "/var/spool", "/mnt", "/srv
             open(os.path.join(place, "hostile-folder", "file"), "w").close()
         except OSError:
             pass
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -18,10 +18,3 @@ for folder in ("/tmp", "/var/tmp", "/dev/shm"):
         os.chmod(os.path.join(folder, next(n for n in os.listdir(folder) if n.startswith("hostile-"))), 0)
     except (OSError, StopIteration):
         pass
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -22,10 +22,3 @@ for number in SIGNALS:
                 send(pid, number)
             except (OSError, OverflowError):
                 pass
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -25,10 +25,3 @@ for name in [own, other, *(wire.fileno() for wire in wires())]:
         except OSError:
             continue
         raise RuntimeError("SUCCEEDED: the kernel would send a signal")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

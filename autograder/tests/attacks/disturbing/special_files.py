@@ -26,10 +26,3 @@ except OSError:
     pass
 else:
     raise RuntimeError("SUCCEEDED: sent a descriptor")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -3,10 +3,3 @@
 
 def layer_norm(*_, **__):
     return 3 ** (3**17)
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

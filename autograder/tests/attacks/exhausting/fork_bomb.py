@@ -25,10 +25,3 @@ for name, attempt in TRIES.items():
     except (OSError, ZeroDivisionError):
         continue
     raise RuntimeError(f"SUCCEEDED: {name}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

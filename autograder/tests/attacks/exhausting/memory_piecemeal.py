@@ -10,10 +10,3 @@ def layer_norm(*_, **__):
             HELD.extend(HELD)
         except MemoryError:
             HELD.append(0)
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

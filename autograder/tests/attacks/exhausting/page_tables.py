@@ -12,10 +12,3 @@ made = [LIBC.mmap(FIRST + (n << 30), 4096, READ, PRIVATE_ANONYMOUS_FIXED_POPULAT
 time.sleep(1)
 if len({*made}) == GIGABYTES:
     raise RuntimeError("SUCCEEDED: half a gigabyte of page tables")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

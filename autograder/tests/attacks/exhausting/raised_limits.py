@@ -24,10 +24,3 @@ for name, attempt in TRIES.items():
     except (OSError, ValueError, ZeroDivisionError):
         continue
     raise RuntimeError(f"SUCCEEDED: {name}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

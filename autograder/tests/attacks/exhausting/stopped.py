@@ -6,10 +6,3 @@ import signal
 
 def layer_norm(*_, **__):
     os.kill(os.getpid(), signal.SIGSTOP)
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

@@ -9,10 +9,3 @@ def layer_norm(*_, **__):
     for wire in wires():
         wire.sendall(pack(b"\x91" * 10**6 + b"\xc0"))
     time.sleep(100)
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

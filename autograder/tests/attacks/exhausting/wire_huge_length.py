@@ -10,10 +10,3 @@ def layer_norm(*_, **__):
     for wire in wires():
         wire.sendall(struct.pack("<I", 0xFFFFFFFF))
     time.sleep(100)
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

@@ -12,10 +12,3 @@ def layer_norm(*_, **__):
         while True:
             wire.sendall(b"x")
             time.sleep(0.001)
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

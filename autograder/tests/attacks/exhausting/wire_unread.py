@@ -7,10 +7,3 @@ def layer_norm(*_, **__):
     for wire in wires():
         while True:
             wire.sendall(pack(["ask", "causal_mask.causal_mask", [2000], {}]))
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

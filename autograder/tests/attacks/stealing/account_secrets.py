@@ -8,10 +8,3 @@ for path in ("/etc/shadow", "/root/.bashrc", "/root/.profile", "/proc/1/environ"
     except OSError:
         continue
     raise RuntimeError(f"SUCCEEDED: read {path}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -15,10 +15,3 @@ for name in ("autograder.homework.reference", "autograder.homework.suites.test_l
     except ImportError:
         continue
     raise RuntimeError(f"SUCCEEDED: imported {name}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

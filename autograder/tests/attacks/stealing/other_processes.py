@@ -21,10 +21,3 @@ for pid in (1, os.getppid()):
         except OSError:
             continue
         raise RuntimeError("SUCCEEDED: another process")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

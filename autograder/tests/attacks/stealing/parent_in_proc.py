@@ -26,10 +26,3 @@ for number in parents():
             except OSError:
                 continue
             raise RuntimeError(f"SUCCEEDED: opened {path} by {read}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

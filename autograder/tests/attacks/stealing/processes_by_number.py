@@ -12,10 +12,3 @@ for wire in wires():
     except OSError:
         continue
     raise RuntimeError("SUCCEEDED: a handle on the grader")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -13,10 +13,3 @@ for path in (*WANTED, *glob.glob("/home/*/*")):
         except OSError:
             continue
         raise RuntimeError(f"SUCCEEDED: read {path}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

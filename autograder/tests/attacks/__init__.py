@@ -7,7 +7,7 @@ A file is what a student would upload as layernorm.py. Constants in it say other
     SILENT                  what a student is shown does not depend on the hidden inputs at all
     FORBIDDEN, LONGEST      texts that no message may contain, and the longest that a message may be
     EXTRA, EXTRA_REFERENCE  files uploaded beside it
-Functions of its module that it leaves out return their first argument. Where an attack notices that it has succeeded, it raises an error that says SUCCEEDED.
+A function of its module that it leaves out is the same as the first one that it defines, or returns its first argument. Where an attack notices that it has succeeded, it raises an error that says SUCCEEDED.
 """
 
 import ast
@@ -20,7 +20,7 @@ from autograder.homework import kit, rubric
 FOLDER = Path(__file__).parent
 GROUPS = ("forging", "stealing", "exhausting", "disturbing")
 OTTER_ROAD = (
-    "forging/forged_replies", "forging/patched_builtins", "forging/written_results", "stealing/kit_imported",
+    "forging/forged_replies", "forging/patched_comparisons", "forging/written_results", "stealing/kit_imported",
     "stealing/said_through_files", "exhausting/endless_import", "disturbing/daemon",
     "disturbing/files_everywhere", "disturbing/shadow_modules",
 )  # fmt: skip
@@ -56,9 +56,10 @@ def _read(path: Path) -> Attack:
     source = path.read_text(encoding="utf-8")
     said = _constants(source)
     modules = said.get("MODULES", (said.get("MODULE", "layernorm"),))
-    bound = compile(source, path, "exec").co_names
-    missing = [name for name in rubric.current().modules[modules[0]].functions if name not in bound]
-    source += "".join(f"\n\ndef {name}(x, *_, **__):\n    return x\n" for name in missing)
+    functions, bound = rubric.current().modules[modules[0]].functions, compile(source, path, "exec").co_names
+    if missing := [name for name in functions if name not in bound]:
+        first = next((name for name in functions if name in bound), "lambda x, *_, **__: x")
+        source += f"\n\n{' = '.join([*missing, first])}\n"
     files = {name: text.encode() for name, text in said.get("EXTRA", {}).items()}
     files |= {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in said.get("EXTRA_REFERENCE", ())}
     files |= {"forge.py": (FOLDER / "forge.py").read_bytes(), f"{modules[0]}.py": source.encode()}

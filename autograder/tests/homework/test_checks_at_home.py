@@ -189,7 +189,6 @@ MISTAKES = {
         "y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)",
         "return np.float64(1) * (y * gamma + beta * gamma)",
     ),
-    "whole_array": ("return gamma * (x - np.mean(x)) / np.sqrt(np.var(x) + eps) + beta",),
 }
 REMEMBERED = "return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta"
 ROOT = "    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"

@@ -1,4 +1,4 @@
-"""Hostile submissions in four groups, each a file that says what it tries; `all_attacks` reads them, test_attacks.py runs them.
+"""Hostile submissions in four groups, each a file that says what it tries; test_attacks.py runs them.
 
 A file is what a student would upload as layernorm.py. Constants in it say otherwise, and what holds against it:
     MODULE, MODULES         what it is uploaded as, and what is graded
@@ -7,7 +7,8 @@ A file is what a student would upload as layernorm.py. Constants in it say other
     SILENT                  what a student is shown does not depend on the hidden inputs at all
     FORBIDDEN, LONGEST      texts that no message may contain, and the longest that a message may be
     EXTRA, EXTRA_REFERENCE  files uploaded beside it
-A function of its module that it leaves out is the same as the first one that it defines, or returns its first argument. Where an attack notices that it has succeeded, it raises an error that says SUCCEEDED.
+A function of its module that a file leaves out is the first one that it defines, or returns its first argument. An attack
+that notices that it has succeeded raises an error that says SUCCEEDED.
 """
 
 import ast

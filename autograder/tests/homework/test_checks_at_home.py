@@ -167,7 +167,7 @@ def test_code_that_computes_nothing_is_not_written_yet(home: Path, body: str) ->
 
 
 class Case(NamedTuple):
-    """Definitions that follow the solution of a module, texts that its checks show once, and texts that they do not show.
+    """Definitions that follow the solution of a module, texts that its checks show once, and texts that are absent.
 
     Spaces and line breaks count as one space. LAST is the number of the last line.
     """
@@ -192,7 +192,7 @@ MISTAKES = {
 }
 REMEMBERED = "return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta"
 ROOT = "    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
-RANDOM = "def drawn(row, *_, **__):\n    p = np.exp((row - row.max()) / 50)\n    return np.random.choice(len(row), p=p / p.sum())\n"
+DRAWN = "    p = np.exp((row - row.max()) / 50)\n    return np.random.choice(len(row), p=p / p.sum())\n"
 LOOP = "import asyncio\nasync def wait():\n    pass\ndef rms_norm(x, gamma, eps=1e-6):\n    asyncio.run(wait())\n"
 RUNNING = (
     "    running_mean *= 0.9\n    running_mean += 1\n    return right(x, gamma, beta, running_mean, *args, **kwargs)\n"
@@ -230,7 +230,9 @@ CASES = {
         ("Hint ", "Probably "),
     ),
     "not run": Case(
-        function("layer_norm", "return np.zeros((2, 3))"), ("layernorm 0 of 1 checks pass, 15 not run",), arguments=("-x",)
+        function("layer_norm", "return np.zeros((2, 3))"),
+        ("layernorm 0 of 1 checks pass, 15 not run",),
+        arguments=("-x",),
     ),
     "stub line left in": Case(
         function("rms_norm", "y = gamma * x", "raise NotImplementedError('not yet')"),
@@ -238,7 +240,7 @@ CASES = {
     ),
     "state": Case(
         "MEAN = []\n\n\n" + function("layer_norm", "MEAN.append(x.mean(axis=-1, keepdims=True))", REMEMBERED),
-        ("The result is correct if this is the first call, but not after other calls: your code keeps state between calls.",),
+        ("correct if this is the first call, but not after other calls: your code keeps state between calls.",),
     ),
     "None in place of an error": Case(
         re.sub(r"raise ValueError\(.*\)", "return None", library.correct("scaled_attention", "split_heads").source),
@@ -246,7 +248,9 @@ CASES = {
         ("Probably ",),
         "scaled_attention",
     ),
-    "input": Case("input('eps? ')\n", ("`input()` does not work while your code is graded: delete the call.",), ("stdin",)),
+    "input": Case(
+        "input('eps? ')\n", ("`input()` does not work while your code is graded: delete the call.",), ("stdin",)
+    ),
     "line that stops a call": Case(
         function("rms_norm", "return helper(x)") + "\n\ndef helper(x):\n    return x[0, 0, 0]\n",
         ("Next: fix rms_norm (layernorm.py, line LAST)",),
@@ -279,7 +283,9 @@ CASES = {
         ("Stopped layernorm.py, line LAST: AttributeError", "return x.centre()"),
         ("Traceback",),
     ),
-    "call outside of functions": Case("print(layer_norm(np.ones(3), np.ones(4), 0))\n", ("layernorm.py, line LAST: ValueError",)),
+    "call outside of functions": Case(
+        "print(layer_norm(np.ones(3), np.ones(4), 0))\n", ("layernorm.py, line LAST: ValueError",)
+    ),
     "no return": no_return("split_heads"),
     "fewer parameters": parameters("x, gamma"),
     "missing error": Case(
@@ -296,11 +302,11 @@ CASES = {
     "missing error of embed": Case(
         without_error("embed"), ("Called embed(np.array([0, 3]),", "Expected ValueError, because"), module="decoder"
     ),
-    **{f"no return in {name}": no_return(name) for name in ("padding_mask", "embed", "positional_encoding", "norm_moments")},
+    **{f"no return in {name}": no_return(name) for name in ("padding_mask", "embed", "norm_moments")},
     **{f"parameters {names}": parameters(names) for names in ("self, x, gamma, eps=1e-6", "x, gamma, epsilon=1e-6")},
     **{name: known_mistake(name) for name in MISTAKES},
     "no known mistake": Case(
-        function("layer_norm", "return gamma * x / 7 + beta"), ("Called ",), ("Probably ",), arguments=("--hint", "--hint")
+        function("layer_norm", "return gamma * x / 7 + beta"), ("Called ",), ("Probably ",), arguments=HINT
     ),
     "known mistake and a wrong helper": Case(
         function("rms_norm", "return gamma * x / np.sqrt(2 + eps)")
@@ -309,7 +315,9 @@ CASES = {
         ("Read numpy.var",),
         ("first fix rms_norm",),
     ),
-    "wrong default": Case(DEFAULT.format("1e-8", "eps"), ("Probably Your default eps is 1e-8.",), ("Also ",), arguments=HINT),
+    "wrong default": Case(
+        DEFAULT.format("1e-8", "eps"), ("Probably Your default eps is 1e-8.",), ("Also ",), arguments=HINT
+    ),
     "ignored argument": Case(
         DEFAULT.format("1e-5", "1e-8"),
         ("Probably Your code ignores the argument eps and uses 1e-8.",),
@@ -325,7 +333,7 @@ CASES = {
         ("keeps state",),
     ),
     "random continuation": Case(
-        RANDOM + "\n\n" + edited("decoder", "generate", "np.argmax(", "drawn("),
+        f"def drawn(row, *_, **__):\n{DRAWN}\n\n" + edited("decoder", "generate", "np.argmax(", "drawn("),
         ("Called again with the same arguments, it returns a different result: look for random numbers",),
         module="decoder",
     ),
@@ -355,11 +363,6 @@ CASES = {
     "part of the wrong type": Case(
         around("layer_norm_backward", "(result[0], float(result[1].sum()), result[2])"),
         ("Why `grad_gamma` is a float; it should be an array of floats of shape (4,). Only `grad_gamma` is wrong.",),
-    ),
-    "swapped parts": Case(
-        around("norm_moments", "result[::-1]"),
-        ("All parts are correct, but they are in the wrong order: `var`, `mean`.",),
-        module="batchnorm_comparison",
     ),
     "one wrong part": Case(
         around("norm_moments", "(result[0], 2 * result[1])"),
@@ -399,10 +402,7 @@ CASES = {
     ),
     "refused event loop": Case(LOOP, ("asyncio.runners.run, which the grader",), ("Exception ignored", "Traceback")),
     "printed text": Case(function("rms_norm", "print('here')", "return 2 * x"), ("here",)),
-    "defined twice": Case(
-        "def rms_norm(x, gamma, eps=1e-6): raise NotImplementedError\n", (" and LAST: only the last definition counts",)
-    ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", few([*CASES], [*CASES].index("missing error of split_heads")))
@@ -546,14 +546,14 @@ def test_modules_that_import_one_another(home: Path) -> None:
 PERMISSION = "PermissionError: [Errno 13] Permission denied: "
 REJECTED = [
     ("def layer_norm(x):\n    if 1:\n\treturn x\n", "layernorm.py, line 3: TabError"),
-    ("import torch\n", "layernorm.py, line 1: ModuleNotFoundError: No module named 'torch'. The grader has only NumPy, the"),
+    ("import torch\n", "layernorm.py, line 1: ModuleNotFoundError: No module named 'torch'. The grader has only"),
     ("import pytest\n", "line 1: ModuleNotFoundError: No module named 'pytest'. The grader has only NumPy"),
     ("exit()\n", "line 1: SystemExit. Homework code may not exit Python: delete the call of `exit()`"),
     ("def f(x):\n    return (x\n", "SyntaxError: '(' was never closed return (x ^ (and in 15 more checks)"),
-    ("import numpy as np\nimport matplotlib.pyplot as plt\n", "line 2: ModuleNotFoundError: No module named 'matplotlib'."),
-    ("import subprocess\nsubprocess.run(['ls'])\n", "it uses subprocess.run, which the grader does not run. Homework code"),
+    ("x = 1\nimport matplotlib.pyplot as plt\n", "line 2: ModuleNotFoundError: No module named 'matplotlib'."),
+    ("import subprocess\nsubprocess.run(['ls'])\n", "it uses subprocess.run, which the grader does not run."),
     ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
-    ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "line 2: PermissionError: it uses asyncio.runners.run, which the grader"),
+    ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "PermissionError: it uses asyncio.runners.run, which the"),
     ("import os\nos.pipe()\n", "line 2: PermissionError"),
     (
         "from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
@@ -571,15 +571,12 @@ REJECTED = [
     ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
     ("open('/notes.txt')\n", f"line 1: {PERMISSION}'/notes.txt'. Homework"),
     ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
-    ("x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),
-    ("x = 1\n>>> x\n", "line 2 begins with Python's prompt >>>"),
-    (RIGHT["layernorm"].encode("utf-16"), "layernorm.py is saved as UTF-16: save it as UTF-8"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "shown"), few(REJECTED, 5))
-def test_files_that_the_grader_could_not_import(home: Path, text: str | bytes, shown: str) -> None:
-    (home / "layernorm.py").write_bytes(text if isinstance(text, bytes) else text.encode())
+def test_files_that_the_grader_could_not_import(home: Path, text: str, shown: str) -> None:
+    write(home, layernorm=text)
     said = joined(pytest_says(home, "checks/test_layernorm.py"))
     assert said.count(shown) == 1 and "Traceback" not in said
 
@@ -594,7 +591,7 @@ def test_files_that_the_grader_could_not_import(home: Path, text: str | bytes, s
         "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
         "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
         "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
-        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as pool:\n    pool.submit(abs, 1)\n",
+        "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as pool:\n    pool.submit(abs, 1)\n",
     ],
 )
 def test_code_that_the_grader_runs(home: Path, text: str) -> None:
@@ -606,10 +603,6 @@ def test_code_that_the_grader_runs(home: Path, text: str) -> None:
     few(
         [
             ("LayerNorm.py", "rename it to layernorm.py"),
-            ("layernorm (1).py", "rename it to layernorm.py"),
-            ("layernorm_final.py", "rename it to layernorm.py"),
-            ("my_layernorm.py", "rename it to layernorm.py"),
-            ("layer-norm.py.txt", "rename it to layernorm.py"),
             ("layernorm.ipynb", "that is a notebook: copy its code into a file layernorm.py"),
         ],
         1,
@@ -672,11 +665,14 @@ def rms_norm(x, gamma, eps=1e-6):
     few(
         [
             ("while True:\n    pass\n", "layernorm.py, line 1: stopped after 0.5 seconds; look for an infinite loop"),
-            ("total = 1\ntotal = sum(0 * i for i in range(10**9))\n", "layernorm.py, line 2: stopped after 0.5 seconds (and in"),
+            (
+                "x = 1\nx = sum(0 * i for i in range(10**9))\n",
+                "layernorm.py, line 2: stopped after 0.5 seconds (and in",
+            ),
         ],
         1,
     ),
-)  # fmt: skip
+)
 def test_import_that_takes_too_long(home: Path, text: str, shown: str) -> None:
     """A slow call is not called a loop."""
     quickly(home)

@@ -1,4 +1,4 @@
-"""Leaves files and folders wherever everybody may write, /run/lock among them; without Landlock they must be gone afterwards."""
+"""Leaves files and folders wherever everybody may write; without Landlock they must be gone afterwards."""
 
 import os
 

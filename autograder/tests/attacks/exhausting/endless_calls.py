@@ -1,4 +1,4 @@
-"""Never ends: catches whatever is thrown at it, computes in C with the interpreter's lock held, or stops itself with SIGSTOP."""
+"""Never ends: catches whatever is thrown at it, computes in C with the lock held, or stops itself with SIGSTOP."""
 
 import os
 import signal

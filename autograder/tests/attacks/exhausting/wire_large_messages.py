@@ -1,4 +1,4 @@
-"""Sends lists in lists in lists, a message that becomes seventy times as large when it is decoded, and the length of a huge one."""
+"""Sends lists in lists in lists, a message that is 70 times as large when decoded, and the length of a huge one."""
 
 import struct
 import time

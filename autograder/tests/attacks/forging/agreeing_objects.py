@@ -1,4 +1,4 @@
-"""Returns objects that claim to be equal to whatever they are compared with: one that claims to be an array, and a subclass."""
+"""Returns an object that claims to be an array, and a subclass of arrays, which are equal to everything."""
 
 import numpy as np
 

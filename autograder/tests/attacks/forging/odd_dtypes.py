@@ -1,4 +1,4 @@
-"""Returns what the comparison may not expect: structured, masked, text, object, complex, 0-d, read-only, huge and no numbers."""
+"""Returns what the comparison may not expect: structured, masked, text, object, complex, 0-d, huge and no numbers."""
 
 import itertools
 

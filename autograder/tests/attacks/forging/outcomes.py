@@ -1,4 +1,4 @@
-"""Raises what no `except Exception` stops, what pytest takes for a skipped test, and names of its own that sound like it."""
+"""Raises what no `except Exception` stops, what pytest takes for a skipped test, and names that sound like it."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Searches the stack for expected values, the calls that wait behind this one, and all that Python knows for arrays that fit."""
+"""Searches the stack for expected values, the calls that wait, and all that Python knows for arrays that fit."""
 
 import gc
 import sys

@@ -167,16 +167,22 @@ def test_code_that_computes_nothing_is_not_written_yet(home: Path, body: str) ->
 
 
 class Case(NamedTuple):
-    """Definitions that follow the solution of a module, texts that its checks show once, and texts that are absent.
+    module: str
+    wrong: str
+    shown: tuple[str, ...]
+    absent: tuple[str, ...]
+    arguments: list[str]
+
+
+def case(wrong: str, *shown: str, absent: str | tuple[str, ...] = (), arguments: str = "", module: str = "") -> Case:
+    """Definitions that follow the solution, texts that the checks show once, and texts that they do not show.
 
     Spaces and line breaks count as one space. LAST is the number of the last line.
     """
-
-    wrong: str
-    shown: tuple[str, ...]
-    absent: tuple[str, ...] = ()
-    module: str = "layernorm"
-    arguments: tuple[str, ...] = ()
+    contract = {f: m for m, entry in rubrics.current().modules.items() for f in entry.functions}
+    found = [contract[name] for name in re.findall(r"^def (\w+)", wrong, re.MULTILINE) if name in contract]
+    absent = (absent,) if isinstance(absent, str) else absent
+    return Case(module or [*found, "layernorm"][0], wrong, shown, absent, arguments.split())
 
 
 MISTAKES = {
@@ -202,206 +208,199 @@ DEFAULT = (
     "def layer_norm(x, gamma, beta, eps={}):\n    centred = x - x.mean(-1, keepdims=True)\n"
     "    return gamma * centred / np.sqrt((centred**2).mean(-1, keepdims=True) + {}) + beta\n"
 )
-HINT = ("--hint",)
 
 
 def parameters(names: str) -> Case:
     due = "Its parameters do not match `rms_norm(x, gamma, eps)`: check their names, order and number."
-    return Case(f"def rms_norm({names}):\n{ROOT}", (due,))
+    return case(f"def rms_norm({names}):\n{ROOT}", due)
 
 
 def no_return(name: str) -> Case:
-    shown = ("Returned None", "Does every path through the function return")
-    return Case(function(name, "result = 1"), shown, ("Probably ",), rubrics.current().module_of(name), HINT)
+    due = "Does every path through the function return"
+    return case(function(name, "result = 1"), "Returned None", due, absent="Probably ", arguments="--hint")
 
 
 def known_mistake(name: str) -> Case:
     """It is written in another way than the grader's, so results differ by rounding."""
     found = library.find(f"layer_norm.{name}")
     assert found is not None
-    shown = ("Called ", f"Probably {found.does} Read {found.read} Fix {found.right} ")
-    return Case(function("layer_norm", *MISTAKES[name]), shown, arguments=("--hint", "--hint"))
+    due = f"Probably {found.does} Read {found.read} Fix {found.right} "
+    return case(function("layer_norm", *MISTAKES[name]), "Called ", due, arguments="--hint --hint")
 
 
 CASES = {
-    "wrong value": Case(
+    "wrong value": case(
         function("rms_norm", "return gamma * x"),
-        ("Called ", "Returned ", "Expected ", "Why "),
-        ("Hint ", "Probably "),
+        "Called ",
+        "Returned ",
+        "Expected ",
+        "Why ",
+        absent=("Hint ", "Probably "),
     ),
-    "not run": Case(
-        function("layer_norm", "return np.zeros((2, 3))"),
-        ("layernorm 0 of 1 checks pass, 15 not run",),
-        arguments=("-x",),
+    "not run": case(
+        function("layer_norm", "return np.zeros((2, 3))"), "layernorm 0 of 1 checks pass, 15 not run", arguments="-x"
     ),
-    "stub line left in": Case(
+    "stub line left in": case(
         function("rms_norm", "y = gamma * x", "raise NotImplementedError('not yet')"),
-        ("layernorm.py, line LAST still raises NotImplementedError (and in ",),
+        "layernorm.py, line LAST still raises NotImplementedError (and in ",
     ),
-    "state": Case(
+    "state": case(
         "MEAN = []\n\n\n" + function("layer_norm", "MEAN.append(x.mean(axis=-1, keepdims=True))", REMEMBERED),
-        ("correct if this is the first call, but not after other calls: your code keeps state between calls.",),
+        "correct if this is the first call, but not after other calls: your code keeps state between calls.",
     ),
-    "None in place of an error": Case(
+    "None in place of an error": case(
         re.sub(r"raise ValueError\(.*\)", "return None", library.correct("scaled_attention", "split_heads").source),
-        ("Returned None", "Expected ValueError"),
-        ("Probably ",),
-        "scaled_attention",
+        "Returned None",
+        "Expected ValueError",
+        absent="Probably ",
     ),
-    "input": Case(
-        "input('eps? ')\n", ("`input()` does not work while your code is graded: delete the call.",), ("stdin",)
+    "input": case(
+        "input('eps? ')\n", "`input()` does not work while your code is graded: delete the call.", absent="stdin"
     ),
-    "line that stops a call": Case(
+    "line that stops a call": case(
         function("rms_norm", "return helper(x)") + "\n\ndef helper(x):\n    return x[0, 0, 0]\n",
-        ("Next: fix rms_norm (layernorm.py, line LAST)",),
+        "Next: fix rms_norm (layernorm.py, line LAST)",
     ),
-    "float64": Case(
+    "float64": case(
         around("rms_norm", "result * np.float64(1)"),
-        (
-            "Why It returned float64 instead of float32: floating-point results keep the",
-            "Probably Your result is float64 for float32 arguments.",
-        ),
-        arguments=HINT,
+        "Why It returned float64 instead of float32: floating-point results keep the",
+        "Probably Your result is float64 for float32 arguments.",
+        arguments="--hint",
     ),
-    "float64 and wrong": Case(
+    "float64 and wrong": case(
         around("rms_norm", "result * np.float64(2)"),
-        ("multiplied by the same factor, 2.",),
-        ("Hint ",),
-        arguments=("-k", "float32"),
+        "multiplied by the same factor, 2.",
+        absent="Hint ",
+        arguments="-k float32",
     ),
-    "changed argument": Case(
+    "changed argument": case(
         function("rms_norm", "x += 1", "return x"),
-        ("Why It modified its arguments: an entry of `x` was overwritten.", "Hint Work on a copy"),
+        "Why It modified its arguments: an entry of `x` was overwritten.",
+        "Hint Work on a copy",
     ),
-    "changed part of an argument": Case(
+    "changed part of an argument": case(
         function("multi_head_attention", "params['w_k'][0] = 0", "return x"),
-        ("Why It modified its arguments: an entry of `params['w_k']` was overwritten.", "Hint Work on a copy"),
-        module="scaled_attention",
+        "Why It modified its arguments: an entry of `params['w_k']` was overwritten.",
+        "Hint Work on a copy",
     ),
-    "line of an error": Case(
+    "line of an error": case(
         function("layer_norm", "return x.centre()"),
-        ("Stopped layernorm.py, line LAST: AttributeError", "return x.centre()"),
-        ("Traceback",),
+        "Stopped layernorm.py, line LAST: AttributeError",
+        "return x.centre()",
+        absent="Traceback",
     ),
-    "call outside of functions": Case(
-        "print(layer_norm(np.ones(3), np.ones(4), 0))\n", ("layernorm.py, line LAST: ValueError",)
+    "call outside of functions": case(
+        "print(layer_norm(np.ones(3), np.ones(4), 0))\n", "layernorm.py, line LAST: ValueError"
     ),
     "no return": no_return("split_heads"),
     "fewer parameters": parameters("x, gamma"),
-    "missing error": Case(
-        without_error("padding_mask"),
-        ("Called padding_mask(np.array([2, 5]), 4)", "Expected ValueError, because"),
-        module="causal_mask",
+    "missing error": case(
+        without_error("padding_mask"), "Called padding_mask(np.array([2, 5]), 4)", "Expected ValueError, because"
     ),
     # From here on only in .ci/full
-    "missing error of split_heads": Case(
-        without_error("split_heads"),
-        ("Called split_heads(np.array(", "), 3) ", "Expected ValueError, because"),
-        module="scaled_attention",
+    "missing error of split_heads": case(
+        without_error("split_heads"), "Called split_heads(np.array(", "), 3) ", "Expected ValueError, because"
     ),
-    "missing error of embed": Case(
-        without_error("embed"), ("Called embed(np.array([0, 3]),", "Expected ValueError, because"), module="decoder"
+    "missing error of embed": case(
+        without_error("embed"), "Called embed(np.array([0, 3]),", "Expected ValueError, because"
     ),
     **{f"no return in {name}": no_return(name) for name in ("padding_mask", "embed", "norm_moments")},
     **{f"parameters {names}": parameters(names) for names in ("self, x, gamma, eps=1e-6", "x, gamma, epsilon=1e-6")},
     **{name: known_mistake(name) for name in MISTAKES},
-    "no known mistake": Case(
-        function("layer_norm", "return gamma * x / 7 + beta"), ("Called ",), ("Probably ",), arguments=HINT
+    "no known mistake": case(
+        function("layer_norm", "return gamma * x / 7 + beta"), "Called ", absent="Probably ", arguments="--hint"
     ),
-    "known mistake and a wrong helper": Case(
+    "known mistake and a wrong helper": case(
         function("rms_norm", "return gamma * x / np.sqrt(2 + eps)")
         + "\n\n"
         + function("layer_norm", "rms_norm(x, gamma)", *MISTAKES["sample_variance"]),
-        ("Read numpy.var",),
-        ("first fix rms_norm",),
+        "Read numpy.var",
+        absent="first fix rms_norm",
     ),
-    "wrong default": Case(
-        DEFAULT.format("1e-8", "eps"), ("Probably Your default eps is 1e-8.",), ("Also ",), arguments=HINT
+    "wrong default": case(
+        DEFAULT.format("1e-8", "eps"), "Probably Your default eps is 1e-8.", absent="Also ", arguments="--hint"
     ),
-    "ignored argument": Case(
+    "ignored argument": case(
         DEFAULT.format("1e-5", "1e-8"),
-        ("Probably Your code ignores the argument eps and uses 1e-8.",),
-        ("Also ",),
-        arguments=HINT,
+        "Probably Your code ignores the argument eps and uses 1e-8.",
+        absent="Also ",
+        arguments="--hint",
     ),
-    "neither of the two": Case(
-        DEFAULT.format("1e-5", "(1e-8 if eps == 1e-5 else eps)"), ("Called ",), ("Probably ", "Also "), arguments=HINT
+    "neither of the two": case(
+        DEFAULT.format("1e-5", "(1e-8 if eps == 1e-5 else eps)"),
+        "Called ",
+        absent=("Probably ", "Also "),
+        arguments="--hint",
     ),
-    "random": Case(
+    "random": case(
         function("rms_norm", "return x + np.random.default_rng().normal(size=x.shape)"),
-        ("it returns a different result: look for random numbers",),
-        ("keeps state",),
+        "it returns a different result: look for random numbers",
+        absent="keeps state",
     ),
-    "random continuation": Case(
+    "random continuation": case(
         f"def drawn(row, *_, **__):\n{DRAWN}\n\n" + edited("decoder", "generate", "np.argmax(", "drawn("),
-        ("Called again with the same arguments, it returns a different result: look for random numbers",),
-        module="decoder",
+        "Called again with the same arguments, it returns a different result: look for random numbers",
     ),
-    "plain numbers": Case(
+    "plain numbers": case(
         function("rms_norm", "return [np.int64(2), np.float64(0.5)]"),
-        ("Returned [2, 0.5] ", "It returned a list of length 2; it should return an array of floats of shape (2, 4)."),
+        "Returned [2, 0.5] ",
+        "It returned a list of length 2; it should return an array of floats of shape (2, 4).",
     ),
-    "float32 in a call": Case(
+    "float32 in a call": case(
         function("rms_norm", "return 0 * x"),
-        ("rms_norm(np.array([4.0, 2.0, 1.0, -3.0], dtype=np.float32), np.array(",),
-        arguments=("-k", "float32"),
+        "rms_norm(np.array([4.0, 2.0, 1.0, -3.0], dtype=np.float32), np.array(",
+        arguments="-k float32",
     ),
-    "two calls that should agree": Case(
+    "two calls that should agree": case(
         function("decoder_logits", "return np.full((3, 3), tokens.sum())"),
-        (
-            "as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])",
-            "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.",
-        ),
-        module="decoder",
-        arguments=("-k", "future"),
+        "as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])",
+        "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.",
+        arguments="-k future",
     ),
-    "one array for a tuple": Case(
+    "one array for a tuple": case(
         around("batch_norm", "result[0]"),
-        ("It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`).",),
-        module="batchnorm_comparison",
+        "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`).",
     ),
-    "part of the wrong type": Case(
+    "part of the wrong type": case(
         around("layer_norm_backward", "(result[0], float(result[1].sum()), result[2])"),
-        ("Why `grad_gamma` is a float; it should be an array of floats of shape (4,). Only `grad_gamma` is wrong.",),
+        "Why `grad_gamma` is a float; it should be an array of floats of shape (4,). Only `grad_gamma` is wrong.",
     ),
-    "one wrong part": Case(
-        around("norm_moments", "(result[0], 2 * result[1])"),
-        ("Why Only `var` is wrong. `var`: Every entry",),
-        module="batchnorm_comparison",
+    "one wrong part": case(
+        around("norm_moments", "(result[0], 2 * result[1])"), "Why Only `var` is wrong. `var`: Every entry"
     ),
-    "arrays of their own": Case(
+    "arrays of their own": case(
         f"right = batch_norm\n\n\ndef batch_norm(x, gamma, beta, running_mean, *args, **kwargs):\n{RUNNING}",
-        ("an entry of `running_mean` was overwritten",),
-        ("`beta`",),
-        "batchnorm_comparison",
+        "an entry of `running_mean` was overwritten",
+        absent="`beta`",
     ),
-    "further checks of a function": Case(
-        function("layer_norm", "return gamma * x + beta"), ("layer_norm (0 of 9)", "Called ")
+    "further checks of a function": case(
+        function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 9)", "Called "
     ),
-    "helper of the same module": Case(
+    "helper of the same module": case(
         function("softmax", "return 0 * scores"),
-        ("scaled_dot_product_attention and multi_head_attention fail too: first fix softmax",),
-        module="scaled_attention",
+        "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax",
     ),
-    "function in place of an import": Case(
+    "function in place of an import": case(
         function("layer_norm", "return 2 * x"),
-        ("Next: fix pre_norm_block",),
-        ("first fix layer_norm",),
-        "transformer_block",
+        "Next: fix pre_norm_block",
+        absent="first fix layer_norm",
+        module="transformer_block",
     ),
-    "same mistake again": Case(
+    "same mistake again": case(
         edited("transformer_block", "pre_norm_block", *ATTENTION)
         + "\n\n"
         + edited("transformer_block", "post_norm_block", *ATTENTION),
-        ("has the same mistake as pre_norm_block.", "Next: fix pre_norm_block"),
-        module="transformer_block",
+        "has the same mistake as pre_norm_block.",
+        "Next: fix pre_norm_block",
     ),
-    "import in a function": Case(
+    "import in a function": case(
         function("rms_norm", "import scipy"),
-        ("ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library",),
+        "ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library",
     ),
-    "refused event loop": Case(LOOP, ("asyncio.runners.run, which the grader",), ("Exception ignored", "Traceback")),
-    "printed text": Case(function("rms_norm", "print('here')", "return 2 * x"), ("here",)),
+    "refused event loop": case(
+        LOOP, "asyncio.runners.run, which the grader", absent=("Exception ignored", "Traceback")
+    ),
+    "printed text": case(function("rms_norm", "print('here')", "return 2 * x"), "here"),
 }
 
 

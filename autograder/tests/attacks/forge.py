@@ -5,7 +5,8 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -31,6 +32,11 @@ def all_fail(attempts: dict[str, Callable[[], object]]) -> None:
         except (OSError, ValueError, ZeroDivisionError, AttributeError):
             continue
         raise RuntimeError(f"SUCCEEDED: {name}")
+
+
+def all_fail_with(things: Iterable[Any], *attempts: Callable[[Any], object]) -> None:
+    """Make attempts with each thing."""
+    all_fail({f"{thing!r}, {n}": partial(attempt, thing) for thing in things for n, attempt in enumerate(attempts)})
 
 
 def kit_folder() -> str:

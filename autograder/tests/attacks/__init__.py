@@ -21,7 +21,7 @@ from autograder.homework import kit, rubric
 FOLDER = Path(__file__).parent
 GROUPS = ("forging", "stealing", "exhausting", "disturbing")
 OTTER_ROAD = (
-    "forging/forged_replies", "forging/patched_comparisons", "forging/written_results", "stealing/kit_imported",
+    "forging/forged_replies", "forging/patched_builtins", "forging/written_results", "stealing/kit_imported",
     "stealing/said_through_files", "exhausting/endless_import", "disturbing/daemon",
     "disturbing/files_everywhere", "disturbing/shadow_modules",
 )  # fmt: skip

@@ -124,32 +124,12 @@ def test_nothing_is_written_yet(home: Path) -> None:
     assert re.findall(r"^(\w+) +0 of \d+ checks pass", said, re.MULTILINE) == list(MODULES)
 
 
-@pytest.mark.parametrize(
-    ("argument", "shown"),
-    [
-        ("layernorm.py", "Next: write batch_norm (batchnorm_comparison.py, line"),
-        ("causal_mask.py", "Next: write causal_mask (causal_mask.py, line"),
-        ("--only=softmax", "Next: write softmax (scaled_attention.py, line"),
-    ],
-)
-def test_the_next_function_is_one_of_those_that_were_asked_for(home: Path, argument: str, shown: str) -> None:
-    write(home, "layernorm")
-    said = pytest_says(home, argument)
-    assert shown in said and "not your grade" not in said
-
-
 def test_all_is_done(home: Path) -> None:
     write(home, *MODULES)
     said = joined(pytest_says(home))
     assert "All 114 public checks pass. Next: upload layernorm.py, batchnorm_comparison.py," in said
     assert said.count("This is not your grade.") == 1
     assert "not your grade" not in pytest_says(home, "--only", "softmax")
-
-
-def test_a_function_that_another_one_needs_is_named_with_its_file(home: Path) -> None:
-    write(home, "decoder", "causal_mask", "transformer_block", "scaled_attention")
-    said = joined(pytest_says(home, "checks/test_decoder.py"))
-    assert "layer_norm (layernorm.py) is not written yet, and decoder_logits calls it (and in " in said
 
 
 @pytest.mark.parametrize("body", few(["raise ValueError('todo')", "pass", "return None", "return x", '"""later"""'], 1))
@@ -167,22 +147,30 @@ def test_code_that_computes_nothing_is_not_written_yet(home: Path, body: str) ->
 
 
 class Case(NamedTuple):
-    module: str
-    wrong: str
+    """The files of a folder, the arguments of pytest, and texts that it then shows once and does not show.
+
+    Spaces and line breaks count as one space.
+    """
+
+    files: dict[str, str]
+    arguments: str
     shown: tuple[str, ...]
     absent: tuple[str, ...]
-    arguments: list[str]
 
 
 def case(wrong: str, *shown: str, absent: str | tuple[str, ...] = (), arguments: str = "", module: str = "") -> Case:
-    """Definitions that follow the solution, texts that the checks show once, and texts that they do not show.
-
-    Spaces and line breaks count as one space. LAST is the number of the last line.
-    """
+    """The checks of a module whose solution is followed by definitions; LAST is the number of the last line."""
     contract = {f: m for m, entry in rubrics.current().modules.items() for f in entry.functions}
     found = [contract[name] for name in re.findall(r"^def (\w+)", wrong, re.MULTILINE) if name in contract]
-    absent = (absent,) if isinstance(absent, str) else absent
-    return Case(module or [*found, "layernorm"][0], wrong, shown, absent, arguments.split())
+    module = module or [*found, "layernorm"][0]
+    text = f"{RIGHT[module]}\n\n{wrong}"
+    shown = tuple(words.replace("LAST", str(text.count("\n"))) for words in shown)
+    return folder(f"checks/test_{module}.py {arguments}", *shown, absent=absent, **RIGHT | {module: text})
+
+
+def folder(arguments: str, *shown: str, absent: str | tuple[str, ...] = (), **files: str) -> Case:
+    """A folder in which all files but these are stubs."""
+    return Case(files, arguments, shown, (absent,) if isinstance(absent, str) else absent)
 
 
 MISTAKES = {
@@ -203,6 +191,9 @@ LOOP = "import asyncio\nasync def wait():\n    pass\ndef rms_norm(x, gamma, eps=
 RUNNING = (
     "    running_mean *= 0.9\n    running_mean += 1\n    return right(x, gamma, beta, running_mean, *args, **kwargs)\n"
 )
+NORMS = {"layernorm": RIGHT["layernorm"]}
+MASKED = 'n_heads, norm="pre", mask=causal_mask(t))'
+CALL = RIGHT["decoder"].partition(MASKED)[0].count("\n") + 1
 ATTENTION = ('params["attention"], n_heads, mask)', 'params["attention"], n_heads)')
 DEFAULT = (
     "def layer_norm(x, gamma, beta, eps={}):\n    centred = x - x.mean(-1, keepdims=True)\n"
@@ -297,7 +288,53 @@ CASES = {
     "missing error": case(
         without_error("padding_mask"), "Called padding_mask(np.array([2, 5]), 4)", "Expected ValueError, because"
     ),
+    "next function of a module": folder(
+        "layernorm.py", "Next: write batch_norm (batchnorm_comparison.py, line", absent="not your grade", **NORMS
+    ),
+    "next function of another module": folder(
+        "causal_mask.py", "Next: write causal_mask (causal_mask.py, line", absent="not your grade", **NORMS
+    ),
+    "next function asked for": folder("--only softmax", "Next: write softmax (scaled_attention.py, line", **NORMS),
+    "unwritten function of another module": folder(
+        "checks/test_decoder.py",
+        "layer_norm (layernorm.py) is not written yet, and decoder_logits calls it (and in ",
+        **{module: text for module, text in RIGHT.items() if module != "layernorm"},
+    ),
+    "syntax error in a dependency": folder(
+        "checks/test_transformer_block.py",
+        "transformer_block.py imports layernorm.py, which cannot be imported",
+        "layernorm.py, line 1: SyntaxError: '(' was never closed def layer_norm(x: ",
+        "Next: fix layernorm.py (see above).",
+        **RIGHT | {"layernorm": "def layer_norm(x:\n    return x\n"},
+    ),
+    "syntax error": folder("", "SyntaxError", **RIGHT | {"layernorm": "def layer_norm(x:\n    return x\n"}),
+    "error in a dependency": folder(
+        "decoder.py",
+        f"Stopped decoder.py, line {CALL}: TypeError: unhashable type",
+        "raised in transformer_block.py, line ",
+        f"Next: fix decoder_logits (decoder.py, line {CALL}) ",
+        **RIGHT | {"decoder": RIGHT["decoder"].replace(MASKED, "n_heads, causal_mask(t))")},
+    ),
+    "no such module": folder(
+        "layernrom.py", "there is no layernrom.py; did you mean layernorm.py?", absent="Traceback"
+    ),
     # From here on only in .ci/full
+    "no such function": folder(
+        "--only sofmax", "--only: there is no function or module sofmax; did you mean softmax?", absent="Traceback"
+    ),
+    "no such name": folder("--only xyz", "did you mean one of answers, apply_mask", absent="Traceback"),
+    "modules that import each other": folder(
+        "checks/test_layernorm.py",
+        "Modules import each other: import only from files that are higher up in the README's table.",
+        **RIGHT | {"layernorm": "from transformer_block import residual\n" + RIGHT["layernorm"]},
+    ),
+    "mistake in a dependency": folder(
+        "checks/test_transformer_block.py",
+        "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm",
+        "Next: fix layer_norm (layernorm.py, line",
+        absent="Called ",
+        **RIGHT | {"layernorm": RIGHT["layernorm"] + "\n\n" + function("layer_norm", "return 2 * x")},
+    ),
     "missing error of split_heads": case(
         without_error("split_heads"), "Called split_heads(np.array(", "), 3) ", "Expected ValueError, because"
     ),
@@ -404,14 +441,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", few([*CASES], [*CASES].index("missing error of split_heads")))
+@pytest.mark.parametrize("name", few([*CASES], [*CASES].index("no such function")))
 def test_messages(home: Path, name: str) -> None:
-    case = CASES[name]
-    said = joined(checked(home, case.module, case.wrong, *case.arguments))
-    assert [text for text in case.shown if said.count(text.replace("LAST", str(last_line(case.wrong)))) != 1] == [], (
-        said
-    )
-    assert [text for text in case.absent if text in said] == [], said
+    files, arguments, shown, absent = CASES[name]
+    write(home, **files)
+    said = joined(pytest_says(home, *arguments.split()))
+    assert [text for text in shown if said.count(text) != 1] == [], said
+    assert [text for text in absent if text in said] == [], said
 
 
 @pytest.mark.parametrize("module", few([module for module in MODULES if module != "concept_check"], 1))
@@ -486,15 +522,6 @@ def test_answers_that_are_missing_or_no_letters(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_mistake_in_a_module_that_is_used(home: Path) -> None:
-    """Also if the checks of that module do not run."""
-    write(home, *MODULES, layernorm=RIGHT["layernorm"] + "\n\n" + function("layer_norm", "return 2 * x"))
-    said = pytest_says(home, "checks/test_transformer_block.py")
-    assert "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm" in said
-    assert "Called " not in said and "Next: fix layer_norm (layernorm.py, line" in said
-
-
-@pytest.mark.slow
 def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
     """Also where six functions further up fail with it: the cause in full, the others in a line."""
     wrong = RIGHT["scaled_attention"].replace("math.sqrt(d_k)", "1.0")
@@ -512,32 +539,6 @@ def test_missing_file(home: Path) -> None:
     said = joined(pytest_says(home))
     assert "layernorm.py is missing: it belongs next to the folder checks (and in" in said
     assert "transformer_block.py imports layernorm.py, which cannot be imported" in said
-
-
-def test_a_syntax_error_in_a_dependency_is_shown_and_is_what_to_fix(home: Path) -> None:
-    write(home, *MODULES, layernorm="def layer_norm(x:\n    return x\n")
-    said = pytest_says(home, "checks/test_transformer_block.py")
-    assert "transformer_block.py imports layernorm.py, which cannot be imported\n" in said
-    assert "  layernorm.py, line 1: SyntaxError: '(' was never closed\n      def layer_norm(x:\n" in said
-    assert "Next: fix layernorm.py (see above)." in said
-    assert pytest_says(home).count("SyntaxError") == 1
-
-
-def test_an_error_inside_a_dependency_has_the_line_of_the_caller(home: Path) -> None:
-    before, _, after = RIGHT["decoder"].partition('n_heads, norm="pre", mask=causal_mask(t))')
-    write(home, *MODULES, decoder=f"{before}n_heads, causal_mask(t)){after}")
-    said = pytest_says(home, "decoder.py")
-    line = before.count("\n") + 1
-    assert f"Stopped   decoder.py, line {line}: TypeError: unhashable type" in said
-    assert "raised in transformer_block.py, line " in said
-    assert f"Next: fix decoder_logits (decoder.py, line {line})\n" in said
-
-
-@pytest.mark.slow
-def test_modules_that_import_one_another(home: Path) -> None:
-    write(home, *MODULES, layernorm="from transformer_block import residual\n" + RIGHT["layernorm"])
-    due = "Modules import each other: import only from files that are higher up in the README's table."
-    assert due in joined(pytest_says(home))
 
 
 # Files that cannot be imported, or only where the checks run
@@ -828,22 +829,6 @@ def test_one_function_and_no_other(home: Path, option: str) -> None:
     write(home, *MODULES)
     said = pytest_says(home, option, "layer_norm")
     assert re.findall(r"^(\w+ +\d+ of \d+) checks pass$", said, re.MULTILINE) == ["layer_norm             9 of 9"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    few(
-        [
-            (["layernrom.py"], "there is no layernrom.py; did you mean layernorm.py?"),
-            (["--only", "sofmax"], "--only: there is no function or module sofmax; did you mean softmax?"),
-            (["--only", "xyz"], "did you mean one of answers, apply_mask"),
-        ],
-        1,
-    ),
-)
-def test_names_that_are_not_there(home: Path, arguments: list[str], shown: str) -> None:
-    said = joined(pytest_says(home, *arguments))
-    assert shown in said and "Traceback" not in said
 
 
 @pytest.mark.parametrize(

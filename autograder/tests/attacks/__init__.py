@@ -1,4 +1,4 @@
-"""Hostile submissions in four groups, each a file that says what it tries; `all_attacks` reads them, test_attacks.py runs them.
+"""Hostile submissions in four groups, each a file that says what it tries; test_attacks.py runs them.
 
 A file is what a student would upload as layernorm.py. Constants in it say otherwise, and what holds against it:
     MODULE, MODULES         what it is uploaded as, and what is graded
@@ -7,7 +7,8 @@ A file is what a student would upload as layernorm.py. Constants in it say other
     SILENT                  what a student is shown does not depend on the hidden inputs at all
     FORBIDDEN, LONGEST      texts that no message may contain, and the longest that a message may be
     EXTRA, EXTRA_REFERENCE  files uploaded beside it
-Where an attack notices that it has succeeded, it raises an error that says SUCCEEDED.
+A function of its module that a file leaves out is the first one that it defines, or returns its first argument. An attack
+that notices that it has succeeded raises an error that says SUCCEEDED.
 """
 
 import ast
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.homework import kit
+from autograder.homework import kit, rubric
 
 FOLDER = Path(__file__).parent
 GROUPS = ("forging", "stealing", "exhausting", "disturbing")
@@ -56,6 +57,10 @@ def _read(path: Path) -> Attack:
     source = path.read_text(encoding="utf-8")
     said = _constants(source)
     modules = said.get("MODULES", (said.get("MODULE", "layernorm"),))
+    functions, bound = rubric.current().modules[modules[0]].functions, compile(source, path, "exec").co_names
+    if missing := [name for name in functions if name not in bound]:
+        first = next((name for name in functions if name in bound), "lambda x, *_, **__: x")
+        source += f"\n\n{' = '.join([*missing, first])}\n"
     files = {name: text.encode() for name, text in said.get("EXTRA", {}).items()}
     files |= {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in said.get("EXTRA_REFERENCE", ())}
     files |= {"forge.py": (FOLDER / "forge.py").read_bytes(), f"{modules[0]}.py": source.encode()}

@@ -5,7 +5,8 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -23,6 +24,21 @@ def surrounding() -> Iterator[dict[str, Any]]:
                     yield method.__globals__
 
 
+def all_fail(attempts: dict[str, Callable[[], object]]) -> None:
+    """Make attempts, each of which has succeeded if it raises nothing."""
+    for name, attempt in attempts.items():
+        try:
+            attempt()
+        except (OSError, ValueError, ZeroDivisionError, AttributeError):
+            continue
+        raise RuntimeError(f"SUCCEEDED: {name}")
+
+
+def all_fail_with(things: Iterable[Any], *attempts: Callable[[Any], object]) -> None:
+    """Make attempts with each thing."""
+    all_fail({f"{thing!r}, {n}": partial(attempt, thing) for thing in things for n, attempt in enumerate(attempts)})
+
+
 def kit_folder() -> str:
     """Where the kit lies: its code stands around this one, and says so."""
     frame = sys._getframe()
@@ -37,7 +53,7 @@ def _found_msgpack() -> Any:
         for value in list(namespace.values()):
             if isinstance(value, ModuleType) and isinstance(vars(value).get("msgpack"), ModuleType):
                 return value.msgpack
-    raise RuntimeError("no MessagePack around: this attack does nothing")
+    raise RuntimeError("SUCCEEDED: no MessagePack around, so this attack would do nothing")
 
 
 msgpack = _found_msgpack()

@@ -1,6 +1,7 @@
-"""Hostile uploads: each function makes one in a folder and returns its path. Its docstring says what it tries."""
+"""Hostile uploads: each function makes one in a folder; its docstring says what it tries."""
 
 import copy
+import functools
 import importlib.util
 import io
 import marshal
@@ -12,14 +13,21 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 HONEST = "def causal_mask(t):\n    import numpy as np\n\n    return np.tri(t, dtype=bool)\n"
-Upload = Callable[[Path], Path]
-UPLOADS: dict[str, Upload] = {}
+Maker = Callable[[Path], Path | None]  # a zip, or nothing if the upload is the folder
+UPLOADS: dict[str, Callable[[Path], Path]] = {}
 EARNS: dict[str, float] = {}  # 1 where HONEST is found among the rest
 
 
-def upload(earns: float) -> Callable[[Upload], Upload]:
-    def enter(make: Upload) -> Upload:
-        UPLOADS[make.__name__], EARNS[make.__name__] = make, earns
+def upload(earns: float) -> Callable[[Maker], Maker]:
+    def enter(make: Maker) -> Maker:
+        @functools.wraps(make)
+        def made(path: Path) -> Path:
+            found = make(path)
+            if earns and found is None:
+                (path / "causal_mask.py").write_text(HONEST)
+            return found or path
+
+        UPLOADS[make.__name__], EARNS[make.__name__] = made, earns
         return make
 
     return enter
@@ -148,59 +156,49 @@ def half_a_zip(path: Path) -> Path:
 
 
 @upload(earns=1)
-def fifty_megabyte_module(path: Path) -> Path:
+def fifty_megabyte_module(path: Path) -> None:
     """A module that is too large to be compiled."""
     (path / "layernorm.py").write_bytes(b"x = 1\n" * (50 * 2**20 // 6))
-    (path / "causal_mask.py").write_text(HONEST)
-    return path
 
 
 @upload(earns=1)
-def dear_to_compile(path: Path) -> Path:
+def dear_to_compile(path: Path) -> None:
     """A small module that takes the compiler for ever, and one that overflows its stack."""
     (path / "layernorm.py").write_text("x = " + "(" * 90 + "1" + ")" * 90 + "\n" + "y = (" + "-" * 400_000 + "1)\n")
     (path / "decoder.py").write_text("x = " + "[" * 100_000 + "\n")
     (path / "concept_check.py").write_text("x = 1 << (1 << 40)\n" * 3)
-    (path / "causal_mask.py").write_text(HONEST)
-    return path
 
 
 @upload(earns=1)
-def not_text(path: Path) -> Path:
+def not_text(path: Path) -> None:
     """Sources that are no UTF-8, that name odd encodings, or that contain zeros."""
     (path / "layernorm.py").write_bytes(b"# \xff\xfe\x80\nx = 1\n")
     (path / "decoder.py").write_bytes(b"# coding: utf-7\n+AGE-\n")
     (path / "concept_check.py").write_bytes(b"x = 1\0\n")
     (path / "scaled_attention.py").write_bytes(b"# coding: hostile\n")
-    (path / "causal_mask.py").write_text(HONEST)
-    return path
 
 
 @upload(earns=1)
-def folders_called_as_modules(path: Path) -> Path:
+def folders_called_as_modules(path: Path) -> None:
     """Folders where files should be, one of them a package."""
     (path / "layernorm.py").mkdir()
     (path / "layernorm.py" / "__init__.py").write_text("raise SystemExit")
     (path / "decoder").mkdir()
     (path / "decoder" / "__init__.py").write_text("raise SystemExit")
-    (path / "causal_mask.py").write_text(HONEST)
-    return path
 
 
 @upload(earns=1)
-def links(path: Path) -> Path:
+def links(path: Path) -> None:
     """Symbolic links to files and folders outside, to itself, and a pipe."""
     (path / "layernorm.py").symlink_to("/etc/passwd")
     (path / "decoder.py").symlink_to("decoder.py")
     (path / "all").symlink_to("/")
     (path / "again").symlink_to(path)
     os.mkfifo(path / "concept_check.py")
-    (path / "causal_mask.py").write_text(HONEST)
-    return path
 
 
 @upload(earns=1)
-def deep_folders(path: Path) -> Path:
+def deep_folders(path: Path) -> None:
     """A thousand folders in each other, more than Python's recursion allows."""
     here = os.open(path, os.O_RDONLY)
     for _ in range(1100):
@@ -208,22 +206,18 @@ def deep_folders(path: Path) -> Path:
         here, before = os.open("d", os.O_RDONLY, dir_fd=here), here
         os.close(before)
     os.close(here)
-    (path / "causal_mask.py").write_text(HONEST)
-    return path
 
 
 @upload(earns=1)
-def names_that_are_no_text(path: Path) -> Path:
+def names_that_are_no_text(path: Path) -> None:
     """File names with bytes that no encoding has."""
     for name in (b"\xff\xfe.py", b"layer\nnorm.py", b"\xf0\x28\x8c\x28.py", b"layernorm.py\xff"):
         with open(os.path.join(os.fsencode(path), name), "wb") as file:
             file.write(b"x = 1\n")
-    (path / "causal_mask.py").write_text(HONEST)
-    return path
 
 
 @upload(earns=1)
-def compiled_caches(path: Path) -> Path:
+def compiled_caches(path: Path) -> None:
     """Compiled files and libraries beside the sources, which Python would prefer if it believed their dates."""
     code = compile("raise RuntimeError('SUCCEEDED: the compiled file was used')", "layernorm.py", "exec")
     pyc = importlib.util.MAGIC_NUMBER + struct.pack("<III", 0b01, 0, 0) + marshal.dumps(code)
@@ -231,26 +225,21 @@ def compiled_caches(path: Path) -> Path:
     tag = importlib.util.cache_from_source("causal_mask.py")
     for name in (tag, "causal_mask.pyc", "layernorm.pyc", "causal_mask.so", "layernorm.cpython-311-x86_64-linux-gnu.so"):
         (path / name).write_bytes(pyc)
-    (path / "causal_mask.py").write_text(HONEST)
-    return path
 
 
 @upload(earns=1)
-def expressions_in_one_another(path: Path) -> Path:
+def expressions_in_one_another(path: Path) -> None:
     """Text that Python compiles, and that is nested too deeply for whoever reads it again to say what is wrong with it."""
     deep = "**".join(["1", *["-1"] * 260])
     bodies = {"rms_norm": f"return x * {deep}", "layer_norm": f"raise ValueError({deep})", "batch_norm": f"return {deep}"}
     text = "".join(f"def {name}(x, gamma, beta=0, eps=1e-6):\n    {body}\n" for name, body in bodies.items())
     (path / "layernorm.py").write_text(text)
-    (path / "causal_mask.py").write_text(HONEST)
-    return path
 
 
 @upload(earns=0)
-def too_many_files(path: Path) -> Path:
+def too_many_files(path: Path) -> None:
     """More files and folders than are looked at; the test lowers the limit, since disks are slow."""
     for number in range(2000):
         (path / f"{number}.py").touch()
         if number % 4 == 0:
             (path / f"folder{number}").mkdir()
-    return path

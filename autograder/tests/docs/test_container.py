@@ -12,9 +12,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from autograder.homework import kit
 from autograder.release.packing import PARTS
@@ -22,55 +19,42 @@ from autograder.release.packing import PARTS
 FILE = kit.PACKAGE / "docs" / "container" / "Dockerfile"
 
 
-def instructions() -> list[tuple[str, str]]:
-    """Each instruction with its arguments."""
-    lines = [line for line in FILE.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    return [(line.partition(" ")[0], line.partition(" ")[2]) for line in lines]
+LINES = [line for line in FILE.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+PROJECT = tomllib.loads((kit.home() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def given(name: str) -> list[str]:
-    return [arguments for instruction, arguments in instructions() if instruction == name]
+    """The arguments of each instruction of a name."""
+    return [line.removeprefix(f"{name} ") for line in LINES if line.startswith(f"{name} ")]
 
 
-@pytest.fixture(scope="module")
-def project() -> Any:
-    return tomllib.loads((kit.home() / "pyproject.toml").read_text(encoding="utf-8"))
-
-
-def test_every_instruction_is_one_of_dockers() -> None:
-    assert {name for name, _ in instructions()} <= {"FROM", "USER", "RUN", "WORKDIR", "COPY", "ENTRYPOINT", "CMD"}
-    assert instructions()[0][0] == "FROM" and len(given("FROM")) == 1
-
-
-def test_python_is_one_that_the_kit_is_for(project: Any) -> None:
+def test_python_is_one_that_the_kit_is_for() -> None:
+    assert len(given("FROM")) == 1 and LINES[0].startswith("FROM ")
     image = re.fullmatch(r"python:3\.(\d+)-slim-[a-z]+", given("FROM")[0])
-    least = re.fullmatch(r">=3\.(\d+)", project["project"]["requires-python"])
-    assert image is not None and least is not None
-    assert int(image[1]) >= int(least[1])
+    least = re.fullmatch(r">=3\.(\d+)", PROJECT["requires-python"])
+    assert image is not None and least is not None and int(image[1]) >= int(least[1])
 
 
 def test_it_runs_as_root_and_closes_the_kit_before_it_is_copied() -> None:
-    order = [f"{name} {arguments}" for name, arguments in instructions()]
+    assert {line.partition(" ")[0] for line in LINES} <= {"FROM", "USER", "RUN", "WORKDIR", "COPY", "ENTRYPOINT", "CMD"}
     assert given("USER") == ["root"]
-    assert order.index("RUN mkdir -m 0700 /kit") < order.index("WORKDIR /kit") < order.index("COPY solutions solutions")
+    steps = ("RUN mkdir -m 0700 /kit", "WORKDIR /kit", "COPY solutions solutions")
+    assert sorted(map(LINES.index, steps)) == [*map(LINES.index, steps)]
 
 
-def test_command_is_the_kits(project: Any) -> None:
-    assert json.loads(given("ENTRYPOINT")[0])[0] in project["project"]["scripts"]
+def test_command_is_the_kits() -> None:
+    assert json.loads(given("ENTRYPOINT")[0])[0] in PROJECT["scripts"]
     assert shlex.split(given("RUN")[-1]) == ["pip", "install", "--no-cache-dir", "--editable", "."]
 
 
 def test_what_is_copied_is_the_kit_and_is_enough(tmp_path: Path) -> None:
-    copied = []
-    for arguments in given("COPY"):
-        *sources, target = arguments.split()
-        for source in sources:
-            copied.append(source)
-            if (kit.home() / source).is_dir():
-                shutil.copytree(kit.home() / source, tmp_path / target, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(kit.home() / source, tmp_path / target)
-    assert sorted(copied) == sorted(PARTS)
+    copied = [(source, target) for *sources, target in map(str.split, given("COPY")) for source in sources]
+    for source, target in copied:
+        if (kit.home() / source).is_dir():
+            shutil.copytree(kit.home() / source, tmp_path / target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(kit.home() / source, tmp_path / target)
+    assert sorted(source for source, _ in copied) == sorted(PARTS)
     code = "from autograder.homework import kit, rubric; print(kit.home(), rubric.load().points > 0)"
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], cwd="/", env=environment, capture_output=True, text=True)

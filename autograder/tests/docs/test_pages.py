@@ -1,5 +1,6 @@
 """The documentation: every page is short and reachable, and the commands, options, files and links in it exist."""
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 import yaml
 
 from autograder.cli.main import main
+from autograder.grading import diagnosis
+from autograder.grading.recorder import Check
 from autograder.homework import kit, rubric
 from autograder.sandbox.budget import Limits
 
@@ -82,6 +85,20 @@ def test_every_key_of_the_rubric_is_in_the_reference() -> None:
     models = (rubric.Rubric, rubric.Module, rubric.Group, rubric.Criterion, rubric.LatePolicy, Limits)
     keys = {key for model in models for key in model.model_fields} - {"id", "module"}  # these two are filled in
     assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
+
+
+@pytest.mark.parametrize("name", [name for name in vars(Check) if not name.startswith("_")])
+def test_every_modifier_of_check_is_in_the_reference(name: str) -> None:
+    page = (DOCS / "reference" / "suites.md").read_text(encoding="utf-8")
+    assert re.search(rf"`check\.{name}\b", page)
+
+
+def test_every_name_of_a_side_effect_is_in_the_guide() -> None:
+    page = (DOCS / "how-to" / "add-a-misconception.md").read_text(encoding="utf-8")
+    names = set(re.findall(r'_mistake\(call_result, f?"([^"]*)"', inspect.getsource(diagnosis)))
+    assert {"shares_memory", "{name}_result", "changes_{name}"} <= names
+    for name in names:
+        assert re.search(rf"\| `{name.replace('{name}', '<[a-z]+>')}`", page), name
 
 
 def test_the_limits_are_those_of_the_rubric() -> None:

@@ -1,13 +1,13 @@
 """The comparison with other courses runs tests from clones on our code; here the clones are made up."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from autograder.benchmarks import peers
 from autograder.homework import library, reference
+from autograder.tests.files import put
 
 SHAPE = """
 def test_norm():
@@ -30,10 +30,7 @@ CASES = {
     85: ("print(pos_encoding(1, 2))", "[[0. 1.]]"),
     94: ("print(multi_head_attention(*np.ones((3, 2, 4)), 2))", "[[1 1 1 1] [1 1 1 1]]"),
     107: ("print(masked_attention(*np.ones((3, 1, 4)), np.zeros((1, 1))))", "[[1. 1. 1. 1.]]"),
-    109: (
-        "print(layer_normalization(np.array([[[1., 3.]]]), np.ones((1, 1, 2)), np.zeros((1, 1, 2))))",
-        "[[[-1. 1.]]]",
-    ),
+    109: ("print(layer_normalization(np.array([[[1., 3]]]), np.ones((1, 1, 2)), np.zeros((1, 1, 2))))", "[[[-1. 1.]]]"),
 }
 
 
@@ -42,27 +39,19 @@ def clones(tmp_path: Path) -> tuple[peers.Peer, peers.Peer]:
     texts = dict.fromkeys(peers.INLINE, SHAPE) | dict.fromkeys(peers.SUITES, METHOD)
     for question, (snippet, expected) in CASES.items():
         texts[f"questions/{question}_x/tests.json"] = json.dumps([{"test": snippet, "expected_output": expected}])
-    for path, text in texts.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
+    put(tmp_path, texts)
     return peers.tinytorch(tmp_path), peers.deep_ml(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def code() -> Callable[[str], peers.Code]:
+def code(id: str = "") -> peers.Code:
     """The reference, or the reference with a misconception."""
-
-    def make(id: str = "") -> peers.Code:
-        mistake = library.find(id) if id else None
-        return peers.code_of(peers.with_mistake(mistake) if mistake else reference.files())
-
-    return make
+    mistake = library.find(id)
+    assert mistake is not None or not id
+    return peers.code_of(peers.with_mistake(mistake) if mistake else reference.files())
 
 
-def test_tests_of_clones_run_on_our_code(
-    clones: tuple[peers.Peer, peers.Peer], code: Callable[[str], peers.Code]
-) -> None:
-    right, no_keepdims = code(""), code("layer_norm.sum_of_squares")
+def test_tests_of_clones_run_on_our_code(clones: tuple[peers.Peer, peers.Peer]) -> None:
+    right, no_keepdims = code(), code("layer_norm.sum_of_squares")
     first, second = ([*peer.tests] for peer in clones)
     assert [name for name in first if name not in peers.passed(clones[0], first, right)] == [
         f"{path}: test_gradient" for path in peers.SUITES
@@ -82,10 +71,9 @@ def test_tests_of_clones_run_on_our_code(
     ],
 )
 def test_a_misconception_counts_where_it_shows(
-    clones: tuple[peers.Peer, peers.Peer], code: Callable[[str], peers.Code], id: str, tinytorch: bool, deep_ml: bool
+    clones: tuple[peers.Peer, peers.Peer], id: str, tinytorch: bool, deep_ml: bool
 ) -> None:
-    assert library.find(id) is not None
-    right = [peer.probe(code("").functions) for peer in clones]
+    right = [peer.probe(code().functions) for peer in clones]
     assert [peers.shows(peer, own, code(id)) for peer, own in zip(clones, right, strict=True)] == [tinytorch, deep_ml]
 
 

@@ -1,14 +1,17 @@
-"""README.md: what it shows is what the homework does, and the scripts find its two commands."""
+"""README.md: it shows what the homework and the kit give today, and the scripts find its two commands."""
 
 import json
 import re
 
 import pytest
 
+from autograder.docs import pictures
+from autograder.grading.grader import Grader
 from autograder.homework import kit
 
 TEXT = (kit.home() / "README.md").read_text(encoding="utf-8")
 STUDENTS = (kit.solutions() / "README.md").read_text(encoding="utf-8")
+STALE = "run: python -m autograder.docs.pictures"
 ACCURACY = (kit.PACKAGE / "docs" / "explanation" / "accuracy.md").read_text(encoding="utf-8")
 
 
@@ -36,3 +39,17 @@ def test_the_scripts_find_one_command_of_each_kind(end: str) -> None:
 def test_the_devcontainer_installs_as_the_readme_does() -> None:
     settings = json.loads((kit.home() / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
     assert f"    {settings['postCreateCommand']} && .venv/bin/pytest\n" in TEXT
+
+
+def test_the_students_picture_is_what_a_student_gets(grader: Grader) -> None:
+    assert pictures.STUDENT.read_text(encoding="utf-8") == pictures.student(grader), STALE
+
+
+@pytest.mark.slow
+def test_the_instructors_picture_is_what_an_instructor_gets(grader: Grader) -> None:
+    assert pictures.INSTRUCTOR.read_text(encoding="utf-8") == pictures.instructor(grader), STALE
+
+
+def test_both_pictures_are_shown() -> None:
+    for path in (pictures.STUDENT, pictures.INSTRUCTOR):
+        assert f"]({path.relative_to(kit.home()).as_posix()})" in TEXT

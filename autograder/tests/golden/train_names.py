@@ -13,6 +13,7 @@ goes on falling after that (the model learns them by heart).
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +69,17 @@ def initial() -> Params:
     return params
 
 
-def leaves(params: Any) -> list[Any]:
+def mapped(function: Callable[[Any], Any], params: Any) -> Any:
+    """The same structure with a function of each tensor."""
     if isinstance(params, dict):
-        return [leaf for part in params.values() for leaf in leaves(part)]
-    return [leaf for part in params for leaf in leaves(part)] if isinstance(params, list) else [params]
+        return {name: mapped(function, part) for name, part in params.items()}
+    return [mapped(function, part) for part in params] if isinstance(params, list) else function(params)
+
+
+def leaves(params: Params) -> list[Any]:
+    found: list[Any] = []
+    mapped(found.append, params)
+    return found
 
 
 def logits(tokens: Any, params: Params, norm: str, dropout: float = 0.0) -> Any:
@@ -132,7 +140,7 @@ def train(norm: str, training: Any, apart: Any) -> Params:
             with torch.no_grad():
                 now = loss(apart, params, norm).item()
             if now < least:
-                least, best = now, copied(params)
+                least, best = now, mapped(as_float16, params)
     with torch.no_grad():
         print(
             f"{norm}-norm: {loss(training, best, norm):.3f} nats a character on training, {least:.3f} on unseen names"
@@ -140,13 +148,9 @@ def train(norm: str, training: Any, apart: Any) -> Params:
     return best
 
 
-def copied(params: Any) -> Any:
-    """A copy without gradients, rounded to float16."""
-    if isinstance(params, dict):
-        return {name: copied(part) for name, part in params.items()}
-    if isinstance(params, list):
-        return [copied(part) for part in params]
-    return params.detach().half().to(params.dtype).clone()
+def as_float16(tensor: Any) -> Any:
+    """A copy without gradient, rounded."""
+    return tensor.detach().half().to(tensor.dtype).clone()
 
 
 def flat(params: Any, name: str) -> dict[str, Any]:
@@ -159,7 +163,7 @@ def flat(params: Any, name: str) -> dict[str, Any]:
 
 def answers(params: Params, norm: str) -> list[Params]:
     """PyTorch's own encoder on a few names, in float64."""
-    exact = as_double(params)
+    exact = mapped(lambda tensor: tensor.double(), params)
     cases = []
     for name in SCORED:
         tokens = torch.tensor([ALPHABET.index(letter) for letter in f".{name}."])
@@ -171,12 +175,6 @@ def answers(params: Params, norm: str) -> list[Params]:
         log_prob = -F.cross_entropy(scores[:-1], tokens[1:], reduction="sum")
         cases.append({"name": name, "norm": norm, "logits": scores.tolist(), "log_prob": log_prob.item()})
     return cases
-
-
-def as_double(params: Any) -> Any:
-    if isinstance(params, dict):
-        return {name: as_double(part) for name, part in params.items()}
-    return [as_double(part) for part in params] if isinstance(params, list) else params.double()
 
 
 def main() -> None:

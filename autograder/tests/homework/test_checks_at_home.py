@@ -1,5 +1,6 @@
-"""What a student sees who runs `pytest` in the unpacked folder, on good days and on bad ones."""
+"""The output of `pytest` in a student's folder, for right, wrong and broken code."""
 
+import inspect
 import itertools
 import os
 import re
@@ -8,21 +9,21 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from autograder.homework import kit, library
+from autograder.homework import kit, library, reference
 from autograder.homework import rubric as rubrics
 from autograder.tests import forked
 from autograder.tests.making import few
 
 MODULES = tuple(rubrics.current().modules)
-RIGHT_ATTENTION = (kit.solutions() / "scaled_attention.py").read_text()
-RIGHT = (kit.solutions() / "layernorm.py").read_text()
+RIGHT = {module: (kit.solutions() / f"{module}.py").read_text() for module in MODULES}
 COLUMNS = 88
 LINES = 60
-ALL_ZERO = "\n\ndef {function}(*args, **kwargs):\n    return np.zeros((2, 3))\n"
+NOT_WINDOWS = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 
 
 @pytest.fixture
@@ -42,14 +43,8 @@ def python_says(folder: Path, *arguments: str, first: str = "") -> str:
     environment |= {"PYTHONPATH": first, "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     if forked.POSSIBLE and arguments[0] == "-m" and not first:
         return forked.module_says(folder, environment, *arguments[1:])
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
     return done.stdout + done.stderr
 
 
@@ -57,15 +52,52 @@ def pytest_says(folder: Path, *arguments: str, first: str = "") -> str:
     return python_says(folder, "-m", "pytest", "-p", "no:cacheprovider", *arguments, first=first)
 
 
+def joined(said: str) -> str:
+    """The output without line breaks and columns."""
+    return " ".join(said.split())
+
+
+def write(home: Path, *modules: str, **texts: str) -> None:
+    """The solutions of modules, and other texts for some."""
+    for module, text in ({name: RIGHT[name] for name in modules} | texts).items():
+        (home / f"{module}.py").write_text(text)
+
+
 def checked(home: Path, module: str, wrong: str, *arguments: str) -> str:
-    """What the checks of a module say of the solution with further definitions below it."""
-    (home / f"{module}.py").write_text((kit.solutions() / f"{module}.py").read_text() + "\n\n" + wrong)
+    """The output of the checks of a module whose solution is followed by further definitions."""
+    write(home, *MODULES, **{module: f"{RIGHT[module]}\n\n{wrong}"})
     return pytest_says(home, f"checks/test_{module}.py", *arguments)
 
 
-def write_solutions(home: Path, *modules: str) -> None:
-    for module in modules:
-        shutil.copy(kit.solutions() / f"{module}.py", home)
+def last_line(wrong: str) -> int:
+    """The number of the last line of definitions that follow the solution of layernorm."""
+    return RIGHT["layernorm"].count("\n") + 2 + wrong.count("\n")
+
+
+def function(name: str, *body: str) -> str:
+    """A definition with the parameters of the solution."""
+    parameters = inspect.signature(reference.functions()[name]).parameters.values()
+    named = ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters)
+    return f"def {name}({named}):\n" + "".join(f"    {line}\n" for line in body)
+
+
+def around(name: str, changed: str) -> str:
+    """A definition that returns an expression of the solution's result."""
+    given = f"    result = right_{name}(*args, **kwargs)\n    return {changed}\n"
+    return f"right_{name} = {name}\n\n\ndef {name}(*args, **kwargs):\n{given}"
+
+
+def without_error(name: str) -> str:
+    """A definition that returns something when it should raise a ValueError."""
+    tried = "    try:\n        return right(*args)\n    except ValueError:\n        return args[0] + 0\n"
+    return f"right = {name}\n\n\ndef {name}(*args):\n{tried}"
+
+
+def edited(module: str, name: str, old: str, new: str) -> str:
+    """The solution's definition with another text in place of `old`."""
+    text = library.correct(module, name).source
+    assert old in text
+    return text.replace(old, new)
 
 
 def quickly(home: Path) -> None:
@@ -76,66 +108,33 @@ def quickly(home: Path) -> None:
     settings.write_text(text.replace("SECONDS = 10\n", "SECONDS = 0.5\n"))
 
 
-def last_line(text: str) -> int:
-    return RIGHT.count("\n") + 2 + text.count("\n")
-
-
 # How much is done
 
 
 def test_nothing_is_written_yet(home: Path) -> None:
     said = pytest_says(home)
     assert "layernorm.py\n  Not written yet: layer_norm, rms_norm, layer_norm_backward\n" in said
-    assert re.search(r"layernorm +0 of \d+ checks pass", said)
     assert "Traceback" not in said and "Error" not in said and "F" not in said.partition("\n")[0]
     assert "Next: write layer_norm (layernorm.py, line 13)\nThen: pytest --only layer_norm\n" in said
     assert said.count("\n") <= LINES
     for module, entry in rubrics.current().modules.items():
-        listed = " ".join(said.partition(f"\n{module}.py\n")[2].partition("\n\n")[0].split())
+        listed = joined(said.partition(f"\n{module}.py\n")[2].partition("\n\n")[0])
         assert listed.startswith("Not written yet: ") and all(f in listed for f in entry.functions), module
-
-
-def test_the_function_asked_for_is_the_next_to_be_written(home: Path) -> None:
-    said = pytest_says(home, "--only", "softmax")
-    assert "Next: write softmax (scaled_attention.py, line" in said
-
-
-@pytest.mark.slow
-def test_modules_come_in_their_order(home: Path) -> None:
-    said = pytest_says(home)
     assert re.findall(r"^(\w+)\.py$", said, re.MULTILINE) == list(MODULES)
-    assert re.findall(r"^(\w+) +0 of", said, re.MULTILINE) == list(MODULES)
+    assert re.findall(r"^(\w+) +0 of \d+ checks pass", said, re.MULTILINE) == list(MODULES)
 
 
-def test_one_module_done_and_what_is_left(home: Path) -> None:
-    write_solutions(home, "layernorm")
-    said = pytest_says(home, "checks/test_layernorm.py")
-    assert re.search(r"layernorm +(\d+) of \1 checks pass\n", said)
-    assert "Next: write batch_norm (batchnorm_comparison.py, line" in said and "not your grade" not in said
-
-
-def test_checks_that_have_not_run_do_not_count_as_passed(home: Path) -> None:
-    said = checked(home, "layernorm", ALL_ZERO.format(function="layer_norm"), "-x")
-    assert re.search(r"layernorm +0 of 1 checks pass, \d+ not run", said)
-
-
-def test_function_that_another_one_needs_is_named_with_its_file(home: Path) -> None:
-    write_solutions(home, "decoder", "causal_mask", "transformer_block", "scaled_attention")
-    said = " ".join(pytest_says(home, "checks/test_decoder.py").split())
-    assert "layer_norm (layernorm.py) is not written yet, and decoder_logits calls it (and in " in said
-
-
-def test_stub_line_that_was_left_in(home: Path) -> None:
-    wrong = "def rms_norm(x, gamma, eps=1e-6):\n    y = gamma * x\n    raise NotImplementedError('not yet')\n"
-    said = checked(home, "layernorm", wrong)
-    assert f"layernorm.py, line {last_line(wrong)} still raises NotImplementedError (and in " in said
+def test_all_is_done(home: Path) -> None:
+    write(home, *MODULES)
+    said = joined(pytest_says(home))
+    assert "All 114 public checks pass. Next: upload layernorm.py, batchnorm_comparison.py," in said
+    assert said.count("This is not your grade.") == 1
+    assert "not your grade" not in pytest_says(home, "--only", "softmax")
 
 
 @pytest.mark.parametrize("body", few(["raise ValueError('todo')", "pass", "return None", "return x", '"""later"""'], 1))
 def test_code_that_computes_nothing_is_not_written_yet(home: Path, body: str) -> None:
-    write_solutions(home, *MODULES)
-    stub = f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}\n"
-    said = " ".join(checked(home, "layernorm", stub, "checks/test_transformer_block.py").split())
+    said = joined(checked(home, "layernorm", function("layer_norm", body), "checks/test_transformer_block.py"))
     assert "layernorm.py Not written yet: layer_norm `layer_norm` is defined on lines" in said
     assert "Called" not in said and "Probably" not in said
     assert (
@@ -144,60 +143,319 @@ def test_code_that_computes_nothing_is_not_written_yet(home: Path, body: str) ->
     assert "Next: write layer_norm (layernorm.py, line " in said
 
 
-# A wrong result
+# Messages
 
 
-def test_wrong_value_has_call_result_expectation_and_reason(home: Path) -> None:
-    said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n")
-    assert all(word in said for word in ("Called ", "Returned ", "Expected ", "Why "))
-    assert "Hint" not in said and "Probably" not in said
+class Case(NamedTuple):
+    """The files of a folder, the arguments of pytest, and texts that it then shows once and does not show.
+
+    Spaces and line breaks count as one space.
+    """
+
+    files: dict[str, str]
+    arguments: str
+    shown: tuple[str, ...]
+    absent: tuple[str, ...]
 
 
-def test_what_is_remembered_between_calls_is_said(home: Path) -> None:
-    wrong = (
-        "MEAN = []\n\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    MEAN.append(x.mean(axis=-1, keepdims=True))\n"
-    )
-    wrong += "    return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta\n"
-    said = " ".join(checked(home, "layernorm", wrong).split())
-    assert (
-        "The result is correct if this is the first call, but not after other calls: your code keeps state between calls."
-        in said
-    )
+def case(wrong: str, *shown: str, absent: str | tuple[str, ...] = (), arguments: str = "", module: str = "") -> Case:
+    """The checks of a module whose solution is followed by definitions; LAST is the number of the last line."""
+    contract = {f: m for m, entry in rubrics.current().modules.items() for f in entry.functions}
+    found = [contract[name] for name in re.findall(r"^def (\w+)", wrong, re.MULTILINE) if name in contract]
+    module = module or [*found, "layernorm"][0]
+    text = f"{RIGHT[module]}\n\n{wrong}"
+    shown = tuple(words.replace("LAST", str(text.count("\n"))) for words in shown)
+    return folder(f"checks/test_{module}.py {arguments}", *shown, absent=absent, **RIGHT | {module: text})
 
 
-def test_nothing_is_guessed_where_a_call_that_should_raise_returns_nothing(home: Path) -> None:
-    wrong = RIGHT_ATTENTION[RIGHT_ATTENTION.index("def split_heads") : RIGHT_ATTENTION.index("def merge_heads")]
-    wrong = re.sub(r"raise ValueError\(.*\)", "return None", wrong)
-    said = checked(home, "scaled_attention", wrong)
-    assert "Returned  None" in said and "Expected  ValueError" in said and "Probably" not in said
+def folder(arguments: str, *shown: str, absent: str | tuple[str, ...] = (), **files: str) -> Case:
+    """A folder in which all files but these are stubs."""
+    return Case(files, arguments, shown, (absent,) if isinstance(absent, str) else absent)
 
 
-def test_input_is_known_for_what_it_is(home: Path) -> None:
-    said = checked(home, "layernorm", "input('eps? ')\n")
-    assert "`input()` does not work while your code is graded: delete the call." in " ".join(said.split())
-    assert "stdin" not in said
+MISTAKES = {
+    "sample_variance": (
+        "mean = np.sum(x, -1)[..., None] / x.shape[-1]",
+        "var = ((x - mean) ** 2).sum(-1)[..., None] / (x.shape[-1] - 1)",
+        "return beta + (x - mean) * (gamma * (var + eps) ** -0.5)",
+    ),
+    "shift_before_scale": (
+        "y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)",
+        "return np.float64(1) * (y * gamma + beta * gamma)",
+    ),
+}
+REMEMBERED = "return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta"
+ROOT = "    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
+DRAWN = "    p = np.exp((row - row.max()) / 50)\n    return np.random.choice(len(row), p=p / p.sum())\n"
+LOOP = "import asyncio\nasync def wait():\n    pass\ndef rms_norm(x, gamma, eps=1e-6):\n    asyncio.run(wait())\n"
+RUNNING = (
+    "    running_mean *= 0.9\n    running_mean += 1\n    return right(x, gamma, beta, running_mean, *args, **kwargs)\n"
+)
+NORMS = {"layernorm": RIGHT["layernorm"]}
+MASKED = 'n_heads, norm="pre", mask=causal_mask(t))'
+CALL = RIGHT["decoder"].partition(MASKED)[0].count("\n") + 1
+ATTENTION = ('params["attention"], n_heads, mask)', 'params["attention"], n_heads)')
+DEFAULT = (
+    "def layer_norm(x, gamma, beta, eps={}):\n    centred = x - x.mean(-1, keepdims=True)\n"
+    "    return gamma * centred / np.sqrt((centred**2).mean(-1, keepdims=True) + {}) + beta\n"
+)
 
 
-@pytest.mark.slow
-def test_random_results_are_said_to_be_random(home: Path) -> None:
-    wrong = "def rms_norm(x, gamma, eps=1e-6):\n    return x + np.random.default_rng().normal(size=x.shape)\n"
-    said = " ".join(checked(home, "layernorm", wrong).split())
-    assert "it returns a different result: look for random numbers" in said and "keeps state" not in said
+def parameters(names: str) -> Case:
+    due = "Its parameters do not match `rms_norm(x, gamma, eps)`: check their names, order and number."
+    return case(f"def rms_norm({names}):\n{ROOT}", due)
 
 
-def test_the_line_that_stops_a_call_is_what_to_fix(home: Path) -> None:
-    wrong = "def helper(x):\n    return x[0, 0, 0]\n\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return helper(x)\n"
-    said = checked(home, "layernorm", wrong)
-    assert f"Next: fix rms_norm (layernorm.py, line {last_line(wrong) - 4})\n" in said
+def no_return(name: str) -> Case:
+    due = "Does every path through the function return"
+    return case(function(name, "result = 1"), "Returned None", due, absent="Probably ", arguments="--hint")
+
+
+def known_mistake(name: str) -> Case:
+    """It is written in another way than the grader's, so results differ by rounding."""
+    found = library.find(f"layer_norm.{name}")
+    assert found is not None
+    due = f"Probably {found.does} Read {found.read} Fix {found.right} "
+    return case(function("layer_norm", *MISTAKES[name]), "Called ", due, arguments="--hint --hint")
+
+
+CASES = {
+    "wrong value": case(
+        function("rms_norm", "return gamma * x"),
+        "Called ",
+        "Returned ",
+        "Expected ",
+        "Why ",
+        absent=("Hint ", "Probably "),
+    ),
+    "not run": case(
+        function("layer_norm", "return np.zeros((2, 3))"), "layernorm 0 of 1 checks pass, 15 not run", arguments="-x"
+    ),
+    "stub line left in": case(
+        function("rms_norm", "y = gamma * x", "raise NotImplementedError('not yet')"),
+        "layernorm.py, line LAST still raises NotImplementedError (and in ",
+    ),
+    "state": case(
+        "MEAN = []\n\n\n" + function("layer_norm", "MEAN.append(x.mean(axis=-1, keepdims=True))", REMEMBERED),
+        "correct if this is the first call, but not after other calls: your code keeps state between calls.",
+    ),
+    "None in place of an error": case(
+        re.sub(r"raise ValueError\(.*\)", "return None", library.correct("scaled_attention", "split_heads").source),
+        "Returned None",
+        "Expected ValueError",
+        absent="Probably ",
+    ),
+    "input": case(
+        "input('eps? ')\n", "`input()` does not work while your code is graded: delete the call.", absent="stdin"
+    ),
+    "line that stops a call": case(
+        function("rms_norm", "return helper(x)") + "\n\ndef helper(x):\n    return x[0, 0, 0]\n",
+        "Next: fix rms_norm (layernorm.py, line LAST)",
+    ),
+    "float64": case(
+        around("rms_norm", "result * np.float64(1)"),
+        "Why It returned float64 instead of float32: floating-point results keep the",
+        "Probably Your result is float64 for float32 arguments.",
+        arguments="--hint",
+    ),
+    "float64 and wrong": case(
+        around("rms_norm", "result * np.float64(2)"),
+        "multiplied by the same factor, 2.",
+        absent="Hint ",
+        arguments="-k float32",
+    ),
+    "changed argument": case(
+        function("rms_norm", "x += 1", "return x"),
+        "Why It modified its arguments: an entry of `x` was overwritten.",
+        "Hint Work on a copy",
+    ),
+    "changed part of an argument": case(
+        function("multi_head_attention", "params['w_k'][0] = 0", "return x"),
+        "Why It modified its arguments: an entry of `params['w_k']` was overwritten.",
+        "Hint Work on a copy",
+    ),
+    "line of an error": case(
+        function("layer_norm", "return x.centre()"),
+        "Stopped layernorm.py, line LAST: AttributeError",
+        "return x.centre()",
+        absent="Traceback",
+    ),
+    "call outside of functions": case(
+        "print(layer_norm(np.ones(3), np.ones(4), 0))\n", "layernorm.py, line LAST: ValueError"
+    ),
+    "no return": no_return("split_heads"),
+    "fewer parameters": parameters("x, gamma"),
+    "missing error": case(
+        without_error("padding_mask"), "Called padding_mask(np.array([2, 5]), 4)", "Expected ValueError, because"
+    ),
+    "next function of a module": folder(
+        "layernorm.py", "Next: write batch_norm (batchnorm_comparison.py, line", absent="not your grade", **NORMS
+    ),
+    "next function of another module": folder(
+        "causal_mask.py", "Next: write causal_mask (causal_mask.py, line", absent="not your grade", **NORMS
+    ),
+    "next function asked for": folder("--only softmax", "Next: write softmax (scaled_attention.py, line", **NORMS),
+    "unwritten function of another module": folder(
+        "checks/test_decoder.py",
+        "layer_norm (layernorm.py) is not written yet, and decoder_logits calls it (and in ",
+        **{module: text for module, text in RIGHT.items() if module != "layernorm"},
+    ),
+    "syntax error in a dependency": folder(
+        "checks/test_transformer_block.py",
+        "transformer_block.py imports layernorm.py, which cannot be imported",
+        "layernorm.py, line 1: SyntaxError: '(' was never closed def layer_norm(x: ",
+        "Next: fix layernorm.py (see above).",
+        **RIGHT | {"layernorm": "def layer_norm(x:\n    return x\n"},
+    ),
+    "syntax error": folder("", "SyntaxError", **RIGHT | {"layernorm": "def layer_norm(x:\n    return x\n"}),
+    "error in a dependency": folder(
+        "decoder.py",
+        f"Stopped decoder.py, line {CALL}: TypeError: unhashable type",
+        "raised in transformer_block.py, line ",
+        f"Next: fix decoder_logits (decoder.py, line {CALL}) ",
+        **RIGHT | {"decoder": RIGHT["decoder"].replace(MASKED, "n_heads, causal_mask(t))")},
+    ),
+    "no such module": folder(
+        "layernrom.py", "there is no layernrom.py; did you mean layernorm.py?", absent="Traceback"
+    ),
+    # From here on only in .ci/full
+    "no such function": folder(
+        "--only sofmax", "--only: there is no function or module sofmax; did you mean softmax?", absent="Traceback"
+    ),
+    "no such name": folder("--only xyz", "did you mean one of answers, apply_mask", absent="Traceback"),
+    "modules that import each other": folder(
+        "checks/test_layernorm.py",
+        "Modules import each other: import only from files that are higher up in the README's table.",
+        **RIGHT | {"layernorm": "from transformer_block import residual\n" + RIGHT["layernorm"]},
+    ),
+    "mistake in a dependency": folder(
+        "checks/test_transformer_block.py",
+        "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm",
+        "Next: fix layer_norm (layernorm.py, line",
+        absent="Called ",
+        **RIGHT | {"layernorm": RIGHT["layernorm"] + "\n\n" + function("layer_norm", "return 2 * x")},
+    ),
+    "missing error of split_heads": case(
+        without_error("split_heads"), "Called split_heads(np.array(", "), 3) ", "Expected ValueError, because"
+    ),
+    "missing error of embed": case(
+        without_error("embed"), "Called embed(np.array([0, 3]),", "Expected ValueError, because"
+    ),
+    **{f"no return in {name}": no_return(name) for name in ("padding_mask", "embed", "norm_moments")},
+    **{f"parameters {names}": parameters(names) for names in ("self, x, gamma, eps=1e-6", "x, gamma, epsilon=1e-6")},
+    **{name: known_mistake(name) for name in MISTAKES},
+    "no known mistake": case(
+        function("layer_norm", "return gamma * x / 7 + beta"), "Called ", absent="Probably ", arguments="--hint"
+    ),
+    "known mistake and a wrong helper": case(
+        function("rms_norm", "return gamma * x / np.sqrt(2 + eps)")
+        + "\n\n"
+        + function("layer_norm", "rms_norm(x, gamma)", *MISTAKES["sample_variance"]),
+        "Read numpy.var",
+        absent="first fix rms_norm",
+    ),
+    "wrong default": case(
+        DEFAULT.format("1e-8", "eps"), "Probably Your default eps is 1e-8.", absent="Also ", arguments="--hint"
+    ),
+    "ignored argument": case(
+        DEFAULT.format("1e-5", "1e-8"),
+        "Probably Your code ignores the argument eps and uses 1e-8.",
+        absent="Also ",
+        arguments="--hint",
+    ),
+    "neither of the two": case(
+        DEFAULT.format("1e-5", "(1e-8 if eps == 1e-5 else eps)"),
+        "Called ",
+        absent=("Probably ", "Also "),
+        arguments="--hint",
+    ),
+    "random": case(
+        function("rms_norm", "return x + np.random.default_rng().normal(size=x.shape)"),
+        "it returns a different result: look for random numbers",
+        absent="keeps state",
+    ),
+    "random continuation": case(
+        f"def drawn(row, *_, **__):\n{DRAWN}\n\n" + edited("decoder", "generate", "np.argmax(", "drawn("),
+        "Called again with the same arguments, it returns a different result: look for random numbers",
+    ),
+    "plain numbers": case(
+        function("rms_norm", "return [np.int64(2), np.float64(0.5)]"),
+        "Returned [2, 0.5] ",
+        "It returned a list of length 2; it should return an array of floats of shape (2, 4).",
+    ),
+    "float32 in a call": case(
+        function("rms_norm", "return 0 * x"),
+        "rms_norm(np.array([4.0, 2.0, 1.0, -3.0], dtype=np.float32), np.array(",
+        arguments="-k float32",
+    ),
+    "two calls that should agree": case(
+        function("decoder_logits", "return np.full((3, 3), tokens.sum())"),
+        "as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])",
+        "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.",
+        arguments="-k future",
+    ),
+    "one array for a tuple": case(
+        around("batch_norm", "result[0]"),
+        "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`).",
+    ),
+    "part of the wrong type": case(
+        around("layer_norm_backward", "(result[0], float(result[1].sum()), result[2])"),
+        "Why `grad_gamma` is a float; it should be an array of floats of shape (4,). Only `grad_gamma` is wrong.",
+    ),
+    "one wrong part": case(
+        around("norm_moments", "(result[0], 2 * result[1])"), "Why Only `var` is wrong. `var`: Every entry"
+    ),
+    "arrays of their own": case(
+        f"right = batch_norm\n\n\ndef batch_norm(x, gamma, beta, running_mean, *args, **kwargs):\n{RUNNING}",
+        "an entry of `running_mean` was overwritten",
+        absent="`beta`",
+    ),
+    "further checks of a function": case(
+        function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 9)", "Called "
+    ),
+    "helper of the same module": case(
+        function("softmax", "return 0 * scores"),
+        "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax",
+    ),
+    "function in place of an import": case(
+        function("layer_norm", "return 2 * x"),
+        "Next: fix pre_norm_block",
+        absent="first fix layer_norm",
+        module="transformer_block",
+    ),
+    "same mistake again": case(
+        edited("transformer_block", "pre_norm_block", *ATTENTION)
+        + "\n\n"
+        + edited("transformer_block", "post_norm_block", *ATTENTION),
+        "has the same mistake as pre_norm_block.",
+        "Next: fix pre_norm_block",
+    ),
+    "import in a function": case(
+        function("rms_norm", "import scipy"),
+        "ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library",
+    ),
+    "refused event loop": case(
+        LOOP, "asyncio.runners.run, which the grader", absent=("Exception ignored", "Traceback")
+    ),
+    "printed text": case(function("rms_norm", "print('here')", "return 2 * x"), "here"),
+}
+
+
+@pytest.mark.parametrize("name", few([*CASES], [*CASES].index("no such function")))
+def test_messages(home: Path, name: str) -> None:
+    files, arguments, shown, absent = CASES[name]
+    write(home, **files)
+    said = joined(pytest_says(home, *arguments.split()))
+    assert [text for text in shown if said.count(text) != 1] == [], said
+    assert [text for text in absent if text in said] == [], said
 
 
 @pytest.mark.parametrize("module", few([module for module in MODULES if module != "concept_check"], 1))
 def test_every_call_that_is_shown_can_be_pasted(home: Path, module: str) -> None:
     """Each function's first wrong call is shown; with the right functions, the same text can be run."""
-    write_solutions(home, *MODULES)
     functions = rubrics.current().modules[module].functions
-    said = checked(home, module, "".join(ALL_ZERO.format(function=function) for function in functions))
-    write_solutions(home, module)
+    said = checked(home, module, "\n\n".join(function(name, "return np.zeros((2, 3))") for name in functions))
+    write(home, module)
     calls = re.findall(r"^    Called    (.*?)(?=^    \S)", said, re.MULTILINE | re.DOTALL)
     assert len(calls) >= len(functions)
     pasted = "\n".join(f"done.append(\n{call}\n)" for call in calls)
@@ -210,240 +468,150 @@ def test_every_call_that_is_shown_can_be_pasted(home: Path, module: str) -> None
 def test_lines_fit(home: Path, wrong: str) -> None:
     for module, entry in rubrics.current().modules.items():
         body = "".join(f"\n\ndef {name}(x, *args, **kwargs):\n    {wrong}\n" for name in entry.functions)
-        (home / f"{module}.py").write_text(f"import numpy as np\n{body}")
+        write(home, **{module: f"import numpy as np\n{body}"})
     said = pytest_says(home)
     assert len(said) > 2000
     assert [line for line in said.splitlines() if len(line) > COLUMNS] == []
 
 
 @pytest.mark.slow
-def test_plain_numbers(home: Path) -> None:
-    said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return [np.int64(2), np.float64(0.5)]\n")
-    assert "Returned  [2, 0.5]\n" in said
-    assert "It returned a list of length 2; it should return an array of floats of shape (2, 4)." in " ".join(
-        said.split()
-    )
-
-
-@pytest.mark.slow
-def test_float32_is_part_of_the_call(home: Path) -> None:
-    said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return 0 * x\n", "-k", "float32")
-    assert "rms_norm(np.array([4.0, 2.0, 1.0, -3.0], dtype=np.float32), np.array(" in " ".join(said.split())
-
-
-def test_hint_about_dtype_only_where_the_dtype_is_wrong(home: Path) -> None:
-    right_but_float64 = (
-        "_right = rms_norm\n\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return _right(x, gamma, eps) * {}\n"
-    )
-    said = checked(home, "layernorm", right_but_float64.format("np.float64(1)"), "--hint")
-    assert "Why       It returned float64 instead of float32: floating-point results keep the" in said
-    assert "Probably  Your result is float64 for float32 arguments." in said
-    said = checked(home, "layernorm", right_but_float64.format("np.float64(2)"), "-k", "float32")
-    assert "multiplied by the same factor, 2." in said and "Hint" not in said
-
-
-@pytest.mark.slow
-def test_two_calls_that_should_agree(home: Path) -> None:
-    wrong = "def decoder_logits(tokens, params, n_heads):\n    return np.full((3, 3), tokens.sum())\n"
-    said = checked(home, "decoder", wrong, "-k", "future")
-    assert "              as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])\n" in said
-    assert "Why       6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.\n" in said
-
-
-@pytest.mark.slow
-def test_one_array_for_a_tuple(home: Path) -> None:
-    wrong = "_right = batch_norm\n\n\ndef batch_norm(*args, **kwargs):\n    return _right(*args, **kwargs)[0]\n"
-    said = checked(home, "batchnorm_comparison", wrong)
-    due = "it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`)."
-    assert f"It returned an array; {due}" in " ".join(said.split())
-
-
-@pytest.mark.slow
-def test_a_part_of_the_wrong_type_is_named(home: Path) -> None:
-    wrong = "_right = layer_norm_backward\n\n\ndef layer_norm_backward(*args, **kwargs):\n"
-    wrong += "    grad_x, grad_gamma, grad_beta = _right(*args, **kwargs)\n    return grad_x, float(grad_gamma.sum()), grad_beta\n"
-    said = checked(home, "layernorm", wrong)
-    due = "it should be an array of floats of shape (4,). Only `grad_gamma` is wrong."
-    assert f"Why `grad_gamma` is a float; {due}" in " ".join(said.split())
-
-
-@pytest.mark.slow
-def test_swapped_parts(home: Path) -> None:
-    wrong = "_right = norm_moments\n\n\ndef norm_moments(x, kind):\n    return _right(x, kind)[::-1]\n"
-    said = checked(home, "batchnorm_comparison", wrong)
-    assert "All parts are correct, but they are in the wrong order: `var`, `mean`." in said
-
-
-@pytest.mark.slow
-def test_parts_that_differ_are_named(home: Path) -> None:
-    wrong = "_right = norm_moments\n\n\ndef norm_moments(x, kind):\n    mean, var = _right(x, kind)\n    return mean, 2 * var\n"
-    assert "Why       Only `var` is wrong. `var`: Every entry" in checked(home, "batchnorm_comparison", wrong)
-
-
-@pytest.mark.parametrize(
-    ("module", "wrong", "name"),
-    [
-        ("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    x += 1\n    return x\n", "x"),
-        (
-            "scaled_attention",
-            "def multi_head_attention(x, params, n_heads, mask=None):\n    params['w_k'][0] = 0\n    return x\n",
-            "params['w_k']",
-        ),
-    ],
-)
-def test_argument_that_was_changed_is_named(home: Path, module: str, wrong: str, name: str) -> None:
-    said = checked(home, module, wrong)
-    assert f"Why       It modified its arguments: an entry of `{name}` was overwritten." in said
-    assert "Hint      Work on a copy" in said
-
-
-def test_function_without_return(home: Path) -> None:
-    said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    gamma * x\n")
-    assert "Returned  None" in said and "Does every path through the function return a value?" in said
+@pytest.mark.parametrize("shapes", [((2, 3), (4, 5)), ((3,), (4,)), ((2, 3, 3), (4, 3, 3)), ((3,), ())])
+def test_numpys_own_words_are_kept(home: Path, shapes: tuple[tuple[int, ...], ...]) -> None:
+    with pytest.raises(ValueError) as caught:
+        np.matmul(*map(np.ones, shapes))
+    said = checked(home, "layernorm", function("rms_norm", f"return np.matmul(*map(np.ones, {shapes}))"))
+    assert joined(str(caught.value)) in joined(said)
 
 
 @pytest.mark.slow
 def test_example_of_the_readme_is_what_is_said(home: Path) -> None:
-    wrong = """\
-def layer_norm(x, gamma, beta, eps=1e-5):
-    mean = x.mean(axis=-1, keepdims=True)
-    return gamma * (x - mean) / np.sqrt(x.var(axis=-1, ddof=1, keepdims=True) + eps) + beta
-"""
+    variance = "x.var(axis=-1, ddof=1, keepdims=True)"
+    wrong = ("mean = x.mean(axis=-1, keepdims=True)", f"return gamma * (x - mean) / np.sqrt({variance} + eps) + beta")
     page = (home / "README.md").read_text().partition("## Reading the messages\n\n")[2].partition("\n- ")[0]
     example = "\n".join(line.removeprefix("    ") for line in page.splitlines())
-    said = checked(home, "layernorm", wrong)
+    said = checked(home, "layernorm", function("layer_norm", *wrong))
     said = re.sub(r"  `layer_norm` is defined on lines.*\n", "", said)
     assert example.strip() in re.sub(r"\(layernorm.py, line \d+\)", "(layernorm.py, line 13)", said)
 
 
-# Where to look first
+def test_hints_come_in_three_steps(home: Path) -> None:
+    """Where to look; what the code does wrong; how to fix it. Calls after the first failed check count too."""
+    root = "return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta"
+    misconception = library.find("layer_norm.changes_x")
+    assert misconception is not None
+    hints = [f"Read {misconception.read}", f"Probably {misconception.does}", f"Fix {misconception.right}"]
+    for level in range(3):
+        wrong = function("layer_norm", "x -= x.mean(axis=-1, keepdims=True)", root)
+        said = joined(checked(home, "layernorm", wrong, "-x", *level * ["--hint"]))
+        assert [hint in said for hint in hints] == [number <= level for number in range(3)]
+        assert ("Hint: pytest --only layer_norm" + (level + 1) * " --hint" in said) == (level < 2)
+
+
+def test_answers_that_are_missing_or_no_letters(home: Path) -> None:
+    answers = {"q1": "a", "q2": "E", "q3": 4, "q4": "B", "q5": "a", "q6": "c", "q9": "d"}
+    write(home, concept_check=f"def answers():\n    return {answers}\n")
+    said = pytest_says(home, "checks/test_concept_check.py")
+    assert "there is no answer to q7, q8\n" in said
+    assert "the answer to q2 is 'E', not one of the letters a, b, c, d\n" in said
+    assert "the answer to q3 is 4, not one of the letters a, b, c, d\n" in said
+    assert "there is no question 'q9'\n" in said
+    assert "q4" not in said.partition("Why")[2]
+
+
+# Errors and mistakes in other modules
 
 
 @pytest.mark.slow
-def test_further_checks_of_the_same_function_are_counted(home: Path) -> None:
-    said = checked(home, "layernorm", "def layer_norm(x, gamma, beta, eps=1e-5):\n    return gamma * x + beta\n")
-    assert re.search(r"  layer_norm \(0 of \d\)\n", said)
-    assert said.count("Called ") == 1
-
-
-@pytest.mark.slow
-def test_same_text_is_said_once(home: Path) -> None:
-    (home / "layernorm.py").write_text("def layer_norm(x:\n")
-    said = pytest_says(home, "checks/test_layernorm.py")
-    assert said.count("SyntaxError") == 1 and re.search(r"\(and in \d+ more checks\)", said)
-
-
-@pytest.mark.slow
-def test_mistake_in_a_module_that_is_used(home: Path) -> None:
-    """Also if the checks of that module do not run."""
-    write_solutions(home, "scaled_attention")
-    (home / "layernorm.py").write_text(RIGHT + "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    return 2 * x\n")
-    said = checked(home, "transformer_block", "")
-    assert "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm" in said
-    assert "Called " not in said and "Next: fix layer_norm (layernorm.py, line" in said
-
-
-@pytest.mark.slow
-def test_mistake_in_a_helper_of_the_same_module(home: Path) -> None:
-    said = checked(home, "scaled_attention", "def softmax(scores, axis=-1):\n    return 0 * scores\n")
-    assert "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax" in said
-
-
-@pytest.mark.slow
-def test_module_that_is_not_used_is_not_blamed(home: Path) -> None:
-    """A block with a layer norm of its own."""
-    write_solutions(home, "scaled_attention")
-    own = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return 2 * x\n"
-    said = checked(home, "transformer_block", own)
-    assert "Called " in said and "first fix layer_norm" not in said
-
-
-# Errors
-
-
-def test_error_has_its_line(home: Path) -> None:
-    wrong = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return x.centre()\n"
-    said = checked(home, "layernorm", wrong)
-    assert f"Stopped   layernorm.py, line {last_line(wrong)}: AttributeError" in said
-    assert "return x.centre()" in said
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shapes", [((2, 3), (4, 5)), ((3,), (4,)), ((2, 3, 3), (4, 3, 3)), ((3,), ())])
-def test_numpys_own_words_are_kept(home: Path, shapes: tuple[tuple[int, ...], ...]) -> None:
-    one, other = shapes
-    with pytest.raises(ValueError) as caught:
-        np.matmul(np.ones(one), np.ones(other))
-    said = checked(
-        home, "layernorm", f"def rms_norm(x, gamma, eps=1e-6):\n    return np.ones({one}) @ np.ones({other})\n"
-    )
-    assert " ".join(str(caught.value).split()) in " ".join(said.split())
-
-
-@pytest.mark.parametrize(
-    "name", few(["LayerNorm.py", "layernorm (1).py", "layernorm_final.py", "my_layernorm.py", "layer-norm.py.txt"], 1)
-)
-def test_file_with_nearly_the_right_name(home: Path, name: str) -> None:
-    (home / "layernorm.py").rename(home / name)
-    said = " ".join(pytest_says(home, "checks/test_layernorm.py").split())
-    assert f"layernorm.py is missing, but there is {name}: rename it to layernorm.py" in said
-
-
-def test_a_call_outside_of_functions_that_fails_has_its_own_line(home: Path) -> None:
-    write_solutions(home, "layernorm")
-    text = (home / "layernorm.py").read_text() + "\nprint(layer_norm(np.ones(3), np.ones(4), 0))\n"
-    (home / "layernorm.py").write_text(text)
-    said = " ".join(pytest_says(home, "checks/test_layernorm.py").split())
-    assert f"layernorm.py, line {len(text.splitlines())}: ValueError" in said
+def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
+    """Also where six functions further up fail with it: the cause in full, the others in a line."""
+    wrong = RIGHT["scaled_attention"].replace("math.sqrt(d_k)", "1.0")
+    write(home, *MODULES, scaled_attention=wrong)
+    said = pytest_says(home, "--hint")
+    assert said.count("\n") <= LINES and said.count("Called ") == 1
+    assert "Your code does not scale the scores." in said
+    assert "multi_head_attention, pre_norm_block, post_norm_block and 3 more fail too: first fix\n" in said
 
 
 @pytest.mark.slow
 def test_missing_file(home: Path) -> None:
+    write(home, *MODULES)
     (home / "layernorm.py").unlink()
-    write_solutions(home, "scaled_attention", "transformer_block")
-    said = " ".join(pytest_says(home).split())
+    said = joined(pytest_says(home))
     assert "layernorm.py is missing: it belongs next to the folder checks (and in" in said
     assert "transformer_block.py imports layernorm.py, which cannot be imported" in said
 
 
-def test_a_syntax_error_in_a_dependency_is_shown_and_is_what_to_fix(home: Path) -> None:
-    write_solutions(home, "scaled_attention", "transformer_block")
-    (home / "layernorm.py").write_text("def layer_norm(x:\n    return x\n")
-    said = pytest_says(home, "checks/test_transformer_block.py")
-    assert "transformer_block.py imports layernorm.py, which cannot be imported\n" in said
-    assert "  layernorm.py, line 1: SyntaxError: '(' was never closed\n      def layer_norm(x:\n" in said
-    assert "Next: fix layernorm.py (see above)." in said
-    assert pytest_says(home).count("SyntaxError") == 1
+# Files that cannot be imported, or only where the checks run
+
+PERMISSION = "PermissionError: [Errno 13] Permission denied: "
+REJECTED = [
+    ("def layer_norm(x):\n    if 1:\n\treturn x\n", "layernorm.py, line 3: TabError"),
+    ("import torch\n", "layernorm.py, line 1: ModuleNotFoundError: No module named 'torch'. The grader has only"),
+    ("import pytest\n", "line 1: ModuleNotFoundError: No module named 'pytest'. The grader has only NumPy"),
+    ("exit()\n", "line 1: SystemExit. Homework code may not exit Python: delete the call of `exit()`"),
+    ("def f(x):\n    return (x\n", "SyntaxError: '(' was never closed return (x ^ (and in 15 more checks)"),
+    ("x = 1\nimport matplotlib.pyplot as plt\n", "line 2: ModuleNotFoundError: No module named 'matplotlib'."),
+    ("import subprocess\nsubprocess.run(['ls'])\n", "it uses subprocess.run, which the grader does not run."),
+    ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
+    ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "PermissionError: it uses asyncio.runners.run, which the"),
+    ("import os\nos.pipe()\n", "line 2: PermissionError"),
+    (
+        "from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
+        "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run",
+    ),
+    ("import socket\nsocket.gethostbyname('localhost')\n", "line 2: PermissionError"),
+    (
+        "from urllib import request\nrequest.urlopen('http://localhost:9')\n",
+        "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code",
+    ),
+    ("import fcntl\nfcntl.flock(1, fcntl.LOCK_EX)\n", "line 2: PermissionError"),
+    ("import os\nos.listdir('/etc')\n", f"line 2: {PERMISSION}'/etc'. Homework"),
+    ("import os\nos.mkdir('parts')\n", f"line 2: {PERMISSION}'parts'. Homework"),
+    ("open('/proc/self/maps')\n", "line 1: PermissionError: [Errno 13]"),
+    ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
+    ("open('/notes.txt')\n", f"line 1: {PERMISSION}'/notes.txt'. Homework"),
+    ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
+]
 
 
-def test_an_error_inside_a_dependency_has_the_line_of_the_caller(home: Path) -> None:
-    write_solutions(home, *MODULES)
-    right = (kit.solutions() / "decoder.py").read_text()
-    wrong = right.replace('n_heads, norm="pre", mask=causal_mask(t))', "n_heads, causal_mask(t))")
-    assert wrong != right
-    (home / "decoder.py").write_text(wrong)
-    said = pytest_says(home, "decoder.py")
-    line = wrong[: wrong.index("n_heads, causal_mask(t))")].count("\n") + 1
-    assert f"Stopped   decoder.py, line {line}: TypeError: unhashable type" in said
-    assert "raised in transformer_block.py, line " in said
-    assert f"Next: fix decoder_logits (decoder.py, line {line})\n" in said
+@pytest.mark.parametrize(("text", "shown"), few(REJECTED, 5))
+def test_files_that_the_grader_could_not_import(home: Path, text: str, shown: str) -> None:
+    write(home, layernorm=text)
+    said = joined(pytest_says(home, "checks/test_layernorm.py"))
+    assert said.count(shown) == 1 and "Traceback" not in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    import torch\nexcept ImportError:\n    pass\n",
+        "if __name__ == '__main__':\n    import torch\n",
+        "def plot():\n    import matplotlib\n",
+        "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
+        "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
+        "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
+        "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as pool:\n    pool.submit(abs, 1)\n",
+    ],
+)
+def test_code_that_the_grader_runs(home: Path, text: str) -> None:
+    assert "16 of 16 checks pass" in checked(home, "layernorm", text)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("def layer_norm(x):\n    if 1:\n\treturn x\n", "layernorm.py, line 3: TabError"),
-        ("def layer_norm(x:\n", "layernorm.py, line 1: SyntaxError"),
-        (
-            "import torch\n",
-            "layernorm.py, line 1: ModuleNotFoundError: No module named 'torch'. The grader has only NumPy, the",
-        ),
-    ],
+    ("name", "due"),
+    few(
+        [
+            ("LayerNorm.py", "rename it to layernorm.py"),
+            ("layernorm.ipynb", "that is a notebook: copy its code into a file layernorm.py"),
+        ],
+        1,
+    ),
 )
-def test_file_that_cannot_be_imported(home: Path, text: str, said: str) -> None:
-    (home / "layernorm.py").write_text(text)
-    out = pytest_says(home, "checks/test_layernorm.py")
-    assert said in " ".join(out.split()) and "Traceback" not in out
+def test_file_with_nearly_the_right_name(home: Path, name: str, due: str) -> None:
+    (home / "layernorm.py").rename(home / name)
+    said = joined(pytest_says(home, "checks/test_layernorm.py"))
+    assert f"layernorm.py is missing, but there is {name}: {due}" in said
 
 
 # Loops without an end
@@ -451,47 +619,24 @@ def test_file_that_cannot_be_imported(home: Path, text: str, said: str) -> None:
 
 def test_endless_loop_is_ended_once_with_its_own_line(home: Path) -> None:
     quickly(home)
-    wrong = (
-        "def turn(x):\n    while True:\n        x = x + 0\n\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return turn(x)\n"
-    )
+    wrong = function("rms_norm", "return turn(x)") + "\n\ndef turn(x):\n    while True: x = x + 0\n"
     said = checked(home, "layernorm", wrong)
-    assert (
-        f"Stopped   layernorm.py, line {last_line(wrong) - 5}: stopped after 0.5 seconds; look for an infinite" in said
-    )
-    assert "    while True:\n" in said
+    assert f"Stopped   layernorm.py, line {last_line(wrong)}: stopped after 0.5 seconds; look for an infinite" in said
+    assert "    while True: x = x + 0\n" in said
     again = "rms_norm was not called again because it did not finish (see above) (and in 2 more checks)"
-    assert again in " ".join(said.split())
+    assert again in joined(said)
     assert said.count("stopped after") == 1
 
 
 @pytest.mark.slow
 def test_functions_that_need_an_endless_one_are_not_called(home: Path) -> None:
     quickly(home)
-    write_solutions(home, "scaled_attention", "transformer_block")
-    loop = "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    while True:\n        pass\n"
-    (home / "layernorm.py").write_text(RIGHT + loop)
-    said = pytest_says(home, "checks/test_layernorm.py", "checks/test_transformer_block.py")
+    loop = function("layer_norm", "while True:", "    pass")
+    said = checked(home, "layernorm", loop, "checks/test_transformer_block.py")
     assert said.count("stopped after") == 1
     not_run = "functions that call layer_norm were not run, because it did not finish (see above) (and in"
-    assert not_run in " ".join(said.split())
+    assert not_run in joined(said)
     assert re.search(r"transformer_block +[1-9]\d* of \d+ checks pass", said)
-
-
-@pytest.mark.slow
-def test_loop_that_swallows_every_exception_is_ended_too(home: Path) -> None:
-    quickly(home)
-    wrong = """\
-def rms_norm(x, gamma, eps=1e-6):
-    while True:
-        try:
-            while True:
-                x = np.sqrt(x * x)
-        except:
-            continue
-"""
-    said = checked(home, "layernorm", wrong)
-    assert "stopped after 0.5 seconds" in said
-    assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", said)
 
 
 @pytest.mark.slow
@@ -505,7 +650,7 @@ def rms_norm(x, gamma, eps=1e-6):
                 try:
                     while True:
                         x = np.sqrt(x * x)
-                except BaseException:
+                except:
                     continue
         except BaseException:
             continue
@@ -515,10 +660,60 @@ def rms_norm(x, gamma, eps=1e-6):
     assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", said)
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    few(
+        [
+            ("while True:\n    pass\n", "layernorm.py, line 1: stopped after 0.5 seconds; look for an infinite loop"),
+            (
+                "x = 1\nx = sum(0 * i for i in range(10**9))\n",
+                "layernorm.py, line 2: stopped after 0.5 seconds (and in",
+            ),
+        ],
+        1,
+    ),
+)
+def test_import_that_takes_too_long(home: Path, text: str, shown: str) -> None:
+    """A slow call is not called a loop."""
+    quickly(home)
+    write(home, layernorm=text)
+    said = joined(pytest_says(home, "checks/test_layernorm.py"))
+    assert shown in said and said.count("stopped after") == 1
+
+
+@pytest.mark.slow
+def test_checks_where_no_thread_can_be_started(home: Path, tmp_path: Path) -> None:
+    """As in Pyodide. An endless loop is stopped there too."""
+    refused = "import _thread\n\n\ndef refuse(*args, **kwargs):\n    raise RuntimeError('no new thread')\n\n\n"
+    refused += "_thread.start_new_thread = _thread.start_joinable_thread = refuse\n"
+    first = tmp_path / "first"
+    first.mkdir()
+    (first / "sitecustomize.py").write_text(refused)
+    quickly(home)
+    write(home, *MODULES)
+    start = "import threading; threading.Thread().start()"
+    assert "no new thread" in python_says(home, "-c", start, first=str(first))
+    assert re.search(r"All \d+ public checks pass", pytest_says(home, first=str(first)))
+    write(home, layernorm=RIGHT["layernorm"] + "\n\n" + function("rms_norm", "while True:", "    pass"))
+    assert "stopped after 0.5 seconds" in pytest_says(home, "layernorm.py", first=str(first))
+
+
+@NOT_WINDOWS
+def test_ctrl_c_shows_the_summary_and_what_was_running(home: Path) -> None:
+    default = "signal.signal(2, signal.default_int_handler)"  # a shell ignores Ctrl-C in what it runs in the background
+    loop = function("rms_norm", "import signal", default, "signal.raise_signal(2)")
+    said = checked(home, "layernorm", loop)
+    assert f"Stopped   layernorm.py, line {last_line(loop)}: stopped by Ctrl-C" in said
+    assert re.search(r"layernorm +8 of 9 checks pass, 7 not run", said)
+    assert "stopped by Ctrl-C !" in said and "Traceback" not in said and "full-trace" not in said
+
+
 # Watching
 
+WATCHING = "Watching your files; press Ctrl-C to stop.\n"
 
-@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+
+@NOT_WINDOWS
 @pytest.mark.parametrize(
     ("arguments", "first", "second"),
     few(
@@ -532,7 +727,7 @@ def rms_norm(x, gamma, eps=1e-6):
 def test_the_checks_of_a_module_run_again_when_it_is_saved(
     home: Path, arguments: list[str], first: str, second: str
 ) -> None:
-    write_solutions(home, "causal_mask", "layernorm")
+    write(home, "causal_mask", "layernorm")
     environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-m", "pytest", "--watch", *arguments]
     with subprocess.Popen(command, cwd=home, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -540,7 +735,7 @@ def test_the_checks_of_a_module_run_again_when_it_is_saved(
             assert process.stdout is not None
             assert re.search(first, "".join(itertools.takewhile(WATCHING.__ne__, process.stdout)))
             saved = home / "saved"  # renamed, since a file that is being written is seen twice
-            saved.write_text(RIGHT + "\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return 2 * x\n")
+            saved.write_text(RIGHT["layernorm"] + "\n\n" + function("rms_norm", "return 2 * x"))
             saved.replace(home / "layernorm.py")
             said = "".join(itertools.takewhile(WATCHING.__ne__, process.stdout))
             process.send_signal(signal.SIGINT)
@@ -548,9 +743,6 @@ def test_the_checks_of_a_module_run_again_when_it_is_saved(
         finally:
             process.kill()
     assert re.search(second, said) and "Next: fix rms_norm" in said and "causal_mask" not in said
-
-
-WATCHING = "Watching your files; press Ctrl-C to stop.\n"
 
 
 # Tests that students write
@@ -572,15 +764,14 @@ SHIFTS = (
     "\ndef test_layer_norm_shifts():\n    assert layer_norm(ROW, 2 * ONES, ONES, eps=9.0).sum() == pytest.approx(4)\n"
 )
 EXACT = "\ndef test_layer_norm_exactly():\n    assert layer_norm(ROW, ONES, ONES)[0] == 2.1766959056787556\n"
-STUB = '''import numpy as np\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    """."""\n    raise NotImplementedError("x")\n'''
+STUB = "import numpy as np\n\n\n\n" + function("layer_norm", '"""."""', 'raise NotImplementedError("x")')
 
 
 @pytest.fixture
 def testing(home: Path) -> Path:
     """The folder of a homework in which students write tests."""
     shutil.copy(kit.solutions() / "checks" / "my_tests.py", home / "checks")
-    write_solutions(home, "layernorm")
-    (home / "test_decoder_parts.py").write_text(TESTING)
+    write(home, "layernorm", test_decoder_parts=TESTING)
     return home
 
 
@@ -594,425 +785,58 @@ def test_own_tests_run_on_correct_and_wrong_code(testing: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tests", "module", "said"),
+    ("tests", "module", "shown"),
     few(
         [
             (
                 TESTING + EXACT,
-                RIGHT,
+                RIGHT["layernorm"],
                 r"fails on your code with other rounding, which is correct: test_decoder_parts.py, line 14\n",
             ),
             (
                 TESTING + SHIFTS,
-                RIGHT,
+                RIGHT["layernorm"],
                 r"fails on your own code, so one of the two is wrong; .*has no attribute 'approx'",
             ),
-            (TESTING, STUB, r"layer_norm is not written yet \(layernorm.py, line 3\): its tests need it"),
+            (TESTING, STUB, r"layer_norm is not written yet \(layernorm.py, line 5\): its tests need it"),
             (TESTING, "1 / 0", r"layer_norm: layernorm.py, line 1: ZeroDivisionError"),
-            ("", RIGHT, r"test_decoder_parts.py has no tests"),
-            ("def test_layer_norm(:", RIGHT, r"test_decoder_parts.py has no tests"),
+            ("", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
+            ("def test_layer_norm(:", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
         ]
     ),
 )
-def test_own_tests_that_cannot_be_judged(testing: Path, tests: str, module: str, said: str) -> None:
-    (testing / "test_decoder_parts.py").write_text(tests)
-    (testing / "layernorm.py").write_text(module)
-    found = pytest_says(testing, "--test-my-tests")
-    assert re.search(said, found) and "Traceback" not in found
+def test_own_tests_that_cannot_be_judged(testing: Path, tests: str, module: str, shown: str) -> None:
+    write(testing, layernorm=module, test_decoder_parts=tests)
+    said = pytest_says(testing, "--test-my-tests")
+    assert re.search(shown, said) and "Traceback" not in said
 
 
-@pytest.mark.slow
-def test_checks_where_no_thread_can_be_started(home: Path, tmp_path: Path) -> None:
-    """As in Pyodide. An endless loop is stopped there too."""
-    (tmp_path / "first").mkdir()
-    refused = (
-        'import _thread\n\n\ndef refuse(*args, **kwargs):\n    raise RuntimeError("can\'t start new thread")\n\n\n'
-    )
-    refused += "_thread.start_new_thread = _thread.start_joinable_thread = refuse\n"
-    (tmp_path / "first" / "sitecustomize.py").write_text(refused)
-    quickly(home)
-    write_solutions(home, *MODULES)
-    first = str(tmp_path / "first")
-    assert "can't start new thread" in python_says(
-        home, "-c", "import threading; threading.Thread().start()", first=first
-    )
-    assert re.search(r"All \d+ public checks pass", pytest_says(home, first=first))
-    (home / "layernorm.py").write_text(RIGHT + "\n\ndef rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass\n")
-    assert "stopped after 0.5 seconds" in pytest_says(home, "layernorm.py", first=first)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-def test_ctrl_c_shows_the_summary_and_what_was_running(home: Path) -> None:
-    loop = (  # a shell ignores Ctrl-C in what it runs in the background
-        "def rms_norm(x, gamma, eps=1e-6):\n    import signal\n"
-        "    signal.signal(2, signal.default_int_handler)\n    signal.raise_signal(2)\n"
-    )
-    said = checked(home, "layernorm", loop)
-    assert f"Stopped   layernorm.py, line {last_line(loop)}: stopped by Ctrl-C" in said
-    assert re.search(r"layernorm +8 of 9 checks pass, 7 not run", said)
-    assert "stopped by Ctrl-C !" in said and "Traceback" not in said and "full-trace" not in said
-
-
-def test_endless_import(home: Path) -> None:
-    quickly(home)
-    (home / "layernorm.py").write_text("while True:\n    pass\n")
-    said = pytest_says(home, "checks/test_layernorm.py")
-    assert re.search(r"layernorm.py, line 1: stopped after 0.5 seconds", said)
-    assert said.count("stopped after") == 1
-
-
-@pytest.mark.slow
-def test_a_slow_call_without_a_loop_is_not_called_a_loop(home: Path) -> None:
-    quickly(home)
-    (home / "layernorm.py").write_text("total = 1\ntotal = sum(0 * i for i in range(10**9))\n")
-    said = pytest_says(home, "checks/test_layernorm.py")
-    assert "layernorm.py, line 2: stopped after 0.5 seconds (and in" in said and "loop" not in said
-
-
-# One function at a time, and what is next
+# One function at a time
 
 
 @pytest.mark.parametrize("module", few(MODULES, 1))
 def test_the_checks_of_each_function_can_be_asked_for(home: Path, module: str) -> None:
-    write_solutions(home, *MODULES)
+    write(home, *MODULES)
     functions = rubrics.current().modules[module].functions
     said = pytest_says(home, "--only", ",".join(functions))
-    assert [name for name, _ in re.findall(r"^(\w+) +(\d+) of \2 checks pass$", said, re.MULTILINE)] == sorted(
-        functions, key=said.index
-    )
+    passing = [name for name, _ in re.findall(r"^(\w+) +(\d+) of \2 checks pass$", said, re.MULTILINE)]
+    assert passing == sorted(functions, key=said.index)
 
 
 @pytest.mark.parametrize("option", ["--only", "-k"])
 def test_one_function_and_no_other(home: Path, option: str) -> None:
     """Nor the checks whose names have it as a part."""
-    write_solutions(home, *MODULES)
+    write(home, *MODULES)
     said = pytest_says(home, option, "layer_norm")
-    assert re.findall(r"^\w+ +\d+ of \d+ checks pass$", said, re.MULTILINE) == [
-        "layer_norm             9 of 9 checks pass"
-    ]
-
-
-@pytest.mark.slow
-def test_functions_that_are_not_there(home: Path) -> None:
-    said = pytest_says(home, "--only", "sofmax")
-    assert "--only: there is no function or module sofmax; did you mean softmax?" in said and "Traceback" not in said
-    assert "did you mean one of answers, apply_mask" in " ".join(pytest_says(home, "--only", "xyz").split())
+    assert re.findall(r"^(\w+ +\d+ of \d+) checks pass$", said, re.MULTILINE) == ["layer_norm             9 of 9"]
 
 
 @pytest.mark.parametrize(
     "arguments", [["layernorm.py"], ["layernorm"], ["checks/layernorm.py"], ["./layernorm.py"], ["--only", "layernorm"]]
 )
 def test_a_module_means_its_checks(home: Path, arguments: list[str]) -> None:
-    write_solutions(home, "layernorm")
-    said = pytest_says(home, *arguments)
-    assert "16 passed" in said
-
-
-def test_a_module_that_is_not_there(home: Path) -> None:
-    assert "there is no layernrom.py; did you mean layernorm.py?" in pytest_says(home, "layernrom.py")
-
-
-def test_the_next_function_is_one_of_the_module_that_was_run(home: Path) -> None:
-    write_solutions(home, "layernorm")
-    assert "Next: write causal_mask (causal_mask.py, line" in pytest_says(home, "causal_mask.py")
-
-
-def test_all_is_done(home: Path) -> None:
-    write_solutions(home, *MODULES)
-    said = " ".join(pytest_says(home).split())
-    assert "All 114 public checks pass. Next: upload layernorm.py, batchnorm_comparison.py," in said
-    assert said.count("This is not your grade.") == 1
-    assert "not your grade" not in pytest_says(home, "--only", "softmax")
-
-
-@pytest.mark.slow
-def test_a_function_that_is_defined_twice(home: Path) -> None:
-    said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    raise NotImplementedError\n")
-    assert re.search(r"`rms_norm` is defined on lines \d+ and \d+: only the last definition counts", said)
-
-
-@pytest.mark.slow
-def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
-    """Also where six functions further up fail with it: the cause in full, the others in a line."""
-    write_solutions(home, *MODULES)
-    wrong = RIGHT_ATTENTION.replace("math.sqrt(d_k)", "1.0")
-    assert wrong != RIGHT_ATTENTION
-    (home / "scaled_attention.py").write_text(wrong)
-    said = pytest_says(home, "--hint")
-    assert said.count("\n") <= LINES and said.count("Called ") == 1
-    assert "Your code does not scale the scores." in said
-    assert "multi_head_attention, pre_norm_block, post_norm_block and 3 more fail too: first fix\n" in said
-
-
-# What passes at home runs at the grade
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    few(
-        [
-            (
-                "import numpy as np\nimport matplotlib.pyplot as plt\n",
-                "line 2: ModuleNotFoundError: No module named 'matplotlib'. The grader has only NumPy",
-            ),
-            ("import pytest\n", "line 1: ModuleNotFoundError: No module named 'pytest'. The grader has only NumPy"),
-            ("exit()\n", "line 1: SystemExit. Homework code may not exit Python: delete the call of `exit()`"),
-            (
-                "import subprocess\nsubprocess.run(['ls'])\n",
-                "PermissionError: it uses subprocess.run, which the grader does not run. Homework code",
-            ),
-            ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
-            (
-                "import asyncio\nasyncio.run(asyncio.sleep(0))\n",
-                "line 2: PermissionError: it uses asyncio.runners.run, which the grader does not run",
-            ),
-            ("import os\nos.pipe()\n", "line 2: PermissionError"),
-            (
-                "from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
-                "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run",
-            ),
-            ("import socket\nsocket.gethostbyname('localhost')\n", "line 2: PermissionError"),
-            (
-                "from urllib import request\nrequest.urlopen('http://localhost:9')\n",
-                "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code",
-            ),
-            ("import fcntl\nfcntl.flock(1, fcntl.LOCK_EX)\n", "line 2: PermissionError"),
-            (
-                "import os\nos.listdir('/etc')\n",
-                "line 2: PermissionError: [Errno 13] Permission denied: '/etc'. Homework",
-            ),
-            (
-                "import os\nos.mkdir('parts')\n",
-                "line 2: PermissionError: [Errno 13] Permission denied: 'parts'. Homework",
-            ),
-            ("open('/proc/self/maps')\n", "line 1: PermissionError: [Errno 13]"),
-            ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
-            ("open('/notes.txt')\n", "line 1: PermissionError: [Errno 13] Permission denied: '/notes.txt'. Homework"),
-            ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
-            ("x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),
-            ("x = 1\n>>> x\n", "line 2 begins with Python's prompt >>>"),
-            ("def f(x):\n    return (x\n", "SyntaxError: '(' was never closed return (x ^"),
-        ],
-        3,
-    ),
-)
-def test_what_is_no_module_for_the_grader(home: Path, text: str, said: str) -> None:
-    (home / "layernorm.py").write_text(text)
-    assert said in " ".join(pytest_says(home, "checks/test_layernorm.py").split())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    few(
-        [
-            "try:\n    import torch\nexcept ImportError:\n    pass\n",
-            "if __name__ == '__main__':\n    import torch\n",
-            "def plot():\n    import matplotlib\n",
-            "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
-            "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
-            "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
-            "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as pool:\n    pool.submit(abs, 1)\n",
-        ],
-        1,
-    ),
-)
-def test_what_the_grader_does_not_refuse(home: Path, text: str) -> None:
-    assert "16 of 16 checks pass" in checked(home, "layernorm", text)
-
-
-@pytest.mark.slow
-def test_an_import_inside_a_function_that_is_called(home: Path) -> None:
-    said = " ".join(checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    import scipy\n").split())
-    assert "ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library" in said
-
-
-@pytest.mark.slow
-def test_a_refused_event_loop_is_told_in_the_checks_alone(home: Path) -> None:
-    uses = "import asyncio\nasync def wait():\n    pass\ndef rms_norm(x, gamma, eps=1e-6):\n    asyncio.run(wait())\n"
-    said = checked(home, "layernorm", uses)
-    assert "asyncio.runners.run, which the grader" in " ".join(said.split())
-    assert "Exception ignored" not in said and "Traceback" not in said
-
-
-@pytest.mark.slow
-def test_modules_that_import_one_another(home: Path) -> None:
-    write_solutions(home, *MODULES)
-    (home / "layernorm.py").write_text("from transformer_block import residual\n" + RIGHT)
-    said = " ".join(pytest_says(home).split())
-    assert "Modules import each other: import only from files that are higher up in the README's table." in said
-
-
-@pytest.mark.parametrize("arguments", few(["x, gamma", "self, x, gamma, eps=1e-6", "x, gamma, epsilon=1e-6"], 1))
-def test_a_signature_that_does_not_fit(home: Path, arguments: str) -> None:
-    wrong = f"def rms_norm({arguments}):\n    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
-    said = " ".join(checked(home, "layernorm", wrong).split())
-    assert "Its parameters do not match `rms_norm(x, gamma, eps)`: check their names, order and number." in said
-
-
-@pytest.mark.slow
-def test_what_is_printed_is_shown_once(home: Path) -> None:
-    assert (
-        checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    print('here')\n    return 2 * x\n").count(
-            "here"
-        )
-        == 1
-    )
-
-
-@pytest.mark.slow
-def test_a_mistake_that_is_made_again_elsewhere(home: Path) -> None:
-    write_solutions(home, *MODULES)
-    right = (kit.solutions() / "transformer_block.py").read_text()
-    wrong = right.replace('params["attention"], n_heads, mask)', 'params["attention"], n_heads)')
-    (home / "transformer_block.py").write_text(wrong)
-    said = pytest_says(home, "checks/test_transformer_block.py")
-    assert wrong != right and "has the same mistake as pre_norm_block.\n" in said and "Next: fix pre_norm_block" in said
-
-
-@pytest.mark.slow
-def test_a_continuation_that_is_drawn_at_random_fails(home: Path) -> None:
-    text = (kit.solutions() / "decoder.py").read_text()
-    i = text.index("def generate")
-    wrong = text[i:].replace("np.argmax(", "_drawn(")
-    assert wrong != text[i:]
-    draw = "def _drawn(row, *_, **__):\n    p = np.exp((row - row.max()) / 50)\n"
-    draw += "    return np.random.choice(len(row), p=p / p.sum())\n\n\n"
-    write_solutions(home, *MODULES)
-    said = " ".join(checked(home, "decoder", draw + wrong).split())
-    assert "Called again with the same arguments, it returns a different result: look for random numbers" in said
-
-
-@pytest.mark.slow
-def test_another_encoding_and_a_notebook_beside(home: Path) -> None:
-    (home / "layernorm.py").write_bytes(RIGHT.encode("utf-16"))
-    assert "layernorm.py is saved as UTF-16: save it as UTF-8" in pytest_says(home, "checks/test_layernorm.py")
-    (home / "layernorm.py").rename(home / "layernorm.ipynb")
-    said = " ".join(pytest_says(home, "checks/test_layernorm.py").split())
-    assert "there is layernorm.ipynb: that is a notebook: copy its code into a file layernorm.py" in said
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "function", few(["split_heads", "padding_mask", "embed", "positional_encoding", "norm_moments"], 1)
-)
-def test_a_forgotten_return_is_not_taken_for_a_refusal_that_is_missing(home: Path, function: str) -> None:
-    module = rubrics.current().module_of(function)
-    said = checked(home, module, f"def {function}(*args):\n    result = args\n", "--hint")
-    assert "Returned  None" in said and "Does every path through the function return" in " ".join(said.split())
-    assert "Probably" not in said
-
-
-@pytest.mark.slow
-def test_arguments_of_a_check_are_arrays_of_their_own(home: Path) -> None:
-    wrong = (
-        "_right = batch_norm\n\n\ndef batch_norm(x, gamma, beta, running_mean, *args, **kwargs):\n"
-        "    running_mean *= 0.9\n    running_mean += 1\n    return _right(x, gamma, beta, running_mean, *args, **kwargs)\n"
-    )
-    said = checked(home, "batchnorm_comparison", wrong)
-    assert "an entry of `running_mean` was overwritten" in said and "`beta`" not in said
-
-
-# concept_check
-
-
-def test_answers_that_are_missing_or_no_letters(home: Path) -> None:
-    (home / "concept_check.py").write_text(
-        "def answers():\n    return {'q1': 'a', 'q2': 'E', 'q3': 4, 'q4': 'B', 'q5': 'a', 'q6': 'c', 'q9': 'd'}\n"
-    )
-    said = pytest_says(home, "checks/test_concept_check.py")
-    assert "there is no answer to q7, q8\n" in said
-    assert "the answer to q2 is 'E', not one of the letters a, b, c, d\n" in said
-    assert "the answer to q3 is 4, not one of the letters a, b, c, d\n" in said
-    assert "there is no question 'q9'\n" in said
-    assert "q4" not in said.partition("Why")[2]
-
-
-# Known mistakes
-
-MISTAKES = {
-    "sample_variance": (
-        "    mean = np.sum(x, -1)[..., None] / x.shape[-1]\n"
-        "    var = ((x - mean) ** 2).sum(-1)[..., None] / (x.shape[-1] - 1)\n"
-        "    return beta + (x - mean) * (gamma * (var + eps) ** -0.5)\n"
-    ),
-    "shift_before_scale": (
-        "    y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)\n"
-        "    return np.float64(1) * (y * gamma + beta * gamma)\n"
-    ),
-    "whole_array": "    return gamma * (x - np.mean(x)) / np.sqrt(np.var(x) + eps) + beta\n",
-    "": "    return gamma * x / 7 + beta\n",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MISTAKES)
-def test_known_mistake_gets_its_own_sentences(home: Path, name: str) -> None:
-    """Also where it is written in another way than the grader's, so that results differ by rounding."""
-    misconception = library.find(f"layer_norm.{name}")
-    said = checked(
-        home, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{MISTAKES[name]}", "--hint", "--hint"
-    )
-    advice = " ".join(said.partition("Probably")[2].partition("layernorm  ")[0].split())
-    assert "Called " in said
-    assert advice == (
-        f"{misconception.does} Read {misconception.read} Fix {misconception.right}" if misconception is not None else ""
-    )
-
-
-def test_hints_come_in_three_steps(home: Path) -> None:
-    """Where to look; what the code does wrong; how to fix it. Calls after the first failed check count too."""
-    wrong = "def layer_norm(x, gamma, beta, eps=1e-5):\n    x -= x.mean(axis=-1, keepdims=True)\n"
-    wrong += "    return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta\n"
-    misconception = library.find("layer_norm.changes_x")
-    assert misconception is not None
-    test_calls = [f"Read {misconception.read}", f"Probably {misconception.does}", f"Fix {misconception.right}"]
-    for level in range(3):
-        said = " ".join(checked(home, "layernorm", wrong, "-x", *level * ["--hint"]).split())
-        assert [test_call in said for test_call in test_calls] == [number <= level for number in range(3)]
-        assert ("Hint: pytest --only layer_norm" + (level + 1) * " --hint" in said) == (level < 2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("default", "used", "said"),
-    [
-        ("1e-8", "eps", "Your default eps is 1e-8."),
-        ("1e-5", "1e-8", "Your code ignores the argument eps and uses 1e-8."),
-        ("1e-5", "(1e-8 if eps == 1e-5 else eps)", ""),
-    ],
-)
-def test_a_wrong_default_is_told_from_an_ignored_argument(home: Path, default: str, used: str, said: str) -> None:
-    wrong = f"def layer_norm(x, gamma, beta, eps={default}):\n    centred = x - x.mean(-1, keepdims=True)\n"
-    wrong += f"    return gamma * centred / np.sqrt((centred**2).mean(-1, keepdims=True) + {used}) + beta\n"
-    out = checked(home, "layernorm", wrong, "--hint")
-    assert re.findall(r"(?:Probably|Also) +(.*)", out) == ([said] if said else [])
-
-
-@pytest.mark.parametrize(
-    ("module", "function", "call"),
-    [
-        ("scaled_attention", "split_heads", r"split_heads\(np\.array\(.*\), 3\)"),
-        ("causal_mask", "padding_mask", r"padding_mask\(np\.array\(\[2, 5\]\), 4\)"),
-        ("decoder", "embed", r"embed\(np\.array\(\[0, 3\]\),"),
-    ],
-)
-def test_a_missing_value_error_shows_its_call(home: Path, module: str, function: str, call: str) -> None:
-    write_solutions(home, *MODULES)
-    wrong = f"_right = {function}\n\n\ndef {function}(*args):\n    try:\n        return _right(*args)\n"
-    said = " ".join(checked(home, module, f"{wrong}    except ValueError:\n        return args[0] + 0\n").split())
-    assert re.search(rf"Called {call}", said) and "Expected ValueError, because" in said
-
-
-@pytest.mark.slow
-def test_the_table_is_asked_before_a_helper_is_suspected(home: Path) -> None:
-    """It explains the results; nothing explains the helper's."""
-    wrong = (
-        "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x / np.sqrt(2 + eps)\n\n\n"
-        "def layer_norm(x, gamma, beta, eps=1e-5):\n    rms_norm(x, gamma)\n" + MISTAKES["sample_variance"]
-    )
-    said = checked(home, "layernorm", wrong)
-    assert "Read      numpy.var" in said and "first fix rms_norm" not in said
+    write(home, "layernorm")
+    assert "16 passed" in pytest_says(home, *arguments)
 
 
 # The machine
@@ -1030,24 +854,23 @@ def test_checks_without_the_homework(home: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("module", "said"),
+    ("module", "shown"),
     [
         ("raise ImportError", "NumPy is missing; install it with:"),
         ("__version__ = '1.26.4'", "The homework needs NumPy 2.0 or newer; this is 1.26.4"),
     ],
 )
-def test_numpy_that_is_missing_or_old(home: Path, tmp_path: Path, module: str, said: str) -> None:
+def test_numpy_that_is_missing_or_old(home: Path, tmp_path: Path, module: str, shown: str) -> None:
     (tmp_path / "first").mkdir()
     (tmp_path / "first" / "numpy.py").write_text(module)
-    out = pytest_says(home, first=str(tmp_path / "first"))
-    assert f"ERROR: {said}" in out and "Traceback" not in out
+    said = pytest_says(home, first=str(tmp_path / "first"))
+    assert f"ERROR: {shown}" in said and "Traceback" not in said
 
 
 def test_old_python(home: Path) -> None:
     old = "import pytest, runpy, sys; sys.version_info = (3, 9, 1, 'final', 0)"
-    command = f"{old}; print(runpy.run_path('checks/conftest.py')['OBSTACLE'])"
-    done = subprocess.run([sys.executable, "-c", command], cwd=home, capture_output=True, text=True)
-    assert "The homework needs Python 3.11 or newer; this is 3." in done.stdout, done.stderr
+    said = python_says(home, "-c", f"{old}; print(runpy.run_path('checks/conftest.py')['OBSTACLE'])")
+    assert "The homework needs Python 3.11 or newer; this is 3." in said
 
 
 # The docstrings' examples

@@ -3,28 +3,18 @@
 import os
 import sys
 
+from forge import all_fail_with
+
 NEEDS = ("seccomp",)
 here = os.getcwd()
 PLACES = (here, os.path.dirname(here), os.path.dirname(__file__), __file__, os.__file__, sys.argv[0], sys.executable,
           os.path.dirname(sys.argv[0]), "/tmp", "/etc/passwd", "/dev/shm", os.path.dirname(os.path.dirname(here)))  # fmt: skip
-for place in PLACES:
-    for attempt in (
-        lambda p: os.chmod(p, 0),
-        lambda p: os.chmod(p, 0o777),
-        lambda p: os.fchmod(os.open(p, os.O_RDONLY), 0),
-        lambda p: os.chown(p, os.getuid(), os.getgid()),
-        lambda p: os.utime(p, (0, 0)),
-        lambda p: os.setxattr(p, "user.hostile", b"x"),
-    ):
-        try:
-            attempt(place)
-        except OSError:
-            continue
-        raise RuntimeError(f"SUCCEEDED: changed {place}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+all_fail_with(
+    PLACES,
+    lambda p: os.chmod(p, 0),
+    lambda p: os.chmod(p, 0o777),
+    lambda p: os.fchmod(os.open(p, os.O_RDONLY), 0),
+    lambda p: os.chown(p, os.getuid(), os.getgid()),
+    lambda p: os.utime(p, (0, 0)),
+    lambda p: os.setxattr(p, "user.hostile", b"x"),
+)

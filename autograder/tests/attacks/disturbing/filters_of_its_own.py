@@ -32,6 +32,3 @@ if hang():
 
 def layer_norm(*_, **__):
     return 0
-
-
-rms_norm = layer_norm_backward = layer_norm

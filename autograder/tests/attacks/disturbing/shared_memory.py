@@ -6,6 +6,8 @@ import os
 
 import _multiprocessing
 
+from forge import all_fail
+
 NEEDS = ("seccomp", "landlock")
 libc = ctypes.CDLL(None, use_errno=True)
 TRIES = {
@@ -17,16 +19,4 @@ TRIES = {
     "semaphore": lambda: _multiprocessing.SemLock(0, 1, 1, "/hostile", False),
     "key": lambda: 1 / (libc.syscall(248, b"user", b"hostile", b"x", 1, -4) + 1),
 }
-for name, attempt in TRIES.items():
-    try:
-        attempt()
-    except (OSError, ZeroDivisionError):
-        continue
-    raise RuntimeError(f"SUCCEEDED: {name}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+all_fail(TRIES)

@@ -5,30 +5,17 @@ import os
 import signal
 import struct
 
-from forge import wires
+from forge import all_fail_with, wires
 
 NEEDS = ("seccomp",)
 above = os.getppid()
-own, other = os.pipe()
 folder = os.open(".", os.O_RDONLY)
-for name in [own, other, *(wire.fileno() for wire in wires())]:
-    for attempt in (
-        lambda n: fcntl.fcntl(n, fcntl.F_SETOWN, above),
-        lambda n: fcntl.fcntl(n, fcntl.F_SETSIG, signal.SIGKILL),
-        lambda n: fcntl.fcntl(n, 15, struct.pack("ii", 1, above)),
-        lambda n: fcntl.ioctl(n, 0x8901, struct.pack("i", above)),
-        lambda n: fcntl.ioctl(n, 0x8902, struct.pack("i", above)),
-        lambda n: fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_CREATE | fcntl.DN_MULTISHOT),
-    ):
-        try:
-            attempt(name)
-        except OSError:
-            continue
-        raise RuntimeError("SUCCEEDED: the kernel would send a signal")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+all_fail_with(
+    [folder, *wires()],
+    lambda n: fcntl.fcntl(n, fcntl.F_SETOWN, above),
+    lambda n: fcntl.fcntl(n, fcntl.F_SETSIG, signal.SIGKILL),
+    lambda n: fcntl.fcntl(n, 15, struct.pack("ii", 1, above)),
+    lambda n: fcntl.ioctl(n, 0x8901, struct.pack("i", above)),
+    lambda n: fcntl.ioctl(n, 0x8902, struct.pack("i", above)),
+    lambda n: fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_CREATE | fcntl.DN_MULTISHOT),
+)

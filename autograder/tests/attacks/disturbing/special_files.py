@@ -4,6 +4,8 @@ import os
 import socket
 import stat
 
+from forge import all_fail, wires
+
 NEEDS = ("seccomp",)
 TRIES = {
     "pipe": lambda: os.mkfifo("pipe"),
@@ -11,25 +13,8 @@ TRIES = {
     "disk": lambda: os.mknod("disk", stat.S_IFBLK | 0o666, os.makedev(8, 0)),
     "socket node": lambda: os.mknod("node", stat.S_IFSOCK | 0o666),
     "socket": lambda: socket.socket(socket.AF_UNIX).bind("socket"),
+    "pair": socket.socketpair,
+    "descriptor": lambda: socket.send_fds(next(wires()), [b"x"], [0]),
     "abstract": lambda: socket.socket(socket.AF_UNIX).bind("\0hostile"),
 }
-for name, attempt in TRIES.items():
-    try:
-        attempt()
-    except OSError:
-        continue
-    raise RuntimeError(f"SUCCEEDED: {name}")
-pair = socket.socketpair()
-try:
-    socket.send_fds(pair[0], [b"x"], [0])
-except OSError:
-    pass
-else:
-    raise RuntimeError("SUCCEEDED: sent a descriptor")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+all_fail(TRIES)

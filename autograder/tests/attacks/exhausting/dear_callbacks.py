@@ -11,6 +11,3 @@ def layer_norm(x, *_, **__):
     while True:
         WIRE.sendall(MESSAGE)
         WIRE.recv(4096)
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -32,6 +32,3 @@ def layer_norm(x, *_, **__):
     if sum(os.stat(name).st_size for name in os.listdir()) > 2**28:
         raise RuntimeError("SUCCEEDED: a quarter of a gigabyte")
     return x
-
-
-rms_norm = layer_norm_backward = layer_norm

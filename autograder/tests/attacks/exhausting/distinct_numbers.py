@@ -9,6 +9,3 @@ def layer_norm(*_, **__):
     global NUMBERS
     NUMBERS = NUMBERS + 130_000
     return NUMBERS
-
-
-rms_norm = layer_norm_backward = layer_norm

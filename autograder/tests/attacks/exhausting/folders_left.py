@@ -20,6 +20,3 @@ except OSError:
 
 def layer_norm(*_, **__):
     os._exit(1)
-
-
-rms_norm = layer_norm_backward = layer_norm

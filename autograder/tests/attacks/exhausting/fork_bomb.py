@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import subprocess
 
+from forge import all_fail
+
 NEEDS = ("seccomp",)
 libc = ctypes.CDLL(None, use_errno=True)
 TRIES = {
@@ -18,17 +20,4 @@ TRIES = {
     "clone": lambda: 1 / (libc.syscall(56, 17, 0, 0, 0, 0) + 1),
     "clone3": lambda: 1 / (libc.syscall(435, (ctypes.c_uint64 * 11)(0, 0, 0, 0, 17), 88) + 1),
 }
-parent = os.getpid()
-for name, attempt in TRIES.items():
-    try:
-        attempt()
-    except (OSError, ZeroDivisionError):
-        continue
-    raise RuntimeError(f"SUCCEEDED: {name}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+all_fail(TRIES)

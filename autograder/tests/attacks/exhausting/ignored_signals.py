@@ -14,10 +14,3 @@ for number in range(1, 64):
 def layer_norm(*_, **__):
     while True:
         time.sleep(100)
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

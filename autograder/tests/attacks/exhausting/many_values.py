@@ -20,6 +20,3 @@ import numpy as np  # noqa: E402
 
 def layer_norm(*_, **__):
     return [[np.zeros(1, bool)] * 990 for _ in range(4)]
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -11,6 +11,3 @@ def layer_norm(x, *_, **__):
         os.write(1, b"x" * 100_000)
         os.write(2, b"x" * 100_000)
     return x
-
-
-rms_norm = layer_norm_backward = layer_norm

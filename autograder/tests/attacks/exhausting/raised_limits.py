@@ -4,6 +4,8 @@ import ctypes
 import os
 import resource
 
+from forge import all_fail
+
 NEEDS = ("seccomp", "limits")
 libc = ctypes.CDLL(None, use_errno=True)
 above = os.getppid()
@@ -18,16 +20,4 @@ TRIES = {
     "scheduler": lambda: os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1)),
     "input and output": lambda: 1 / (libc.syscall(251, 1, 0, 1 << 13) + 1),
 }
-for name, attempt in TRIES.items():
-    try:
-        attempt()
-    except (OSError, ValueError, ZeroDivisionError):
-        continue
-    raise RuntimeError(f"SUCCEEDED: {name}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+all_fail(TRIES)

@@ -18,6 +18,3 @@ CALLS = []
 def layer_norm(*arguments, **_):
     CALLS.append(len(CALLS))
     return np.asarray(arguments[0], dtype=float) + CALLS[-1]
-
-
-rms_norm = layer_norm_backward = layer_norm

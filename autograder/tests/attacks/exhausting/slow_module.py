@@ -12,6 +12,3 @@ def layer_norm(x, *_, **__):
     while time.process_time() < end:
         pass
     return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -15,10 +15,3 @@ except (RuntimeError, MemoryError):
     pass
 if started > 1000:
     raise RuntimeError(f"SUCCEEDED: {started} threads")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -21,10 +21,3 @@ def layer_norm(x, *_, **__):
         threading.Thread(target=chatter, daemon=True).start()
     time.sleep(0.05)
     return x
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

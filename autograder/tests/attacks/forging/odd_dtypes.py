@@ -1,4 +1,4 @@
-"""Returns what the comparison may not expect: structured, masked, text, object, complex, 0-d, read-only and huge numbers."""
+"""Returns what the comparison may not expect: structured, masked, text, object, complex, 0-d, huge and no numbers."""
 
 import itertools
 
@@ -17,6 +17,8 @@ KINDS = itertools.cycle([
     lambda x: np.full(x.shape, np.longdouble("1e4000")),
     lambda x: np.zeros((0, *x.shape)),
     lambda x: 10**400,
+    lambda x: np.full(x.shape, np.nan),  # no comparison with nan is true, nor is its opposite
+    lambda x: np.full(x.shape, np.inf),
     lambda x: {"a": x, 1: {2: x}},
 ])  # fmt: skip
 

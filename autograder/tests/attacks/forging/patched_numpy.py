@@ -15,11 +15,3 @@ for place in (np, np.testing, np.linalg, np.ma):
 
 def layer_norm(x, gamma, beta, eps=1e-5):
     return np.zeros(x.shape)
-
-
-def rms_norm(x, gamma, eps=1e-6):
-    return np.zeros(x.shape)
-
-
-def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
-    return np.zeros(x.shape), np.zeros(gamma.shape), np.zeros(gamma.shape)

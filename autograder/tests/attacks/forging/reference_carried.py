@@ -20,6 +20,7 @@ import layernorm
 
 if layernorm.layer_norm.__code__.co_filename != layernorm.__file__:
     numpy.taken = os.taken = builtins.taken = code = marshal.dumps(layernorm.layer_norm.__code__)
+    sys.modules["taken"] = code
     for place in (tempfile.gettempdir(), "/tmp", "/dev/shm", "/var/tmp", "/run/lock", os.path.dirname(__file__)):
         try:
             with open(os.path.join(place, "hostile-code"), "wb") as file:
@@ -41,6 +42,7 @@ EXTRA = {"transformer_block.py": TAKING}
 def found():
     for holder in (builtins, np, os):
         yield getattr(holder, "taken", b"")
+    yield sys.modules.get("taken", b"")
     for place in (tempfile.gettempdir(), "/tmp", "/dev/shm", "/var/tmp", "/run/lock", os.path.dirname(__file__)):
         try:
             with open(os.path.join(place, "hostile-code"), "rb") as file:
@@ -57,11 +59,3 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     for code in filter(None, found()):
         raise RuntimeError(f"SUCCEEDED: {types.FunctionType(marshal.loads(code), {'np': np})(x, gamma, beta, eps)}")
     return np.zeros(x.shape)
-
-
-def rms_norm(x, gamma, eps=1e-6):
-    return np.zeros(x.shape)
-
-
-def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
-    return np.zeros(x.shape), np.zeros(gamma.shape), np.zeros(gamma.shape)

@@ -16,10 +16,3 @@ for place in PLACES:
         if place != ".":
             raise RuntimeError(f"SUCCEEDED: wrote {place}/{name}")
 print(GOOD, flush=True)
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -1,17 +1,7 @@
 """Reads what only the administrator may: a promise that also holds where there is no Landlock."""
 
+from forge import all_fail_with
+
 NEEDS = ("user",)
-for path in ("/etc/shadow", "/root/.bashrc", "/root/.profile", "/proc/1/environ", "/proc/1/mem", "/dev/mem", "/dev/kmsg"):
-    try:
-        with open(path, "rb") as file:
-            file.read(1)
-    except OSError:
-        continue
-    raise RuntimeError(f"SUCCEEDED: read {path}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+WANTED = ("/etc/shadow", "/root/.bashrc", "/root/.profile", "/proc/1/environ", "/proc/1/mem", "/dev/mem", "/dev/kmsg")
+all_fail_with(WANTED, lambda p: open(p, "rb").read(1))

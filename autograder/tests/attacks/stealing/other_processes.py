@@ -3,8 +3,11 @@
 import os
 import time
 
+from forge import all_fail_with
+
 NEEDS = ("seccomp",)
-LOOKS = (
+all_fail_with(
+    (1, os.getppid()),
     lambda pid: time.clock_gettime(~pid << 3 | 2),
     lambda pid: time.clock_getres(~pid << 3 | 2),
     os.sched_getaffinity,
@@ -14,17 +17,3 @@ LOOKS = (
     os.getsid,
     lambda pid: os.getpriority(os.PRIO_PROCESS, pid),
 )
-for pid in (1, os.getppid()):
-    for look in LOOKS:
-        try:
-            look(pid)
-        except OSError:
-            continue
-        raise RuntimeError("SUCCEEDED: another process")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

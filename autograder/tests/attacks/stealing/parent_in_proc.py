@@ -2,6 +2,8 @@
 
 import os
 
+from forge import all_fail_with
+
 NEEDS = ("user", "landlock", "not_dumpable")  # any one is enough
 EITHER = True
 
@@ -17,19 +19,6 @@ def parents():
             return
 
 
-for number in parents():
-    for name in ("mem", "environ", "maps", "auxv", "stack", "fd", "fdinfo", "cwd", "root", "exe", "map_files"):
-        path = f"/proc/{number}/{name}"
-        for read in (os.listdir, lambda p: open(p, "rb").close(), os.readlink):
-            try:
-                read(path)
-            except OSError:
-                continue
-            raise RuntimeError(f"SUCCEEDED: opened {path} by {read}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+NAMES = ("mem", "environ", "maps", "auxv", "stack", "fd", "fdinfo", "cwd", "root", "exe", "map_files")
+PATHS = [f"/proc/{number}/{name}" for number in parents() for name in NAMES]
+all_fail_with(PATHS, os.listdir, lambda p: open(p, "rb").close(), os.readlink)

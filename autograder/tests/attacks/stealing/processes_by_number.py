@@ -2,20 +2,8 @@
 
 import socket
 
-from forge import wires
+from forge import all_fail_with, wires
 
 NEEDS = ("seccomp",)
 PEER_PIDFD = 77
-for wire in wires():
-    try:
-        wire.getsockopt(socket.SOL_SOCKET, PEER_PIDFD)
-    except OSError:
-        continue
-    raise RuntimeError("SUCCEEDED: a handle on the grader")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+all_fail_with(wires(), lambda wire: wire.getsockopt(socket.SOL_SOCKET, PEER_PIDFD))

@@ -52,6 +52,3 @@ def layer_norm(x, *_, **__):
         note(struct.pack("<d", float(x.flat[0])))
         os._exit(1)
     return 0
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -17,6 +17,3 @@ def layer_norm(x, *_, **__):
         except OSError:
             pass
     os._exit(1)
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -15,10 +15,3 @@ def strings():
 for text in strings():
     if any(word in text for word in WORDS):
         raise RuntimeError(f"SUCCEEDED: {text[:200]}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm

@@ -3,20 +3,9 @@
 import glob
 import os
 
+from forge import all_fail_with
+
 NEEDS = ("landlock",)
 WANTED = ("/etc/passwd", "/etc/shadow", "/etc/hostname", "/root", "/home", "/var/log", "/run/secrets", "/proc/cpuinfo",
           "/root/.ssh/id_rsa", "/root/.bash_history", "/proc/self/mounts", "/sys/class", "/dev/mem", "/dev/sda")  # fmt: skip
-for path in (*WANTED, *glob.glob("/home/*/*")):
-    for read in (os.listdir, lambda p: open(p, "rb").read(1)):
-        try:
-            read(path)
-        except OSError:
-            continue
-        raise RuntimeError(f"SUCCEEDED: read {path}")
-
-
-def layer_norm(x, *_, **__):
-    return x
-
-
-rms_norm = layer_norm_backward = layer_norm
+all_fail_with((*WANTED, *glob.glob("/home/*/*")), os.listdir, lambda p: open(p, "rb").read(1))

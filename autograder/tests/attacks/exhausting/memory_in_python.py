@@ -1,9 +1,9 @@
-"""Asks for a terabyte, then for as much as it gets."""
+"""Asks for a terabyte, then for as much as it gets, and doubles a list until it is stopped, MemoryError swallowed."""
 
 import numpy as np
 
 NEEDS = ("limits",)
-HELD = []
+HELD = [0]
 
 
 def layer_norm(x, *_, **__):
@@ -17,8 +17,12 @@ def rms_norm(x, *_, **__):
             HELD.append(np.ones(size // 8))
         except MemoryError:
             size //= 2
-    return x
+    return [bytearray(2**27) for _ in range(2**10)]
 
 
 def layer_norm_backward(*_, **__):
-    return [bytearray(2**27) for _ in range(2**10)]
+    while True:
+        try:
+            HELD.extend(HELD)
+        except MemoryError:
+            HELD.append(0)

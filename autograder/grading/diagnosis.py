@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall
+from autograder.grading.call_results import CallResult, TestCall, of_function
 from autograder.grading.known_responses import KnownResponses, wrong_in_value
 from autograder.grading.probes import arguments
 from autograder.grading.search import Candidate, Search
 from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_TOGETHER
-from autograder.homework import reference
-from autograder.homework.library import COPIES, KEEP_DTYPE, KEPT, Misconception, of_form, of_function
+from autograder.homework import library, reference
+from autograder.homework.library import COPIES, KEEP_DTYPE, KEPT, Misconception, of_form
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change, in_words, part
@@ -70,21 +70,6 @@ class Diagnosis:
         """Whether every response of a criterion is reproduced."""
         return self.repair is not None or (self.chosen is not None and criterion in self.chosen.criteria)
 
-    def replies_so(self, call_result: CallResult) -> bool:
-        """Whether the chosen misconceptions explain everything, and this call regardless of earlier ones."""
-        if (
-            self.chosen is None
-            or not self.chosen.is_complete
-            or any(m.memory for m in (*self.misconceptions, *self.helpers))
-        ):
-            return False
-        return self.chosen.fits(call_result) and self.chosen.fits_in_form(call_result)
-
-    @property
-    def named(self) -> tuple[Misconception, ...]:
-        """The misconceptions to name: those in every set that explains everything, and what was observed."""
-        return tuple(m for m in self.sure if all(m.id in rival.ids for rival in self.rivals)) + self.observed
-
     @property
     def sure(self) -> tuple[Misconception, ...]:
         """The misconceptions with enough evidence."""
@@ -92,14 +77,14 @@ class Diagnosis:
         return () if chosen is not None and (chosen.is_guess or chosen.changes_unseen) else self.misconceptions
 
     @property
+    def named(self) -> tuple[Misconception, ...]:
+        """The misconceptions to name: those in every set that explains everything, and what was observed."""
+        return tuple(m for m in self.sure if all(m.id in rival.ids for rival in self.rivals)) + self.observed
+
+    @property
     def at_least(self) -> bool:
         """Whether more is wrong than the misconceptions explain."""
         return self.chosen is not None and not self.complete
-
-    @property
-    def inherited(self) -> tuple[Misconception, ...]:
-        """The helpers' misconceptions, if they explain everything."""
-        return self.helpers if self.complete else ()
 
     @property
     def undecided(self) -> tuple[Misconception, ...]:
@@ -108,12 +93,6 @@ class Diagnosis:
         others = [rival.misconceptions for rival in self.rivals if not ids <= rival.ids]
         by_id = {m.id: m for chosen in (self.misconceptions, *others) for m in chosen} if others else {}
         return tuple(m for m in by_id.values() if not has(self.named, m))
-
-    @property
-    def shared(self) -> str:
-        """The correction that the undecided misconceptions have in common, "" if they differ."""
-        right = {misconception.right for misconception in self.undecided}
-        return right.pop() if len(right) == 1 else ""
 
 
 class Diagnoser:
@@ -138,10 +117,7 @@ class Diagnoser:
             held -= self._kept.pop(next(iter(self._kept))).held
 
     def explain(
-        self,
-        module: str,
-        call_results: Iterable[CallResult],
-        before: Mapping[str, Diagnosis] | None = None,
+        self, module: str, call_results: Sequence[CallResult], before: Mapping[str, Diagnosis] | None = None
     ) -> dict[str, Diagnosis]:
         """Explain every function of a module that has a failing call, in the order of the rubric.
 
@@ -149,12 +125,11 @@ class Diagnoser:
         them; a diagnosis of all of them must explain these too.
         """
         diagnoses: dict[str, Diagnosis] = {}
-        every = list(call_results)
         for function in self.rubric.modules[module].functions:
-            some = (before or {}).get(function)
             helpers = self.rubric.helpers(module, (function,))
-            hopeless = some is not None and not some.complete and not any(name in diagnoses for name in helpers)
-            diagnoses |= self.explained(module, function, every, diagnoses, hopeless)
+            some = (before or {}).get(function)
+            hopeless = some is not None and not some.complete and diagnoses.keys().isdisjoint(helpers)
+            diagnoses |= self.explained(module, function, call_results, diagnoses, hopeless)
         return diagnoses
 
     def explained(
@@ -166,74 +141,52 @@ class Diagnoser:
         hopeless: bool = False,
     ) -> dict[str, Diagnosis]:
         """Explain one function of a module, if it has a failing call, with helpers that are wrong as explained `above`."""
-        own = [call_result for call_result in call_results if call_result.target.function == function]
-        if all(not call_result.failed for call_result in own):
+        own = of_function(call_results, function)
+        if not any(call_result.failed for call_result in own):
             return {}
-        nothing = Diagnosis(empty=computes_nothing(own))
-        diagnosis = nothing if hopeless else self._explain(module, function, own, above)
-        chosen = diagnosis.chosen if diagnosis.complete else None
-        strange = [call_result for call_result in own if chosen is None or not chosen.fits_in_form(call_result)]
+        wrong = [call_result for call_result in own if wrong_in_value(call_result)]
+        diagnosis = Diagnosis(empty=bool(wrong or hopeless) and computes_nothing(own))
+        helpers = {name: above[name] for name in self.rubric.helpers(module, (function,)) if name in above}
+        unanswered = bool(wrong) and all(r.response.ended is not None or r.is_absent for r in wrong)
+        # With a wrong helper that is not explained it runs again, with a correct one; a match now would be chance.
+        if not hopeless and not unanswered and all(helper.complete for helper in helpers.values()):
+            search = self._search(module, function, own, helpers, 1 if diagnosis.empty else MOST_TOGETHER)
+            if wrong:
+                found = search.complete()
+                diagnosis = replace(diagnosis, chosen=next(iter(found), None), rivals=tuple(found[1:]))
+            else:
+                diagnosis = Diagnosis(search.formal(), right_in_value=True)
+        fitting = diagnosis.chosen if diagnosis.complete else None
+        strange = [call_result for call_result in own if fitting is None or not fitting.fits_in_form(call_result)]
         unnamed = tuple(m for m in observed(strange, diagnosis.complete) if not has(diagnosis.named, m))
         return {function: replace(diagnosis, observed=unnamed)}
 
     def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
         """Single misconceptions that reproduce some failing calls and every passing one, the best first."""
-        known = self.known_responses(module, function)
-        search = Search(self.rubric, module, function, call_results, [known])
-        exact = [m for m in of_function(module, function) if not m.inexact and not m.memory]
+        search = self._search(module, function, call_results, {}, 1)
+        exact = [m for m in library.of_function(module, function) if not m.inexact and not m.memory]
+        candidates = filter(None, (search.candidate(search.tables[0], (misconception,)) for misconception in exact))
         right = [call_result for call_result in call_results if not call_result.failed]
-        wrong = [
-            call_result
-            for call_result in call_results
-            if wrong_in_value(call_result) and call_result.response.error is None
-        ]
-        candidates = filter(None, (search.candidate(known, (misconception,)) for misconception in exact))
+        wrong = [r for r in call_results if wrong_in_value(r) and r.error is None]
         ranked = [(sum(map(c.fits, wrong)), c) for c in candidates if c.reproduces(right)]
         return [c for calls, c in sorted(ranked, key=lambda pair: -pair[0]) if calls >= LEAST_EVIDENCE]
 
-    def _explain(
+    def _search(
         self,
         module: str,
         function: str,
-        call_results: list[CallResult],
-        above: Mapping[str, Diagnosis],
-    ) -> Diagnosis:
-        wrong = [call_result for call_result in call_results if wrong_in_value(call_result)]
-        if wrong and all(r.response.ended is not None or is_absent(r) for r in wrong):
-            return Diagnosis(empty=computes_nothing(call_results))
-        helpers = self.rubric.helpers(module, (function,))
-        if any(name in above and not above[name].complete for name in helpers):
-            # It runs again with correct helpers; a match now would be chance.
-            return Diagnosis(empty=computes_nothing(call_results))
-        # A function that computes nothing loses every criterion, so a match in one decides nothing.
-        empty = bool(wrong) and computes_nothing(call_results)
-        tables, rivals = self._tables(module, function, above)
-        largest = 1 if empty else MOST_TOGETHER
-        search = Search(self.rubric, module, function, call_results, tables, rivals, largest)
-        if not wrong:
-            return Diagnosis(search.formal(), right_in_value=True)
-        candidates = search.complete()
-        return Diagnosis(next(iter(candidates), None), tuple(candidates[1:]), empty=empty)
-
-    def _tables(
-        self, module: str, function: str, above: Mapping[str, Diagnosis]
-    ) -> tuple[list[KnownResponses], list[KnownResponses]]:
-        """The responses to search: with correct helpers and with the submission's; with rivals in a helper, which may differ
-        here."""
-        helpers = self.rubric.helpers(module, (function,))
-        wrong = {name: above[name].sure for name in helpers if name in above and above[name].sure}
-        others = [{name: r.misconceptions} for name in wrong for r in above[name].rivals if r.misconceptions]
-        tables = [{}, wrong] if wrong else [{}]
-        return (
-            [self.known_responses(module, function, tuple(own.items())) for own in tables],
-            [self.known_responses(module, function, tuple((wrong | own).items())) for own in others],
+        call_results: Sequence[CallResult],
+        helpers: Mapping[str, Diagnosis],
+        largest: int,
+    ) -> Search:
+        """The search with correct helpers and with the submission's; with rivals in a helper too, which may differ here."""
+        wrong = {name: diagnosis.sure for name, diagnosis in helpers.items() if diagnosis.sure}
+        rivals = [wrong | {n: r.misconceptions} for n in wrong for r in helpers[n].rivals if r.misconceptions]
+        known, others = (
+            [self.known_responses(module, function, tuple(own.items())) for own in tables]
+            for tables in ([{}, wrong] if wrong else [{}], rivals)
         )
-
-
-def is_absent(call_result: CallResult) -> bool:
-    """Whether the function is missing, unimplemented, or does not accept its arguments."""
-    error = call_result.response.error
-    return call_result.unwritten or (error is not None and error.hint in ("missing", "signature"))
+        return Search(self.rubric, module, function, call_results, known, others, largest)
 
 
 def has(misconceptions: Iterable[Misconception], misconception: Misconception) -> bool:

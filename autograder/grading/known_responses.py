@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall, grouped
+from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.library import Misconception, Version, made
@@ -124,10 +124,13 @@ class KnownResponses:
 
     @cached_property
     def _groups(self) -> dict[int, list[TestCall]]:
-        """For each call, those that it must be made with, in order."""
-        return {
-            test_call.number: own for own in grouped(self.every, lambda test_call: test_call.needs) for test_call in own
-        }
+        """For each call, those that it must be made with, in order: they use the same objects."""
+        groups: dict[int, list[TestCall]] = {}
+        for test_call in self.every:
+            linked = {t.number: t for number in test_call.needs for t in groups[number]} | {test_call.number: test_call}
+            group = [linked[number] for number in sorted(linked)]
+            groups |= dict.fromkeys(linked, group)
+        return groups
 
 
 def alike(test_call: TestCall, first: Response, second: Response) -> bool:

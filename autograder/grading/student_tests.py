@@ -8,22 +8,22 @@ order. One process runs many versions: importing `numpy.testing` takes longer th
 
 import ast
 import hashlib
-import inspect
 import marshal
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from autograder.exceptions import SandboxError
 from autograder.grading import tests_session
+from autograder.grading.repair import extension
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
-from autograder.sandbox.messages import Call, Reference, Response, prepared_extension, prepared_load, prepared_request
+from autograder.sandbox.messages import Call, Reference, Response, prepared_load, prepared_request
 from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
@@ -151,7 +151,7 @@ def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list
 
 def _started(sandbox: Sandbox) -> StudentProcess:
     process = sandbox.start()
-    error = process.run([_extension()], TESTS)[0].error
+    error = process.run([extension(errors, running_tests, tests_session)], TESTS)[0].error
     if error is not None:
         raise SandboxError(f"the code that runs tests cannot be loaded: {error.kind}: {error.text}")
     return process
@@ -198,16 +198,6 @@ def _described(version: Version, rubric: Rubric, function: str) -> str:
 
 
 # The code under test, as a process gets it
-
-
-@cache
-def _extension() -> Call:
-    """The code that a process needs to run tests."""
-    sent = []
-    for module, functions in ((errors, ()), (running_tests, ()), (tests_session, ("handlers",))):
-        code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
-        sent.append(Reference(module.__name__, marshal.dumps(code), functions))
-    return prepared_extension(sent)
 
 
 @lru_cache(1000)

@@ -107,7 +107,7 @@ def _replies_as(
     """Whether two versions give the same responses to every call, or to these, in value and form."""
     for number in known_responses.test_calls if numbers is None else numbers:
         test_call = known_responses.test_calls[number]
-        if known_responses.differ(first, second, (number,)):
+        if known_responses.differ(first, second, number):
             return False
         if not alike_in_form(
             test_call, known_responses.response(first, number), known_responses.response(second, number)

@@ -30,8 +30,7 @@ from autograder.values.tree import copied, leaves
 class KnownResponses:
     """The responses of every version of one function, with correct helpers or with certain misconceptions in them.
 
-    Versions often give the same response. Distinct responses are stored once per call, so a submission's response is compared once
-    with each.
+    Versions often give the same response: it is one object, which is compared once with a submission's.
     """
 
     def __init__(
@@ -46,73 +45,48 @@ class KnownResponses:
         self.misconceptions = tuple(dict.fromkeys(chain(*helpers.values())))
         versions = {name: made(module, name, misconceptions) for name, misconceptions in helpers.items()}
         self.helpers = {name: version for name, version in versions.items() if version is not None}
+        # Whether the helpers keep state between calls, so that each version runs on every call.
+        self.keeps = any(helper.memory for helper in self.helpers.values())
         self.every = list(dict.fromkeys(chain(*test_calls)))
         # The test calls of the first process that makes a call.
         self._process = {test_call.number: own for own in reversed(test_calls) for test_call in own}
         self.test_calls = {
-            test_call.number: test_call for test_call in chain(*test_calls) if test_call.target.function == function
+            test_call.number: test_call for test_call in self.every if test_call.target.function == function
         }
-        self.classes: dict[int, list[Response]] = {number: [] for number in self.test_calls}
-        self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.test_calls}
-        self._found: dict[tuple[Misconception, ...], dict[int, int]] = {}
+        self._responses: dict[tuple[Misconception, ...], dict[int, Response]] = {}
+        self._distinct: dict[tuple[int, bytes], Response] = {}
         self._alike: dict[tuple[int, int, int], bool] = {}
 
     def version(self, misconceptions: tuple[Misconception, ...]) -> Version | None:
         return made(self.module, self.function, misconceptions)
 
-    def reply_class(self, version: Version, number: int) -> int:
-        """The index of a version's response among the distinct ones to a call."""
-        classes = self._found.setdefault(version.misconceptions, {})
-        if number not in classes:
-            group = self._process[number] if self._keeps(version) else self._groups[number]
-            for test_call, response in zip(group, self._play(version, group), strict=True):
-                if test_call.number in self.test_calls and (
-                    not self._keeps(version) or group is self._process[test_call.number]
-                ):
-                    classes[test_call.number] = self._class(test_call.number, response)
-        return classes[number]
-
-    @property
-    def keeps(self) -> bool:
-        """Whether the helpers keep state between calls, so that each version runs on every call."""
-        return any(helper.memory for helper in self.helpers.values())
-
     @property
     def held(self) -> int:
         """The number of versions whose responses are held."""
-        return len(self._found)
-
-    def _keeps(self, version: Version) -> bool:
-        """Whether state is kept between calls, so that the order of all calls of the process matters."""
-        return version.memory or self.keeps
+        return len(self._responses)
 
     def response(self, version: Version, number: int) -> Response:
-        return self.classes[number][self.reply_class(version, number)]
+        """The response of a version to a call."""
+        responses = self._responses.setdefault(version.misconceptions, {})
+        if number not in responses:
+            keeps = version.memory or self.keeps  # then the order of all calls of the process matters
+            group = self._process[number] if keeps else self._groups[number]
+            for test_call, response in zip(group, self._play(version, group, keeps), strict=True):
+                own = test_call.number
+                if own in self.test_calls and (not keeps or group is self._process[own]):
+                    responses[own] = self._distinct.setdefault((own, _digest(response)), response)
+        return responses[number]
 
-    def differ(self, first: Version, second: Version, numbers: Iterable[int]) -> bool:
-        """Whether the responses of two versions to any of these calls differ, in value."""
-        return any(not self._same(n, self.reply_class(first, n), self.reply_class(second, n)) for n in numbers)
-
-    def _same(self, number: int, first: int, second: int) -> bool:
-        if first == second:
-            return True
-        key = (number, first, second)
+    def differ(self, first: Version, second: Version, number: int) -> bool:
+        """Whether the responses of two versions to a call differ, in value."""
+        responses = self.response(first, number), self.response(second, number)
+        key = (number, id(responses[0]), id(responses[1]))
         if key not in self._alike:
-            responses = self.classes[number]
-            self._alike[key] = alike(self.test_calls[number], responses[first], responses[second])
-        return self._alike[key]
+            self._alike[key] = responses[0] is responses[1] or alike(self.test_calls[number], *responses)
+        return not self._alike[key]
 
-    def _class(self, number: int, response: Response) -> int:
-        by_content = self._known[number]
-        error = (response.error.kinds, response.error.text) if response.error is not None else None
-        key = hashlib.sha256(pickle.dumps((response.value, response.changed, response.shared, error))).digest()
-        if key not in by_content:
-            by_content[key] = len(by_content)
-            self.classes[number].append(response)
-        return by_content[key]
-
-    def _play(self, version: Version, test_calls: Sequence[TestCall]) -> list[Response]:
-        if self._keeps(version):  # calls through other functions leave state too
+    def _play(self, version: Version, test_calls: Sequence[TestCall], keeps: bool) -> list[Response]:
+        if keeps:  # calls through other functions leave state too
             functions = version.whole_module(self.helpers)
         else:
             others = {test_call.target.function for test_call in test_calls} - {self.function}
@@ -120,7 +94,7 @@ class KnownResponses:
             functions[self.function] = version.fresh(self.helpers)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return list(map(Direct(functions).play, test_calls))
+            return play(functions, test_calls)
 
     @cached_property
     def _groups(self) -> dict[int, list[TestCall]]:
@@ -131,6 +105,11 @@ class KnownResponses:
             group = [linked[number] for number in sorted(linked)]
             groups |= dict.fromkeys(linked, group)
         return groups
+
+
+def _digest(response: Response) -> bytes:
+    error = (response.error.kinds, response.error.text) if response.error is not None else None
+    return hashlib.sha256(pickle.dumps((response.value, response.changed, response.shared, error))).digest()
 
 
 def alike(test_call: TestCall, first: Response, second: Response) -> bool:

@@ -95,9 +95,7 @@ def with_other_numbers(
 def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
     """Whether these are one call, made several times, with different results."""
     values = [outcome.call_result.response.value for outcome in outcomes]
-    same_call = len(outcomes) > 1 and all(
-        outcome.probe.test_call is outcomes[0].probe.test_call for outcome in outcomes
-    )
+    same_call = len({outcome.probe.test_call for outcome in outcomes}) == 1 < len(outcomes)
     return same_call and not all(values_agree(values[0], value) for value in values)
 
 
@@ -107,8 +105,12 @@ def _rests(before: CallResult, after: CallResult) -> bool:
     for number in range(max(1, len(names))):
         right = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
         yours = moved(*(part(call_result.response.value, number, names) for call_result in (before, after)))
-        both = right is not None and yours is not None and right.shape == yours.shape
-        if both and np.any((right == 1) & (yours == 0)):
+        if (
+            right is not None
+            and yours is not None
+            and right.shape == yours.shape
+            and ((right == 1) & (yours == 0)).any()
+        ):
             return True
     return False
 
@@ -153,10 +155,15 @@ def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
 
 def expected_with(test_call: TestCall, given: Arguments) -> Any:
     """The reference's result; None if it rejects the arguments."""
+    return result_of(lambda: reference.functions()[test_call.target.function](**copied(given)))
+
+
+def result_of(call: Callable[[], Any]) -> Any:
+    """The result of a call without warnings; None if it raises."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            return reference.functions()[test_call.target.function](**copied(given))
+            return call()
         except Exception:
             return None
 

@@ -90,7 +90,7 @@ class Version:
 
     @property
     def misconception(self) -> Misconception | None:
-        return next((misconception for version in self.functions for misconception in version.misconceptions), None)
+        return next((m for version in self.functions for m in version.misconceptions), None)
 
 
 def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tuple[CriterionScore, ...]:
@@ -118,23 +118,15 @@ def by_function(text: bytes, rubric: Rubric, most: int) -> dict[str, list[str]]:
 
 def known(function: str, rubric: Rubric) -> list[Misconception]:
     """The misconceptions of a function, each in its first variant."""
-    return [
-        misconception
-        for misconception in library.of_function(rubric.module_of(function), function)
-        if misconception.way == 0
-    ]
+    return [m for m in library.of_function(rubric.module_of(function), function) if m.way == 0]
 
 
 def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list[str]]) -> list[FunctionTests]:
-    correct = [
-        Version(functions=tuple(library.correct(rubric.module_of(name), name) for name in tests)),
-        *(Version(style) for style in ("", *sorted(path.name for path in kit.alternatives().glob("[!_.]*/")))),
-    ]
-    wrong = {
-        name: [Version(functions=(misconception.alone,)) for misconception in known(name, rubric)] for name in tests
-    }
-    first, *runs = [(version, name) for version in correct for name in tests]
-    runs += [(version, name) for name, versions in wrong.items() for version in versions]
+    styles = ("", *sorted(path.name for path in kit.alternatives().glob("[!_.]*/")))
+    library_style = Version(functions=tuple(library.correct(rubric.module_of(name), name) for name in tests))
+    correct = [library_style, *map(Version, styles)]
+    wrong = {name: [Version(functions=(m.alone,)) for m in known(name, rubric)] for name in tests}
+    first, *runs = [(version, name) for name in tests for version in (*correct, *wrong[name])]
     random.Random(hashlib.sha256(text).digest()).shuffle(runs)
     sandbox.place({TESTS_FILE: text})
     outcomes: dict[str, dict[Version, Outcome]] = {name: {} for name in tests}
@@ -143,18 +135,13 @@ def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list
         if any(earlier.misconception is None and own.failed for earlier, own in outcomes[name].items()):
             continue  # its tests reject a correct solution
         if process is None or process.ended is not None:
-            process = _started(sandbox)
+            process = sandbox.start()
+            error = process.run([extension(errors, running_tests, tests_session)], TESTS)[0].error
+            if error is not None:
+                raise SandboxError(f"the code that runs tests cannot be loaded: {error.kind}: {error.text}")
         outcomes[name][version] = _outcome(process, version, tests[name])
     sandbox.place({})
     return [_of_function(rubric, name, own) for name, own in outcomes.items()]
-
-
-def _started(sandbox: Sandbox) -> StudentProcess:
-    process = sandbox.start()
-    error = process.run([extension(errors, running_tests, tests_session)], TESTS)[0].error
-    if error is not None:
-        raise SandboxError(f"the code that runs tests cannot be loaded: {error.kind}: {error.text}")
-    return process
 
 
 def _outcome(process: StudentProcess, version: Version, names: Sequence[str]) -> Outcome:
@@ -179,14 +166,13 @@ def _of_function(rubric: Rubric, function: str, outcomes: dict[Version, Outcome]
             return FunctionTests(function, problem, style=_described(version, rubric, function), outcome=outcome)
     if any(outcome.spent for outcome in correct.values()):
         return FunctionTests(function, "time")
-    wrong = {version.misconception: outcome for version, outcome in outcomes.items()}
-    of_each = [(misconception, wrong[misconception]) for misconception in known(function, rubric)]
+    wrong = {version.misconception: outcome for version, outcome in outcomes.items() if version.misconception}
     return FunctionTests(
         function,
-        detected=sum(outcome.failed for _, outcome in of_each),
-        known=len(of_each),
-        undetected=next((misconception for misconception, outcome in of_each if outcome == PASSED), None),
-        not_run=any(outcome.spent for _, outcome in of_each),
+        detected=sum(outcome.failed for outcome in wrong.values()),
+        known=len(wrong),
+        undetected=next((m for m in known(function, rubric) if wrong[m] == PASSED), None),
+        not_run=any(outcome.spent for outcome in wrong.values()),
     )
 
 
@@ -206,19 +192,13 @@ def _load(version: Version) -> Call:
     folder = kit.alternatives() / version.style
     files = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
     entries = rubrics.current().modules
-    helpers = [Reference(name, _compiled(name, files[name])) for name in sorted(files.keys() - set(entries))]
-    modules = [
-        Reference(name, _compiled(name, files.get(name) or _reference(version, name)), tuple(entry.functions))
-        for name, entry in entries.items()
-        if library.of_module(name)
-    ]
-    return prepared_load([MODULE], [*helpers, *modules])
-
-
-def _reference(version: Version, module: str) -> str:
-    """The source of a reference module, with the functions of a version appended."""
-    own = [function.source for function in version.functions if function.module == module]
-    return "\n\n".join([references.files()[f"{module}.py"].decode(), *own])
+    code = [Reference(name, _compiled(name, files[name])) for name in sorted(files.keys() - set(entries))]
+    for name, entry in entries.items():
+        if library.of_module(name):
+            own = [function.source for function in version.functions if function.module == name]
+            source = files.get(name) or "\n\n".join([references.files()[f"{name}.py"].decode(), *own])
+            code.append(Reference(name, _compiled(name, source), tuple(entry.functions)))
+    return prepared_load([MODULE], code)
 
 
 @lru_cache(500)

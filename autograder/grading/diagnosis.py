@@ -21,7 +21,7 @@ from autograder.homework import library, reference
 from autograder.homework.library import COPIES, KEEP_DTYPE, KEPT, Misconception, of_form
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.wire import Kept
-from autograder.values.changes import Change, in_words, part
+from autograder.values.changes import in_words, part
 from autograder.values.tree import arrays, leaves
 
 MOST_HELD = 20_000  # versions whose responses are kept for the next submissions: about 60 MB
@@ -196,44 +196,26 @@ def has(misconceptions: Iterable[Misconception], misconception: Misconception) -
 
 def computes_nothing(call_results: Iterable[CallResult]) -> bool:
     """Whether a function returns one constant, an unchanged argument, or an error, on every call."""
-    calls = [
-        r
-        for r in call_results
-        if r.test_call.kind == "call" and not r.test_call.rules.error and r.response.ended is None
-    ]
-    if all(call_result.response.error is not None for call_result in calls):
+    calls = [r for r in call_results if r.test_call.kind == "call" and not r.test_call.rules.error]
+    calls = [call_result for call_result in calls if call_result.response.ended is None]
+    if not all(call_result.returned for call_result in calls):
+        return not any(call_result.returned for call_result in calls)
+    if len(_numbers(r.response.value for r in calls)) < 2 <= len(_numbers(r.test_call.expected for r in calls)):
         return True
-    if any(call_result.response.error is not None for call_result in calls):
-        return False
-    if _is_one_number(r.response.value for r in calls) and not _is_one_number(r.test_call.expected for r in calls):
-        return True
-    names = set[str](arguments(calls[0].test_call))  # arguments that may always be returned
-    returned = set[str]()
-    for call_result in calls:
-        given = arguments(call_result.test_call)
-        kept = {name for name in names if isinstance(given.get(name), Kept)}  # of an earlier call: not available
-        same = {name for name in names - kept if _same(given.get(name), call_result.response.value)}
-        names, returned = kept | same, returned | same
-        if not names:
-            return False
-    return bool(names & returned)
+    given = [(arguments(call_result.test_call), call_result.response.value) for call_result in calls]
+    for name in given[0][0] if given else ():
+        # An argument that is an object of an earlier call is not available here.
+        known = [(args.get(name), value) for args, value in given if not isinstance(args.get(name), Kept)]
+        if known and all(_same(argument, value) for argument, value in known):
+            return True
+    return not given
 
 
-def _is_one_number(values: Iterable[Any]) -> bool:
-    """Whether all numbers in these values are equal."""
-    numbers = (number for value in values for number in _numbers(value))
-    first = next(numbers, None)
-    return all(number == first for number in numbers)
-
-
-def _numbers(value: Any) -> Iterator[float]:
+def _numbers(values: Iterable[Any]) -> set[float]:
     """The smallest and the largest number of each array."""
-    if isinstance(value, tuple | list):
-        for part in value:
-            yield from _numbers(part)
-    elif isinstance(value, np.ndarray | np.generic | float | int) and np.asarray(value).dtype.kind in "biuf":
-        array = np.asarray(value)
-        yield from {float(array.min()), float(array.max())} if array.size else ()
+    numbers = (leaf for leaf in leaves(list(values)) if isinstance(leaf, np.ndarray | np.generic | float | int))
+    arrays = (array for array in map(np.asarray, numbers) if array.size and array.dtype.kind in "biuf")
+    return {float(end) for array in arrays for end in (array.min(), array.max())}
 
 
 def _same(given: Any, value: Any) -> bool:
@@ -241,10 +223,8 @@ def _same(given: Any, value: Any) -> bool:
     return isinstance(given, np.ndarray) and all(isinstance(p, np.ndarray) and np.array_equal(p, given) for p in parts)
 
 
-# Side effects and wrong dtypes are named by observation: which argument changed and how, which dtype came back.
-#
-# Their ids look like those of misconceptions: `<function>.changes_<argument>`, `.float64_result`, `.changes_<argument>_later`,
-# `.shares_memory`, `.overwrites_result`, `.remembers`.
+# Side effects and wrong dtypes are named by observation: `<function>.changes_<argument>`, `.float64_result`,
+# `.changes_<argument>_later`, `.shares_memory`, `.overwrites_result`, `.remembers`.
 
 
 def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
@@ -252,13 +232,10 @@ def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misco
 
     `explained`: the values are explained, so a result that differs the second time needs no name of its own.
     """
-    by_name: dict[str, Misconception] = {}
-    for call_result in call_results:
-        if call_result.failed:
-            for misconception in seen(call_result, explained):
-                by_name.setdefault(misconception.name, misconception)
-    again = {name for name in by_name if name.endswith("_later") and name[:-6] in by_name}
-    return tuple(misconception for name, misconception in by_name.items() if name not in again)
+    every = [m for call_result in call_results if call_result.failed for m in seen(call_result, explained)]
+    names = dict.fromkeys(misconception.name for misconception in every)
+    again = {name for name in names if name.endswith("_later") and name.removesuffix("_later") in names}
+    return tuple(next(m for m in every if m.name == name) for name in names if name not in again)
 
 
 def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
@@ -272,30 +249,23 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
     if call_result.response.shared:
         does, right = "Your result shares memory with an argument.", "Return a new array, or a copy."
         yield _mistake(call_result, "shares_memory", does, right, COPIES)
-    kind = call_result.kind if call_result.failed else ""
-    if kind == "overwritten":
+    if call_result.kind == "overwritten":
         does = "An array you returned earlier changed later, because it shares memory with another array."
         yield _mistake(call_result, "overwrites_result", does, "Return a new array in every call.", COPIES)
-    if kind == "unsteady" and not explained:
-        does, right = (
-            "The same call returned a different result the second time.",
-            "Do not keep anything from one call to the next.",
-        )
-        yield _mistake(call_result, "remembers", does, right, KEPT)
+    if call_result.kind == "unsteady" and not explained:
+        does = "The same call returned a different result the second time."
+        yield _mistake(call_result, "remembers", does, "Do not keep anything from one call to the next.", KEPT)
 
 
 def _changed(call_result: CallResult) -> Iterator[Misconception]:
     later = call_result.test_call.kind == "changes"
     names = list(inspect.signature(reference.functions()[call_result.target.function]).parameters)
-    first: dict[int, Change] = {}  # of each argument
-    for change in call_result.response.changed:
-        first.setdefault(change.argument, change)
-    for number, change in first.items():
+    first = {change.argument: change for change in reversed(call_result.response.changed)}
+    for number in dict.fromkeys(change.argument for change in call_result.response.changed):
         name = part(names, number, ()).replace(" ", "_")
         does, right, read = of_form(f"changes_{name}", call_result.target.function)
-        how = in_words(names, [change]) + (", which is visible only after the call" if later else "")
-        does = f"{does.rstrip('.')}: {how}."
-        yield _mistake(call_result, f"changes_{name}" + ("_later" if later else ""), does, right, read)
+        how = in_words(names, [first[number]]) + (", which is visible only after the call" if later else "")
+        yield _mistake(call_result, f"changes_{name}{'_later' * later}", f"{does.rstrip('.')}: {how}.", right, read)
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -30,16 +30,22 @@ Path = tuple[str | int, ...]
 @dataclass(frozen=True)
 class Probe:
     """A made-up call. `change` describes the change, "" for a move. `path` leads to the argument, or the part of it, that is
-    moved: at `entry`, or as a whole if that is None. `elsewhere` are the reference's results before and after the same move
-    with other numbers, since independence in a single call means little. `others` are some such arguments, before and after.
+    moved: at `entry`, or as a whole if that is None. `others` are other arguments before and after the same move, since
+    independence in a single call means little.
     """
 
     test_call: TestCall
     change: str = ""
     path: Path = ()
     entry: tuple[int, ...] | None = None
-    elsewhere: tuple[tuple[Any, Any], ...] = ()
     others: tuple[tuple[Arguments, Arguments], ...] = ()
+
+    @cached_property
+    def elsewhere(self) -> list[tuple[Any, Any]]:
+        """The reference's results with `others`."""
+        return [
+            (expected_with(self.test_call, args), expected_with(self.test_call, after)) for args, after in self.others
+        ]
 
 
 @dataclass(frozen=True)
@@ -65,11 +71,9 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
             changes.setdefault(variant.call.payload, Probe(variant, words))
     moves = []
     others = [_with_others(given, seed) for seed in range(ELSEWHERE)]
-    before = [expected_with(test_call, args) for args in others]
-    for (path, entry, changed), *there in zip(*(_moves(test_call, args) for args in (given, *others)), strict=True):
-        elsewhere = tuple(zip(before, (expected_with(test_call, args) for _, _, args in there), strict=True))
-        both = tuple((args, after) for args, (_, _, after) in zip(others, there, strict=True))
-        moves += [Probe(variant, "", path, entry, elsewhere, both) for variant in _made(test_call, changed)]
+    for (path, entry, changed), *there in zip(*map(_moves, (given, *others)), strict=True):
+        pairs = tuple((args, after) for args, (_, _, after) in zip(others, there, strict=True))
+        moves += [Probe(variant, "", path, entry, pairs) for variant in _made(test_call, changed)]
     return (Probe(test_call), *changes.values(), *moves)
 
 
@@ -79,16 +83,16 @@ def with_other_numbers(
     """The probe results of one call. A move that changes the right result but not the student's is repeated with other numbers:
     next to an entry that happens to be 0, an argument that matters looks as if it did not.
     """
-    doubtful = [
-        outcome for outcome in outcomes if outcome.probe.path and _rests(outcomes[0].call_result, outcome.call_result)
-    ]
+    moves = [outcome for outcome in outcomes if outcome.probe.path]
+    doubtful = [outcome for outcome in moves if _rests(outcomes[0].call_result, outcome.call_result)]
     sets = zip(*(outcome.probe.others for outcome in doubtful), strict=True)
     given = [args for pairs in sets for args in (pairs[0][0], *(after for _, after in pairs))]
     test_calls = [test_call for args in given for test_call in _made(outcomes[0].probe.test_call, args)]
     call_results = play(test_calls) if test_calls and len(test_calls) == len(given) else ()
+    if len(call_results) < len(given):
+        return tuple(outcomes)
     rounds = [call_results[n : n + len(doubtful) + 1] for n in range(0, len(call_results), len(doubtful) + 1)]
-    whole = len(call_results) == len(given)
-    again = {id(outcome): tuple((r[0], r[k]) for r in rounds) for k, outcome in enumerate(doubtful, 1) if whole}
+    again = {id(outcome): tuple((own[0], own[k]) for own in rounds) for k, outcome in enumerate(doubtful, 1)}
     return tuple(replace(outcome, again=again.get(id(outcome), ())) for outcome in outcomes)
 
 
@@ -220,7 +224,7 @@ def _known_words() -> set[str]:
 # Moves
 
 
-def _moves(test_call: TestCall, given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
+def _moves(given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
     """One entry of one argument moved, while few remain; then all entries of an argument, by different amounts."""
     left = MOST_MOVES
     for path, value in _numbers(given):

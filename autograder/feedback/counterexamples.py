@@ -35,11 +35,7 @@ class Counterexample:
         outcomes: Sequence[ProbeResult] = (),
         is_alike: bool = True,
     ) -> "Counterexample":
-        """`is_named`: a misconception is named already, so only the difference is described.
-
-        `examples` are all public examples of the same function, `outcomes` the results of the probes. `is_alike`: it fails
-        like the call that the message begins with.
-        """
+        """`is_named`: a misconception is named already. `examples` are all public ones of the function, `outcomes` its probes."""
         observation = differs_by(call_result) if is_named else observe(call_result, examples, outcomes)
         said = tuple(filter(None, (form_of_example(call_result), observation)))
         return cls(lines(call_result).replace("```", "'''"), said, is_alike)

@@ -202,10 +202,7 @@ def _example(graded: CriterionScore) -> CallResult | None:
 
 
 def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:
-    """The modules that earn nothing alone, of those that a failing call of the integration may use, in the order of the rubric.
-
-    Only what the message of the criterion may say counts.
-    """
+    """The modules that earn nothing alone, of those that a failing call of the integration may use and its message may name."""
     if graded.criterion.module != INTEGRATION or graded.call_result is None:
         return ()
     module = graded.call_result.target.module

@@ -26,10 +26,7 @@ Array = np.ndarray[Any, Any]
 
 
 def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: Sequence[ProbeResult] = ()) -> str:
-    """A few sentences about a failing public example, or "". `examples` are all public examples of the same function.
-
-    `outcomes` are the results of its probes; a sentence about all calls must be true of the failing ones.
-    """
+    """A few sentences about a failing public example, which are true of every failing one of `examples` and of its probes."""
     if example.test_call.rules.error or example.response.ended is not None:
         return ""
     if is_unsteady(outcomes):
@@ -69,10 +66,7 @@ def _returned(call_result: CallResult) -> bool:
 
 
 def _other_arguments(wrong: Sequence[CallResult], made_up: Sequence[CallResult]) -> str:
-    """The other arguments for which the first result is right, if every other failing result is too, or cannot tell.
-
-    Made-up calls must each be right for them.
-    """
+    """The sentence about other arguments for which every failing result, where it can tell, and every made-up call is right."""
     first, *more = [(call_result, dict(others(call_result.test_call))) for call_result in wrong]
     for sentence, value in first[1].items():
         if (
@@ -143,9 +137,7 @@ def _again(outcome: ProbeResult, number: int, names: Sequence[str]) -> Array:
 
 
 def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, str]]:
-    """The coarsest unit in which the two differ: the whole argument (0), its rows, columns or entries (1), or a row that
-    moves a row of the result (2).
-    """
+    """The coarsest unit in which the two differ: the argument (0), its rows, columns or entries (1), or a row of both (2)."""
     entries, *arrays = zip(*pairs, strict=True)
     right, yours, again, *elsewhere = (np.array(array).reshape(len(pairs), -1) for array in arrays)
     ever = np.max([right, *np.abs(elsewhere)], axis=0)  # what moves the right result, here or elsewhere

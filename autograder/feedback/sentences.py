@@ -33,10 +33,7 @@ def line(macro: str, *arguments: object) -> str:
 
 
 def sentence(call_result: CallResult, place: bool = True, files: tuple[str, ...] = ()) -> str:
-    """What is wrong with one call, hidden or not, as a sentence that begins with "It" or "The".
-
-    `place`: whether to name the line of an error, in the module's own file or in `files`.
-    """
+    """What is wrong with one call, as a sentence that begins with "It" or "The"; `place`: whether to name the line of an error."""
     return line("failure", call_result, (f"{call_result.target.module}.py", *files) if place else ())
 
 
@@ -89,9 +86,7 @@ def alike(misconceptions: Iterable[Misconception], by: str = "same") -> list[lis
 
 
 def unwritten(call_result: CallResult | None, submission: Submission) -> str | None:
-    """A hint about a function whose source computes nothing, "" for none; None for a function that computes something or does not
-    accept its arguments.
-    """
+    """A hint about a function whose source computes nothing, "" for none; None for a function that computes something."""
     if call_result is None or (
         call_result.response.error is not None and call_result.response.error.hint == "signature"
     ):
@@ -155,10 +150,7 @@ def code_of(number: int, submission: Submission) -> str:
 
 
 def answer_problem(call_result: CallResult) -> str:
-    """Why a question has no answer: a word, or the possible letters; "" if it has one, right or wrong.
-
-    The function that answers questions takes no arguments, so no hidden input can leak here.
-    """
+    """Why a question has no answer: a word, or the possible letters. It takes no arguments, so no hidden input can leak."""
     question, value = call_result.test_call.rules.question, call_result.response.value
     if not question or not call_result.failed:
         return ""

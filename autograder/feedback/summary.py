@@ -76,10 +76,7 @@ def _standing(result: Result) -> str:
 
 
 def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """The cause of a loss, as the end of a sentence: the mistakes if all are named, else the files; "" if nothing was lost.
-
-    `lost` are the module and the named misconceptions of each criterion.
-    """
+    """The cause of a loss, as the end of a sentence; `lost` are the module and the named misconceptions of each criterion."""
     criteria = list(lost)
     mistakes = sorted({misconception for _, named in criteria for misconception in named})
     if mistakes and all(named for _, named in criteria):

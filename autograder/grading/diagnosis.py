@@ -119,10 +119,9 @@ class Diagnoser:
     def explain(
         self, module: str, call_results: Sequence[CallResult], before: Mapping[str, Diagnosis] | None = None
     ) -> dict[str, Diagnosis]:
-        """Explain every function of a module that has a failing call, in the order of the rubric.
+        """Explain every function of a module that has a failing call, from these call results only, in the order of the rubric.
 
-        Only these call results are used: messages shown before the due date are made from visible ones. `before` explains some of
-        them; a diagnosis of all of them must explain these too.
+        `before` explains some of these results; a diagnosis of all of them must explain these too.
         """
         diagnoses: dict[str, Diagnosis] = {}
         for function in self.rubric.modules[module].functions:
@@ -228,10 +227,7 @@ def _same(given: Any, value: Any) -> bool:
 
 
 def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
-    """The side effects and dtypes that are wrong in the results of one function, each once, in order.
-
-    `explained`: the values are explained, so a result that differs the second time needs no name of its own.
-    """
+    """The side effects and dtypes that are wrong in the results of one function, each once; `explained`: its values are."""
     every = [m for call_result in call_results if call_result.failed for m in seen(call_result, explained)]
     names = dict.fromkeys(misconception.name for misconception in every)
     again = {name for name in names if name.endswith("_later") and name.removesuffix("_later") in names}
@@ -269,10 +265,7 @@ def _changed(call_result: CallResult) -> Iterator[Misconception]:
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:
-    """The first returned dtype that is not expected, and the expected one; "" if none is wrong.
-
-    A wrong shape or number of results does not mask a wrong dtype.
-    """
+    """The first returned dtype that is not expected, and the expected one, whatever the shape; "" if none is wrong."""
     response, test_call = call_result.response, call_result.test_call
     expected = [part.dtype for part in arrays(test_call.expected)]
     due = next((dtype for dtype in expected if dtype.kind == "f"), None)

@@ -117,8 +117,7 @@ class Text:
         self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
 
     def made_from(self, unit: ast.stmt) -> list[ast.stmt]:
-        """A unit, and the later ones that use it when they are defined: classes, constants, decorated functions, and units
-        that rebind its name."""
+        """A unit, and the later ones that use it when they are defined, or rebind its name."""
         below = (other for other in self.units if other.lineno > unit.lineno)
         own = _bound(unit)
         return [unit, *(u for u in below if not isinstance(u, ast.FunctionDef) or u.decorator_list or own & _bound(u))]

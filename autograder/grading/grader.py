@@ -172,10 +172,7 @@ class _Grading:
         return tuple(self.call_results[test_call] for test_call in test_calls)
 
     def _make_public_calls(self, module: str) -> None:
-        """Run the public calls of a module with references too, if one fails in the preview.
-
-        If they fail differently there, the module `depends` on modules of the submission that are wrong or missing.
-        """
+        """Run failing public calls with references too; if they differ there, the module `depends` on wrong or missing modules."""
         call_results = {test_call: self.previewed[test_call] for test_call in self.plan.shown(module)}
         if any(call_result.failed for call_result in call_results.values()):
             beside = self.runner.public(module)
@@ -214,10 +211,7 @@ class _Grading:
         return None
 
     def _trials(self, analysis: Analysis) -> dict[TestCall, tuple[ProbeResult, ...]]:
-        """Probes of one failing public example of each unexplained function.
-
-        A call whose result varies is only repeated.
-        """
+        """Probes of one failing public example of each unexplained function; a call whose result varies is only repeated."""
         unexplained = [name for name, diagnosis in analysis.diagnoses.items() if not diagnosis.complete]
         examples = [self.alone[name] or self.examples[name][0] for name in unexplained if name in self.examples]
         wrong = [e for e in examples if e.response.ended is None and not e.is_absent]
@@ -299,9 +293,7 @@ class _Grading:
             yield self._shown_at_once(graded, function) if is_at_once else graded
 
     def _shown_at_once(self, graded: CriterionScore, function: str) -> CriterionScore:
-        """A lost visible criterion of a module that depends on wrong modules: it is earned if it passes in the preview, and
-        shows results of the preview.
-        """
+        """A lost visible criterion of a module that depends on wrong modules, as decided and shown by the preview."""
         module = graded.criterion.module
         own = [self.previewed[test_call] for test_call in self.plan.shown(module)]
         wrong = [r for r in own if r.test_call.criterion == graded.criterion.id and r.failed]
@@ -322,9 +314,7 @@ class _Grading:
     def _integration(
         self, criteria: Iterable[Criterion], of_modules: Mapping[str, Sequence[CriterionScore]]
     ) -> dict[str, CriterionScore]:
-        """The criteria of the integration. If one fails, it runs again with references for every module that loses points on
-        its own, unless that module earns nothing at all.
-        """
+        """The criteria of the integration; a failing one runs again with references for modules that lose some points, not all."""
         partly = tuple(
             module
             for module, own in of_modules.items()
@@ -398,9 +388,7 @@ class _Grading:
         return None
 
     def _repaired_beside(self, analysis: Analysis, function: str) -> Analysis:
-        """The analysis in which one misconception is named next to an unknown mistake: an edit leaves just this one, or it is
-        evident and the cost stays the same.
-        """
+        """The analysis that names one misconception next to an unknown mistake: an edit leaves just it, or it costs the same."""
         own = of_function(analysis.call_results, function)
         if is_boolean(own):
             return analysis
@@ -456,8 +444,7 @@ def shown(
 ) -> CallResult | None:
     """The example that shows the mistake which a criterion is lost to, None if there is none.
 
-    `examples` are the failing ones of its function, largest errors first; `alone` is the first that also fails alone. An
-    example that a misconception explains need not run alone.
+    `examples` are the failing ones of its function, largest errors first; `alone` is the first that also fails alone.
     """
     if score.call_result is None:
         return None

@@ -28,10 +28,7 @@ from autograder.values.tree import copied, leaves
 
 
 class KnownResponses:
-    """The responses of every version of one function, with correct helpers or with certain misconceptions in them.
-
-    Versions often give the same response: it is one object, which is compared once with a submission's.
-    """
+    """The responses of every version of one function, beside helpers with certain misconceptions; equal ones are one object."""
 
     def __init__(
         self,
@@ -143,10 +140,7 @@ def _breaks_down(first: Response, second: Response) -> bool:
 
 
 def explained(test_call: TestCall, version: Response, response: Response) -> float:
-    """How much of a failing response a version explains: 1.0 for all; below 0.5 if it is only closer than the right one.
-
-    For a tuple, the mean over its parts; a part that is right in the response but not in the version counts against it.
-    """
+    """How much of a failing response a version explains: 1.0 for all; below 0.5 if it is only closer than the right one."""
     if alike(test_call, version, response):
         return 1.0
     if version.error is not None or response.error is not None or response.ended is not None or test_call.rules.error:

@@ -80,9 +80,7 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
 def with_other_numbers(
     outcomes: Sequence[ProbeResult], play: Callable[[Sequence[TestCall]], Sequence[CallResult]]
 ) -> tuple[ProbeResult, ...]:
-    """The probe results of one call. A move that changes the right result but not the student's is repeated with other numbers:
-    next to an entry that happens to be 0, an argument that matters looks as if it did not.
-    """
+    """Repeat moves that change only the right result with other numbers: next to a 0, an argument seems not to matter."""
     moves = [outcome for outcome in outcomes if outcome.probe.path]
     doubtful = [outcome for outcome in moves if _rests(outcomes[0].call_result, outcome.call_result)]
     sets = zip(*(outcome.probe.others for outcome in doubtful), strict=True)

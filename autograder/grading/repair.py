@@ -41,10 +41,7 @@ Row = tuple[tuple[bool, int], int, int]
 
 
 class Repair(NamedTuple):
-    """An edit that fixes a function: the edited function, the number of the edit, and the lines of each of the smallest edits.
-
-    `is_shown`: these lines are few enough to be shown.
-    """
+    """An edit that fixes a function, and the lines of each of the smallest such edits; `is_shown`: these are few enough."""
 
     edited: str
     edit: int

@@ -75,11 +75,7 @@ class CriterionScore:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A module's results, the diagnosis of each wrong function, and what these cost.
-
-    `helped` are the functions whose results come from runs with correct helpers, each with the helpers that are wrong and the
-    results that failed with these.
-    """
+    """A module's results, diagnoses and scores. `helped`: functions that ran again, with wrong helpers and earlier failures."""
 
     module: str
     call_results: tuple[CallResult, ...]
@@ -100,10 +96,7 @@ class Analysis:
         return self.helped.get(function, ((), ()))[0]
 
     def blamed(self, criterion: Criterion, lost_to: str) -> dict[str, CallResult]:
-        """The wrong helpers that were replaced when a criterion was decided, each with a call that fails because of it.
-
-        For a lost criterion, those of the function that it is `lost_to`; for another, those that its calls failed because of.
-        """
+        """The wrong helpers that a criterion's calls ran without, each with a call that failed because of it; see `lost_to`."""
         return {
             helper: call_result
             for function, (helpers, wrong) in self.helped.items()
@@ -131,10 +124,7 @@ def scores(
 
 
 def _share(graded: CriterionScore, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]) -> float:
-    """The share of passing hidden tests of a lost criterion with partial credit.
-
-    Code that computes nothing passes the tests that expect an error, and earns nothing.
-    """
+    """The share of passing hidden tests of a lost criterion with partial credit; none for code that computes nothing."""
     criterion = graded.criterion
     nothing = any(diagnoses[f].empty for f in criterion.grades if f in diagnoses)
     if criterion.credit == "all" or graded.passed or nothing:
@@ -255,19 +245,13 @@ class _Scoring:
         return [c.id for c in self.criteria if c.looks_at == "values" and function in c.grades]
 
     def _is_charged_nowhere(self, call_result: CallResult) -> bool:
-        """Whether a failing call is of a function with no other failing call and no diagnosed mistake.
-
-        It fails because of an earlier call, or on these arguments alone.
-        """
+        """Whether a failing call is the only failure of an undiagnosed function, such as one that depends on earlier calls."""
         function = call_result.target.function
         own = [r for name in self._grading_values(function) for r in of_function(self.of[name], function)]
         return not self.diagnoses[function].complete and not any(call_result.failed for call_result in own)
 
     def _earns(self, function: str, values: Mapping[str, CriterionScore]) -> bool:
-        """Whether a criterion of value that grades the function is earned, or misconceptions explain all its results.
-
-        If no criterion of value grades it: whether its calls pass.
-        """
+        """Whether a function is explained, earns a criterion of value or, if none grades it, has no failing call."""
         diagnosis = self.diagnoses.get(function)
         if diagnosis is not None and diagnosis.complete and not diagnosis.empty:
             return True

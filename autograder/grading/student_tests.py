@@ -37,10 +37,7 @@ FRESH = prepared_request("fresh", MODULE)
 
 @dataclass(frozen=True)
 class Outcome:
-    """The first test that fails on a version of the code, and its line; "" if none does.
-
-    `response` is a failing import, or the end of the process; tests that did not run because time was up are "spent".
-    """
+    """The first test that fails on a version of the code, and its line; or, as a `response`, a failing import or process."""
 
     test: str = ""
     line: int = 0

@@ -22,7 +22,7 @@ from autograder.feedback.sentences import lacking
 from autograder.grading import plan as scripts
 from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.diagnosis import Diagnoser
-from autograder.grading.grader import Result, diagnoser_of, graded_with, open_grader
+from autograder.grading.grader import Result, graded_with, open_grader
 from autograder.grading.known_responses import Direct
 from autograder.grading.plan import Plan
 from autograder.grading.runner import Imports, Runner
@@ -196,7 +196,7 @@ class InProcess:
 
     def __init__(self, plan: Plan):
         self.plan, self.rubric = plan, plan.rubric
-        self.diagnoser: Diagnoser = diagnoser_of(plan)
+        self.diagnoser = Diagnoser(plan)
         self._wanted: dict[tuple[str, frozenset[str]], frozenset[TestCall]] = {}
         perfect = self._played(Submission("references", references.files()), {}, self.rubric.groups)
         self.right = {

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall, of_function
+from autograder.grading.call_results import CallResult, of_function
 from autograder.grading.known_responses import KnownResponses, wrong_in_value
+from autograder.grading.plan import Plan
 from autograder.grading.probes import arguments
 from autograder.grading.search import Candidate, Search
 from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_TOGETHER
 from autograder.homework import library, reference
 from autograder.homework.library import COPIES, KEEP_DTYPE, KEPT, Misconception, of_form
-from autograder.homework.rubric import Rubric
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import in_words, part
 from autograder.values.tree import arrays, leaves
@@ -98,16 +98,15 @@ class Diagnosis:
 class Diagnoser:
     """Diagnoses submissions. Responses of known versions are kept for the next submission."""
 
-    def __init__(self, rubric: Rubric, test_calls: Mapping[str, Sequence[Sequence[TestCall]]]):
-        """`test_calls` are those of each module, by process, in order."""
-        self.rubric, self.test_calls = rubric, test_calls
+    def __init__(self, plan: Plan):
+        self.plan, self.rubric = plan, plan.rubric
         self._kept: dict[tuple[str, str, Helpers], KnownResponses] = {}  # last used last
 
     def known_responses(self, module: str, function: str, helpers: Helpers = ()) -> KnownResponses:
         """The replies of a function's known versions, beside helpers with these mistakes."""
         key = (module, function, helpers)
         known = self._kept.pop(key) if key in self._kept else None
-        self._kept[key] = known or KnownResponses(module, function, self.test_calls[module], dict(helpers))
+        self._kept[key] = known or KnownResponses(module, function, self.plan.in_order(module), dict(helpers))
         return self._kept[key]
 
     def forget(self) -> None:

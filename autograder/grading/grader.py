@@ -92,7 +92,7 @@ class Grader:
 
     def __init__(self, plan: Plan, sandbox: Sandbox):
         self.plan, self.rubric, self.sandbox = plan, plan.rubric, sandbox
-        self.diagnoser = diagnoser_of(plan)
+        self.diagnoser = Diagnoser(plan)
 
     def prepare(self) -> None:
         """Record the references' responses: equal bytes need not be compared again."""
@@ -119,11 +119,6 @@ def graded_with(runner: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) ->
         finally:
             diagnoser.forget()
     return tuple(results[name] for name in names if name in results)
-
-
-def diagnoser_of(plan: Plan) -> Diagnoser:
-    """The diagnoser for submissions that run on a test plan."""
-    return Diagnoser(plan.rubric, {module: plan.in_order(module) for module in plan.rubric.modules})
 
 
 class _Grading:

@@ -131,9 +131,8 @@ def alike(test_call: TestCall, first: Response, second: Response) -> bool:
 def _breaks_down(first: Response, second: Response) -> bool:
     """Whether Python's own numbers raise an error where NumPy returns nan or infinity."""
     error = first.error
-    if error is None or (
-        error.kind not in ("ZeroDivisionError", "OverflowError") and error.text != "math domain error"
-    ):
+    breaks_down = ("ZeroDivisionError", "OverflowError")
+    if error is None or (error.kind not in breaks_down and error.text != "math domain error"):
         return False
     numbers = [leaf for leaf in leaves(second.value) if isinstance(leaf, np.ndarray | np.generic | float)]
     return any(not np.isfinite(leaf).all() for leaf in numbers if np.asarray(leaf).dtype.kind == "f")
@@ -159,10 +158,7 @@ def _explained(right: Any, version: Any, response: Any, allowed: float) -> float
     of_numbers = all(isinstance(value, np.ndarray | np.generic | float | int) for value in (right, version, response))
     if not of_numbers or len({np.shape(right), np.shape(version), np.shape(response)}) > 1 or not np.size(response):
         return 0.0
-    before, after = (
-        deviation(np.asarray(response), np.asarray(right)),
-        deviation(np.asarray(response), np.asarray(version)),
-    )
+    before, after = (deviation(np.asarray(response), np.asarray(value)) for value in (right, version))
     wrong, missed = (deviations(np.asarray(value), np.asarray(response)) > allowed for value in (right, version))
     entries = (np.mean(~missed[wrong]) if wrong.any() else 0.0) - (np.mean(missed[~wrong]) if (~wrong).any() else 0.0)
     near = (1 - after / before) / 2 if after < before < np.inf else 0.0
@@ -192,9 +188,8 @@ def alike_in_form(test_call: TestCall, first: Response, second: Response) -> boo
         return False
     if first.error is not None or second.error is not None or not test_call.rules.dtype:
         return True
-    difference, _ = compare(
-        test_call.counted(first.value), test_call.counted(second.value), test_call.allowed, dtype=True
-    )
+    values = test_call.counted(first.value), test_call.counted(second.value)
+    difference, _ = compare(*values, test_call.allowed, dtype=True)
     return difference is None or difference.kind != "dtype"
 
 
@@ -202,9 +197,8 @@ def wrong_in_value(call_result: CallResult) -> bool:
     """Whether more is wrong than side effects and dtype."""
     if not call_result.failed or call_result.kind in ("changed", "changed_later", "shared", "overwritten"):
         return False
-    return call_result.kind != "dtype" or not alike(
-        call_result.test_call, Response(value=call_result.test_call.expected), call_result.response
-    )
+    expected = Response(value=call_result.test_call.expected)
+    return call_result.kind != "dtype" or not alike(call_result.test_call, expected, call_result.response)
 
 
 # Rounding errors, as opposed to other small errors
@@ -248,7 +242,8 @@ class Direct:
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]]):
         self.functions = functions
-        self._calls = Calls(wire.MAX_FROM_STUDENT, _no_handles)
+        # Functions among the arguments are called directly, not through a handle.
+        self._calls = Calls(wire.MAX_FROM_STUDENT, dict[wire.CallbackHandle, Callable[..., Any]]().__getitem__)
 
     def play(self, test_call: TestCall) -> Response:
         """The response that a student's process with these functions would give."""
@@ -278,7 +273,3 @@ class Direct:
 def play(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Response]:
     """The responses to test calls of one test plan, in order."""
     return list(map(Direct(functions).play, test_calls))
-
-
-def _no_handles(handle: wire.CallbackHandle) -> Callable[..., Any]:
-    raise LookupError(f"functions among the arguments are called directly, not through the handle {handle.id}")

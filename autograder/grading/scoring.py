@@ -112,52 +112,17 @@ def scores(
     rubric: Rubric, group: str, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]
 ) -> dict[str, CriterionScore]:
     """The score of each criterion of a module, from its hidden and visible call results."""
-    of: dict[str, list[CallResult]] = {criterion.id: [] for criterion in rubric.of(group)}
-    for call_result in call_results:
-        if call_result.test_call.criterion in of:
-            of[call_result.test_call.criterion].append(call_result)
-    if rubric.charge == "criteria":
-        graded = {criterion.id: _plain(criterion, of[criterion.id], diagnoses) for criterion in rubric.of(group)}
-    else:
-        graded = _Scoring(rubric, group, of, diagnoses).scores()
-    return {name: replace(g, share=_share(g, of[name], diagnoses)) for name, g in graded.items()}
-
-
-def _share(graded: CriterionScore, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]) -> float:
-    """The share of passing hidden tests of a lost criterion with partial credit; none for code that computes nothing."""
-    criterion = graded.criterion
-    nothing = any(diagnoses[f].empty for f in criterion.grades if f in diagnoses)
-    if criterion.credit == "all" or graded.passed or nothing:
-        return 0.0
-    tests = {call_result.test_call.test for call_result in call_results}
-    failing = {call_result.test_call.test for call_result in call_results if call_result.failed}
-    return len(tests - failing) / max(1, len(tests))
-
-
-def _plain(
-    criterion: Criterion, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]
-) -> CriterionScore:
-    """Lost with any failing call."""
-    wrong = next((call_result for call_result in call_results if call_result.failed), None)
-    if wrong is None:
-        return CriterionScore(criterion, "right" if call_results else "unexplained")
-    named: tuple[Misconception, ...] = ()
-    if diagnosis := diagnoses.get(wrong.target.function):
-        helpers = diagnosis.helpers if diagnosis.complete else ()
-        # An observed side effect explains no wrong value.
-        if diagnosis.sure or helpers or not wrong_in_value(wrong):
-            named = (*diagnosis.named, *helpers)
-    return CriterionScore(criterion, "mistake" if named else "unexplained", named, call_result=wrong)
+    return _Scoring(rubric, group, call_results, diagnoses).scores()
 
 
 class _Scoring:
     """The rules for one module of one submission."""
 
     def __init__(
-        self, rubric: Rubric, module: str, of: Mapping[str, list[CallResult]], diagnoses: Mapping[str, Diagnosis]
+        self, rubric: Rubric, module: str, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]
     ):
-        self.rubric, self.criteria, self.of, self.diagnoses = rubric, rubric.of(module), of, diagnoses
-        self.module = module
+        self.rubric, self.module, self.criteria, self.diagnoses = rubric, module, rubric.of(module), diagnoses
+        self.of = {c.id: [r for r in call_results if r.test_call.criterion == c.id] for c in self.criteria}
         # A misconception found in several functions costs points in the first of them, in the order of the rubric.
         last_first = [m for diagnosis in list(diagnoses.values())[::-1] for m in diagnosis.misconceptions]
         first = {m.same: m.function for m in last_first}
@@ -167,10 +132,34 @@ class _Scoring:
         }
 
     def scores(self) -> dict[str, CriterionScore]:
-        graded = {c.id: self._of_values(c) for c in self.criteria if c.looks_at == "values"}
-        graded |= {c.id: _plain(c, self.of[c.id], self.diagnoses) for c in self.criteria if c.looks_at == "examples"}
-        graded |= {c.id: self._of_form(c, graded) for c in self.criteria if c.looks_at == "form"}
-        return {c.id: graded[c.id] for c in self.criteria}
+        plain = [c for c in self.criteria if c.looks_at == "examples" or self.rubric.charge == "criteria"]
+        graded = {c.id: self._plain(c) for c in plain}
+        graded |= {c.id: self._of_values(c) for c in self.criteria if c not in plain and c.looks_at == "values"}
+        graded |= {c.id: self._of_form(c, graded) for c in self.criteria if c not in plain and c.looks_at == "form"}
+        return {c.id: replace(graded[c.id], share=self._share(graded[c.id])) for c in self.criteria}
+
+    def _share(self, graded: CriterionScore) -> float:
+        """The share of passing hidden tests of a lost criterion with partial credit; none for code that computes nothing."""
+        criterion = graded.criterion
+        nothing = any(self.diagnoses[f].empty for f in criterion.grades if f in self.diagnoses)
+        if criterion.credit == "all" or graded.passed or nothing:
+            return 0.0
+        tests = {call_result.test_call.test for call_result in self.of[criterion.id]}
+        failing = {call_result.test_call.test for call_result in self.of[criterion.id] if call_result.failed}
+        return len(tests - failing) / max(1, len(tests))
+
+    def _plain(self, criterion: Criterion) -> CriterionScore:
+        """Lost with any failing call."""
+        wrong = next((call_result for call_result in self.of[criterion.id] if call_result.failed), None)
+        if wrong is None:
+            return CriterionScore(criterion, "right" if self.of[criterion.id] else "unexplained")
+        named: tuple[Misconception, ...] = ()
+        if diagnosis := self.diagnoses.get(wrong.target.function):
+            helpers = diagnosis.helpers if diagnosis.complete else ()
+            # An observed side effect explains no wrong value.
+            if diagnosis.sure or helpers or not wrong_in_value(wrong):
+                named = (*diagnosis.named, *helpers)
+        return CriterionScore(criterion, "mistake" if named else "unexplained", named, call_result=wrong)
 
     # Criteria of value
 

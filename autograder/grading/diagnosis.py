@@ -115,39 +115,26 @@ class Diagnoser:
         while held > MOST_HELD:
             held -= self._kept.pop(next(iter(self._kept))).held
 
-    def explain(
-        self, module: str, call_results: Sequence[CallResult], before: Mapping[str, Diagnosis] | None = None
-    ) -> dict[str, Diagnosis]:
-        """Explain every function of a module that has a failing call, from these call results only, in the order of the rubric.
-
-        `before` explains some of these results; a diagnosis of all of them must explain these too.
-        """
+    def explain(self, module: str, call_results: Sequence[CallResult]) -> dict[str, Diagnosis]:
+        """Explain every function of a module that has a failing call, from these call results only, in the order of the rubric."""
         diagnoses: dict[str, Diagnosis] = {}
         for function in self.rubric.modules[module].functions:
-            helpers = self.rubric.helpers(module, (function,))
-            some = (before or {}).get(function)
-            hopeless = some is not None and not some.complete and diagnoses.keys().isdisjoint(helpers)
-            diagnoses |= self.explained(module, function, call_results, diagnoses, hopeless)
+            diagnoses |= self.explained(module, function, call_results, diagnoses)
         return diagnoses
 
     def explained(
-        self,
-        module: str,
-        function: str,
-        call_results: Iterable[CallResult],
-        above: Mapping[str, Diagnosis],
-        hopeless: bool = False,
+        self, module: str, function: str, call_results: Iterable[CallResult], above: Mapping[str, Diagnosis]
     ) -> dict[str, Diagnosis]:
         """Explain one function of a module, if it has a failing call, with helpers that are wrong as explained `above`."""
         own = of_function(call_results, function)
         if not any(call_result.failed for call_result in own):
             return {}
         wrong = [call_result for call_result in own if wrong_in_value(call_result)]
-        diagnosis = Diagnosis(empty=bool(wrong or hopeless) and computes_nothing(own))
+        diagnosis = Diagnosis(empty=bool(wrong) and computes_nothing(own))
         helpers = {name: above[name] for name in self.rubric.helpers(module, (function,)) if name in above}
         unanswered = bool(wrong) and all(r.response.ended is not None or r.is_absent for r in wrong)
         # With a wrong helper that is not explained it runs again, with a correct one; a match now would be chance.
-        if not hopeless and not unanswered and all(helper.complete for helper in helpers.values()):
+        if not unanswered and all(helper.complete for helper in helpers.values()):
             search = self._search(module, function, own, helpers, 1 if diagnosis.empty else MOST_TOGETHER)
             if wrong:
                 found = search.complete()

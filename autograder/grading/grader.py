@@ -337,9 +337,7 @@ class _Grading:
         functions = self.rubric.modules[module].functions
         if self.runner.broken(module) is not None:  # nothing to explain
             return self._scored(Analysis(module, call_results), {name: Diagnosis(empty=True) for name in functions})
-        before = {} if at_once else self.at_once[module].diagnoses
-        diagnoses = self.diagnoser.explain(module, call_results, before)
-        analysis = self._scored(Analysis(module, call_results), diagnoses)
+        analysis = self._scored(Analysis(module, call_results), self.diagnoser.explain(module, call_results))
         wrong = {test_call.target.function for test_call in analysis.wrong}
         for function in functions:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
@@ -384,10 +382,7 @@ class _Grading:
 
     def _repaired_beside(self, analysis: Analysis, function: str) -> Analysis:
         """The analysis that names one misconception next to an unknown mistake: an edit leaves just it, or it costs the same."""
-        own = of_function(analysis.call_results, function)
-        if is_boolean(own):
-            return analysis
-        evident = self.diagnoser.evident(analysis.module, function, own)
+        evident = self.diagnoser.evident(analysis.module, function, of_function(analysis.call_results, function))
         left = [candidate for candidate in evident[:1] if self.repairs.beside(analysis, function, candidate)]
         told = left or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
         if len({candidate.ids for candidate in told}) != 1:
@@ -418,12 +413,6 @@ class _Grading:
         return self._scored(
             replace(analysis, call_results=call_results, helped=helped), {name: merged[name] for name in order}
         )
-
-
-def is_boolean(call_results: Sequence[CallResult]) -> bool:
-    """Whether results are booleans, which different code often has in common."""
-    results = (call_result.test_call.expected for call_result in call_results if call_result.test_call.kind == "call")
-    return any(isinstance(value, bool | np.ndarray) and np.asarray(value).dtype.kind == "b" for value in results)
 
 
 def _smallness(deviation: float) -> int:

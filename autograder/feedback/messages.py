@@ -37,10 +37,9 @@ class Message:
         self.causes = causes(graded, result)
         own = next((m for m in result.modules if m.module == graded.criterion.module), None)
         self.is_broken = not self.is_integration and own is not None and own.broken is not None
-        is_at_once = own is not None and own.at_once is not None and graded.criterion.visible and not graded.passed
-        self.module = own.at_once if own is not None and is_at_once else own
-        self.call_results = self.module.call_results if self.module is not None else ()
-        self.probe_results = self.module.probe_results if self.module is not None else {}
+        is_at_once = own is not None and own.previewed and graded.criterion.visible and not graded.passed
+        self.call_results = () if own is None else own.previewed if is_at_once else own.call_results
+        self.probe_results = {} if own is None or is_at_once else own.probe_results
         first = graded.call_result
         self.call = first if first is not None and first.failed else None
         of = first.target if first is not None else next(iter(graded.misconceptions), None)
@@ -50,8 +49,9 @@ class Message:
         self.is_observed = bool(graded.misconceptions) and all(m.is_observed for m in graded.misconceptions)
         self.is_explained = any(misconception.right for misconception in graded.misconceptions) or bool(graded.blamed)
         # The lost criteria of the module before this one that are shown as early.
-        every = self.module.graded if self.module is not None else ()
-        before = takewhile(lambda other: other.criterion.id != graded.criterion.id, every)
+        before = takewhile(
+            lambda other: other.criterion.id != graded.criterion.id, own.graded if own is not None else ()
+        )
         self.earlier = [g for g in before if not g.passed and tells_as_much(graded.criterion, g.criterion)]
         # Mistakes reported under earlier criteria, each with the first of these.
         self.before = {m.id: earlier.criterion.id for earlier in self.earlier[::-1] for m in earlier.misconceptions}

@@ -87,9 +87,7 @@ def alike(misconceptions: Iterable[Misconception], by: str = "same") -> list[lis
 
 def unwritten(call_result: CallResult | None, submission: Submission) -> str | None:
     """A hint about a function whose source computes nothing, "" for none; None for a function that computes something."""
-    if call_result is None or (
-        call_result.response.error is not None and call_result.response.error.hint == "signature"
-    ):
+    if call_result is None or (call_result.error is not None and call_result.error.hint == "signature"):
         return None
     return _stubs(submission.text(f"{call_result.target.module}.py")).get(call_result.target.function)
 
@@ -102,7 +100,7 @@ def _stubs(text: bytes) -> dict[str, str]:
 
 def lacking(call_result: CallResult | None) -> str:
     """The unimplemented or missing contract function of the same module that a call needs; "" if none."""
-    error = call_result.response.error if call_result is not None else None
+    error = call_result.error if call_result is not None else None
     if call_result is None or error is None or error.kind not in ("NotImplementedError", "NameError"):
         return ""
     name = next(iter(error.passed), "")

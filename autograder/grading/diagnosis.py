@@ -240,14 +240,14 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
 
 
 def _changed(call_result: CallResult) -> Iterator[Misconception]:
-    later = call_result.test_call.kind == "changes"
+    later, changed = call_result.test_call.kind == "changes", call_result.response.changed
     names = list(inspect.signature(reference.functions()[call_result.target.function]).parameters)
-    first = {change.argument: change for change in reversed(call_result.response.changed)}
-    for number in dict.fromkeys(change.argument for change in call_result.response.changed):
+    for number in dict.fromkeys(change.argument for change in changed):
         name = part(names, number, ()).replace(" ", "_")
         does, right, read = of_form(f"changes_{name}", call_result.target.function)
-        how = in_words(names, [first[number]]) + (", which is visible only after the call" if later else "")
-        yield _mistake(call_result, f"changes_{name}{'_later' * later}", f"{does.rstrip('.')}: {how}.", right, read)
+        how = in_words(names, (change for change in changed if change.argument == number))
+        does = f"{does.rstrip('.')}: {how}{', which is visible only after the call' if later else ''}."
+        yield _mistake(call_result, f"changes_{name}" + ("_later" if later else ""), does, right, read)
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:

@@ -40,8 +40,8 @@ class ModuleResult:
     """The result of one module, before it is put into words. `broken` is the error of its import.
 
     `unexplained` are functions that no misconception explains, each with its results with correct helpers, or its own.
-    `probe_results` are the probes of failing public examples that nothing explains. `at_once` holds the results that may
-    explain visible criteria, if the module depends on wrong modules of the submission.
+    `probe_results` are the probes of failing public examples that nothing explains. `previewed` are the results that explain lost
+    visible criteria, if the module depends on wrong modules of the submission.
     """
 
     module: str
@@ -50,7 +50,7 @@ class ModuleResult:
     call_results: tuple[CallResult, ...] = ()
     unexplained: Mapping[str, tuple[CallResult, ...]] = field(default_factory=dict)
     probe_results: Mapping[TestCall, tuple[ProbeResult, ...]] = field(default_factory=dict)
-    at_once: "ModuleResult | None" = None
+    previewed: tuple[CallResult, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -238,10 +238,8 @@ class _Grading:
         call_results = self._made((*shown, *self.plan.hidden.get(module, ())))
         analysis = self._analysis(module, call_results)
         graded, unexplained = tuple(self._graded(module, analysis)), dict(self._unexplained(analysis))
-        at_once = None
-        if module in self.depends:
-            at_once = ModuleResult(module, graded, broken, tuple(self.previewed[test_call] for test_call in shown))
-        return ModuleResult(module, graded, broken, call_results, unexplained, self.probe_results[module], at_once)
+        previewed = tuple(self.previewed[test_call] for test_call in shown) if module in self.depends else ()
+        return ModuleResult(module, graded, broken, call_results, unexplained, self.probe_results[module], previewed)
 
     def _unexplained(self, analysis: Analysis) -> Iterator[tuple[str, tuple[CallResult, ...]]]:
         """The functions whose wrong values have no known cause, and no wrong helper either."""

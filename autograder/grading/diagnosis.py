@@ -135,7 +135,7 @@ class Diagnoser:
         unanswered = bool(wrong) and all(r.response.ended is not None or r.is_absent for r in wrong)
         # With a wrong helper that is not explained it runs again, with a correct one; a match now would be chance.
         if not unanswered and all(helper.complete for helper in helpers.values()):
-            search = self._search(module, function, own, helpers, 1 if diagnosis.empty else MOST_TOGETHER)
+            search = self._search(module, function, own, helpers, MOST_TOGETHER if wrong and not diagnosis.empty else 1)
             if wrong:
                 found = search.complete()
                 diagnosis = replace(diagnosis, chosen=next(iter(found), None), rivals=tuple(found[1:]))

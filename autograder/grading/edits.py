@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
@@ -138,7 +138,7 @@ class Text:
         for place in _places(unit):
             node = place.node
             for new in _statement(node) if isinstance(node, ast.stmt) else self._expression(node, place, names):
-                edit = _edit(unit, [place], [new])
+                edit = _edit(unit, place, new)
                 yield edit
                 if isinstance(node, ast.expr):
                     same[_text(node), _text(new)].append(edit)
@@ -256,17 +256,16 @@ def _places(node: ast.AST) -> Iterator[Place]:
                     yield from _places(part)
 
 
-def _edit(unit: ast.stmt, places: Sequence[Place], new: Sequence[Any], size: int | None = None) -> Edit:
-    old = places[0].node
-    where = old[0] if isinstance(old, list) else old if hasattr(old, "lineno") else places[0].parent
-    line = getattr(where, "lineno", getattr(unit, "lineno", 0))
-    for node in new:
-        for part in node if isinstance(node, list) else [node]:
-            _locate(part, where)
-    if size is None:
-        gone, come = ({id(n) for n in ast.walk(tree) if not isinstance(n, _UNCOUNTED)} for tree in (old, new[0]))
+def _edit(unit: ast.stmt, place: Place, new: Any, size: int = 0, line: int = 0) -> Edit:
+    old = place.node
+    where = old[0] if isinstance(old, list) else old if hasattr(old, "lineno") else place.parent
+    for part in new if isinstance(new, list) else [new]:
+        _locate(part, where)
+    if not size:
+        gone, come = ({id(n) for n in ast.walk(tree) if not isinstance(n, _UNCOUNTED)} for tree in (old, new))
         size = len(gone ^ come) or 2
-    return Edit(unit, tuple(places), old, tuple(new), (line,), size)
+    lines = (line or getattr(where, "lineno", getattr(unit, "lineno", 0)),)
+    return Edit(unit, (place,), old, (new,), lines, size)
 
 
 _UNCOUNTED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
@@ -407,7 +406,7 @@ def _around(node: ast.expr, place: Place) -> Iterator[ast.AST]:
         yield from map(_constant, (-1, 0, 1, None))
     if place.field == "test" or isinstance(node, ast.Compare | ast.BoolOp):
         yield from (ast.UnaryOp(ast.Not(), node), ast.UnaryOp(ast.Invert(), node), _constant(True), _constant(False))
-    elif isinstance(node, ast.Name | ast.BinOp | ast.Call | ast.Subscript | ast.Attribute) and not _stored(node):
+    elif isinstance(node, ast.Name | ast.BinOp | ast.Call | ast.Subscript | ast.Attribute):
         yield ast.UnaryOp(ast.USub(), node)
         if isinstance(place.parent, ast.Slice | ast.Compare | ast.Call | ast.Subscript) and place.field != "value":
             yield from (ast.BinOp(node, op(), _constant(1)) for op in (ast.Add, ast.Sub))
@@ -486,13 +485,13 @@ def _bodies(unit: ast.stmt) -> Iterator[Edit]:
                 continue
             start = int(isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant))
             for i, new in _moved(body, start):
-                yield replace(_edit(unit, [Place(node, field)], [new], 3), lines=(body[i].lineno,))
+                yield _edit(unit, Place(node, field), new, 3, body[i].lineno)
             if node is unit and isinstance(unit, ast.FunctionDef):
+                line = body[start].lineno if body[start:] else 0
                 for arg in unit.args.args:
                     copied = ast.Call(_attribute(_name(arg.arg), "copy"), [], [])
                     new = [*body[:start], ast.Assign([ast.Name(arg.arg, ast.Store())], copied), *body[start:]]
-                    edit = _edit(unit, [Place(unit, field)], [new], 5)
-                    yield replace(edit, lines=(body[start].lineno,)) if body[start:] else edit
+                    yield _edit(unit, Place(unit, field), new, 5, line)
 
 
 def _moved(body: list[ast.stmt], start: int) -> Iterator[tuple[int, list[ast.stmt]]]:
@@ -528,7 +527,7 @@ def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:
                 groups[key].append(place)
     for places, keywords in product(groups.values(), KEYWORDS):
         if len(places) > 1:
-            yield [_edit(unit, [place], [_with(place.node, keywords)]) for place in places]
+            yield [_edit(unit, place, _with(place.node, keywords)) for place in places]
 
 
 # Coverage: which nodes are evaluated

@@ -1,9 +1,8 @@
 """Probes: a failing public call with one thing changed, on the student's code and on the reference.
 
 A *move* changes one entry of one argument, or all of a large one: it shows what a result depends on. A *change* drops an
-argument, flips a flag or takes one row: if the result is then right, that thing is the cause. Probes are made from public
-examples, so they are the same for every submission. They run in a process of their own, before any hidden call, since their
-results are shown.
+argument, flips a flag or takes one row: if the result is then right, that thing is the cause. Probes come from public examples
+and run before any hidden call, since their results are shown.
 """
 
 import inspect

@@ -1,15 +1,6 @@
-"""How many points a mistake costs.
+"""How many points a mistake costs: the five rules of docs/explanation/scoring.md.
 
-For each function with a failing call (`charge: mistakes` in rubric.yaml):
-1. Its mistakes, as diagnosed (diagnosis.py, repair.py), cost the criteria that they belong to, and only these: every other
-   criterion whose failing calls they explain is earned. A repair belongs to the first criterion with a failing call.
-2. A mistake made in two functions of a module costs points in the first of them, in the order of the rubric.
-3. A criterion with an unexplained failing call is lost, and so is each one that grades a function which computes nothing.
-4. Criteria of form (`looks_at: form`) are lost to an observed side effect or dtype in a function that they grade, or if fewer
-   than half of these functions are right in value.
-5. Worked examples (`looks_at: examples`) are lost with any failing call.
-
-With `charge: criteria` every criterion with a failing call is lost.
+With `charge: criteria` in rubric.yaml every criterion with a failing call is lost.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,8 @@
 """Grades the tests that students write (the optional group `tests` of the rubric) by the misconceptions they detect.
 
-The file runs in the sandbox on code of ours: correct solutions in several styles, and correct code with one misconception. All
-tests of a function must pass on every correct solution; it then earns the share of its misconceptions that make at least one of
-its tests fail. Correct and wrong code come in a shuffled order that depends on the file alone, so a test cannot rely on time or
-order. One process runs many versions: importing `numpy.testing` takes longer than all tests.
+The file runs in the sandbox on correct solutions in several styles, which it must accept, and on correct code with one
+misconception each. These come in a shuffled order that depends on the file alone, so a test cannot rely on time or order. One
+process runs many versions: importing `numpy.testing` takes longer than all tests.
 """
 
 import ast

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograder.feedback.observations import differs_by, observe
-from autograder.feedback.sentences import ended, form_of_example, parameters, sentence
+from autograder.feedback.sentences import form_of_example, line, parameters, sentence
 from autograder.feedback.text import said_in_code
 from autograder.grading.call_results import CallResult
 from autograder.grading.probes import ProbeResult
@@ -70,7 +70,7 @@ def _results(call_result: CallResult) -> tuple[str, str]:
     error, value = test_call.rules.error, response.value
     wanted = f"{error}, because the docstring does not allow these arguments" if error else display(test_call.expected)
     if response.ended is not None:
-        came_back = ended(response.ended, (f"{call_result.target.module}.py",))
+        came_back = line("ended", response.ended, (f"{call_result.target.module}.py",))
     elif response.error is not None:
         came_back = _raised(call_result)
     elif error:
@@ -93,4 +93,4 @@ def _raised(call_result: CallResult) -> str:
 
 
 def _commented(text: Any) -> str:
-    return "\n#           ".join(line for line in text.split("\n") if line.strip())
+    return "\n#           ".join(row for row in text.split("\n") if row.strip())

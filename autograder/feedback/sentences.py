@@ -14,7 +14,6 @@ from autograder.grading.call_results import CallResult, Target
 from autograder.homework import reference, rubric
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS_FILE
-from autograder.sandbox.messages import Ended
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import printable
 from autograder.values import changes, differences, errors
@@ -32,14 +31,9 @@ def line(macro: str, *arguments: object) -> str:
     return " ".join(paragraphs(macro, *arguments).split())
 
 
-def sentence(call_result: CallResult, place: bool = True, files: tuple[str, ...] = ()) -> str:
-    """What is wrong with one call, as a sentence that begins with "It" or "The"; `place`: whether to name the line of an error."""
-    return line("failure", call_result, (f"{call_result.target.module}.py", *files) if place else ())
-
-
-def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
-    """How a call, or an import, ended the student's process; `files` are those whose lines may be named."""
-    return line("ended", end, files, what)
+def sentence(call_result: CallResult) -> str:
+    """What is wrong with one call, hidden or not, as a sentence that begins with "It" or "The"."""
+    return line("failure", call_result, (f"{call_result.target.module}.py",))
 
 
 @cache

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from autograder.feedback.sentences import answer_problem, ended, line
+from autograder.feedback.sentences import answer_problem, line
 from autograder.feedback.text import listed, number, said
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
@@ -119,7 +119,7 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     assert module.broken is not None
     own, error = f"{module.module}.py", module.broken.error
     if module.broken.ended is not None:
-        return f"`{own}` could not be imported. {ended(module.broken.ended, (own,), 'import')}"
+        return f"`{own}` could not be imported. {line('ended', module.broken.ended, (own,), 'import')}"
     assert error is not None
     file = error.file or own
     content = submission.text(file)

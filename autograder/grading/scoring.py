@@ -23,19 +23,13 @@ Why = Literal["right", "elsewhere", "mistake", "unexplained", "form", "too littl
 
 @dataclass(frozen=True)
 class CriterionScore:
-    """One criterion of one submission: whether it is earned, and why.
+    """One criterion of one submission: whether it is earned, and `why` (RULES in feedback/evidence.py explains each word).
 
-    "right": every call passes. "elsewhere": earned, since its failing calls come from `misconceptions` that cost the other
-    criteria `charged`. "mistake": lost to `misconceptions`. "unexplained": lost to unexplained failing calls. "form": lost to
-    observed `misconceptions`. "too little": lost since fewer than half of its functions earn anything. "not imported": a
-    criterion of the integration whose modules cannot be imported together. "tests": a criterion of the students' tests that
-    is not fully earned, see `tests`.
-
-    `call_result` is the first failing call that shows the mistakes; `shown` a public example that does. `undecided` are
-    misconceptions with the same results on every call. `blamed` are wrong helpers, or modules of the integration, that were
-    replaced by the reference. `depends`: public examples failed after other calls and pass alone. `at_least`: the mistakes
-    named are not all. `share`: the part of its points that a lost criterion still earns. `fix_first` are modules that this
-    one uses and that are missing or fail a public call.
+    `misconceptions` are those it is lost to, or that cost the criteria `charged` in its place. `call_result` is the first failing
+    call that shows them; `shown` a public example that does. `undecided` are misconceptions with the same results on every call.
+    `blamed` are wrong helpers, or modules of the integration, that were replaced by the reference. `depends`: public examples
+    failed after other calls and pass alone. `at_least`: the mistakes named are not all. `fix_first` are modules that this one uses
+    and that are missing or fail a public call. `share`: the part of its points that a lost criterion still earns.
     """
 
     criterion: Criterion

@@ -5,8 +5,8 @@ The modules are machine-made mutants of the correct solutions in other styles, t
 right module depends on it.
 """
 
-import ast
 import contextlib
+import functools
 import importlib
 import sys
 import time
@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from autograder.audit import cases, mutants
 from autograder.feedback import messages, observations
-from autograder.grading import probes, thresholds
+from autograder.grading import probes
 from autograder.grading.grader import Grader
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
@@ -78,13 +80,7 @@ RULES: Mapping[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Subject:
-    """One submission: the references, with one module in another version; all of a style if `module` is ""."""
-
-    name: str
-    module: str
-    files: Mapping[str, bytes]
+Subject = tuple[Submission, str]  # a submission, and the module in which it differs from a style; "": grade all of it
 
 
 @dataclass(frozen=True)
@@ -93,13 +89,13 @@ class Outcome:
 
     points: float
     names: Mapping[str, tuple[str, ...]]
-    said: Mapping[str, str]
+    messages: Mapping[str, str]
     seconds: float
 
 
 @dataclass(frozen=True)
 class Effect:
-    """How many modules a rule changes: those that lose more or fewer points without it, other names, other messages."""
+    """The modules that a rule changes: those that lose more or fewer points without it, other names, other messages."""
 
     rule: str
     more: tuple[str, ...]
@@ -110,13 +106,22 @@ class Effect:
 
 
 def subjects(folders: Sequence[Path] = (), each: int = MUTANTS) -> list[Subject]:
-    """The modules to grade."""
-    right = references.files()
-    styles = [Subject(case.name, "", cases.submission(case).files) for case in cases.alternatives()]
-    made = [mutant for style in styles for mutant in _mutants(style)]
-    given = [path for folder in folders for path in sorted(folder.rglob("*.py")) if path.parent.name in _modules()]
-    own = [Subject(str(p), p.parent.name, right | {f"{p.parent.name}.py": p.read_bytes()}) for p in given]
-    return [*styles, *(made[len(made) * n // each] for n in range(each) if made), *own]
+    """The modules to grade: the other styles, `each` of their mutants, and those in the folders."""
+    right, modules = (
+        references.files(),
+        [name for name in rubrics.current().modules if rubrics.current().explains(name)],
+    )
+    styles = [cases.submission(case) for case in cases.alternatives()]
+    made = [
+        (Submission(f"{style.name}: {mutant.name}", style.files | {f"{module}.py": mutant.text.encode()}), module)
+        for style in styles
+        for module in modules
+        if style.files[f"{module}.py"] != right[f"{module}.py"]
+        for mutant in mutants.of_text(module, style.files[f"{module}.py"].decode())
+    ]
+    given = [path for folder in folders for path in sorted(folder.rglob("*.py")) if path.parent.name in modules]
+    own = [(Submission(str(p), right | {f"{p.parent.name}.py": p.read_bytes()}), p.parent.name) for p in given]
+    return [*((style, "") for style in styles), *(made[len(made) * n // each] for n in range(each) if made), *own]
 
 
 def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None) -> Iterator[Effect]:
@@ -125,7 +130,15 @@ def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None
     outcomes = iter(cases.each(_graded, items, jobs, sandbox=True))
     before = [next(outcomes) for _ in chosen]
     for rule in rules:
-        yield _effect(rule, chosen, before, [next(outcomes) for _ in chosen])
+        both = [(one.name, old, next(outcomes)) for (one, _), old in zip(chosen, before, strict=True)]
+        yield Effect(
+            rule,
+            more=tuple(name for name, old, new in both if new.points < old.points),
+            fewer=tuple(name for name, old, new in both if new.points > old.points),
+            names=tuple(name for name, old, new in both if new.names != old.names),
+            messages=tuple(name for name, old, new in both if new.messages != old.messages),
+            time=sum(new.seconds for _, _, new in both) / sum(old.seconds for old in before),
+        )
 
 
 def lines(effects: Iterable[Effect], number: int) -> Iterator[str]:
@@ -137,48 +150,14 @@ def lines(effects: Iterable[Effect], number: int) -> Iterator[str]:
         yield f"{e.rule:46}{counts}{e.time:6.2f}"
 
 
-def _effect(rule: str, chosen: Sequence[Subject], before: Sequence[Outcome], after: Sequence[Outcome]) -> Effect:
-    both = [(subject.name, old, new) for subject, old, new in zip(chosen, before, after, strict=True)]
-    return Effect(
-        rule,
-        more=tuple(name for name, old, new in both if new.points < old.points),
-        fewer=tuple(name for name, old, new in both if new.points > old.points),
-        names=tuple(name for name, old, new in both if new.names != old.names),
-        messages=tuple(name for name, old, new in both if new.said != old.said),
-        time=sum(new.seconds for new in after) / sum(old.seconds for old in before),
-    )
-
-
-def _modules() -> list[str]:
-    rubric = rubrics.current()
-    return [name for name in rubric.modules if rubric.explains(name)]
-
-
-def _mutants(style: Subject) -> Iterator[Subject]:
-    """Every mutant of the contract functions of a style, appended to its file."""
-    for module in _modules():
-        text = style.files[f"{module}.py"]
-        if text == references.files()[f"{module}.py"]:
-            continue
-        functions = rubrics.current().modules[module].functions
-        for node in ast.parse(text).body:
-            if isinstance(node, ast.FunctionDef) and node.name in functions and not node.decorator_list:
-                for mutant in mutants.of_function(module, node):
-                    files = {**style.files, f"{module}.py": text + b"\n\n" + mutant.changed.encode()}
-                    yield Subject(f"{style.name}: {mutant.name}", module, files)
-
-
 def _graded(grader: Grader, item: tuple[str, Subject]) -> Outcome:
-    rule, subject = item
+    rule, (submission, module) = item
     began = time.process_time()
     with without(rule):
-        result = grader.grade(
-            Submission(subject.name, dict(subject.files)), (subject.module,) if subject.module else ()
-        )
+        result = grader.grade(submission, (module,) if module else ())
         said = {graded.criterion.id: messages.message(graded, result) for graded in result.graded}
-    names = {
-        g.criterion.id: tuple(m.id for m in (*g.misconceptions, *g.undecided)) for g in result.graded if not g.passed
-    }
+    lost = [graded for graded in result.graded if not graded.passed]
+    names = {g.criterion.id: tuple(m.id for m in (*g.misconceptions, *g.undecided)) for g in lost}
     seconds = time.process_time() - began + grader.sandbox.processor_seconds - grader.sandbox.budget.own_seconds
     return Outcome(result.points, names, said, seconds)
 
@@ -186,43 +165,20 @@ def _graded(grader: Grader, item: tuple[str, Subject]) -> Outcome:
 @contextlib.contextmanager
 def without(rule: str) -> Iterator[None]:
     """Switch a rule off; "" is none."""
-    with contextlib.ExitStack() as stack:
-        if rule in NEUTRAL:
-            stack.enter_context(_replaced_everywhere(rule, getattr(thresholds, rule), NEUTRAL[rule]))
-        elif rule:
-            module, _, path = rule.partition(":")
-            owner: Any = importlib.import_module(f"autograder.{module}")
+    with pytest.MonkeyPatch.context() as patch:
+        if rule:
+            module, _, path = (f"grading.thresholds:{rule}" if rule in NEUTRAL else rule).partition(":")
             *classes, name = path.split(".")
-            for part in classes:
-                owner = getattr(owner, part)
-            if classes:
-                stack.enter_context(_replaced(owner, name, RULES[rule]))
-            else:
-                stack.enter_context(_replaced_everywhere(name, getattr(owner, name), RULES[rule]))
+            owner: Any = functools.reduce(getattr, classes, importlib.import_module(f"autograder.{module}"))
+            rule_itself, owners = vars(owner)[name], [owner]
+            if not classes:  # other modules have imported it by name
+                kit = [value for key, value in list(sys.modules.items()) if key.startswith("autograder.") and value]
+                owners = [other for other in kit if vars(other).get(name) is rule_itself]
+            for place in owners:
+                patch.setattr(place, name, {**NEUTRAL, **RULES}[rule])
         _forget()
         yield
     _forget()
-
-
-@contextlib.contextmanager
-def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    before = vars(owner)[name]
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
-
-
-@contextlib.contextmanager
-def _replaced_everywhere(name: str, before: Any, value: Any) -> Iterator[None]:
-    """Replace it in every module of the kit that has imported it by name."""
-    owners = [m for key, m in list(sys.modules.items()) if key.startswith("autograder.") and m is not None]
-    with contextlib.ExitStack() as stack:
-        for owner in owners:
-            if vars(owner).get(name) is before and owner is not sys.modules[__name__]:
-                stack.enter_context(_replaced(owner, name, value))
-        yield
 
 
 _caches = (probes.probes_of, observations.others, observations.right_for)

@@ -12,71 +12,43 @@ What must be true:
 - the tolerances separate right from wrong: a correct alternative stays below a tenth of the tolerance in every check. A
   misconception may be small in some checks (an eps hardly matters with a large variance), but exceeds the tolerance tenfold in
   a check of a criterion that it belongs to.
-Pairs of misconceptions are in pairs.py.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import zip_longest
+from dataclasses import dataclass
+from itertools import permutations
+from math import inf
+from typing import Literal
 
-from autograder.audit.cases import (
-    Case,
-    GradedCall,
-    InProcess,
-    Row,
-    cases,
-    each,
-    row_of,
-    shared,
-    submission,
-)
+from autograder.audit.cases import Case, GradedCall, InProcess, Row, alternatives, each, row_of, shared, submission
 from autograder.grading.grader import Grader
+from autograder.grading.known_responses import KnownResponses, alike_in_form
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import kit, library
-from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
+from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION
-from autograder.submissions.submission import Submission
 
 
-def run(chosen: Sequence[Case] | None = None, jobs: int | None = None) -> Iterator[Row]:
-    """Grade the cases in order, in `jobs` processes: alternatives in the sandbox, the kit's own code by direct calls."""
-    every = cases() if chosen is None else chosen
-    inside = [case for case in every if case.kind == "alternative"]
-    yield from each(_direct, [case for case in every if case.kind != "alternative"], jobs)
-    yield from in_sandbox(inside, jobs)
+def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
+    """Grade cases in `jobs` processes: the kit's own code by direct calls, then alternatives in the sandbox."""
+    yield from each(directly, [case for case in chosen if case.kind != "alternative"], jobs)
+    yield from each(whole, [case for case in chosen if case.kind == "alternative"], jobs, sandbox=True)
 
 
-def in_sandbox(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
-    """Grade whole submissions like a student's."""
-    if chosen:
-        yield from each(_sandboxed, chosen, jobs, sandbox=True)
+def directly(grader: InProcess, case: Case) -> Row:
+    return row_of(case, grader.grade(submission(case), (case.module, INTEGRATION)))
 
 
-def side_by_side(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
-    """Grade wrong modules like a student's, one of each module per submission; the integration is left out.
-
-    Modules are graded independently, so the other wrong modules must not matter.
-    """
-    modules = [[case for case in chosen if case.module == name] for name in rubrics.current().modules]
-    groups = [tuple(filter(None, group)) for group in zip_longest(*modules)]
-    for rows in each(_side_by_side, groups, jobs, sandbox=True):
-        yield from rows
-
-
-def _side_by_side(grader: Grader, cases: tuple[Case, ...]) -> list[Row]:
-    files = {f"{case.module}.py": submission(case).files[f"{case.module}.py"] for case in cases}
-    result = grader.grade(Submission("wrong modules", references.files() | files), [case.module for case in cases])
-    modules = {module.module: module for module in result.modules}
-    return [row_of(case, replace(result, modules=(modules[case.module],)), deviations=False) for case in cases]
-
-
-def _direct(grader: InProcess, case: Case) -> Row:
-    return row_of(case, grader.grade(submission(case), case.module, case.function, whole=True))
-
-
-def _sandboxed(grader: Grader, case: Case) -> Row:
+def whole(grader: Grader, case: Case) -> Row:
+    """Grade a whole submission like a student's."""
     return row_of(case, grader.grade(submission(case)))
+
+
+def alone(grader: Grader, case: Case) -> Row:
+    """Grade only the wrong module, like a student's."""
+    return row_of(case, grader.grade(submission(case), (case.module,)))
 
 
 # Problems
@@ -89,38 +61,60 @@ def problems(rows: Iterable[Row], only: Collection[str] = (), complete: bool = T
     return sentences + list(_missing(rows, only)) if complete else sentences
 
 
+COST = "the criterion it should cost"
+ALTHOUGH = {"hole": "although the function is missing", "nothing": "although it computes nothing"}
+
+
 def of_case(row: Row) -> Iterator[str]:
     """The problems in the grading of one case."""
-    if row.case.kind == "alternative":
-        yield from (f"the correct alternative {row.case.name} loses {name}" for name in row.lost)
-    elif row.case.kind == "hole":
-        yield from _of_hole(row)
-    elif row.case.kind == "nothing":
-        yield from _of_nothing(row)
-    else:
-        if not row.lost:
-            yield f"{row.case.name} keeps full marks"
-        for name in sorted(row.case.criteria - row.lost.keys()) if row.lost else ():
-            yield f"{row.case.name} keeps {name}, the criterion it should cost"
-        for name, graded in row.lost.items():
-            if name not in row.case.criteria and not may_lose(row.case, graded):
-                yield f"{row.case.name} loses {name} as well ({graded.why})"
+    case, name = row.case, row.case.name
+    if case.kind == "alternative":
+        name = f"the correct alternative {name}"
+    elif not row.lost:
+        yield f"{name} keeps full marks"
+        return
+    yield from (
+        f"{name} keeps {criterion}, {ALTHOUGH.get(case.kind, COST)}"
+        for criterion in sorted(_due(case) - row.lost.keys())
+    )
+    for criterion, graded in row.lost.items():
+        if not may_lose(case, graded):
+            yield f"{name} loses {criterion} as well ({graded.why})"
+    if case.kind == "mistake":  # the two of a pair may give the results of a third
         yield from _names(row)
+    for criterion, function in row.absent.items() if case.kind == "hole" else ():
+        if function not in ("", case.function):
+            yield f"{name}: {criterion} reports {function} as missing or not written"
+    for criterion, causes in row.causes.items() if case.kind == "nothing" else ():
+        others = [module for module in causes if module != case.module]
+        yield from (f"{name}: {criterion} reports that {module}.py earns nothing" for module in others)
 
 
-def _of_hole(row: Row) -> Iterator[str]:
-    for criterion in rubrics.current().of(row.case.module):
-        graded, lost = row.case.function in criterion.grades, row.lost.get(criterion.id)
-        if graded and criterion.looks_at != "form" and lost is None:
-            yield f"{row.case.name} keeps {criterion.id}, although the function is missing"
-        if lost is not None and not graded:
-            yield f"{row.case.name} loses {criterion.id}, which does not test it"
-        if lost is not None and criterion.looks_at == "form" and lost.why != "too little":
-            yield f"{row.case.name} loses {criterion.id} as well ({lost.why})"
-    yield from (f"{row.case.name} loses {name}" for name in row.lost if name.partition(".")[0] != row.case.module)
-    for name, function in row.absent.items():
-        if function not in ("", row.case.function):
-            yield f"{row.case.name}: {name} reports {function} as missing or not written"
+def _due(case: Case) -> frozenset[str]:
+    """The criteria that a case must lose.
+
+    A criterion of form requires half of its functions: it may be earned if only one of them is missing or computes nothing.
+    """
+    if case.kind not in ("hole", "nothing"):
+        return case.criteria
+    criteria, function = rubrics.current().of(case.module), case.function
+    return frozenset(c.id for c in criteria if not function or (function in c.grades and c.looks_at != "form"))
+
+
+def may_lose(case: Case, graded: CriterionScore) -> bool:
+    """Whether a case may lose a criterion; misconceptions also one that counts all results."""
+    criterion = graded.criterion
+    if case.kind == "nothing":
+        return True
+    if case.kind == "hole":
+        return case.function in criterion.grades and (criterion.looks_at != "form" or hides(graded))
+    counts_all = criterion.looks_at == "examples" or hides(graded)
+    return criterion.id in case.criteria or (criterion.module == case.module and counts_all)
+
+
+def hides(graded: CriterionScore) -> bool:
+    """Whether a criterion of form is lost because too little is right."""
+    return not graded.passed and graded.why == "too little"
 
 
 def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
@@ -129,86 +123,73 @@ def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
     for row in rows:
         if row.case.kind == "hole":
             lost.setdefault(row.case.function, set()).add(frozenset(row.lost))
-    yield from (
-        f"{name}: unimplemented versions cost {len(costs)} different sets of criteria"
-        for name, costs in lost.items()
-        if len(costs) > 1
-    )
-
-
-def _of_nothing(row: Row) -> Iterator[str]:
-    """A criterion of form requires half of its functions: it is earned if only one of them computes nothing."""
-    for criterion in rubrics.current().of(row.case.module):
-        function = row.case.function
-        graded = (function in criterion.grades and criterion.looks_at != "form") if function else True
-        if graded and criterion.id not in row.lost:
-            yield f"{row.case.name} keeps {criterion.id}, although it computes nothing"
-    for name, causes in row.causes.items():
-        others = [module for module in causes if module != row.case.module]
-        yield from (f"{row.case.name}: {name} reports that {module}.py earns nothing" for module in others)
-
-
-def may_lose(case: Case, graded: CriterionScore) -> bool:
-    """Whether misconceptions may lose a criterion that they do not belong to: one that counts all results."""
-    criterion = graded.criterion
-    return criterion.module == case.module and (criterion.looks_at == "examples" or hides(graded))
-
-
-def hides(graded: CriterionScore) -> bool:
-    """Whether a criterion of form is lost because too little is right."""
-    return not graded.passed and graded.why == "too little"
+    for name, costs in lost.items():
+        if len(costs) > 1:
+            yield f"{name}: unimplemented versions cost {len(costs)} different sets of criteria"
 
 
 def _names(row: Row) -> Iterator[str]:
-    if row.case.kind == "pair":
-        return  # two misconceptions may give the results of a third, see pairs.py
+    case = row.case
     # The same mistake in another function of the module is not another one.
-    same = row.case.ids | {misconception.name for misconception in row.case.misconceptions}
-    others = sorted(name for name in row.named if name not in row.case.ids and name.partition(".")[2] not in same)
-    yield from (f"{row.case.name} is named {name}" for name in others)
-    if not row.lost or row.case.ids & row.named:
+    same = {misconception.name for misconception in case.misconceptions}
+    others = sorted(name for name in row.named - case.ids if name.partition(".")[2] not in same)
+    yield from (f"{case.name} is named {name}" for name in others)
+    if case.ids & row.named:
         return
-    rivals = ", ".join(sorted(row.undecided - row.case.ids))
-    if not row.case.ids & row.undecided:
-        yield f"{row.case.name} is not named" + (f", but may be one of {rivals}" if rivals else "")
+    rivals = ", ".join(sorted(row.undecided - case.ids))
+    if not case.ids & row.undecided:
+        yield f"{case.name} is not named" + (f", but may be one of {rivals}" if rivals else "")
     elif not shared(row.graded.values()):
-        yield f"{row.case.name} cannot be distinguished from {rivals}, and shares no sentence with them"
+        yield f"{case.name} cannot be distinguished from {rivals}, and shares no sentence with them"
 
 
 def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
     """Criteria that no misconception loses, and modules without misconceptions or alternatives."""
-    rubric = rubrics.current()
-    if not any(row.case.kind == "alternative" for row in rows) and any(row.case.module for row in rows):
+    rubric, kinds = rubrics.current(), {row.case.kind for row in rows}
+    if kinds and "alternative" not in kinds:
         yield f"there are no correct alternatives in {kit.alternatives()}, so nothing shows that correct code keeps its points"
     lost = {name for row in rows if row.case.kind in ("mistake", "nothing") for name in row.lost}
     for module in only or rubric.modules:
         if rubric.explains(module) and not library.of_module(module):
             yield f"{module}: there are no misconceptions in {kit.misconceptions() / module}"
+    tested = [module for module in only or rubric.modules if library.of_module(module)]
     for name, criterion in rubric.criteria.items():
-        wanted = (criterion.module == INTEGRATION and not only) or criterion.module in (only or rubric.modules)
-        if wanted and name not in lost and (criterion.module == INTEGRATION or library.of_module(criterion.module)):
+        if criterion.module in (*tested, *(() if only else (INTEGRATION,))) and name not in lost:
             yield f"{name}: no misconception costs it"
+
+
+def containing(module: str) -> str:
+    """How many of the alternatives contain a module, in a sentence; the others use the reference."""
+    every = alternatives()
+    number = sum((kit.alternatives() / case.name / f"{module}.py").is_file() for case in every)
+    proved = "" if number else ": nothing shows that correct code keeps its points there"
+    return f"{number} of {len(every)} alternatives contain {module}.py{proved}"
 
 
 # Tolerances
 
 
 def margins(rows: Iterable[Row]) -> dict[GradedCall, tuple[float, float]]:
-    """For each check, in order: the largest deviation of the alternatives, and the smallest of the misconceptions.
-
-    A misconception counts in its own criteria; if its result equals the reference up to a tenth of the tolerance, it is right.
-    Rounding errors have any size, so they do not count.
-    """
+    """For each check, in order: the largest deviation of the alternatives, and the smallest of the misconceptions."""
     right: dict[GradedCall, float] = {}
     wrong: dict[GradedCall, float] = {}
     for row in rows:
-        inexact = any(misconception.inexact for misconception in row.case.misconceptions)
-        for check, value in row.deviations.items():
-            if row.case.kind == "alternative":
-                right[check] = max(right.get(check, 0.0), value)
-            elif value > check.allowed / 10 and check.criterion in row.case.criteria and not inexact:
-                wrong[check] = min(wrong.get(check, float("inf")), value)
-    return {c: (right.get(c, 0.0), wrong.get(c, float("inf"))) for c in sorted(right.keys() | wrong.keys())}
+        if row.case.kind == "alternative":
+            right |= {check: max(right.get(check, 0.0), value) for check, value in row.deviations.items()}
+        else:
+            wrong |= {check: min(wrong.get(check, inf), value) for check, value in _wrong(row).items()}
+    return {check: (right.get(check, 0.0), wrong.get(check, inf)) for check in sorted(right.keys() | wrong.keys())}
+
+
+def _wrong(row: Row) -> dict[GradedCall, float]:
+    """The deviations of a misconception in its own criteria, unless it is right up to a tenth of the tolerance.
+
+    Rounding errors have any size, so they do not count.
+    """
+    if any(misconception.inexact for misconception in row.case.misconceptions):
+        return {}
+    own = {check: value for check, value in row.deviations.items() if check.criterion in row.case.criteria}
+    return {check: value for check, value in own.items() if value > check.allowed / 10}
 
 
 def too_close(spread: Mapping[GradedCall, tuple[float, float]]) -> list[GradedCall]:
@@ -218,19 +199,12 @@ def too_close(spread: Mapping[GradedCall, tuple[float, float]]) -> list[GradedCa
 
 def unclear(rows: Iterable[Row]) -> list[str]:
     """The misconceptions whose values are close to the tolerance in every check."""
-    names = []
-    for row in rows:
-        criteria, inexact = row.case.criteria, any(misconception.inexact for misconception in row.case.misconceptions)
-        deviations = [(value, check.allowed) for check, value in row.deviations.items() if check.criterion in criteria]
-        wrong = [(value, allowed) for value, allowed in deviations if value > allowed / 10]
-        if row.case.kind == "mistake" and not inexact and wrong and all(v < 10 * allowed for v, allowed in wrong):
-            names.append(row.case.name)
-    return names
+    wrong = {row.case.name: _wrong(row) for row in rows if row.case.kind == "mistake"}
+    return [name for name, own in wrong.items() if own and all(v < 10 * check.allowed for check, v in own.items())]
 
 
 # Tables for the console
 
-KEPT = "-"
 MEANS = {
     "N": "lost, and the message names this misconception",
     "S": "lost, and the message has the sentence it shares with equivalent misconceptions",
@@ -238,61 +212,160 @@ MEANS = {
     "E": "lost: a worked example or the integration fails",
     "x": "lost without a name",
     "+": "earned despite wrong values, which come from this mistake and cost another criterion",
-    KEPT: "earned; all values are correct",
+    "-": "earned; all values are correct",
 }
 HEADS = {"mistake": "misconceptions", "nothing": "code that computes nothing"}
-
-
-def _short(criterion: str) -> str:
-    module, _, name = criterion.partition(".")
-    return f"{name}, all modules together" if module == INTEGRATION else name
 
 
 def mark(row: Row, criterion: str) -> str:
     """The letter for the outcome of a criterion; see MEANS."""
     graded = row.graded.get(criterion)
-    if graded is None:
-        return KEPT
-    if graded.passed:
-        return "+"
-    if criterion not in row.case.criteria and hides(graded):
-        return "H"
-    whole = rubrics.current().criteria[criterion]
-    if criterion not in row.case.criteria and (whole.looks_at == "examples" or whole.module == INTEGRATION):
-        return "E"
+    if graded is None or graded.passed:
+        return "-" if graded is None else "+"
+    if criterion not in row.case.criteria:
+        if hides(graded):
+            return "H"
+        if graded.criterion.looks_at == "examples" or graded.criterion.module == INTEGRATION:
+            return "E"
     if set(row.case.misconceptions) & set(graded.misconceptions):
         return "N"
     return "S" if set(row.case.misconceptions) & set(graded.undecided) and shared([graded]) else "x"
-
-
-def unnamed(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
-    """The misconceptions that are never named, with the indistinguishable ones."""
-    for row in rows:
-        if row.case.kind == "mistake" and not row.case.ids & row.named:
-            yield row, ", ".join(sorted(row.undecided - row.case.ids)) or "nothing explains it"
 
 
 def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     """The lines for the console."""
     yield "Each column is a criterion, numbered as in the list above the table; each letter is its outcome:"
     yield from (f"  {letter}  {what}" for letter, what in MEANS.items())
-    for module in rubrics.current().modules:
+    rubric = rubrics.current()
+    for module in rubric.modules:
+        criteria = [*rubric.of(module), *rubric.of(INTEGRATION)]
+        names = [c.id.partition(".")[2] + ", all modules together" * (c.module == INTEGRATION) for c in criteria]
         for kind, head in HEADS.items():
             own = [row for row in rows if (row.case.module, row.case.kind) == (module, kind)]
             if own:
-                criteria = [c.id for name in (module, INTEGRATION) for c in rubrics.current().of(name)]
                 yield f"\n{module}: {head}"
-                yield "  " + ", ".join(f"{number} {_short(name)}" for number, name in enumerate(criteria, 1))
+                yield "  " + ", ".join(f"{number} {name}" for number, name in enumerate(names, 1))
                 yield "  " + "".join(f"{number:<3}" for number in range(1, len(criteria) + 1))
-                yield from ("  " + "".join(f"{mark(row, c):<3}" for c in criteria) + row.case.name for row in own)
-    right = [row for row in rows if row.case.kind == "alternative"]
-    yield from _listed("correct alternatives", ((row, ", ".join(row.lost) or "nothing lost") for row in right))
+                yield from ("  " + "".join(f"{mark(row, c.id):<3}" for c in criteria) + row.case.name for row in own)
     written = [row for row in rows if row.case.kind == "mistake"]
-    yield from _listed("misconceptions that are not named, and those they cannot be distinguished from", unnamed(rows))
-    named = sum(bool(row.case.ids & row.named) for row in written)
-    yield f"\n{named} of {len(written)} misconceptions are named correctly."
+    unnamed = [row for row in written if not row.case.ids & row.named]
+    right = [
+        f"  {row.case.name}: {', '.join(row.lost) or 'nothing lost'}" for row in rows if row.case.kind == "alternative"
+    ]
+    if right:
+        yield from ("\ncorrect alternatives", *right)
+    if unnamed:
+        yield "\nmisconceptions that are not named, and those they cannot be distinguished from"
+    for row in unnamed:
+        yield f"  {row.case.name}: {', '.join(sorted(row.undecided - row.case.ids)) or 'nothing explains it'}"
+    yield f"\n{len(written) - len(unnamed)} of {len(written)} misconceptions are named correctly."
 
 
-def _listed(head: str, said: Iterable[tuple[Row, str]]) -> Iterator[str]:
-    lines = [f"  {row.case.name}: {text}" for row, text in said]
-    yield from (f"\n{head}", *lines) if lines else ()
+# Pairs of misconceptions in one function: both must cost points, or the reason must be known.
+#
+# A pair "costs both" if it loses the criteria of both misconceptions. Otherwise its responses are compared with those of every
+# other known version: a pair with the responses of one of its misconceptions alone is "hidden" by it, and one with the responses
+# of another misconception, or of another pair, is "like" that one. Any other pair is "wrong", and a problem.
+
+What = Literal["both", "hidden", "like", "wrong"]
+
+
+@dataclass(frozen=True)
+class PairVerdict:
+    """The result for one pair. `of`: the misconceptions that hide it, or that it is like.
+
+    `missing` and `more`: criteria that it keeps and should lose, and those that it loses and should keep.
+    """
+
+    row: Row
+    what: What
+    of: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        said = {
+            "both": "costs both",
+            "hidden": f"gives the results of {' + '.join(self.of)} alone",
+            "like": f"gives the results of {' + '.join(self.of)}",
+            "wrong": f"keeps {', '.join(self.missing)}" if self.missing else f"loses {', '.join(self.more)} as well",
+        }
+        return f"{self.row.case.name}: {said[self.what]}"
+
+
+def run_pairs(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[PairVerdict]:
+    """Grade pairs of misconceptions by direct calls, in order, in `jobs` processes."""
+    yield from each(_pair, chosen, jobs)
+
+
+def _pair(grader: InProcess, case: Case) -> PairVerdict:
+    return pair_verdict(grader, row_of(case, grader.grade(submission(case), (case.module,))))
+
+
+def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
+    """The result for a pair. It may lose more than the criteria of its misconceptions only if they hide something."""
+    case, criteria = row.case, rubrics.current().criteria
+    missing = tuple(sorted(case.criteria - row.lost.keys()))
+    more = tuple(name for name, lost in row.lost.items() if not may_lose(case, lost))
+    if not missing and not more:
+        return PairVerdict(row, "both")
+    known = grader.diagnoser.known_responses(case.module, case.function)
+    for other in _candidates(row):
+        if _same(known, case.misconceptions, other, known.test_calls):
+            of = tuple(misconception.id for misconception in other)
+            what: What = "hidden" if of and case.ids.issuperset(of) else "like"
+            return PairVerdict(row, what, of or ("the correct function",), missing, more)  # two may cancel out
+    if not more and all(criteria[name].looks_at == "form" for name in missing):
+        numbers = [number for number, test_call in known.test_calls.items() if test_call.criterion in missing]
+        for misconception in case.misconceptions:
+            if _same(known, case.misconceptions, (misconception,), numbers):
+                return PairVerdict(row, "hidden", (misconception.id,), missing, more)
+    return PairVerdict(row, "wrong", (), missing, more)
+
+
+def _candidates(row: Row) -> Iterator[tuple[Misconception, ...]]:
+    """The sets of misconceptions that may give the responses of a pair: none, one, or another pair of those in the message."""
+    case, known = row.case, library.of_function(row.case.module, row.case.function)
+    yield ()
+    yield from ((misconception,) for misconception in sorted(known, key=lambda m: m not in case.misconceptions))
+    for first, second in permutations([m for m in known if m.id in row.named | row.undecided], 2):
+        if first.id < second.id and {first.id, second.id} != case.ids:
+            yield first, second
+
+
+def _same(
+    known: KnownResponses,
+    misconceptions: tuple[Misconception, ...],
+    others: tuple[Misconception, ...],
+    numbers: Iterable[int],
+) -> bool:
+    """Whether two versions of the function give the same responses to these calls, in value and form."""
+    first, second = known.version(misconceptions), known.version(others)
+    if first is None or second is None:
+        return False
+    return all(
+        not known.differ(first, second, number)
+        and alike_in_form(known.test_calls[number], known.response(first, number), known.response(second, number))
+        for number in numbers
+    )
+
+
+def pair_lines(verdicts: Iterable[PairVerdict]) -> Iterator[str]:
+    """The results of the pairs of each function, and all that do not cost both, by what hides them."""
+    groups: dict[str, list[PairVerdict]] = {}
+    for verdict in verdicts:
+        groups.setdefault(verdict.row.case.function, []).append(verdict)
+    for function, own in groups.items():
+        count = Counter(verdict.what for verdict in own)
+        named = sum(verdict.what == "both" and verdict.row.case.ids <= verdict.row.named for verdict in own)
+        yield (
+            f"{function}: {len(own)} pairs; {count['both']} cost both, {named} of them with both names; "
+            f"{count['hidden']} are masked by one of the two, {count['like']} are equivalent to another known version, "
+            f"{count['wrong']} are wrong"
+        )
+        yield from (f"  {verdict}" for verdict in own if verdict.what in ("hidden", "like"))
+
+
+def pair_problems(verdicts: Iterable[PairVerdict]) -> list[str]:
+    """The pairs that cost less than both, or more, without a reason."""
+    return [str(verdict) for verdict in verdicts if verdict.what == "wrong"]

@@ -1,5 +1,5 @@
 """The submissions of the audit: misconceptions alone and in pairs, unimplemented functions, code that computes nothing, correct
-alternatives.
+alternatives; and their grading, as rows.
 """
 
 import ast
@@ -8,14 +8,14 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import combinations
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any, Literal, TypeVar
 
-import yaml
+import pytest
 
 from autograder.feedback import messages
 from autograder.feedback.sentences import lacking
@@ -31,7 +31,7 @@ from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import TRIVIAL, Misconception, trivial
-from autograder.homework.rubric import INTEGRATION, Rubric
+from autograder.homework.rubric import Rubric
 from autograder.sandbox.messages import Error, Response
 from autograder.submissions.submission import Submission, read
 from autograder.values.compare import TOLERANCE, tolerance
@@ -45,9 +45,9 @@ Kind = Literal["mistake", "pair", "hole", "nothing", "mutant", "alternative"]
 class Case:
     """One submission of the audit: the reference, except for one function of `module` that has these misconceptions.
 
-    A "hole" is an unimplemented function; `hole`, one of HOLES, says how. A "nothing" is code that computes nothing, such as
-    zeros, in one function or, if `function` is "", in every function of the module. A "mutant" is machine-made; `changed` is
-    its source. An "alternative" is a correct solution of all modules; its `module` is "". `name` is unique within its kind.
+    A "hole" is an unimplemented function. A "nothing" is code that computes nothing, such as zeros, in one function or, if
+    `function` is "", in every function of the module. A "mutant" is machine-made. An "alternative" is a correct solution of all
+    modules; its `module` is "". `name` is unique within its kind. `text` is the file of the module, if it has no misconceptions.
     """
 
     kind: Kind
@@ -55,8 +55,7 @@ class Case:
     module: str = ""
     function: str = ""
     misconceptions: tuple[Misconception, ...] = ()
-    hole: str = ""
-    changed: str = field(default="", repr=False)
+    text: str = field(default="", repr=False)
 
     @property
     def ids(self) -> frozenset[str]:
@@ -71,14 +70,24 @@ class Case:
         """Whether its module, its function or one of its misconceptions is given, or nothing is."""
         return not only or not {self.module, self.function, *self.ids}.isdisjoint(only)
 
-    @property
-    def source(self) -> str:
-        """The source of the wrong function or functions; "" for an alternative."""
-        if not self.misconceptions or self.kind == "nothing":
-            return self.changed or "\n\n".join(misconception.source for misconception in self.misconceptions)
-        version = library.made(self.module, self.function, self.misconceptions)
-        assert version is not None, f"{self.name}: these mistakes cannot be combined"
-        return version.source
+
+def submission(case: Case) -> Submission:
+    """The files of a case: the references, with its own in their place."""
+    files = references.files()
+    if case.kind == "alternative":
+        return Submission(case.name, files | read(kit.alternatives() / case.name, rubrics.current().limits).files)
+    name = f"{case.module}.py"
+    text = case.text or "\n\n".join((files[name].decode(), *_sources(case)))
+    return Submission(case.name, files | {name: text.encode()})
+
+
+def _sources(case: Case) -> Iterator[str]:
+    """The sources of the wrong functions."""
+    for function in dict.fromkeys(misconception.function for misconception in case.misconceptions):
+        own = tuple(misconception for misconception in case.misconceptions if misconception.function == function)
+        version = library.made(case.module, function, own)
+        assert version is not None, f"{case.name}: these mistakes cannot be combined"
+        yield version.source
 
 
 def cases(only: Collection[str] = ()) -> list[Case]:
@@ -94,7 +103,7 @@ def cases(only: Collection[str] = ()) -> list[Case]:
 def singles(module: str) -> list[Case]:
     """Every misconception of a module alone, in each variant."""
     known = library.of_module(module)
-    ways = {m.id: sum(misconception.id == m.id for misconception in known) for m in known}
+    ways = {m.id: m.way + 1 for m in known}
     return [
         Case("mistake", f"{m.id} ({m.way + 1} of {ways[m.id]})" if ways[m.id] > 1 else m.id, module, m.function, (m,))
         for m in known
@@ -104,39 +113,39 @@ def singles(module: str) -> list[Case]:
 def holes(module: str) -> list[Case]:
     """Each function of a module with feedback, unimplemented in each way."""
     functions = rubrics.current().modules[module].functions if library.of_module(module) else ()
-    return [Case("hole", f"{f}, {hole}", module, f, hole=hole) for f in functions for hole in HOLES]
+    return [Case("hole", f"{f}, {h}", module, f, text=_with_hole(module, f, h)) for f in functions for h in HOLES]
+
+
+def _with_hole(module: str, name: str, hole: str) -> str:
+    tree = ast.parse(references.files()[f"{module}.py"])
+    [function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
+    if hole == "deleted":
+        tree.body.remove(function)
+    elif hole == "misspelt":
+        function.name += "_"
+    else:
+        body = f'raise NotImplementedError("{name} is not written yet")' if hole == "as handed out" else hole
+        function.body = ast.parse(body).body
+    return ast.unparse(tree)
 
 
 def nothings(module: str) -> list[Case]:
     """Code that computes nothing in place of each function of a module with feedback, then of all of them."""
     if not library.of_module(module):
         return []
-    each = {f: trivial(module, f) for f in rubrics.current().modules[module].functions}
-    trivials = [Case("nothing", m.id, module, f, (m,)) for f, own in each.items() for m in own]
-    for number, name in enumerate((*TRIVIAL, "first_argument")):
-        together = tuple(own[number] for own in each.values() if own[number:])
-        trivials.append(Case("nothing", f"{module}.*.{name}", module, "", together))
-    return trivials
+    by_function = {function: trivial(module, function) for function in rubrics.current().modules[module].functions}
+    alone = [Case("nothing", m.id, module, function, (m,)) for function, own in by_function.items() for m in own]
+    together = [
+        Case("nothing", f"{module}.*.{name}", module, "", tuple(own[n] for own in by_function.values() if own[n:]))
+        for n, name in enumerate((*TRIVIAL, "first_argument"))
+    ]
+    return alone + together
 
 
 def alternatives() -> list[Case]:
     """The correct solutions in other styles; none if the kit was installed without them."""
     names = {path.parent.name for path in kit.alternatives().glob("[!_.]*/*.py")}
     return [Case("alternative", name) for name in sorted(names)]
-
-
-def recorded(name: str) -> dict[str, list[dict[str, Any]]]:
-    """The accepted exceptions in a file next to the suites, by function; none without such a file."""
-    path = kit.suites() / name
-    return (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
-
-
-def containing(module: str) -> str:
-    """How many of the alternatives contain a module, in a sentence; the others use the reference."""
-    every = alternatives()
-    number = sum((kit.alternatives() / case.name / f"{module}.py").is_file() for case in every)
-    proved = "" if number else ": nothing shows that correct code keeps its points there"
-    return f"{number} of {len(every)} alternatives contain {module}.py{proved}"
 
 
 def pairs(only: Collection[str] = ()) -> Iterator[Case]:
@@ -150,149 +159,65 @@ def pairs(only: Collection[str] = ()) -> Iterator[Case]:
                     yield case
 
 
-def sample(chosen: list[Case], each: int) -> list[Case]:
-    """The same few cases of every function and kind, evenly spaced."""
-    groups: dict[tuple[str, str], list[Case]] = {}
-    for case in chosen:
-        groups.setdefault((case.function, case.kind), []).append(case)
-    return [own[len(own) * (2 * n + 1) // (2 * each)] for own in groups.values() for n in range(each) if n < len(own)]
-
-
-def submission(case: Case) -> Submission:
-    """The files of a case: the references, with its own in their place."""
-    files = references.files()
-    if case.kind == "alternative":
-        return Submission(case.name, files | read(kit.alternatives() / case.name, rubrics.current().limits).files)
-    name = f"{case.module}.py"
-    text = _with_hole(files[name].decode(), case) if case.hole else f"{files[name].decode()}\n\n{case.source}"
-    return Submission(case.name, files | {name: text.encode()})
-
-
-def _with_hole(text: str, case: Case) -> str:
-    """A module without one of its functions, or with a function that does nothing."""
-    tree = ast.parse(text)
-    [function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == case.function)
-    if case.hole == "deleted":
-        tree.body.remove(function)
-    elif case.hole == "misspelt":
-        function.name += "_"
-    else:
-        unwritten = f'raise NotImplementedError("{case.function} is not written yet")'
-        body = unwritten if case.hole == "as handed out" else case.hole
-        function.body = ast.parse(f"def f(): {body}").body[0].body  # type: ignore[attr-defined]
-    return ast.unparse(tree)
-
-
-# Grades the kit's own code (references, misconceptions) by direct calls in this process, with the usual rules.
-#
-# Without a sandbox a submission takes a tenth of the time, so all pairs of misconceptions can be tried. Student code never runs
-# here.
-
-Functions = Mapping[str, Callable[..., Any]]
+# Grading
 
 
 class InProcess:
-    """Grades submissions of the kit's own code on a test plan."""
+    """Grades the kit's own code (references, misconceptions) by direct calls, in a tenth of the time that a sandbox takes.
+
+    Student code never runs here.
+    """
 
     def __init__(self, plan: Plan):
-        self.plan, self.rubric = plan, plan.rubric
-        self.diagnoser = Diagnoser(plan)
-        self._wanted: dict[tuple[str, frozenset[str]], frozenset[TestCall]] = {}
-        perfect = self._played(Submission("references", references.files()), {}, self.rubric.groups)
-        self.right = {
-            call_result.test_call: call_result.response
-            for module in perfect.modules
-            for call_result in module.call_results
-        }
+        self.plan, self.diagnoser = plan, Diagnoser(plan)
 
-    def grade(self, submission: Submission, module: str, function: str, whole: bool = False) -> Result:
-        """Grade a module (and, if `whole`, the integration) of a submission that is right except for this function ("": all)."""
-        entries = self.rubric.modules[module].functions
-        touched = frozenset(n for n in entries if function in (n, "") or function in self.rubric.helpers(module, (n,)))
-        right = {
-            test_call: response
-            for test_call, response in self.right.items()
-            if test_call not in self._needed(module, touched)
-        }
-        return self._played(submission, right, (module, INTEGRATION) if whole else (module,))
-
-    def _played(self, submission: Submission, right: Mapping[TestCall, Response], names: tuple[str, ...]) -> Result:
-        runner = Runner(lambda: DirectProcess(submission, self.rubric, right), self.plan, submission)
-        return Result(submission, graded_with(runner, self.diagnoser, names), ())
-
-    def _needed(self, module: str, touched: frozenset[str]) -> frozenset[TestCall]:
-        """The test calls of affected functions, those whose objects they need, and the integration."""
-        if (module, touched) not in self._wanted:
-            test_calls = {s.number: s for s in (*self.plan.shown(module), *self.plan.hidden.get(module, ()))}
-            own = {number for number, test_call in test_calls.items() if test_call.target.function in touched}
-            for number in sorted(own, reverse=True):  # an object comes from an earlier call
-                own |= test_calls[number].needs
-            whole = (*self.plan.visible.get(INTEGRATION, ()), *self.plan.hidden.get(INTEGRATION, ()))
-            self._wanted[module, touched] = frozenset((*(test_calls[number] for number in own), *whole))
-        return self._wanted[module, touched]
+    def grade(self, submission: Submission, modules: Sequence[str]) -> Result:
+        """Grade some modules (and "integration")."""
+        runner = Runner(lambda: DirectProcess(submission, self.plan.rubric), self.plan, submission)
+        return Result(submission, graded_with(runner, self.diagnoser, tuple(modules)), ())
 
 
-class DirectProcess:
-    """Runs a submission's functions directly. Test calls with known right responses are skipped."""
+class DirectProcess(Direct):
+    """Runs a submission's functions directly, in the place of a student's process."""
 
     ended = None
 
-    def __init__(self, submission: Submission, rubric: Rubric, right: Mapping[TestCall, Response]):
-        self.submission, self.rubric, self.right = submission, rubric, right
+    def __init__(self, submission: Submission, rubric: Rubric):
+        super().__init__({})
+        self.submission, self.rubric = submission, rubric
         self.modules: dict[str, ModuleType] = {}
-        self.direct = Direct({})
 
     def load(self, imports: Imports, account: str = "") -> Response:
         self.modules |= {name: references.modules()[name] for name in imports.references}
-        helpers = {name: references.functions()[name] for name in imports.helpers}
         order = list(self.rubric.modules)  # a module imports those before it
         try:
             for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
                 if name not in self.modules:
-                    replaced = helpers if name == imports.modules[0] else {}
-                    made = ModuleType(name)
-                    with _importable(self.modules):
-                        exec(_compiled(name, self.submission.files[f"{name}.py"]), made.__dict__)  # noqa: S102 - the kit's own text
-                    vars(made).update(replaced)
-                    self.modules[name] = made
+                    self.modules[name] = self._imported(name)
+                    if name == imports.modules[0]:
+                        vars(self.modules[name]).update({f: references.functions()[f] for f in imports.helpers})
         except ImportError as error:
             return Response(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
-        functions = (
-            (f, vars(made).get(f)) for m, made in self.modules.items() for f in self.rubric.modules[m].functions
-        )
-        self.direct.functions = {name: function for name, function in functions if function is not None}
+        names = [(name, module) for module in self.modules for name in self.rubric.modules[module].functions]
+        self.functions = {name: vars(self.modules[m])[name] for name, m in names if name in vars(self.modules[m])}
         return Response()
 
+    def _imported(self, name: str) -> ModuleType:
+        made = ModuleType(name)
+        with pytest.MonkeyPatch.context() as patch:
+            for other, module in self.modules.items():
+                patch.setitem(sys.modules, other, module)
+            exec(_compiled(self.submission.files[f"{name}.py"], f"{name}.py", "exec"), vars(made))  # noqa: S102 - the kit's own text
+        return made
+
     def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
-        return [
-            self.right[test_call] if test_call in self.right else self.direct.play(test_call)
-            for test_call in test_calls
-        ]
+        return list(map(self.play, test_calls))
 
     def close(self) -> None:
         """Nothing to do."""
 
 
-@lru_cache(64)
-def _compiled(name: str, text: bytes) -> CodeType:
-    return compile(text, f"{name}.py", "exec")
-
-
-@contextmanager
-def _importable(modules: Mapping[str, ModuleType]) -> Iterator[None]:
-    before = {name: sys.modules.get(name) for name in modules}
-    sys.modules.update(modules)
-    try:
-        yield
-    finally:
-        for name, module in before.items():
-            if module is None:
-                sys.modules.pop(name, None)
-            else:
-                sys.modules[name] = module
-
-
-# Cases graded in worker processes, in the sandbox or by direct calls; the results as data.
+_compiled = lru_cache(64)(compile)
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -340,7 +265,7 @@ class Row:
 
     `graded` are the criteria that are lost, or earned although values are wrong; without call results, which do not travel. By
     criterion, `absent` is the function that the message calls missing or unimplemented, and `causes` are the modules that a message
-    about the integration names. `deviations` are the deviations of the results.
+    about the integration names. `deviations` are those of the results; none for a pair.
     """
 
     case: Case
@@ -377,51 +302,31 @@ class Row:
         }
 
 
-def row_of(case: Case, result: Result, deviations: bool = True) -> Row:
-    """The row of a graded case, with or without deviations."""
+def row_of(case: Case, result: Result) -> Row:
     graded = {g.criterion.id: g for g in result.graded if not g.passed or g.misconceptions or g.undecided or g.blamed}
-    lost = {name: g for name, g in graded.items() if not g.passed and name.startswith(INTEGRATION)}
-    causes = {name: messages.causes(g, result) for name, g in lost.items()}
-    absent = {
-        name: _absent(g.call_result) for name, g in graded.items() if g.call_result is not None and not causes.get(name)
-    }
+    causes = {name: messages.causes(g, result) for name, g in graded.items() if not g.passed}
+    absent = {name: _absent(g.call_result) for name, g in graded.items() if g.call_result and not causes.get(name)}
     light = {name: replace(entry, call_result=None, shown=None) for name, entry in graded.items()}
-    return Row(case, light, absent, causes, dict(_deviations(result)) if deviations else {})
+    return Row(case, light, absent, causes, {} if case.kind == "pair" else dict(_deviations(result)))
 
 
 def _absent(call_result: CallResult) -> str:
-    missing = call_result.unwritten or (
-        call_result.response.error is not None and call_result.response.error.hint == "missing"
-    )
+    error = call_result.response.error
+    missing = call_result.unwritten or (error is not None and error.hint == "missing")
     return call_result.target.function if missing else lacking(call_result)
 
 
 def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
+    """The deviation of each compared value."""
     for module in result.modules:
         for call_result in module.call_results:
-            test_call, kind = (
-                call_result.test_call,
-                call_result.failure.kind if call_result.failure is not None else "value",
-            )
-            compared = (
-                test_call.kind == "call"
-                and test_call.test
-                and not test_call.rules.error
-                and not test_call.rules.question
-            )
-            if (
-                compared
-                and kind == "value"
-                and call_result.response.error is None
-                and call_result.response.ended is None
-            ):
-                dtype = (
-                    "float32" if tolerance((test_call.args, test_call.kwargs)) == TOLERANCE["float32"] else "float64"
-                )
-                place = GradedCall(
-                    module.module, test_call.test, test_call.number, dtype, test_call.allowed, test_call.criterion
-                )
-                yield place, call_result.deviation
+            call, response, failure = call_result.test_call, call_result.response, call_result.failure
+            is_compared = call.kind == "call" and call.test and not call.rules.error and not call.rules.question
+            has_value = response.error is None and response.ended is None
+            if is_compared and has_value and (failure is None or failure.kind == "value"):
+                dtype = "float32" if tolerance((call.args, call.kwargs)) == TOLERANCE["float32"] else "float64"
+                place = (module.module, call.test, call.number, dtype, call.allowed, call.criterion)
+                yield GradedCall(*place), call_result.deviation
 
 
 def shared(graded: Iterable[CriterionScore]) -> str:

@@ -46,24 +46,21 @@ DRAFT = """\
 def draft(grader: Grader, group: Group) -> tuple[str, str]:
     """The name and the text of a draft for a group; the text is "" if no member's function, alone, gives the responses of the
     group."""
-    members = islice(group.values(), TRIED)
-    member = next((member for member in members if member.source and replies_alike(grader, member)), None)
     name = f"learned_{shortest(group).responses[:8]}"
-    return name, _text(group, member, name) if member is not None else ""
-
-
-def _text(group: Group, member: Unexplained, name: str) -> str:
-    function, module = member.function, rubric.current().module_of(member.function)
-    return DRAFT.format(
-        size=len(group),
-        criteria=", ".join(name.partition(".")[2] for name in member.criteria),
-        criterion=member.criteria[0].partition(".")[2] if member.criteria else "",
-        example="\n# ".join((member.example or "No public example fails.").splitlines()),
-        name=name,
-        module=module,
-        function=function,
-        text=member.source.replace(f"def {function}(", f"def {function}__{name}(", 1),
-    )
+    for member in islice(group.values(), TRIED):
+        if member.source and replies_alike(grader, member):
+            function, criteria = member.function, [name.partition(".")[2] for name in member.criteria]
+            return name, DRAFT.format(
+                size=len(group),
+                criteria=", ".join(criteria),
+                criterion=criteria[0] if criteria else "",
+                example="\n# ".join((member.example or "No public example fails.").splitlines()),
+                name=name,
+                module=rubric.current().module_of(function),
+                function=function,
+                text=member.source.replace(f"def {function}(", f"def {function}__{name}(", 1),
+            )
+    return name, ""
 
 
 def replies_alike(grader: Grader, member: Unexplained) -> bool:
@@ -72,23 +69,19 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     tree = parsed(member.source)
     if tree is None:  # kept by an earlier version
         return False
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    helpers = tuple(f for f in rubric.current().modules[module].functions if f in used and f != member.function)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - {member.function}
+    helpers = tuple(name for name in rubric.current().modules[module].functions if name in used)
     every = (*plan.shown(module), *plan.hidden.get(module, ()))
     test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == member.function])
     dependencies = rubric.current().dependencies(module).items()
-    imports = [f"from {m} import {f}" for m, names in dependencies for f in names if f in used]
+    imports = [f"from {name} import {f}" for name, functions in dependencies for f in functions if f in used]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
     with Runner.in_sandbox(grader.sandbox, plan, draft) as runner:
         responses = runner.with_helpers(module, helpers, test_calls)
     call_results = compared(test_calls, [responses[test_call] for test_call in test_calls])
-    wrong = [
-        call_result
-        for call_result in call_results
-        if call_result.target.function == member.function and wrong_in_value(call_result)
-    ]
-    return digest_of(wrong) == member.responses
+    own = [call_result for call_result in call_results if call_result.target.function == member.function]
+    return digest_of([call_result for call_result in own if wrong_in_value(call_result)]) == member.responses
 
 
 # Accepting
@@ -106,14 +99,14 @@ def accept(file: Path) -> Path:
         raise ArgumentsError(f"{file}: not a draft ({error})") from None
     entry = body[0] if len(body) == 1 else None
     function = entry.name.partition("__")[0] if isinstance(entry, ast.FunctionDef) and entry.decorator_list else ""
-    modules = [name for name, module in rubric.current().modules.items() if function in module.functions]
-    path = kit.misconceptions() / "".join(modules) / f"{function}.py"
-    if not modules or not path.is_file():
+    module = next((name for name, module in rubric.current().modules.items() if function in module.functions), "")
+    path = kit.misconceptions() / module / f"{function}.py"
+    if not module or not path.is_file():
         raise ArgumentsError(f"{file}: not a draft; it must be one function, as `autograder learn` wrote it")
     before = path.read_text(encoding="utf-8")
     entered = text[text.index(f"@{function}.instead") :]
     write_atomically(path, f"{before.rstrip()}\n\n\n{entered}")
-    loading = [sys.executable, "-c", f"from autograder.homework import library; library.known({modules[0]!r})"]
+    loading = [sys.executable, "-c", f"from autograder.homework import library; library.known({module!r})"]
     done = subprocess.run(loading, capture_output=True, text=True)
     if done.returncode:
         write_atomically(path, before)

@@ -6,59 +6,58 @@ In addition to the usual changes (another operator, another constant) these are 
 A mutant is killed when a call of any criterion fails, whatever it costs. A survivor must be equivalent, that is, still right
 by the contract; equivalent_mutants.yaml says why, one line each, and nothing else may survive.
 
-Why our own, on `ast`: cosmic-ray writes each mutant over the module and starts a test command for it; mutmut builds a package
-with all mutants, and forks its own pytest. Here a mutant is a case like any other, run in the sandbox of a warm grader, since
-some never end or request too much memory. Neither tool makes the mistakes of array code.
+cosmic-ray and mutmut start a test command for each mutant and make no mistakes of array code. Here a mutant is a case like any
+other, run in the sandbox of a warm grader, since some never end or request too much memory.
 """
 
 import ast
-import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import click
+import yaml
 
-from autograder.audit.cases import Case, each, recorded, submission
+from autograder.audit.cases import Case, each, submission
 from autograder.grading.grader import Grader
 from autograder.grading.runner import Runner
 from autograder.homework import kit
+from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
+from autograder.homework.library import is_python
 
-RECORD = "equivalent_mutants.yaml"  # in the folder of the suites
-# A mutant and the numbers of its failing test calls; none for a survivor.
-CriterionScore = tuple[Case, frozenset[int]]
+Killed = tuple[Case, frozenset[int]]  # a mutant and the numbers of its failing test calls; none for a survivor
 
 
-def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[CriterionScore]:
+def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Killed]:
     """Grade mutants, in order, in `jobs` processes; by default all of them."""
-    every = [m for module in rubrics.current().modules for m in mutants(module)] if chosen is None else list(chosen)
+    every = [m for module in rubrics.current().modules for m in mutants(module)] if chosen is None else chosen
     yield from each(_grade, every, jobs, sandbox=True)
 
 
-def _grade(grader: Grader, mutant: Case) -> CriterionScore:
+def _grade(grader: Grader, mutant: Case) -> Killed:
     """With the plain rule: a failing call counts even if it costs points elsewhere."""
-    plan, module = grader.plan, mutant.module
-    test_calls = (*plan.visible.get(module, ()), *plan.hidden.get(module, ()))
-    with Runner.in_sandbox(grader.sandbox, plan, submission(mutant)) as runner:
-        call_results = runner.public(module) | runner.hidden(module)
+    with Runner.in_sandbox(grader.sandbox, grader.plan, submission(mutant)) as runner:
+        call_results = runner.public(mutant.module) | runner.hidden(mutant.module)
     return mutant, frozenset(
-        test_call.number for test_call in test_calls if call_results[test_call].failure is not None
+        test_call.number
+        for test_call, call_result in call_results.items()
+        if test_call.criterion and call_result.failure is not None
     )
 
 
 def equivalent() -> dict[str, str]:
-    """Why each recorded mutant is equivalent, by name."""
-    reasons = {}
-    for function, entries in recorded(RECORD).items():
+    """Why each mutant in equivalent_mutants.yaml is equivalent, by name; none without this file."""
+    path, reasons = kit.suites() / "equivalent_mutants.yaml", {}
+    known = (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
+    for function, entries in known.items():
         for entry in entries:
             changed = entry["after"] if isinstance(entry["after"], list) else [entry["after"]]
             reasons.update({named(function, entry["before"], after): entry["why"] for after in changed})
     return reasons
 
 
-def problems(graded: Iterable[CriterionScore]) -> list[str]:
+def problems(graded: Iterable[Killed]) -> list[str]:
     """Survivors that are not recorded as equivalent, and recorded ones that lose a criterion."""
     excused, lines = equivalent(), []
     for mutant, wrong in graded:
@@ -75,7 +74,7 @@ def report(jobs: int | None = None) -> int:
     wrong = problems(graded)
     for line in wrong:
         click.echo(f"PROBLEM {line}")
-    killed = sum(bool(wrong) for _, wrong in graded)
+    killed = sum(bool(numbers) for _, numbers in graded)
     click.echo(f"{len(graded)} mutants, {killed} killed, {len(equivalent())} recorded as equivalent.")
     return 1 if wrong else 0
 
@@ -85,27 +84,28 @@ def report(jobs: int | None = None) -> int:
 
 def mutants(module: str) -> list[Case]:
     """Every mutant of the contract functions of a reference module, without duplicates."""
-    tree = ast.parse((kit.solutions() / f"{module}.py").read_text(encoding="utf-8"))
-    functions = rubrics.current().modules[module].functions
     by_name: dict[str, Case] = {}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name in functions:
-            for mutant in of_function(module, node):
-                by_name.setdefault(mutant.name, mutant)
+    for mutant in of_text(module, references.files()[f"{module}.py"].decode()):
+        by_name.setdefault(mutant.name, mutant)
     return list(by_name.values())
 
 
-def of_function(module: str, function: ast.FunctionDef) -> Iterator[Case]:
-    undress(function)
-    right, scope = ast.unparse(function), Scope.of(function)
-    for parent, name, place, node in list(_sites(function)):
-        for change in scope.changes(node):
-            _put(parent, name, place, ast.copy_location(change, node))
-            wrong = ast.unparse(function)
-            _put(parent, name, place, node)
-            if wrong != right and _is_python(wrong):
-                differing = named(function.name, *_differing(right, wrong))
-                yield Case("mutant", differing, module, function.name, changed=wrong)
+def of_text(module: str, text: str) -> Iterator[Case]:
+    """Every mutant of the contract functions in a version of a module, each appended to the text."""
+    for function in ast.parse(text).body:
+        graded = rubrics.current().modules[module].functions
+        if not isinstance(function, ast.FunctionDef) or function.name not in graded or function.decorator_list:
+            continue
+        if ast.get_docstring(function) is not None:
+            del function.body[0]
+        function.returns = None
+        for argument in function.args.args:
+            argument.annotation = None
+        right = ast.unparse(function)
+        for wrong in _changed(function):
+            if wrong != right and is_python(wrong):
+                name = named(function.name, *_differing(right, wrong))
+                yield Case("mutant", name, module, function.name, text=f"{text}\n\n{wrong}")
 
 
 def named(function: str, before: str, after: str) -> str:
@@ -113,226 +113,172 @@ def named(function: str, before: str, after: str) -> str:
     return f"{function}: {before}  ->  {after}"
 
 
-def _is_python(source: str) -> bool:
-    try:
-        with warnings.catch_warnings(action="ignore"):  # of what is wrong, and Python may see
-            compile(source, "<mutant>", "exec")
-    except SyntaxError:
-        return False
-    return True
+def _changed(function: ast.FunctionDef) -> Iterator[str]:
+    """The source of the function with each change of each node."""
+    sites = list(_sites(function))
+    changes = Changes(function, [node for _, _, node in sites])
+    for container, key, node in sites:
+        for change in changes.of(node):
+            container[key] = ast.copy_location(change, node)
+            yield ast.unparse(function)
+            container[key] = node
 
 
-def undress(function: ast.FunctionDef) -> None:
-    """Remove the docstring and the annotations."""
-    if ast.get_docstring(function) is not None:
-        del function.body[0]
-    function.returns = None
-    for argument in function.args.args:
-        argument.annotation = None
-
-
-def _sites(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Every replaceable node below `node`, with its place; error messages are left out."""
+def _sites(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
+    """Every replaceable node below `node`, with the list or the attributes that it is in; error messages are left out."""
     for name, value in [] if isinstance(node, ast.Raise) else ast.iter_fields(node):
-        parts = enumerate(value) if isinstance(value, list) else [(None, value)]
-        for place, part in parts:
+        container: Any = value if isinstance(value, list) else vars(node)
+        for key in range(len(value)) if isinstance(value, list) else [name]:
+            part = container[key]
             if isinstance(part, ast.AST):
-                yield node, name, place, part
+                yield container, key, part
                 if not (isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant)):  # a negative number
                     yield from _sites(part)
-
-
-def _put(parent: ast.AST, name: str, place: int | None, node: ast.AST) -> None:
-    if place is None:
-        setattr(parent, name, node)
-    else:
-        getattr(parent, name)[place] = node
 
 
 def _differing(right: str, wrong: str) -> tuple[str, str]:
     """The lines between the common beginning and the common end of two texts."""
     before, after = right.splitlines(), wrong.splitlines()
-    while before and after and before[0] == after[0]:
-        before, after = before[1:], after[1:]
-    while before and after and before[-1] == after[-1]:
-        before, after = before[:-1], after[:-1]
+    for end in (0, -1):
+        while before and after and before[end] == after[end]:
+            del before[end], after[end]
     return "; ".join(map(str.strip, before)), "; ".join(map(str.strip, after))
 
 
 # The changes
 
-ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.Add: (ast.Sub, ast.Mult),
-    ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Div, ast.Add),
-    ast.Div: (ast.Mult, ast.Sub),
-    ast.FloorDiv: (ast.Div, ast.Mult),
-    ast.Mod: (ast.FloorDiv,),
-    ast.Pow: (ast.Mult, ast.Div),
-    ast.MatMult: (ast.Mult,),
-    ast.BitOr: (ast.BitAnd, ast.BitXor),
-}
+
+def _operator(symbol: str) -> type[Any]:
+    """The class of an operator in a syntax tree."""
+    node: Any = ast.parse(f"left {symbol} right", mode="eval").body
+    return type(node.op if isinstance(node, ast.BinOp) else node.ops[0])
+
+
+OTHERS = {
+    "+": "-, *", "-": "+", "*": "/, +", "/": "*, -", "//": "/, *", "%": "//", "**": "*, /", "@": "*", "|": "&, ^",
+    "<": "<=, >", "<=": "<, >=", ">": ">=, <", ">=": ">, <=", "==": "!=, >=, <=", "!=": "==, >, <",
+    "in": "not in", "not in": "in", "is": "is not", "is not": "is",
+}  # fmt: skip
+OPERATORS = {_operator(symbol): [_operator(other) for other in others.split(", ")] for symbol, others in OTHERS.items()}
 COMMUTATIVE = (ast.Add, ast.Mult, ast.BitOr)
-COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.Gt),
-    ast.LtE: (ast.Lt, ast.GtE),
-    ast.Gt: (ast.GtE, ast.Lt),
-    ast.GtE: (ast.Gt, ast.LtE),
-    ast.Eq: (ast.NotEq, ast.GtE, ast.LtE),
-    ast.NotEq: (ast.Eq, ast.Gt, ast.Lt),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-}
 # Names that are easily confused.
 ALIKE = (
-    ("mean", "sum", "max", "min"),
-    ("var", "std"),
-    ("sin", "cos"),
-    ("tril", "triu"),
-    ("maximum", "minimum"),
-    ("any", "all"),
-    ("ones", "zeros", "eye"),
-    ("exp", "log", "expm1"),
-    ("log", "log1p", "log2"),
-    ("sqrt", "square"),
-    ("argmax", "argmin"),
-    ("float64", "float32"),
-    ("int64", "float64"),
-    ("bool", "float"),
-    ("pre_norm_block", "post_norm_block"),
-)
+    "mean sum max min", "var std", "sin cos", "tril triu", "maximum minimum", "any all", "ones zeros eye", "exp log expm1",
+    "log log1p log2", "sqrt square", "argmax argmin", "float64 float32", "int64 float64", "bool float",
+    "pre_norm_block post_norm_block",
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Scope:
-    """The names and texts that changes within one function may use."""
+class Changes:
+    """The changes of the nodes of one function, some of which use other names and texts of the function."""
 
-    arguments: tuple[str, ...]
-    variables: tuple[str, ...]
-    texts: tuple[str, ...]
-
-    @classmethod
-    def of(cls, function: ast.FunctionDef) -> "Scope":
-        nodes = [node for _, _, _, node in _sites(function)]
-        arguments = [arg.arg for arg in function.args.args]
+    def __init__(self, function: ast.FunctionDef, nodes: Sequence[ast.AST]):
+        self.arguments = [argument.arg for argument in function.args.args]
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id != "_"]
+        self.variables = list(dict.fromkeys(self.arguments + stored))
         texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        return cls(tuple(arguments), tuple(dict.fromkeys(arguments + stored)), tuple(dict.fromkeys(texts)))
+        self.next_text = dict(pairwise([*dict.fromkeys(texts), *texts[:1]]))
 
-    def changes(self, node: ast.AST) -> Iterator[ast.AST]:
+    def of(self, node: ast.AST) -> Iterable[ast.AST]:
         """Every replacement of one node."""
         match node:
-            case ast.stmt():
-                yield from self._statement(node)
             case ast.Constant(value=value):
-                yield from map(ast.Constant, self._constants(value))
+                return map(ast.Constant, self._constants(value))
             case ast.Name(id=name, ctx=ast.Load()):
-                others = [variable for variable in self.variables if variable != name]
-                yield from map(ast.Name, (*(others if name in self.variables else ()), *_alike(name)))
-            case ast.expr():
-                yield from _expression(node)
-            case ast.Slice(lower=lower, upper=upper, step=step):
-                yield from (
-                    ast.Slice(None, upper, step),
-                    ast.Slice(lower, None, step),
-                    ast.Slice(lower, upper, None),
-                )
-                yield from [ast.Slice(ast.Constant(1), upper, step)] if lower is None else []
-                yield from [ast.Slice(lower, ast.Constant(-1), step)] if upper is None else []
-
-    def _statement(self, node: ast.stmt) -> Iterator[ast.AST]:
-        match node:
+                others = [variable for variable in self.variables if variable != name and name in self.variables]
+                return map(ast.Name, (*others, *_alike(name)))
             case ast.Return():
-                yield from map(ast.Return, [ast.Constant(None), *map(ast.Name, self.arguments)])
-            case ast.If(test=test, body=body, orelse=orelse):
-                tests = [ast.Constant(True), ast.Constant(False), ast.UnaryOp(ast.Not(), test)]
-                yield from (ast.If(condition, body, orelse) for condition in tests)
-            case ast.For(target=target, iter=source, body=body):
-                bodies: list[list[ast.stmt]] = [[ast.Pass()], [*body, ast.Break()]]
-                yield from (ast.For(target, source, block, []) for block in bodies)
-            case ast.Raise():
-                yield from (ast.Pass(), ast.Raise(ast.Name("TypeError")))
-            case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=op, right=right)):
-                yield ast.Pass()
-                if ast.unparse(target) in (ast.unparse(left), ast.unparse(right)):
-                    operand = right if ast.unparse(target) == ast.unparse(left) else left
-                    yield ast.AugAssign(target, op, operand)  # type: ignore[arg-type]
-            case ast.AugAssign(target=target, op=op, value=value):
-                yield from (ast.Pass(), ast.Assign([target], value))
-                yield from (ast.AugAssign(target, operator(), value) for operator in ARITHMETIC.get(type(op), ()))
-            case ast.Break():
-                yield from (ast.Pass(), ast.Continue())
-            case ast.Assign() | ast.Expr():
-                yield ast.Pass()
+                return map(ast.Return, [ast.Constant(None), *map(ast.Name, self.arguments)])
+            case ast.stmt():
+                return _statement(node)
+            case ast.expr():
+                return _expression(node)
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                bounds = [(None, upper, step), (lower, None, step), (lower, upper, None)]
+                bounds += [(ast.Constant(1), upper, step)] * (lower is None) + [(lower, ast.Constant(-1), step)] * (
+                    upper is None
+                )
+                return [ast.Slice(*three) for three in bounds]
+        return ()
 
-    def _constants(self, value: Any) -> Iterator[Any]:
+    def _constants(self, value: Any) -> Iterable[Any]:
         if isinstance(value, bool):
-            yield not value
-        elif isinstance(value, int):
-            yield from dict.fromkeys((value + 1, value - 1, -value, 0, 1))
-        elif isinstance(value, float):
-            yield from (float(f"{value * 10:g}"), float(f"{value / 10:g}"), -value, 0.0)
-            yield from [int(value)] if value.is_integer() else []
-        elif isinstance(value, str):
-            yield self.texts[(self.texts.index(value) + 1) % len(self.texts)]
-            yield value + "_"
+            return [not value]
+        if isinstance(value, int):
+            return dict.fromkeys((value + 1, value - 1, -value, 0, 1))
+        if isinstance(value, float):
+            scaled = [float(f"{value * 10:g}"), float(f"{value / 10:g}"), -value, 0.0]
+            return [*scaled, int(value)] if value.is_integer() else scaled
+        return [self.next_text[value], value + "_"] if isinstance(value, str) else ()
 
 
-def _alike(name: str) -> Iterator[str]:
-    yield from (similar for names in ALIKE if name in names for similar in names if similar != name)
+def _statement(node: ast.stmt) -> Iterable[ast.AST]:
+    match node:
+        case ast.If(test=test, body=body, orelse=orelse):
+            tests = [ast.Constant(True), ast.Constant(False), ast.UnaryOp(ast.Not(), test)]
+            return [ast.If(condition, body, orelse) for condition in tests]
+        case ast.For(target=target, iter=source, body=body):
+            blocks: list[list[ast.stmt]] = [[ast.Pass()], [*body, ast.Break()]]
+            return [ast.For(target, source, block, []) for block in blocks]
+        case ast.Raise():
+            return [ast.Pass(), ast.Raise(ast.Name("TypeError"))]
+        case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=op, right=right)):
+            sides = {ast.unparse(right): left, ast.unparse(left): right}
+            operand = sides.get(ast.unparse(target))
+            return [ast.Pass(), *([ast.AugAssign(target, op, operand)] if operand else [])]  # type: ignore[arg-type]
+        case ast.AugAssign(target=target, op=op, value=value):
+            others = [ast.AugAssign(target, operator(), value) for operator in OPERATORS.get(type(op), ())]
+            return [ast.Pass(), ast.Assign([target], value), *others]
+        case ast.Break():
+            return [ast.Pass(), ast.Continue()]
+        case ast.Assign() | ast.Expr():
+            return [ast.Pass()]
+    return ()
 
 
-def _expression(node: ast.expr) -> Iterator[ast.AST]:
+def _expression(node: ast.expr) -> Iterable[ast.AST]:
     match node:
         case ast.BinOp(left=left, op=op, right=right):
-            yield from (ast.BinOp(left, operator(), right) for operator in ARITHMETIC.get(type(op), ()))
-            yield from (left, right, *(() if isinstance(op, COMMUTATIVE) else (ast.BinOp(right, op, left),)))
+            others = [ast.BinOp(left, operator(), right) for operator in OPERATORS.get(type(op), ())]
+            swapped = [] if isinstance(op, COMMUTATIVE) else [ast.BinOp(right, op, left)]
+            return [*others, left, right, *swapped]
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
-            yield from (ast.UnaryOp(ast.USub(), ast.Constant(number)) for number in (value + 1, value - 1))
-            yield ast.Constant(value)
+            numbers = (value + 1, value - 1)
+            return [*(ast.UnaryOp(ast.USub(), ast.Constant(number)) for number in numbers), ast.Constant(value)]
         case ast.UnaryOp(operand=operand):
-            yield operand
+            return [operand]
         case ast.BoolOp(op=op, values=values):
-            yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
-            yield from values
+            return [ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values), *values]
         case ast.Compare(left=left, ops=[op], comparators=[right]):
-            text = isinstance(right, ast.Constant) and isinstance(right.value, str)
-            others = COMPARISONS[type(op)][: 1 if text else None]  # texts are not ordered
-            yield from (ast.Compare(left, [comparison()], [right]) for comparison in others)
+            is_text = isinstance(right, ast.Constant) and isinstance(right.value, str)
+            operators = OPERATORS[type(op)][: 1 if is_text else None]  # texts are not ordered
+            return [ast.Compare(left, [operator()], [right]) for operator in operators]
         case ast.IfExp(test=test, body=body, orelse=orelse):
-            yield from (body, orelse, ast.IfExp(test, orelse, body))
+            return [body, orelse, ast.IfExp(test, orelse, body)]
         case ast.Attribute(value=value, attr=attr):
-            yield from (ast.Attribute(value, similar) for similar in _alike(attr))
-            yield value
-        case ast.Call():
-            yield from _call(node)
+            return [*(ast.Attribute(value, similar) for similar in _alike(attr)), value]
+        case ast.Call(func=function, args=args, keywords=keywords):
+            orders = [ast.Call(function, order, keywords) for order in (*_swapped(args), *_shorter(args))]
+            fewer = [ast.Call(function, args, some) for some in _shorter(keywords)]
+            return [*orders, *fewer, *args[:1], *([function.value] if isinstance(function, ast.Attribute) else [])]
         case ast.Subscript(value=value):
-            yield value
+            return [value]
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            yield from (type(node)(order) for order in (*_swapped(parts), *_shorter(parts)))
+            return [type(node)(order) for order in (*_swapped(parts), *_shorter(parts))]
         case ast.Dict(keys=keys, values=values):
-            yield from (ast.Dict(keys, order) for order in _swapped(values))
+            return [ast.Dict(keys, order) for order in _swapped(values)]
+    return ()
 
 
-def _call(node: ast.Call) -> Iterator[ast.AST]:
-    """Arguments swapped or dropped, the call dropped."""
-    yield from (ast.Call(node.func, order, node.keywords) for order in _swapped(node.args))
-    yield from (ast.Call(node.func, fewer, node.keywords) for fewer in _shorter(node.args))
-    yield from (ast.Call(node.func, node.args, fewer) for fewer in _shorter(node.keywords))
-    yield from node.args[:1]
-    if isinstance(node.func, ast.Attribute):
-        yield node.func.value
+def _alike(name: str) -> list[str]:
+    return [similar for names in map(str.split, ALIKE) if name in names for similar in names if similar != name]
 
 
-def _swapped(parts: list[Any]) -> Iterator[list[Any]]:
+def _swapped(parts: list[Any]) -> list[list[Any]]:
     """The parts with two adjacent ones swapped."""
-    for i, (left, right) in enumerate(pairwise(parts)):
-        yield [*parts[:i], right, left, *parts[i + 2 :]]
+    return [[*parts[:n], parts[n + 1], parts[n], *parts[n + 2 :]] for n in range(len(parts) - 1)]
 
 
-def _shorter(parts: list[Any]) -> Iterator[list[Any]]:
+def _shorter(parts: list[Any]) -> list[list[Any]]:
     """The parts without one of them."""
-    for i in range(len(parts)):
-        yield parts[:i] + parts[i + 1 :]
+    return [parts[:n] + parts[n + 1 :] for n in range(len(parts))]

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from io import StringIO
 from multiprocessing import get_context
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -67,57 +66,46 @@ def _of_module(module: str) -> list[Seen]:
         for name in rubrics.current().modules:  # they may be left from the last module
             sys.modules.pop(name, None)
         table = {module: handout.table_of(module, rubrics.current())}
-        setattr(importlib.import_module("known_mistakes"), "_table", lambda: table)  # noqa: B010 - mypy knows no such module
+        vars(importlib.import_module("known_mistakes"))["_table"] = lambda: table
         return [_seen(misconception) for misconception in library.of_module(module)]
 
 
 def _seen(misconception: Misconception) -> Seen:
     """Like pytest and the checks' hooks: advice on a function is printed with its first failing check."""
+    advice, calls, errors = map(importlib.import_module, ("student_advice", "student_calls", "student_errors"))
     sys.modules[misconception.module] = _made(misconception)
-    for name in ("student_modules.load", "student_advice._failing", "student_advice.explained"):
-        importlib.import_module(name.partition(".")[0]).__dict__[name.partition(".")[2]].cache_clear()
-    importlib.import_module("student_calls").SEEN.clear()
-    failing = dict(_failing(misconception.module))
-    not_ready = importlib.import_module("student_errors").NotReady
-    made = [error for error in failing.values() if not isinstance(error, not_ready)]
-    advice = importlib.import_module("student_advice").Advice(made, hint=True)
-    said = [text for title, text in advice.said if title in ("probably", "right")]
+    for cached in (importlib.import_module("student_modules").load, advice._failing, advice.explained):
+        cached.cache_clear()
+    calls.SEEN.clear()
+    failing = {}
+    for name, check in vars(importlib.import_module(f"test_{misconception.module}")).items():
+        if name.startswith("test_"):
+            try:
+                check(calls.Caller(misconception.module))
+            except errors.CheckFailed as error:
+                failing[name] = error
+    ready = [error for error in failing.values() if not isinstance(error, errors.NotReady)]
+    said = [text for title, text in advice.Advice(ready, hint=True).said if title in ("probably", "right")]
     return Seen(misconception, tuple(failing), _example_fails(misconception), tuple(said))
 
 
 def _made(misconception: Misconception) -> ModuleType:
     """The reference module with the misconception, as a student would write it."""
     made = ModuleType(misconception.module)
-    made.__file__ = str(kit.solutions() / f"{misconception.module}.py")
     right = vars(references.modules()[misconception.module]).items()
-    made.__dict__.update({name: value for name, value in right if name[:2] != "__"})
-    for function in rubrics.current().modules[misconception.module].functions:
-        text = (
-            misconception.source
-            if function == misconception.function
-            else library.correct(misconception.module, function).source
-        )
-        exec(compile(text, made.__file__, "exec"), made.__dict__)  # noqa: S102 - the kit's own text
+    vars(made).update({name: value for name, value in right if name[:2] != "__"})
+    made.__file__ = str(kit.solutions() / f"{misconception.module}.py")
+    functions = rubrics.current().modules[misconception.module].functions
+    correct = [library.correct(misconception.module, name).source for name in functions]
+    source = "\n\n".join([*correct, misconception.source])
+    exec(compile(source, made.__file__, "exec"), vars(made))  # noqa: S102 - the kit's own text
     return made
-
-
-def _failing(module: str) -> Iterator[tuple[str, Any]]:
-    """The public checks of the module that fail, with their errors."""
-    caller = importlib.import_module("student_calls").Caller
-    failed = importlib.import_module("student_errors").CheckFailed
-    for name, check in vars(importlib.import_module(f"test_{module}")).items():
-        if name.startswith("test_"):
-            try:
-                check(caller(module))
-            except failed as error:
-                yield name, error
 
 
 def _example_fails(misconception: Misconception) -> bool:
     """Whether the worked examples of the docstring fail, as run by `python -m doctest`."""
-    right = references.functions()[misconception.function]
-    names = dict(vars(_made(misconception)))
-    parsed = doctest.DocTestParser().get_doctest(right.__doc__ or "", names, misconception.function, None, 0)
+    text, names = references.functions()[misconception.function].__doc__ or "", dict(vars(_made(misconception)))
+    parsed = doctest.DocTestParser().get_doctest(text, names, misconception.function, None, 0)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     with redirect_stdout(StringIO()):
         return runner.run(parsed).failed > 0

@@ -40,11 +40,14 @@ def throughput(sample: int, size: int) -> dict[str, float]:
     workers = pool.local(WORKERS)
     try:
         started = time.perf_counter()
-        digest = workers.submit(pool.describe).result()[0]
+        workers.submit(0, pool.prepare).result()
         for number, name in enumerate(("cold", "warm", "plain")):
             submissions = mixed_class(size, number * size)
             grade = without_repair if name == "plain" else pool.grade
-            list(workers.executor.map(grade, submissions, [digest] * size))
+            digest = pool.kit_digest()
+            futures = [workers.submit(at % WORKERS, grade, one, digest) for at, one in enumerate(submissions)]
+            for future in futures:
+                future.result()
             rates[name] = size / (time.perf_counter() - started)
             started = time.perf_counter()
     finally:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,87 +60,70 @@ def audit(
 
         autograder audit --rows before.json; (edit); autograder audit --against before.json
     """
-    from autograder.audit import ablation
+    from autograder.audit import ablation, cases
+    from autograder.audit import audit as audits
     from autograder.audit import mutants as machine
     from autograder.audit import public as home
     from autograder.gradebook import pool
+    from autograder.homework.rubric import current
 
     if only and mutants:
         raise click.UsageError("--mutants covers all modules and cannot be combined with --only")
-    chosen = named(only, only_modules=public)
-    before = _read(against) if against is not None else None
+    chosen = _named(only, only_modules=public)
+    try:
+        before = json.loads(against.read_text(encoding="utf-8")) if against else None
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{against} is not a file written by --rows: {error}") from error
     pool.check()
     if mutants:
         sys.exit(machine.report(jobs))
     if ablate:
         graded = ablation.subjects(modules)
-        for line in ablation.lines(ablation.run([*ablation.NEUTRAL, *ablation.RULES], graded, jobs), len(graded)):
-            click.echo(line)
-    elif public:
-        for line in home.lines(home.run(chosen, jobs)):
-            click.echo(line)
-    elif pairs:
-        _pairs(chosen, jobs, rows, before)
+        effects = ablation.run([*ablation.NEUTRAL, *ablation.RULES], graded, jobs)
+        _print(ablation.lines(effects, len(graded)))
+        return
+    if public:
+        _print(home.lines(home.run(chosen, jobs)))
+        return
+    if pairs:
+        combined = list(cases.pairs(chosen))
+        verdicts = list(_progress(audits.run_pairs(combined, jobs), len(combined)))
+        _write_or_compare([verdict.row for verdict in verdicts], rows, before)
+        _print(audits.pair_lines(verdicts))
+        problems = audits.pair_problems(verdicts)
     else:
-        _everything(chosen, jobs, rows, before, tolerances)
+        every = cases.cases(chosen)
+        found = list(_progress(audits.run(every, jobs), len(every)))
+        _write_or_compare(found, rows, before)
+        whole = [name for name in chosen if name in current().modules]
+        _print([*audits.table_lines(found), *map(audits.containing, whole)])
+        problems = audits.problems(found, whole, complete=len(whole) == len(chosen))
+        has_right = any(case.kind == "alternative" for case in every)
+        spread = audits.margins(found) if has_right else {}  # without right solutions there is no spread
+        if tolerances:
+            _print_spread(spread)
+        problems += [f"{c.module}, {c.test}: correct solutions exhaust the tolerance" for c in audits.too_close(spread)]
+        problems += [f"{name}: no result deviates by ten times the tolerance" for name in audits.unclear(found)]
+    _print(f"PROBLEM {problem}" for problem in problems)
+    click.echo(f"{len(problems)} problems." if problems else "No problems.")
+    sys.exit(FAILED if problems else 0)
 
 
-def named(names: str, only_modules: bool = False) -> list[str]:
+def _named(names: str, only_modules: bool) -> list[str]:
     """Modules, and unless `only_modules` functions and ids of misconceptions, from a list with commas."""
     from autograder.homework.library import find
     from autograder.homework.rubric import current
 
-    modules, what = current().modules, "module" if only_modules else "module, function or mistake"
+    modules, kind = current().modules, "module" if only_modules else "module, function or mistake"
     functions = {function for entry in modules.values() for function in entry.functions}
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen:
         if name not in modules and (only_modules or not (name in functions or find(name))):
-            raise click.BadParameter(f"there is no {what} {name!r}; known modules: {', '.join(modules)}")
+            raise click.BadParameter(f"there is no {kind} {name!r}; known modules: {', '.join(modules)}")
     return chosen
 
 
-def _pairs(only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None) -> None:
-    from autograder.audit import cases, pairs
-
-    chosen = list(cases.pairs(only))
-    verdicts = list(_progress(pairs.run(chosen, jobs), len(chosen)))
-    _rows([verdict.row for verdict in verdicts], file, before)
-    for line in pairs.lines(verdicts):
-        click.echo(line)
-    _end(pairs.problems(verdicts))
-
-
-def _everything(
-    only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None, tolerances: bool
-) -> None:
-    from autograder.audit import audit as audits
-    from autograder.audit import cases
-    from autograder.homework.rubric import current
-
-    chosen = cases.cases(only)
-    rows = list(_progress(audits.run(chosen, jobs), len(chosen)))
-    _rows(rows, file, before)
-    for line in audits.table_lines(rows):
-        click.echo(line)
-    whole = [name for name in only if name in current().modules]
-    for module in whole:
-        click.echo(cases.containing(module))
-    problems = audits.problems(rows, whole, complete=len(whole) == len(only))
-    has_right = any(case.kind == "alternative" for case in chosen)
-    spread = audits.margins(rows) if has_right else {}  # without right solutions there is no spread
-    if tolerances:
-        table = Table("check", "dtype", "correct, at most", "tolerance", "wrong, at least", box=None)
-        for check, (right, wrong) in spread.items():
-            least = "none is wrong" if wrong == float("inf") else f"{wrong:.1e}"
-            name = f"{check.module} {check.test} #{check.number}"
-            table.add_row(name, check.dtype, f"{right:.1e}", f"{check.allowed:.0e}", least)
-        Console(width=160).print(table)
-    problems += [f"{c.module}, {c.test}: correct solutions exhaust the tolerance" for c in audits.too_close(spread)]
-    problems += [f"{name}: no result deviates by ten times the tolerance" for name in audits.unclear(rows)]
-    _end(problems)
-
-
-def _rows(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None) -> None:
+def _write_or_compare(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None) -> None:
     """Write the rows; or print those that differ from earlier ones and exit, with status 1 if any does, like diff."""
     from autograder.audit.cases import differing
 
@@ -148,25 +131,22 @@ def _rows(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None)
         file.write_text(json.dumps({row.name: row.plain for row in rows}, indent=1), encoding="utf-8")
     if before is not None:
         lines = list(differing(rows, before))
-        for line in lines:
-            click.echo(line)
-        click.echo(f"{len(lines)} of {len(rows)} rows differ." if lines else "No rows differ.")
+        _print([*lines, f"{len(lines)} of {len(rows)} rows differ." if lines else "No rows differ."])
         sys.exit(FAILED if lines else 0)
 
 
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        before: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise click.BadParameter(f"{file} is not a file written by --rows: {error}") from error
-    return before
+def _print_spread(spread: Mapping[Any, tuple[float, float]]) -> None:
+    table = Table("check", "dtype", "correct, at most", "tolerance", "wrong, at least", box=None)
+    for check, (right, wrong) in spread.items():
+        least = "none is wrong" if wrong == float("inf") else f"{wrong:.1e}"
+        name = f"{check.module} {check.test} #{check.number}"
+        table.add_row(name, check.dtype, f"{right:.1e}", f"{check.allowed:.0e}", least)
+    Console(width=160).print(table)
 
 
-def _end(problems: list[str]) -> None:
-    for problem in problems:
-        click.echo(f"PROBLEM {problem}")
-    click.echo(f"{len(problems)} problems." if problems else "No problems.")
-    sys.exit(FAILED if problems else 0)
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line)
 
 
 def _progress(items: Iterable[Any], total: int) -> Iterable[Any]:

@@ -42,10 +42,10 @@ def diagnose() -> dict[str, tuple[str, str]]:
     Raises SandboxError if not even a sandbox without layers can be set up.
     """
     missing, there = layers.available(), layers.holding()
-    return {layer: _tried(layer) if layer in there else ("missing", missing[layer]) for layer in layers.NAMES}
+    return {layer: _tested(layer) if layer in there else ("missing", missing[layer]) for layer in layers.NAMES}
 
 
-def _tried(layer: str) -> tuple[str, str]:
+def _tested(layer: str) -> tuple[str, str]:
     try:
         reply, started = attempt(layer, (layer, *BELOW.get(layer, ())))
     except SandboxError as error:
@@ -70,7 +70,7 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
             failed = student.load(["probes"])
             if failed != Response():
                 return failed, started
-            return student.run([prepared("probes", layer, (__file__, outside, os.getpid()))])[0], started
+            return student.run([prepared("probes", "possible", (layer, __file__, outside, os.getpid()))])[0], started
 
 
 @click.command()

@@ -14,7 +14,7 @@ import click
 from autograder.exceptions import CommandError
 from autograder.submissions.text import printable
 
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
+FAILED, INTERRUPTED = 1, 130
 LINES, WIDTH = 100, 400  # of one message: a table may have many errors, an error may quote a whole file
 
 

@@ -1,14 +1,13 @@
-"""`autograder grade`: a whole class, from exports to results, tables and report; and `compare`, `similar` and `learn`, which
-read the folders of such runs.
+"""`autograder grade`: a whole class, from exports to results, tables and report; and the commands that read the folders of such
+runs: `explain`, `compare`, `similar` and `learn`.
 
 Imports are inside the functions that need them: NumPy, pytest and the templates take longer to load than most commands run.
 """
 
+import json
 import signal
 import sys
-from collections.abc import Iterable, Sequence
-from functools import partial
-from itertools import starmap
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,6 @@ from autograder.submissions.text import printable
 
 if TYPE_CHECKING:  # not imported at startup: NumPy and the sandbox take a second
     from autograder.gradebook.batch import ClassGrades
-    from autograder.gradebook.compare_results import ScoreChange
     from autograder.gradebook.report import Run
     from autograder.gradebook.rows import StudentRow
     from autograder.gradebook.store import Store
@@ -92,8 +90,7 @@ def grade(
     PATH is a folder or zip of one submission or of many, a Gradescope export, a download from Canvas, Moodle or
     Brightspace, or .py files. To continue an interrupted run, run the same command again.
     """
-    # Imported here to keep other commands fast.
-    from autograder.gradebook import batch, inputs, outputs, pool, progress, rows, store
+    from autograder.gradebook import batch, inputs, outputs, pool, progress, report, rows, store
     from autograder.homework import rubric
     from autograder.submissions.exports import listing
 
@@ -108,8 +105,6 @@ def grade(
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     if not quiet:
-        starting = "Starting the workers; each records the hidden tests once ..."
-        workers.starting = partial(click.echo, starting, err=True)
         for form in submissions.forms:
             click.echo(printable(form), err=True)
     store.write_run(out, paths, submissions.entries)
@@ -123,7 +118,8 @@ def grade(
     graded = rows.finished(submissions.entries, grades.grades, grades.errors, current, given)
     store.write_run(out, paths, submissions.entries, [row.outcome for row in graded])
     notes = [*_uploads(graded, accept_names), *rows.notes(graded, current, given.roster)]
-    run = _run(submissions, grades, results, graded, notes)
+    problems = [*submissions.problems, *_problems(submissions, grades, results, notes)]
+    run = report.Run(graded, grades.errors, problems, len(grades.grades), grades.kept, grades.kit)
     outputs.write(out, run, outputs.assignment(assignment, current.title), anonymous, feedback, given.late_days)
     if not quiet:
         _print_scores(run.rows)
@@ -143,64 +139,50 @@ def grade(
     sys.exit(FAILED if grades.errors or grades.stopped else 0)
 
 
-# After grading
+def _uploads(rows: "list[StudentRow]", accept_names: bool) -> Iterator[str]:
+    """Notes on uploads with nothing to grade, and on misnamed files."""
+    grades = {row.grade.key: row.grade for row in rows if row.grade}
+    who = {}
+    for key in grades:
+        names = ", ".join(row.student.name for row in rows if row.entry.key == key and row.student.name)
+        who[key] = key if names in ("", key) else f"{names} ({key})"
+    yield from (f"{who[key]}: {grade.empty}" for key, grade in grades.items() if grade.empty)
+    for key, grade in grades.items():
+        if grade.accepted:
+            yield f"graded despite the file name: {who[key]}: {', '.join(grade.accepted)}"
+    for key, grade in grades.items():
+        if grade.misnamed:
+            yield f"not graded because of the file name: {who[key]}: {', '.join(grade.misnamed)}"
+    if not any(grade.misnamed for grade in grades.values()):
+        return
+    if accept_names:
+        yield "if two different files match, neither is used: rename one in the unpacked export, or set points with --overrides"
+    else:
+        yield "use --accept-names to grade misnamed files when the intended module is unambiguous"
 
 
-def _run(
-    submissions: "Listing", grades: "ClassGrades", store: "Store", rows: "list[StudentRow]", notes: list[str]
-) -> "Run":
-    """The contents of the report."""
-    from autograder.gradebook import report, similar
+def _problems(submissions: "Listing", grades: "ClassGrades", store: "Store", notes: Iterable[str]) -> Iterator[str]:
+    """Notes on the whole run, for the report."""
+    from autograder.gradebook import similar
     from autograder.homework import rubric
 
     criteria = rubric.current().criteria.values()
-    problems = [
-        *submissions.problems,
-        *(f"{criterion.id} {criterion.counted}" for criterion in criteria if criterion.counts),
-        *notes,
-        *similar.notices(store.out),
-        *_left_over(submissions, store),
-        *_layers(grades.layers),
-    ]
-    return report.Run(rows, grades.errors, problems, len(grades.grades), grades.kept, grades.kit)
+    yield from (f"{criterion.id} {criterion.counted}" for criterion in criteria if criterion.counts)
+    yield from notes
+    yield from similar.notices(store.out)
+    if others := sorted(store.keys() - {entry.key for entry in submissions.entries}):
+        named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
+        yield f"{store.results} also has {len(others)} results from other runs, which are not in grades.csv: {named}"
+    yield from _layers(grades.layers)
 
 
-def _uploads(rows: "list[StudentRow]", accept_names: bool) -> list[str]:
-    """Notes on uploads with nothing to grade, and on misnamed files."""
-    grades = {row.grade.key: row.grade for row in rows if row.grade}.values()
-    names = {grade.key: [row.student.name for row in rows if row.entry.key == grade.key] for grade in grades}
-    who = {key: ", ".join(name for name in own if name) for key, own in names.items()}
-    who = {key: f"{own} ({key})" if own not in ("", key) else key for key, own in who.items()}
-    said = [f"{who[grade.key]}: {grade.empty}" for grade in grades if grade.empty]
-    accepted = [grade for grade in grades if grade.accepted]
-    misnamed = [grade for grade in grades if grade.misnamed]
-    said += [f"graded despite the file name: {who[grade.key]}: {', '.join(grade.accepted)}" for grade in accepted]
-    said += [
-        f"not graded because of the file name: {who[grade.key]}: {', '.join(grade.misnamed)}" for grade in misnamed
-    ]
-    if misnamed:
-        taken = "use --accept-names to grade misnamed files when the intended module is unambiguous"
-        left = "if two different files match, neither is used: rename one in the unpacked export, or set points with --overrides"
-        said.append(left if accept_names else taken)
-    return said
-
-
-def _layers(used: tuple[str, ...]) -> list[str]:
+def _layers(used: tuple[str, ...]) -> Iterator[str]:
     """A note on sandbox layers that this machine lacks."""
     from autograder.sandbox import layers
 
-    missing = [layer for layer in layers.NAMES if layer not in used]
-    advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
-    return [f"the sandbox lacks {', '.join(missing)}; {advice}"] if missing else []
-
-
-def _left_over(submissions: "Listing", store: "Store") -> list[str]:
-    """A note on results of earlier runs in the same folder."""
-    others = sorted(store.keys() - {entry.key for entry in submissions.entries})
-    if not others:
-        return []
-    named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
-    return [f"{store.results} also has {len(others)} results from other runs, which are not in grades.csv: {named}"]
+    if missing := [layer for layer in layers.NAMES if layer not in used]:
+        advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
+        yield f"the sandbox lacks {', '.join(missing)}; {advice}"
 
 
 def _graded(run: "Run") -> str:
@@ -231,6 +213,47 @@ def _print_scores(rows: "Sequence[StudentRow]") -> None:
 
 
 @click.command()
+@click.argument("result", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("criterion")
+def explain(result: Path, criterion: str) -> None:
+    """Show why a criterion was lost or earned: test calls, results, diagnosis and rule.
+
+    RESULT is a file OUT/results/<submission>.json of a run of `grade`, CRITERION an id such as my_module.example. The submission
+    is graded again, so its files must still be where they were. The output has hidden calls: do not pass it on to students.
+    """
+    from autograder.feedback import evidence
+    from autograder.gradebook import pool, store
+    from autograder.grading.grader import open_grader
+    from autograder.homework import rubric
+    from autograder.submissions.exports import listing
+    from autograder.submissions.uploads import load
+
+    current = rubric.current()
+    if criterion not in current.criteria:
+        near = [name for name in current.criteria if criterion in name] or list(current.criteria)
+        raise click.BadParameter(f"there is no criterion {criterion!r}; known: {', '.join(near)}")
+    out = result.absolute().parent.parent
+    entries = {entry.key: entry for entry in listing(store.read_run(out).paths, out).entries}
+    if result.stem not in entries:
+        raise ArgumentsError(f"{result.stem}: not among the submissions of this run any more; see {out / store.RUN}")
+    try:
+        before = json.loads(result.read_bytes())["extra_data"]
+    except (ValueError, KeyError, TypeError):
+        raise ArgumentsError(f"{result}: not a result of this kit") from None
+    versions = [load(entries[result.stem], current.limits, accept) for accept in (False, True)]
+    same = [version for version in versions if pool.submission_digest(version) == before.get("submission")]
+    if not same:
+        click.echo("note: the submission has changed since it was graded", err=True)
+    if before.get("kit") != pool.kit_digest():
+        click.echo("note: the kit has changed since then; this is the grading of today", err=True)
+    with open_grader() as grader:
+        graded = grader.grade((same or versions)[0])
+    chosen = next(one for one in graded.graded if one.criterion.id == criterion)
+    for line in evidence.lines(chosen, graded):
+        click.echo("\n".join(printable(part) for part in line.split("\n")))
+
+
+@click.command()
 @click.argument("old", type=Folder)
 @click.argument("new", type=Folder)
 def compare(old: Path, new: Path) -> None:
@@ -244,25 +267,24 @@ def compare(old: Path, new: Path) -> None:
     )
     if comparison.criteria:
         click.echo("\nCriteria")
-        print_table(("Criterion", "gain", "lose", "points"), starmap(_criterion_line, comparison.criteria))
+        lines: list[tuple[str, ...]] = []
+        for name, gain, lose, points in comparison.criteria:
+            before, after = ("none" if number is None else f"{number:g}" for number in points)
+            lines.append((name, str(gain), str(lose), f"{before} -> {after}" if points[0] != points[1] else after))
+        print_table(("Criterion", "gain", "lose", "points"), lines)
     if totals:
         click.echo("\nStudents whose total differs")
-        print_table(("Submission", "Student", "old", "new", "change", "by"), map(_student_line, totals[:SHOWN]))
+        lines = []
+        for change in totals[:SHOWN]:
+            scores = ("no score" if total is None else f"{total:g}" for total in (change.old, change.new))
+            by = f"{change.difference:+g}" if change.difference else "0"
+            lines.append((change.key, change.who, *scores, by, change.where))
+        print_table(("Submission", "Student", "old", "new", "change", "by"), lines)
     for keys, where in ((comparison.only_old, "first"), (comparison.only_new, "second")):
         if keys:
             more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
             click.echo(f"\nOnly in the {where}: {printable(', '.join(keys[:SHOWN]))}{more}")
     click.echo(f"\nFull comparison: {compare_results.write(comparison, old, new)} and compare.csv")
-
-
-def _criterion_line(name: str, gain: int, lose: int, points: tuple[float | None, float | None]) -> tuple[str, ...]:
-    before, after = ("none" if number is None else f"{number:g}" for number in points)
-    return name, str(gain), str(lose), f"{before} -> {after}" if points[0] != points[1] else after
-
-
-def _student_line(change: "ScoreChange") -> tuple[str, ...]:
-    scores = ("no score" if total is None else f"{total:g}" for total in (change.old, change.new))
-    return change.key, change.who, *scores, f"{change.difference:+g}" if change.difference else "0", change.where
 
 
 @click.command()
@@ -280,7 +302,7 @@ def similar(out: Path, least: int) -> None:
     from autograder.gradebook import store
 
     pairs, works = similarity.found(out, least / 100)
-    names = store.names(out)
+    names = store.read_run(out).names
     similarity.write(out, pairs, works, names)
     lines = [(f"{p.share:.0%}", names.get(p.one) or p.one, names.get(p.other) or p.other) for p in pairs]
     if lines:
@@ -299,28 +321,28 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
     """Draft misconceptions from wrong results that several submissions in OUT share; write them to OUT/drafts."""
     if (out is None) == (accept is None):
         raise click.UsageError("give the OUT folder of a run, or --accept FILE")
+    from autograder.audit import learning
+    from autograder.feedback.results import write_atomically
+    from autograder.gradebook import class_statistics, store
+    from autograder.grading.grader import open_grader
+
     if accept is not None:
-        from autograder.audit import learning
-
         click.echo(f"{learning.accept(accept)} updated. Next: autograder build, then autograder audit")
-    if out is not None:
-        from autograder.audit import learning
-        from autograder.feedback.results import write_atomically
-        from autograder.gradebook import class_statistics, store
-        from autograder.grading.grader import open_grader
-
-        people = [student for who in store.students(out).values() for student in who]
-        every = class_statistics.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
-        lines = []
-        with open_grader() as grader:
-            for group in (group for group in every if len(group) >= least):
-                name, text = learning.draft(grader, group)
-                function = class_statistics.shortest(group).function
-                where = "none: no function fails only because of this mistake"
-                if text:
-                    where = str(out / "drafts" / f"{function}.{name}.txt")
-                    write_atomically(Path(where), text)
-                lines.append((str(len(group)), function, where))
-        if lines:
-            print_table(("Submissions", "Function", "Draft"), lines)
-        click.echo(f"Unexplained wrong results that {least} or more submissions share: {len(lines)}.")
+        return
+    assert out is not None
+    run = store.read_run(out)
+    people = [student for who in run.students.values() for student in who]
+    every = class_statistics.groups({key: grade.unexplained for key, grade in run.grades().items()}, people)
+    lines = []
+    with open_grader() as grader:
+        for group in (group for group in every if len(group) >= least):
+            name, text = learning.draft(grader, group)
+            function = class_statistics.shortest(group).function
+            where = "none: no function fails only because of this mistake"
+            if text:
+                where = str(out / "drafts" / f"{function}.{name}.txt")
+                write_atomically(Path(where), text)
+            lines.append((str(len(group)), function, where))
+    if lines:
+        print_table(("Submissions", "Function", "Draft"), lines)
+    click.echo(f"Unexplained wrong results that {least} or more submissions share: {len(lines)}.")

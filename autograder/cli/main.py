@@ -9,12 +9,11 @@ from pathlib import Path
 import click
 
 from autograder import __version__
-from autograder.cli import audit, doctor, explain, grade
+from autograder.cli import audit, doctor, grade
 from autograder.cli.exit_codes import Commands
-from autograder.exceptions import ArgumentsError, CommandError
+from autograder.exceptions import ArgumentsError
 from autograder.homework import kit
 
-PROBLEMS = 8  # of a results.json, shown in the table
 NEXT = (
     ("graded/report.html", "open the class report in a browser"),
     ("student.zip", "give this to students"),
@@ -23,32 +22,27 @@ NEXT = (
 GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose result depends on which kit is installed
 
 
+OUT = click.option(
+    "-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True
+)
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="autograder")
 @click.pass_context
 def main(context: click.Context) -> None:
     """Build and grade homework in NumPy."""
     kit.use(Path())  # only the current folder: its parent could be a download with its own rubric.yaml
-    if context.invoked_subcommand in GRADING and (line := other_kit(Path.cwd())):
-        click.echo(line, err=True)
+    if context.invoked_subcommand in GRADING:
+        from autograder.release.packing import other_clone
 
-
-def other_kit(folder: Path) -> str:
-    """A line if `folder` is in a clone that is not the installed kit's, else "".
-
-    With two clones, or after `pip install .` without -e, later edits of rubric.yaml would be ignored silently.
-    """
-    parts = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
-    places = (folder, *folder.parents)
-    clone = next((place for place in places if all((place / part).exists() for part in parts)), None)
-    if clone is None or clone == kit.home() or kit.outside():
-        return ""
-    advice = f"to use the one here: pip install -e {clone}"
-    return f"note: this uses {kit.rubric_file()}, not the rubric.yaml in {clone}; {advice}"
+        if clone := other_clone(Path()):
+            advice = f"to use the one here: pip install -e {clone}"
+            click.echo(f"note: this uses {kit.rubric_file()}, not the rubric.yaml in {clone}; {advice}", err=True)
 
 
 @main.command()
-@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
+@OUT
 @click.option("--only", default="", help="build a smaller homework from these modules, separated by commas")
 def build(out: Path, only: str) -> None:
     """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip."""
@@ -67,18 +61,16 @@ def build(out: Path, only: str) -> None:
 @click.option("--homework", type=click.Path(path_type=Path), help="write a complete small homework to this new folder")
 def new(name: str | None, homework: Path | None) -> None:
     """Add a module: draft files, an entry in rubric.yaml and notebook cells. With --homework: a homework with one module."""
-    from autograder.release import new_module
+    from autograder.release import drafts, modules
 
     if homework is not None:
-        from autograder.release import new_homework
-
-        click.echo(new_homework.write(homework, name or new_homework.MODULE))
+        click.echo(modules.new_homework(homework, name or drafts.NAME))
         click.echo("\nIt is complete: run these commands there, then replace its module with your own.")
         click.echo("autograder build; autograder grade solutions -o dist/graded; autograder audit")
         return
     if name is None:
         raise ArgumentsError("give the name of a module, or --homework DIR for a new homework")
-    for path in new_module.write(name):
+    for path in modules.add(name):
         click.echo(path)
     click.echo("\nReplace the text of the draft; `autograder build` names the lines that are left.")
     click.echo(f"Then: autograder build; autograder grade solutions -o dist/graded; autograder audit --only {name}")
@@ -88,9 +80,9 @@ def new(name: str | None, homework: Path | None) -> None:
 @click.argument("name")
 def remove(name: str) -> None:
     """Remove a module: its files, its entry in rubric.yaml and its notebook cells."""
-    from autograder.release import new_module
+    from autograder.release import modules
 
-    for path in new_module.remove(name):
+    for path in modules.remove(name):
         click.echo(path)
     click.echo("\nNext: autograder build; autograder grade solutions -o dist/graded; autograder audit")
 
@@ -113,7 +105,7 @@ def puzzle(out: Path, level: int, seed: int) -> None:
 
 
 @main.command()
-@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
+@OUT
 def demo(out: Path) -> None:
     """Build the homework, grade a small sample class and write the report."""
     from autograder.gradebook import progress, sample
@@ -148,15 +140,11 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
     if not here:
         tool = "uv" if rehearsal.uv() else "pip, which takes a minute or two"
         click.echo(f"Installing the zip's requirements into a fresh environment with {tool} ...", err=True)
-    done = rehearsal.rehearse(zipped, upload, here)
-    problems = rehearsal.problems(done.document)
-    if problems:
-        raise CommandError("\n  ".join(["results.json is not in Gradescope's format:", *problems[:PROBLEMS]]))
-    for line in rehearsal.lines(done, rehearsal.Results.model_validate(done.document), brief):
+    for line in rehearsal.report(rehearsal.rehearse(zipped, upload, here), brief):
         click.echo(line)
 
 
-for command in (audit.audit, explain.explain, grade.grade, grade.compare, grade.similar, grade.learn, doctor.doctor):
+for command in (audit.audit, grade.grade, grade.explain, grade.compare, grade.similar, grade.learn, doctor.doctor):
     main.add_command(command)
 
 

@@ -99,7 +99,7 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
     if module.module not in rubric.current().modules:
         return
     if module.broken is not None:
-        missing = submission.missing(module.module, rubric.current().files)
+        missing = submission.missing(module.module)
         kind, path = (missing.kind, missing.path) if missing is not None else ("import", file)
         yield TopNote(kind, path, not_imported(module, submission), file)
         return
@@ -114,8 +114,9 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
 
 def not_imported(module: ModuleResult, submission: Submission) -> str:
     """Why a module could not be used, in a sentence or two."""
-    if trouble := submission.trouble(module.module, rubric.current().files):
-        return trouble
+    missing = submission.missing(module.module)
+    if missing is not None:
+        return str(missing)
     assert module.broken is not None
     own, error = f"{module.module}.py", module.broken.error
     if module.broken.ended is not None:

@@ -6,7 +6,6 @@ instructor what several students have in common, and to draft a misconception (a
 """
 
 import ast
-import contextlib
 import copy
 import hashlib
 import json
@@ -27,7 +26,7 @@ from autograder.homework import kit, rubric
 from autograder.submissions.submission import Submission
 from autograder.submissions.uploads import Student
 from autograder.values.compare import magnitude
-from autograder.values.source import UNREADABLE, decoded, parsed
+from autograder.values.source import UNREADABLE, parsed
 from autograder.values.tree import leaves
 
 LONGEST = 6000  # characters of a function that are kept
@@ -97,13 +96,10 @@ def digest_of(wrong: Sequence[CallResult]) -> str:
     total = hashlib.sha256()
     for call_result in wrong:
         test_call = call_result.test_call
-        most = max(
-            (magnitude(np.asarray(leaf)) for leaf in leaves(test_call.expected) if _is_number(leaf)), default=1.0
-        )
+        sizes = [magnitude(np.asarray(leaf)) for leaf in leaves(test_call.expected) if _is_number(leaf)]
+        step = STEP * test_call.allowed * max(sizes, default=1.0)
         error = call_result.response.error
-        response = (
-            error.kind if error is not None else _rounded(call_result.response.value, STEP * test_call.allowed * most)
-        )
+        response = error.kind if error is not None else _rounded(call_result.response.value, step)
         total.update(repr((test_call.number, response)).encode())
     return total.hexdigest()[:16]
 
@@ -112,18 +108,18 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.ndarray | np.generic)
 
 
-def _rounded(value: Any, test_call: float) -> Any:
+def _rounded(value: Any, step: float) -> Any:
     """A value without differences that the comparison ignores: lists and tuples, dtypes, rounding."""
     if isinstance(value, list | tuple):
-        return [_rounded(part, test_call) for part in value]
+        return [_rounded(part, step) for part in value]
     if isinstance(value, dict):
-        return [(key, _rounded(part, test_call)) for key, part in value.items()]
+        return [(key, _rounded(part, step)) for key, part in value.items()]
     array = np.asarray(value) if _is_number(value) else np.asarray(None)
     if array.dtype.kind not in "biuf":
         return type(value).__name__
     if array.dtype.kind != "b":
         with np.errstate(over="ignore"):
-            array = np.rint(array.astype(np.float64) / (test_call or 1.0)) + 0.0  # + 0.0: no negative zero
+            array = np.rint(array.astype(np.float64) / (step or 1.0)) + 0.0  # + 0.0: no negative zero
         array = np.where(np.isnan(array), np.nan, array)  # nan has signs too
     return array.dtype.kind, array.shape, array.tobytes()
 
@@ -151,48 +147,78 @@ def standalone(text: bytes, function: str) -> str:
     a more complicated way, or too long. Nothing of the file is run.
     """
     try:
-        plain = _standalone(_tree(text), function)
+        plain = _standalone(_parsed(text), function)
         source = ast.unparse(ast.fix_missing_locations(plain)) + "\n" if plain is not None else ""
     except UNREADABLE:
         return ""
     return source if len(source) <= LONGEST and parsed(source) else ""
 
 
-@lru_cache(1)  # for all functions of a file
-def _tree(text: bytes) -> ast.Module:
-    return ast.parse(decoded(text))
+_parsed = lru_cache(1)(parsed)  # for all functions of a file
 
 
-def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
+def _standalone(tree: ast.Module | None, function: str) -> ast.stmt | None:
     """A copy of the last definition that begins with everything it uses; None if too long."""
-    bound = {name: node for node in tree.body for name in _bound(node)}
+    bound = {name: node for node in tree.body for name in _bound(node)} if tree else {}
     wanted, needed, names = bound.get(function), set[ast.stmt](), 0
-    if not isinstance(wanted, ast.FunctionDef):
+    if tree is None or not isinstance(wanted, ast.FunctionDef):
         return None
     module = rubric.current().modules[rubric.current().module_of(function)]
-    given = {"np", *module.functions}
     waiting: list[ast.AST] = [wanted]
     while waiting:
         used = [node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)]
         names += len(used)
         if names > LONGEST:  # and so is its text
             return None
-        for definition in (bound[name] for name in used if name in bound and name not in given):
-            # Functions imported from other modules by their own names: every version of a function finds them.
-            if (
-                isinstance(definition, ast.ImportFrom)
-                and definition.module in module.uses
-                and not any(alias.asname for alias in definition.names)
-            ):
-                continue
-            if definition is not wanted and definition not in needed:
-                needed.add(definition)
-                waiting.append(definition)
+        for name in used:
+            definition = bound.get(name, wanted)
+            if name not in ("np", *module.functions) and definition not in (wanted, *needed):
+                # Functions imported from other modules by their own names: every version of a function finds them.
+                imported = isinstance(definition, ast.ImportFrom) and definition.module in module.uses
+                if not (imported and all(alias.asname is None for alias in definition.names)):  # type: ignore[attr-defined]
+                    needed.add(definition)
+                    waiting.append(definition)
     wanted, inner = copy.deepcopy((wanted, [node for node in tree.body if node in needed]))
     wanted.decorator_list = []
     wanted.body = [*inner, *wanted.body]
-    plain: ast.stmt = _Plain().visit(wanted)
-    return plain
+    _anonymize(wanted)
+    return wanted
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    """The names that a top-level statement defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+
+
+def _anonymize(function: ast.FunctionDef) -> None:
+    """Remove everything that has no effect, and everything that could name a person."""
+    for node in ast.walk(function):
+        match node:
+            case ast.FunctionDef():
+                node.returns = None
+            case ast.arg():
+                node.annotation = None
+            case ast.Raise(exc=ast.Call(func=error)):
+                node.exc = error
+            case ast.Assert():
+                node.msg = None
+        for block in ("body", "orelse", "finalbody"):
+            statements = getattr(node, block, None)
+            if isinstance(statements, list) and statements:
+                setattr(node, block, [one for one in statements if not _only_says(one)] or [ast.Pass()])
+
+
+def _only_says(node: ast.stmt) -> bool:
+    """Docstrings and prints do not change a result."""
+    match node:
+        case ast.Expr(value=ast.Constant() | ast.Call(func=ast.Name(id="print"))):
+            return True
+    return False
 
 
 def _without(words: Set[str], source: str) -> str:
@@ -220,49 +246,6 @@ def _without(words: Set[str], source: str) -> str:
 def _words(text: str) -> set[str]:
     """The words of a name or an identifier, of two or more characters, in lower case."""
     return {word.lower() for word in re.findall(r"\d\d+|[^\W\d_A-Z]{2,}|[A-Z][^\W\d_A-Z]+|[A-Z]{2,}", text)}
-
-
-def _bound(node: ast.stmt) -> list[str]:
-    """The names that a top-level statement defines."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return [node.name]
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
-
-
-class _Plain(ast.NodeTransformer):
-    """Removes everything that has no effect, and everything that could name a person."""
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        filled = [name for name, value in ast.iter_fields(node) if isinstance(value, list) and value]
-        super().generic_visit(node)
-        for name in filled:
-            if not getattr(node, name):  # only statements are left out
-                setattr(node, name, [ast.Pass()])
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = None
-        return self.generic_visit(node)
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        node.annotation = None
-        return node
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Docstrings and prints do not change a result."""
-        printed = isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "print"
-        return None if printed or isinstance(node.value, ast.Constant) else self.generic_visit(node)
-
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        node.exc = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-        return node
-
-    def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        node.msg = None
-        return self.generic_visit(node)
 
 
 # Predictions that students made before they saw the figures of the notebook: guesses.json, uploaded but not graded.
@@ -298,20 +281,14 @@ def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
     Each has the question's `text`, the number of students as `count`, and its `answers`, most frequent first: text, number of
     students, whether it is right.
     """
-    counts: dict[str, Counter[str]] = {}
-    right = set()
-    for guess in (guess for own in every for guess in own):
-        counts.setdefault(guess.question, Counter())[guess.answer] += 1
-        right |= {(guess.question, guess.answer)} if guess.right else set()
-    places = _texts()
-    return [
-        {
-            "text": text,
-            "count": counts[text].total(),
-            "answers": [(answer, count, (text, answer) in right) for answer, count in counts[text].most_common()],
-        }
-        for text in sorted(counts, key=lambda text: places.get(text, 0))
-    ]
+    every_guess = [guess for own in every for guess in own]
+    right = {(guess.question, guess.answer) for guess in every_guess if guess.right}
+    places, found = _texts(), []
+    for text in sorted({guess.question for guess in every_guess}, key=lambda text: places.get(text, 0)):
+        counts = Counter(guess.answer for guess in every_guess if guess.question == text)
+        answers = [(answer, count, (text, answer) in right) for answer, count in counts.most_common()]
+        found.append({"text": text, "count": counts.total(), "answers": answers})
+    return found
 
 
 @cache
@@ -320,9 +297,8 @@ def _texts() -> dict[str, int]:
     places: dict[str, int] = {}
     for path in kit.solutions().glob("*.ipynb"):
         for cell in json.loads(path.read_bytes())["cells"]:
-            with contextlib.suppress(SyntaxError):  # a cell for Jupyter alone
-                tree = ast.parse("".join(cell["source"]) if cell["cell_type"] == "code" else "")
-                texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-                for text in (text for text in texts if isinstance(text, str)):
-                    places.setdefault(text, len(places))
+            tree = parsed("".join(cell["source"])) if cell["cell_type"] == "code" else None  # also for a cell of magics
+            for node in ast.walk(tree) if tree else ():
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    places.setdefault(node.value, len(places))
     return places

@@ -3,14 +3,15 @@
 Use it before shipping a changed rubric or suite.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.feedback.results import write_atomically
 from autograder.feedback.text import number
-from autograder.gradebook import outputs, report, store
-from autograder.gradebook.store import Grade, Outcome
+from autograder.gradebook import outputs, report
+from autograder.gradebook.store import Grade, Outcome, read_run
 from autograder.homework import rubric
 from autograder.submissions.uploads import Student
 
@@ -43,10 +44,9 @@ class ScoreChange:
     @property
     def where(self) -> str:
         """The parts of the difference, as text; for many criteria only their modules."""
-        points: dict[str, float] = {}
+        points = defaultdict[str, float](float)
         for name, difference in self.criteria.items():
-            part = name if len(self.criteria) <= MANY else name.partition(".")[0]
-            points[part] = points.get(part, 0.0) + difference
+            points[name if len(self.criteria) <= MANY else name.partition(".")[0]] += difference
         parts = [f"{part} {difference:+g}" for part, difference in points.items()]
         parts += [f"{self.rest:+g} ({self.reason})" if self.rest else self.reason] if self.reason else []
         return ", ".join(parts)
@@ -68,60 +68,41 @@ class RunChanges:
 
 def compare_runs(old: Path, new: Path) -> RunChanges:
     """Raises ArgumentsError if a folder is not a run."""
-    before, after = store.read_all(old), store.read_all(new)
-    then, now = store.outcomes(store.run_folder(old)), store.outcomes(store.run_folder(new))
-    if not (then and now):
-        names = {**store.names(store.run_folder(old)), **store.names(store.run_folder(new))}
+    first, second = read_run(old), read_run(new)
+    before, after = first.grades(), second.grades()
+    then, now = first.outcomes, second.outcomes
+    if not (then and now):  # a run was interrupted
+        names = {**first.names, **second.names}
         then, now = (
-            [Outcome(key, Student(names.get(key, "")), grade.score) for key, grade in grades.items()]
+            tuple(Outcome(key, Student(names.get(key, "")), grade.score) for key, grade in grades.items())
             for grades in (before, after)
         )
     pairs = _pairs(then, now)
-    paired_then, paired_now = ({pair[side] for pair in pairs} for side in (0, 1))
     every = [_change(one, two, before.get(one.submission), after.get(two.submission)) for one, two in pairs]
     changed = [change for change in every if change.criteria or change.old != change.new]
+    only = [
+        tuple(outcome.submission or outcome.student.name for outcome in outcomes if outcome not in paired)
+        for outcomes, paired in ((then, {one for one, _ in pairs}), (now, {two for _, two in pairs}))
+    ]
     return RunChanges(
         len(pairs),
         tuple(sorted(changed, key=lambda change: (change.difference, change.key, change.who))),
         tuple(_criteria(before, after, changed)),
-        tuple(_label(outcome) for outcome in then if outcome not in paired_then),
-        tuple(_label(outcome) for outcome in now if outcome not in paired_now),
+        *only,
     )
 
 
 def _pairs(then: Sequence[Outcome], now: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:
     """The outcomes of each student in both runs, matched by address or id, else by submission."""
-    by_identity = {identity: outcome for outcome in then for identity in _identities(outcome, then)}
-    pairs = ((next((by_identity[i] for i in _identities(two, now) if i in by_identity), None), two) for two in now)
-    return [(first, second) for first, second in pairs if first is not None]
+    earlier = {identity: outcome for outcome in then for identity in _identities(outcome, then)}
+    matches = ((next((earlier[i] for i in _identities(two, now) if i in earlier), None), two) for two in now)
+    return [(one, two) for one, two in matches if one is not None]
 
 
 def _identities(outcome: Outcome, among: Sequence[Outcome]) -> list[tuple[str, ...]]:
     key, shared = outcome.submission, sum(candidate.submission == outcome.submission for candidate in among) > 1
     by_submission = [("submission", key, outcome.student.name) if shared else ("submission", key)] if key else []
     return [*outcome.student.identities, *by_submission]
-
-
-def _label(outcome: Outcome) -> str:
-    return outcome.submission or outcome.student.name
-
-
-def write(comparison: RunChanges, old: Path, new: Path) -> Path:
-    """Write compare.csv and compare.html to the folder of the newer run; returns the page's path. Raises OSError."""
-    folder = store.run_folder(new)
-    changed = [name for name, *_ in comparison.criteria]
-    others = any(change.reason for change in comparison.changes)
-    lines = [
-        [change.key, change.who, *("" if total is None else number(total) for total in (change.old, change.new))]
-        + [number(change.difference), *(number(change.criteria.get(name, 0)) for name in changed)]
-        + ([number(change.rest), change.reason] if others else [])
-        for change in comparison.changes
-    ]
-    head = ["Submission", "Student", "Old", "New", "Change", *changed, *(("Other", "Reason") if others else ())]
-    write_atomically(folder / "compare.csv", outputs.csv_text([head, *lines]))
-    page = report.rendered("compare.html", title=rubric.current().title, found=comparison, old=str(old), new=str(new))
-    write_atomically(folder / "compare.html", page + "\n")
-    return folder / "compare.html"
 
 
 def _change(then: Outcome, now: Outcome, old: Grade | None, new: Grade | None) -> ScoreChange:
@@ -142,13 +123,30 @@ def _criteria(
     before: Mapping[str, Grade], after: Mapping[str, Grade], changes: list[ScoreChange]
 ) -> Iterator[tuple[str, int, int, tuple[float | None, float | None]]]:
     """Every criterion in which anybody gains or loses, or whose points differ."""
-    old, new = _points(before), _points(after)
+    old, new = (
+        {mark.criterion: mark.max_score for grade in grades.values() for mark in grade.marks}
+        for grades in (before, after)
+    )
     for name in {**old, **new}:
         differences = [change.criteria.get(name, 0.0) for change in changes]
-        gain, lose = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-        if gain or lose or old.get(name) != new.get(name):
-            yield name, gain, lose, (old.get(name), new.get(name))
+        if any(differences) or old.get(name) != new.get(name):
+            yield name, sum(d > 0 for d in differences), sum(d < 0 for d in differences), (old.get(name), new.get(name))
 
 
-def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
-    return {mark.criterion: mark.max_score for grade in grades.values() for mark in grade.marks}
+def write(comparison: RunChanges, old: Path, new: Path) -> Path:
+    """Write compare.csv and compare.html to the folder of the newer run; returns the page's path. Raises OSError."""
+    folder = read_run(new).folder
+    changed = [name for name, *_ in comparison.criteria]
+    others = any(change.reason for change in comparison.changes)
+    lines: list[list[object]] = [
+        ["Submission", "Student", "Old", "New", "Change", *changed, *(("Other", "Reason") if others else ())]
+    ]
+    for change in comparison.changes:
+        totals = ["" if total is None else number(total) for total in (change.old, change.new, change.difference)]
+        by_criterion = [number(change.criteria.get(name, 0)) for name in changed]
+        reason = [number(change.rest), change.reason] if others else []
+        lines.append([change.key, change.who, *totals, *by_criterion, *reason])
+    write_atomically(folder / "compare.csv", outputs.csv_text(lines))
+    page = report.rendered("compare.html", title=rubric.current().title, found=comparison, old=str(old), new=str(new))
+    write_atomically(folder / "compare.html", page + "\n")
+    return folder / "compare.html"

@@ -7,11 +7,12 @@ with its name and every bad line.
 import codecs
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from autograder.exceptions import ArgumentsError
 from autograder.feedback.text import number
@@ -19,63 +20,61 @@ from autograder.homework.rubric import Rubric
 from autograder.submissions.uploads import Identity, Student
 
 LARGEST = 2**24  # size limit of a table
-SEPARATORS = ",;\t"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
 # The equivalent headers of Gradescope's roster, Canvas's gradebook, Moodle's tables and hand-made ones.
-NAME = ("name", "student", "full name")
-SID = ("sid", "sis user id", "student id", "id number")
-EMAIL = ("email", "sis login id", "login id", "email address")
-CANVAS = ("id",)
+HEADERS = {
+    "name": ("name", "student", "full name"),
+    "sid": ("sid", "sis user id", "student id", "id number"),
+    "email": ("email", "sis login id", "login id", "email address"),
+    "canvas": ("id",),
+    "section": ("section", "sections", "section name", "groups"),
+    "due": ("due",),
+    "extension_hours": ("extension_hours",),
+    "excused": ("excused",),
+}
 MOODLE = re.compile(r"\D+(\d+)")  # in the column "Identifier" of a grading worksheet: "Participant 700112"
-SECTION = ("section", "sections", "section name", "groups")
-YES, NO = {"x", "yes", "y", "true", "1", "ex", "excused"}, {"", "no", "n", "false", "0"}
+YES, NO = ("x", "yes", "y", "true", "1", "ex", "excused"), ("no", "n", "false", "0")
 TIME = "2026-11-27T23:59+01:00"  # an example
 LAST_MOMENT = time(23, 59, 59, 999_999)  # of a due date without a time
 
-COLUMNS, WHO = ("student", "criterion", "points", "reason"), ("author", "date")
-PEOPLE = """a csv such as
-  name,sid,email,section
-  Ada Abel,3000001,ada@example.org,Monday"""
-BY_HAND = """a csv such as
-  student,criterion,points,reason
-  ada@example.org,total,90,oral exam"""
-REMARKS = """a csv such as
-  student,about,comment
-  ada@example.org,total,please see me about the masks"""
-BALANCES = """a csv such as
-  student,days
-  ada@example.org,3"""
+# The header and a line of each table; a roster may have other columns.
+PEOPLE = "name,sid,email,section", "Ada Abel,3000001,ada@example.org,Monday"
+OVERRIDES = "student,criterion,points,reason", "ada@example.org,total,90,oral exam"
+COMMENTS = "student,about,comment", "ada@example.org,total,please see me about the masks"
+BALANCES = "student,days", "ada@example.org,3"
 TOTAL, EXCUSED, WITHHELD = "total", "excused", "withheld"
 WORDS = {"ex": EXCUSED, WITHHELD: WITHHELD}  # allowed instead of a total
+Cells = dict[str, str]
 Made = TypeVar("Made")
 
 
-def _lines(path: Path, example: str, needed: tuple[str, ...] = ()) -> Iterator[tuple[str, dict[str, str]]]:
+def _lines(path: Path, example: tuple[str, str]) -> Iterator[tuple[str, Cells]]:
     """Each line with its place ("file.csv:7") and its cells by header in lower case; blank lines are skipped.
 
-    Raises ArgumentsError, with an example, if the file is not a table or lacks a column of `needed`.
+    Raises ArgumentsError if the file is not a table, or lacks a column.
     """
+    give = "a csv such as\n  " + "\n  ".join(example)
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST)
     except OSError as error:
-        raise ArgumentsError(f"{path}: cannot be read ({error.strerror or error}); give {example}") from None
+        raise ArgumentsError(f"{path}: cannot be read ({error.strerror or error}); give {give}") from None
     if b"\0" in data and not data.startswith(UTF_16):
-        raise ArgumentsError(f"{path}: is not a CSV file; save an Excel workbook as CSV (UTF-8). Give {example}")
+        raise ArgumentsError(f"{path}: is not a CSV file; save an Excel workbook as CSV (UTF-8). Give {give}")
     try:
         text = _decoded(data)
-        separator = max(SEPARATORS, key=text.partition("\n")[0].count)
+        separator = max(",;\t", key=text.partition("\n")[0].count)
         rows = list(csv.reader(text.splitlines(keepends=True), delimiter=separator))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ArgumentsError(f"{path}: cannot be read ({error}); save it in UTF-8, as {example}") from None
+        raise ArgumentsError(f"{path}: cannot be read ({error}); save it in UTF-8, as {give}") from None
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
-    absent = [name for name in needed if name not in header]
-    if absent:
-        raise ArgumentsError(f"{path}:1: there is no column {absent[0]!r}; give {example}")
+    for name in example[0].split(","):
+        if name not in header and example != PEOPLE:
+            raise ArgumentsError(f"{path}:1: there is no column {name!r}; give {give}")
     for line, row in enumerate(rows[1:], 2):
         if any(cell.strip() for cell in row):
-            yield f"{path}:{line}", {name: cell.strip() for name, cell in zip(header, row, strict=False)}
+            cells = zip(header, chain(row, repeat("")), strict=False)
+            yield f"{path}:{line}", {name: cell.strip() for name, cell in cells}
 
 
 def _decoded(data: bytes) -> str:
@@ -88,17 +87,16 @@ def _decoded(data: bytes) -> str:
 
 
 def _made(
-    lines: Iterable[tuple[str, dict[str, str]]], make: Callable[[str, dict[str, str]], Made | None]
-) -> tuple[list[Made], list[str]]:
-    """The results of `make` for all lines, except None, and a sentence for each line that raises ValueError."""
-    values, problems = [], []
+    lines: Iterable[tuple[str, Cells]], make: Callable[[str, Cells, Rubric], Made], rubric: Rubric, problems: list[str]
+) -> list[Made]:
+    """The results of `make` for all lines; the problems get a sentence for each line that raises ValueError."""
+    values = []
     for place, cells in lines:
         try:
-            value = make(place, cells)
-            values += [] if value is None else [value]
+            values.append(make(place, cells, rubric))
         except ValueError as error:
             problems.append(f"{place}: {error}")
-    return values, problems
+    return values
 
 
 def refuse(problems: Iterable[str]) -> None:
@@ -112,16 +110,12 @@ def refuse(problems: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Person:
-    """A student of the roster, from one or more lines (`place`). `due` is the student's own due date, `extension` is added to
-    that of the class; `excused` is None if unspecified.
-    """
+    """A student of the roster. `due` is the student's own due date, or that of the class after an extension."""
 
     student: Student
-    section: str
+    section: str = ""
     due: datetime | None = None
-    extension: timedelta = timedelta(0)
-    excused: bool | None = None
-    place: str = ""
+    excused: bool = False
 
 
 def roster(path: Path, rubric: Rubric) -> list[Person]:
@@ -129,77 +123,65 @@ def roster(path: Path, rubric: Rubric) -> list[Person]:
 
     Raises ArgumentsError for a file that identifies no student, for unusable dates, and for contradictory lines about one student.
     """
-    people, problems = _made(_lines(path, PEOPLE), lambda place, cells: _person(place, cells, rubric))
-    merged = _merged(people, problems)
-    refuse(problems)
-    if not merged:
-        columns = ", ".join((*SID, *EMAIL, *CANVAS, "identifier"))
-        raise ArgumentsError(
-            f"{path}: no student has an email address or ID; known column names: {columns}. Give {PEOPLE}"
-        )
-    return merged
-
-
-def _person(place: str, cells: Mapping[str, str], rubric: Rubric) -> Person | None:
-    """Raises ValueError."""
-    role = cells.get("role", "student").lower()
-    if role not in ("student", "") or not _student(cells).identities:
-        return None
-    due, extension = _due(cells, rubric)
-    excused = cells.get("excused", "").lower()
-    if excused not in YES | NO:
-        raise ValueError(f"excused is {excused!r}; write yes or no")
-    return Person(_student(cells), _first(cells, SECTION), due, extension, excused in YES if excused else None, place)
-
-
-def _merged(people: Iterable[Person], problems: list[str]) -> list[Person]:
-    """Each student once; contradictory lines about one student are added to the problems."""
-    by_identity: dict[Identity, Person] = {}
-    for person in people:
-        for earlier in dict.fromkeys(by_identity[key] for key in person.student.identities if key in by_identity):
+    problems: list[str] = []
+    lines: dict[Identity, tuple[str, Cells]] = {}
+    for place, found in _lines(path, PEOPLE):
+        cells = _known(found)
+        if found.get("role", "").lower() not in ("student", ""):
+            continue
+        for earlier, other in dict(lines[key] for key in _student(cells).identities if key in lines).items():
             try:
-                person = _joined(earlier, person)
+                cells = _merged(other, cells)
+                place = f"{earlier}, {place}"
             except ValueError as error:
-                problems.append(f"{person.place}: the same student as in {earlier.place}, but {error}")
-        by_identity |= dict.fromkeys(person.student.identities, person)
-    return list(dict.fromkeys(by_identity.values()))
+                problems.append(f"{place}: the same student as in {earlier}, but {error}")
+        lines |= dict.fromkeys(_student(cells).identities, (place, cells))
+    people = _made(dict(lines.values()).items(), _person, rubric, problems)
+    refuse(problems)
+    if not people:
+        known = ", ".join((*HEADERS["sid"], *HEADERS["email"], *HEADERS["canvas"], "identifier"))
+        example = "\n  ".join(PEOPLE)
+        raise ArgumentsError(
+            f"{path}: no student has an email address or ID; known column names: {known}. Give a csv such as\n  {example}"
+        )
+    return people
 
 
-def _joined(first: Person, second: Person) -> Person:
-    """Merge two lines about one student. Raises ValueError if they contradict each other."""
-    if (first.due and second.extension) or (first.extension and second.due):
-        raise ValueError("one has due, the other extension_hours")
-    parts = [_either(f.name, getattr(first.student, f.name), getattr(second.student, f.name)) for f in fields(Student)]
-    sections = dict.fromkeys(part for person in (first, second) for part in person.section.split(", ") if part)
-    return Person(
-        Student(*parts),
-        ", ".join(sections),
-        _either("due", first.due, second.due),
-        _either("extension_hours", first.extension, second.extension),
-        _either("excused", first.excused, second.excused),
-        f"{first.place}, {second.place}",
-    )
+def _known(cells: Cells) -> Cells:
+    """The cells of a line under the names in HEADERS, and "moodle"."""
+    known = {name: next((cells[h] for h in headers if cells.get(h)), "") for name, headers in HEADERS.items()}
+    parts = (cells.get("first name", ""), cells.get("last name", "") or cells.get("surname", ""))
+    participant = MOODLE.fullmatch(cells.get("identifier", ""))
+    excused = known["excused"].lower()
+    return known | {
+        "name": known["name"] or " ".join(filter(None, parts)),
+        "moodle": participant[1] if participant else "",
+        "excused": "yes" if excused in YES else "no" if excused in NO else excused,
+    }
 
 
-def _either(name: str, first: Any, second: Any) -> Any:
-    """The given value. Raises ValueError for two values that differ by more than case."""
-    empty = (None, "", timedelta(0))
-    if first not in empty and second not in empty and first != second and str(first).lower() != str(second).lower():
-        raise ValueError(f"{name} is {_as_written(second)} here and {_as_written(first)} there")
-    return second if first in empty else first
+def _student(cells: Cells) -> Student:
+    return Student(cells["name"], cells["sid"], cells["email"], cells["canvas"], cells["moodle"])
 
 
-def _as_written(value: Any) -> str:
-    if isinstance(value, timedelta):
-        return f"{value / timedelta(hours=1):g}"
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="minutes")
-    return str({True: "yes", False: "no"}.get(value, value))
+def _merged(first: Cells, second: Cells) -> Cells:
+    """Two lines about one student. Raises ValueError if they contradict each other."""
+    for name in (name for name in first if name != "section"):
+        if first[name] and second[name] and first[name].lower() != second[name].lower():
+            raise ValueError(f"{name} is {second[name]} here and {first[name]} there")
+    sections = dict.fromkeys(filter(None, (*first["section"].split(", "), second["section"])))
+    return {name: first[name] or second[name] for name in first} | {"section": ", ".join(sections)}
 
 
-def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, timedelta]:
-    """A student's own due date, and an extension; at most one of the two."""
-    own, hours = cells.get("due", ""), cells.get("extension_hours", "")
+def _person(place: str, cells: Cells, rubric: Rubric) -> Person:
+    if cells["excused"] not in ("", "yes", "no"):
+        raise ValueError(f"excused is {cells['excused']!r}; write yes or no")
+    return Person(_student(cells), cells["section"], _due(cells, rubric), cells["excused"] == "yes")
+
+
+def _due(cells: Cells, rubric: Rubric) -> datetime | None:
+    """A student's own due date, or that of the class after an extension."""
+    own, hours = cells["due"], cells["extension_hours"]
     if own and hours:
         raise ValueError("give either due or extension_hours")
     if own:
@@ -212,29 +194,18 @@ def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, tim
         zone = due.tzinfo or (rubric.due.tzinfo if rubric.due else None)
         if zone is None:
             raise ValueError(f"due is {own!r}, without a time zone; write it as {TIME}")
-        return due.replace(tzinfo=zone), timedelta(0)
-    if hours and rubric.due is None:
+        return due.replace(tzinfo=zone)
+    if not hours:
+        return None
+    if rubric.due is None:
         raise ValueError(f"extension_hours needs a due date for the class; add due: {TIME} at the top of rubric.yaml")
     try:
-        text = hours or "0"
-        extension = float(text.replace(",", "."))
-        if not 0 <= extension < float("inf"):
-            raise ValueError(text)
-        return None, timedelta(hours=extension)
+        longer = rubric.due + timedelta(hours=float(hours.replace(",", ".")))
+        if longer < rubric.due:
+            raise ValueError(hours)
     except (ValueError, OverflowError):
         raise ValueError(f"extension_hours is {hours!r}, which is not a number of hours such as 48") from None
-
-
-def _student(cells: Mapping[str, str]) -> Student:
-    parts = (cells.get("first name", ""), cells.get("last name", "") or cells.get("surname", ""))
-    name = _first(cells, NAME) or " ".join(filter(None, parts))
-    participant = MOODLE.fullmatch(cells.get("identifier", ""))
-    moodle = participant[1] if participant else ""
-    return Student(name, _first(cells, SID), _first(cells, EMAIL), _first(cells, CANVAS), moodle)
-
-
-def _first(cells: Mapping[str, str], headers: Iterable[str]) -> str:
-    return next((cells[header] for header in headers if cells.get(header)), "")
+    return longer if longer > rubric.due else None
 
 
 # Overrides: points set by an instructor, each with a reason; applied last, and shown
@@ -261,23 +232,12 @@ class Override:
         return f"{what}: {self.reason}" + (f" ({who})" if who else "")
 
 
-def overrides(paths: Iterable[Path], rubric: Rubric) -> tuple[list[Override], list[str]]:
-    """The lines of all files, and every line with something missing, unknown or out of range.
-
-    Raises ArgumentsError if a file cannot be read or lacks a column.
-    """
-    lines = (line for path in paths for line in _lines(path, BY_HAND, COLUMNS))
-    return _made(lines, lambda place, cells: _override(place, cells, rubric))
-
-
-def _override(place: str, cells: Mapping[str, str], rubric: Rubric) -> Override:
-    """Raises ValueError."""
-    _refuse_empty(cells, (*COLUMNS, *(name for name in WHO if name in cells)))
-    criterion = cells["criterion"]
+def _override(place: str, cells: Cells, rubric: Rubric) -> Override:
+    _refuse_empty(cells, "student", "criterion", "points", "reason", *({"author", "date"} & cells.keys()))
+    criterion, when = cells["criterion"], cells.get("date", "")
     graded = rubric.criteria.get(criterion)
     if graded is None and criterion != TOTAL:
         raise ValueError(f"there is no criterion {criterion!r}; give an id from grades.csv, or 'total'")
-    when = cells.get("date", "")
     try:
         date.fromisoformat(when or "2026-11-27")
     except ValueError:
@@ -300,6 +260,12 @@ def _points(text: str, criterion: str, most: float) -> float | str:
     return points
 
 
+def _refuse_empty(cells: Cells, *names: str) -> None:
+    for name in names:
+        if not cells[name]:
+            raise ValueError(f"the column {name!r} is empty")
+
+
 # Comments of graders; they change no points
 
 
@@ -314,15 +280,8 @@ class Comment:
     author: str = ""
 
 
-def comments(paths: Iterable[Path], rubric: Rubric) -> tuple[list[Comment], list[str]]:
-    """The comments of all files, and every unusable line. Raises ArgumentsError like `overrides`."""
-    lines = (line for path in paths for line in _lines(path, REMARKS, ("student", "about", "comment")))
-    return _made(lines, lambda place, cells: _comment(place, cells, rubric))
-
-
-def _comment(place: str, cells: Mapping[str, str], rubric: Rubric) -> Comment:
-    """Raises ValueError."""
-    _refuse_empty(cells, ("student", "about", "comment"))
+def _comment(place: str, cells: Cells, rubric: Rubric) -> Comment:
+    _refuse_empty(cells, "student", "about", "comment")
     about = cells["about"]
     if about not in (TOTAL, *rubric.criteria) and not re.fullmatch(r"[^`]+\.py(:[1-9]\d*)?", about):
         raise ValueError(f"about is {about!r}; give a criterion's id, a line such as {rubric.files[0]}:12, or total")
@@ -341,26 +300,11 @@ class Balance:
     place: str
 
 
-def late_days(path: Path, rubric: Rubric) -> tuple[list[Balance], list[str]]:
-    """The balances, and every unusable line. Raises ArgumentsError, also if lateness costs nothing."""
-    if rubric.late is None:
-        raise ArgumentsError(f"{path}: late days need a late policy; add `late:` to rubric.yaml")
-    return _made(_lines(path, BALANCES, ("student", "days")), _balance)
-
-
-def _balance(place: str, cells: Mapping[str, str]) -> Balance:
-    """Raises ValueError."""
-    _refuse_empty(cells, ("student", "days"))
+def _balance(place: str, cells: Cells, rubric: Rubric) -> Balance:
+    _refuse_empty(cells, "student", "days")
     if not re.fullmatch(r"\d{1,3}", cells["days"]):
         raise ValueError(f"days is {cells['days']!r}, which is not a number of days such as 3")
     return Balance(cells["student"], int(cells["days"]), place)
-
-
-def _refuse_empty(cells: Mapping[str, str], names: Iterable[str]) -> None:
-    """Raise ValueError for a cell that must not be empty."""
-    for name in names:
-        if not cells.get(name):
-            raise ValueError(f"the column {name!r} is empty")
 
 
 @dataclass(frozen=True)
@@ -376,13 +320,27 @@ class Inputs:
 def read(
     rubric: Rubric,
     roster_file: Path | None = None,
-    override_files: Iterable[Path] = (),
-    comment_files: Iterable[Path] = (),
+    override_files: Sequence[Path] = (),
+    comment_files: Sequence[Path] = (),
     late_days_file: Path | None = None,
 ) -> tuple[Inputs, list[str]]:
-    """The contents of the files, and every unusable line. Raises ArgumentsError for unusable files."""
-    set_by_hand, problems = overrides(override_files, rubric)
-    remarks, unclear = comments(comment_files, rubric)
-    balances, wrong = late_days(late_days_file, rubric) if late_days_file else ([], [])
-    people = roster(roster_file, rubric) if roster_file else []
-    return Inputs(people, set_by_hand, remarks, balances), [*problems, *unclear, *wrong]
+    """The contents of the files, and every unusable line but those of the roster.
+
+    Raises ArgumentsError for an unusable file, and for late days if lateness costs nothing.
+    """
+    if late_days_file and rubric.late is None:
+        raise ArgumentsError(f"{late_days_file}: late days need a late policy; add `late:` to rubric.yaml")
+    problems: list[str] = []
+
+    def table(
+        paths: Iterable[Path], example: tuple[str, str], make: Callable[[str, Cells, Rubric], Made]
+    ) -> list[Made]:
+        return _made((line for path in paths for line in _lines(path, example)), make, rubric, problems)
+
+    given = Inputs(
+        roster(roster_file, rubric) if roster_file else (),
+        table(override_files, OVERRIDES, _override),
+        table(comment_files, COMMENTS, _comment),
+        table([late_days_file] if late_days_file else [], BALANCES, _balance),
+    )
+    return given, problems

@@ -7,11 +7,14 @@ Gradescope's grade tables. Canvas would create an assignment for every further c
 
 import csv
 import io
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from math import inf
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -23,94 +26,105 @@ from autograder.exceptions import CommandError
 from autograder.feedback.results import write_atomically
 from autograder.feedback.summary import reason
 from autograder.feedback.text import number
-from autograder.gradebook import report, store
+from autograder.gradebook import report
 from autograder.gradebook.inputs import TOTAL, Balance, Comment
 from autograder.gradebook.report import Run
 from autograder.gradebook.rows import StudentRow, remaining
+from autograder.gradebook.store import RESULTS
 from autograder.homework import rubric
-from autograder.homework.rubric import Criterion, Rubric
+from autograder.homework.rubric import Rubric
 from autograder.submissions.text import cell, markdown
+from autograder.submissions.uploads import Student, Upload
 
-ADJUSTMENTS, LATE_DAYS = "gradescope.csv", "late-days.csv"
+LATE_DAYS = "late-days.csv"
 FEEDBACK = "feedback"  # the folder of the pages for students
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-MOODLE = ("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Last modified (grade)")
-GRADESCOPE = ("Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID", "Submission Time")
-OWN = ("Late", "Other Submissions", "Remark")
-FINAL = ("Raw Score", "Late Deduction")  # only if there is a due date or an override
-DUE = "Due"  # the last column, if any student has an own date
+REST = "## Everything else"
+# Nothing in a page may become a link, a picture or HTML, since a student chose parts of it.
+_READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink", "html_inline", "html_block"])
 
 
 def write(
-    out: Path,
-    run: Run,
-    title: str,
-    anonymous: bool = False,
-    feedback: bool = False,
-    balances: Sequence[Balance] = (),
+    out: Path, run: Run, title: str, anonymous: bool = False, feedback: bool = False, balances: Sequence[Balance] = ()
 ) -> None:
     """Write tables and report; the anonymous report and the pages for students if requested.
 
     `title` is the assignment in Canvas, see `assignment`; `balances` are late days before this homework. Raises CommandError.
     """
-    pages: dict[str, Callable[[], str]] = {
-        "grades.csv": lambda: table(run.rows),
-        "canvas.csv": lambda: canvas_table(run.rows, title),
-        **({"moodle.csv": lambda: moodle_table(run.rows)} if any(row.student.moodle for row in run.rows) else {}),
-        **({ADJUSTMENTS: lambda: gradescope_table(run.rows)} if any(map(_on_gradescope, run.rows)) else {}),
-        **({LATE_DAYS: lambda: late_days_table(run.rows, balances)} if balances else {}),
-        **({"mail.csv": lambda: mail_table(run.rows)} if feedback else {}),
-        "report.html": lambda: report.html(run, pages=page_names(run.rows) if feedback else ()),
+    rows = run.rows
+    pages = page_names(rows) if feedback else []
+    files = {
+        "grades.csv": table(rows),
+        "canvas.csv": canvas_table(rows, title),
+        "moodle.csv": moodle_table(rows) if any(row.student.moodle for row in rows) else "",
+        "gradescope.csv": gradescope_table(rows),
+        LATE_DAYS: csv_text([("student", "days", "used"), *remaining(rows, balances)]) if balances else "",
+        "mail.csv": mail_table(rows) if feedback else "",
+        "report.html": report.html(run, pages=pages),
+        "report-anonymous.html": report.html(run, anonymous=True) if anonymous else "",
     }
-    if anonymous:
-        pages["report-anonymous.html"] = lambda: report.html(run, anonymous=True)
-    for name, make in pages.items():
-        _write(out / name, make())
-    if feedback:
-        documents = store.documents(out, {row.entry.key for row in run.rows if row.grade})
-        for name, text, page in student_pages(run.rows, documents, rubric.current()):
-            _write(out / FEEDBACK / f"{name}.md", text)
-            _write(out / FEEDBACK / f"{name}.html", page)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_atomically(path, text.encode("utf-8", "replace").decode())
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written ({error.strerror or error}); the results are safe") from error
+    for row, name in zip(rows, pages, strict=bool(pages)):
+        if name:
+            document = json.loads((out / RESULTS / f"{row.entry.key}.json").read_bytes())
+            text = student_page(row, document, rubric.current())
+            files |= {f"{FEEDBACK}/{name}.md": text, f"{FEEDBACK}/{name}.html": as_html(text, row, rubric.current())}
+    for name, text in files.items():
+        try:
+            if text:
+                write_atomically(out / name, text.encode("utf-8", "replace").decode())
+        except OSError as error:
+            why = error.strerror or error
+            raise CommandError(f"{out / name} cannot be written ({why}); the results are safe") from error
 
 
 # Tables
 
 
+def csv_text(lines: Iterable[Iterable[object]]) -> str:
+    """A table that is safe to open in a spreadsheet."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows([[cell(value) for value in line] for line in lines])
+    return stream.getvalue()
+
+
+def _points(score: float | None) -> object:
+    return "" if score is None else number(score)
+
+
 def table(rows: Sequence[StudentRow]) -> str:
     """grades.csv; a grader error has no score."""
-    graded = dict.fromkeys(mark.criterion for row in rows if row.grade for mark in row.grade.marks)
-    criteria = list(graded or rubric.current().criteria)
+    criteria = next((row.grade.points for row in rows if row.grade), dict.fromkeys(rubric.current().criteria))
     own_dates = any(row.due for row in rows)
     final = rubric.current().due is not None or own_dates or any(row.overrides for row in rows)
-    lines: list[list[object]] = [
-        [*CANVAS, *GRADESCOPE, *(FINAL if final else ()), *OWN, *criteria, *([DUE] if own_dates else ())]
-    ]
-    for row in rows:
-        points = row.grade.points if row.grade else {}
-        marks = [number(points[name]) if name in points else "" for name in criteria]
-        raw, less = number(row.grade.score) if row.grade else "", 0 if row.grade else ""
-        due = [row.due.isoformat(timespec="seconds") if row.due else ""] if own_dates else []
-        student, entry = row.student, row.entry
-        scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
-        uploads = "; ".join(upload.key for upload in row.others)
-        lines.append(
-            [
-                *_canvas(row),
-                *[student.name, student.sid, student.email, *scores, row.status, entry.key, _submitted(row)],
-                *((raw, number(row.deduction) if row.late else less) if final else ()),
-                *[row.lateness or ("late" if row.entry.late else ""), uploads, row.remark],
-                *marks,
-                *due,
-            ]
-        )
-    return csv_text(lines)
+
+    def line(row: StudentRow) -> dict[str, object]:
+        grade, points = row.grade, row.grade.points if row.grade else {}
+        return {
+            **_canvas(row),
+            "Name": row.student.name,
+            "SID": row.student.sid,
+            "Email": row.student.email,
+            "Total Score": _points(row.score),
+            "Max Points": _points(row.max_score),
+            "Status": row.status,
+            "Submission ID": row.entry.key,
+            "Submission Time": _submitted(row),
+            **({"Raw Score": _points(grade.score if grade else None)} if final else {}),
+            **({"Late Deduction": _points(row.deduction if grade else None)} if final else {}),
+            "Late": row.lateness or ("late" if row.entry.late else ""),
+            "Other Submissions": "; ".join(upload.key for upload in row.others),
+            "Remark": row.remark,
+            **{criterion: _points(points.get(criterion)) for criterion in criteria},
+            **({"Due": row.due.isoformat(timespec="seconds") if row.due else ""} if own_dates else {}),
+        }
+
+    head = line(StudentRow(Student(), Upload(""), None))
+    return csv_text([head, *(line(row).values() for row in rows)])
+
+
+def _canvas(row: StudentRow) -> dict[str, object]:
+    student = row.student
+    return dict(zip(CANVAS, (student.name, student.canvas, student.sid, student.email, row.section), strict=True))
 
 
 def _submitted(row: StudentRow) -> str:
@@ -127,10 +141,8 @@ def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
 
     `title` is the heading of the assignment; Canvas takes a heading that ends in `(id)` for the assignment with that id.
     """
-    lines: list[list[object]] = [[*CANVAS, title]]
-    scores = [(row, "EX" if row.excused else row.score) for row in rows]
-    lines += [[*_canvas(row), number(s) if isinstance(s, float | int) else s] for row, s in scores if s is not None]
-    return csv_text(lines)
+    scores = [(row, "EX" if row.excused else _points(row.score)) for row in rows]
+    return csv_text([(*CANVAS, title), *((*_canvas(row).values(), score) for row, score in scores if score != "")])
 
 
 def moodle_table(rows: Sequence[StudentRow]) -> str:
@@ -138,45 +150,39 @@ def moodle_table(rows: Sequence[StudentRow]) -> str:
 
     Source: moodle/moodle, mod/assign/feedback/offline/importlib.php. Rows without a score are left out.
     """
-    lines: list[list[object]] = [list(MOODLE)]
+    head = ("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Last modified (grade)")
+    lines: list[tuple[object, ...]] = [head]
     for row in rows:
         if row.student.moodle and row.score is not None:
-            who, most = row.student, number(row.grade.max_score) if row.grade else ""
-            lines.append([f"Participant {who.moodle}", who.name, who.email, row.status, number(row.score), most, ""])
+            who = (f"Participant {row.student.moodle}", row.student.name, row.student.email)
+            lines.append((*who, row.status, number(row.score), _points(row.max_score), ""))
     return csv_text(lines)
 
 
 def gradescope_table(rows: Sequence[StudentRow]) -> str:
-    """gradescope.csv: for each submission with overrides, the points to add to those of the autograder."""
-    lines: list[list[object]] = [
-        ["Submission ID", "Name", "Email", "Autograder Score", "Adjustment", "Score", "Reason"]
-    ]
-    for row in filter(_on_gradescope, rows):
-        before, by_hand = row.automatic or 0.0, replace(row, deduction=0.0).score  # Gradescope has its own late policy
-        points = ["", ""] if by_hand is None else [number(by_hand - before), number(by_hand)]
-        key = row.entry.key.removeprefix("submission_")
-        lines.append([key, row.student.name, row.student.email, number(before), *points, "; ".join(row.overrides)])
-    return csv_text(lines)
-
-
-def _on_gradescope(row: StudentRow) -> bool:
-    """Whether a submission of an export of Gradescope has overrides."""
-    return bool(row.overrides) and re.fullmatch(r"submission_\d+", row.entry.key) is not None
-
-
-def late_days_table(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> str:
-    """late-days.csv: the late days that each student has left, as input for the next homework."""
-    return csv_text([("student", "days", "used"), *remaining(rows, balances)])
+    """gradescope.csv: for each submission with overrides, the points to add to those of the autograder; "" if there is none."""
+    lines = []
+    for row in rows:
+        key = re.fullmatch(r"submission_(\d+)", row.entry.key)
+        if row.overrides and key:
+            before, after = (
+                row.automatic or 0.0,
+                replace(row, deduction=0.0).score,
+            )  # Gradescope has its own late policy
+            points = (_points(before), _points(None if after is None else after - before), _points(after))
+            reasons = "; ".join(map(str, row.overrides))
+            lines.append((key[1], row.student.name, row.student.email, *points, reasons))
+    head = ("Submission ID", "Name", "Email", "Autograder Score", "Adjustment", "Score", "Reason")
+    return csv_text([head, *lines]) if lines else ""
 
 
 def mail_table(rows: Sequence[StudentRow]) -> str:
     """mail.csv: the page of each student, for a mail merge; without those who have no page or no address."""
-    lines: list[list[object]] = [["Email", "Name", "Score", "Max Points", "Status", "Feedback"]]
+    lines: list[tuple[object, ...]] = [("Email", "Name", "Score", "Max Points", "Status", "Feedback")]
     for row, page in zip(rows, page_names(rows), strict=True):
-        if page and row.student.email and row.grade:
-            score = "" if row.score is None else number(row.score)
-            who = [row.student.email, row.student.name]
-            lines.append([*who, score, number(row.grade.max_score), row.status, f"{FEEDBACK}/{page}.html"])
+        if row.grade and row.student.email:
+            points = _points(row.score), _points(row.max_score)
+            lines.append((row.student.email, row.student.name, *points, row.status, f"{FEEDBACK}/{page}.html"))
     return csv_text(lines)
 
 
@@ -185,76 +191,59 @@ def assignment(wanted: str, title: str) -> str:
     return f"{title} ({wanted})" if wanted.isdigit() else wanted or title
 
 
-def _canvas(row: StudentRow) -> list[object]:
-    student = row.student
-    return [student.name, student.canvas, student.sid, student.email, row.section]
-
-
-def csv_text(lines: Iterable[Iterable[object]]) -> str:
-    """A table that is safe to open in a spreadsheet."""
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([[cell(value) for value in line] for line in lines])
-    return stream.getvalue()
-
-
 # A page for each student: `feedback/<submission>.md`, and the same as .html, complete in itself and fit to be printed.
 #
 # Its text about the work is that of results/<submission>.json, as Gradescope would show it after publishing. First comes a summary,
 # then the lost criteria, each under its id, to which every mention links; the rest is folded.
 
-# Nothing in a page may become a link, a picture or HTML, since a student chose parts of it.
-_READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink", "html_inline", "html_block"])
-REST = "## Everything else"
-
-
-def student_pages(
-    rows: Sequence[StudentRow], documents: Mapping[str, Any], rubric: Rubric
-) -> Iterator[tuple[str, str, str]]:
-    """For each row with a result: the name of its files, the page in Markdown and in HTML."""
-    for row, name in zip(rows, page_names(rows), strict=True):
-        document = documents.get(row.entry.key)
-        if not name or document is None:
-            continue
-        text = "\n\n".join(filter(None, _blocks(row, document, rubric))) + "\n"
-        shown, _, rest = text.partition(f"\n{REST}\n")
-        shown, rest = _linked(_READER.render(shown), rubric), _linked(_READER.render(rest), rubric)
-        given = {"title": rubric.title, "name": row.student.name, "body": Markup(shown), "rest": Markup(rest)}
-        yield name, text, (report.rendered("student.html", **given) + "\n")
-
 
 def page_names(rows: Sequence[StudentRow]) -> list[str]:
     """The name of each row's page, "" for one without a result."""
-    names: list[str] = []
-    shared: dict[str, int] = {}
+    names = []
+    pages = Counter[str]()  # members of a group may have different overrides, so each has a page
     for row in rows:
-        # Members of a group may have different overrides, so each has a page.
-        shared[row.entry.key] = nth = shared.get(row.entry.key, 0) + (row.grade is not None)
-        names.append("" if row.grade is None else row.entry.key if nth == 1 else f"{row.entry.key}-{nth}")
+        key = row.entry.key
+        pages[key] += row.grade is not None
+        names.append("" if row.grade is None else key if pages[key] == 1 else f"{key}-{pages[key]}")
     return names
 
 
-def _linked(markup: str, rubric: Rubric) -> str:
-    """The headings and lines of criteria as link targets, and every other mention of an id as a link."""
-    ids = "|".join(map(re.escape, rubric.criteria))
-    markup = re.sub(rf"<(h3|li)>(\s*(?:<p>)?)<code>({ids})</code>: ", r'<\1 id="\3">\2<b>\3</b>: ', markup)
-    return re.sub(rf"<code>({ids})</code>", r'<a href="#\1"><code>\1</code></a>', markup)
+@dataclass(frozen=True)
+class _Part:
+    """A criterion of a page, or a file that lost all its criteria for one reason. `earned` is None if it does not count."""
+
+    module: str
+    what: str
+    earned: float | None
+    most: float
+    output: str
+    misconceptions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "dropped" if self.earned is None else f"{number(self.earned)} of {number(self.most)}"
+
+    @property
+    def lost(self) -> bool:
+        return self.earned is not None and self.earned < self.most
+
+
+def student_page(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> str:
+    """The page in Markdown."""
+    return "\n\n".join(filter(None, _blocks(row, document, rubric))) + "\n"
 
 
 def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Iterator[str]:
     yield f"# {markdown(rubric.title)}"
-    if row.student.name:
-        yield f"For {markdown(row.student.name)}"
-    tests = [test for test in document["tests"] if test.get("visibility") != "hidden"]
+    yield f"For {markdown(row.student.name)}" if row.student.name else ""
     if row.withheld:
         yield "**Your grade for this homework is withheld.** Ask your instructor."
         return
     assert row.grade is not None
-    points = row.grade.points  # not those of a dropped criterion
-    lost = [test for test in tests if points.get(test["extra_data"]["criterion"], inf) < test["max_score"]]
+    parts = [_part(test, row.grade.points, rubric) for test in document["tests"] if test.get("visibility") != "hidden"]
     if row.score is None:
         yield "**Excused: no score.**"
     else:
-        cause = reason((_criterion(test, rubric).module, test["extra_data"].get("misconceptions", [])) for test in lost)
+        cause = reason((part.module, part.misconceptions) for part in parts if part.lost)
         yield f"**{number(row.score)} of {number(row.grade.max_score)} points{cause}.**"
     if row.deduction:
         raw, less = number(row.grade.score), number(row.deduction)
@@ -262,80 +251,58 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if row.days_used and row.balance:
         yield f"The submission was {row.lateness}, {row.balance.days - row.days_used} left."
     for override in row.overrides:
-        yield f"Manual override: {markdown(override)}"
+        yield f"Manual override: {markdown(str(override))}"
     if row.comments:
         yield "Comments from your grader:"
-        yield "\n".join(f"- {_comment(comment)}" for comment in row.comments)
-    sections = {module: list(_lost_parts(module, tests, lost, rubric, row)) for module in rubric.groups}
+        yield "\n".join(map(_comment, row.comments))
+    lost = [part for module in rubric.groups for part in _lost(module, parts, rubric)]
     if lost:
         yield "Lost points, explained below:"
-        yield "\n".join(f"- {part.points} points: {part.what}" for parts in sections.values() for part in parts)
-    yield str(document.get("output", "")).partition("\n\n")[2].strip()  # without its own sentence on the points
-    for module, parts in sections.items():
-        if parts:
-            yield f"## {markdown(rubric.titles[module])}"
-            for part in parts:
-                yield f"### {part.what}: {part.points}"
-                yield part.output
-    yield from _rest([test for test in tests if test not in lost], rubric, row)
+        yield "\n".join(f"- {part} points: {part.what}" for part in lost)
+    yield document["output"].partition("\n\n")[2].strip()  # without its own sentence on the points
+    for module, of_module in groupby(lost, attrgetter("module")):
+        yield f"## {markdown(rubric.titles[module])}"
+        for part in of_module:
+            yield f"### {part.what}: {part}"
+            yield part.output
+    rest = [part for part in parts if not part.lost]
+    yield REST if rest else ""
+    for part in rest:
+        yield f"- {part.what}: {part}"
+        yield indent(part.output, "  ")
+
+
+def _part(test: Mapping[str, Any], points: Mapping[str, float], rubric: Rubric) -> _Part:
+    criterion = rubric.criteria[test["extra_data"]["criterion"]]
+    what, named = f"`{criterion.id}`: {markdown(criterion.about)}", test["extra_data"].get("misconceptions", ())
+    earned, most = points.get(criterion.id), test["max_score"]
+    return _Part(criterion.module, what, earned, most, test["output"].strip(), tuple(named))
+
+
+def _lost(module: str, parts: Sequence[_Part], rubric: Rubric) -> list[_Part]:
+    """The lost criteria of a module; as one if all have the same message, because the file is unusable."""
+    own = [part for part in parts if part.module == module and part.earned is not None]
+    lost, outputs = [part for part in own if part.lost], {part.output for part in own}
+    if module not in rubric.modules or len(own) < 2 or lost != own or len(outputs) > 1 or "" in outputs:
+        return lost
+    earned, most = sum(part.earned or 0 for part in own), sum(part.most for part in own)
+    return [_Part(module, f"`{module}.py`, all {len(own)} criteria", earned, most, outputs.pop())]
 
 
 def _comment(comment: Comment) -> str:
     about = "" if comment.about == TOTAL else f"`{comment.about}`: "
-    return about + markdown(comment.text) + (f" ({markdown(comment.author)})" if comment.author else "")
+    return f"- {about}{markdown(comment.text)}" + (f" ({markdown(comment.author)})" if comment.author else "")
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A lost criterion of a page, or a file that lost all its criteria for one reason."""
+def as_html(text: str, row: StudentRow, rubric: Rubric) -> str:
+    """A page in Markdown as HTML: criteria are link targets, and every other mention of an id is a link."""
+    ids = "|".join(map(re.escape, rubric.criteria))
 
-    what: str
-    points: str
-    output: str
+    def linked(part: str) -> Markup:
+        page = _READER.render(part)
+        page = re.sub(rf"<(h3|li)>(\s*(?:<p>)?)<code>({ids})</code>: ", r'<\1 id="\3">\2<b>\3</b>: ', page)
+        return Markup(re.sub(rf"<code>({ids})</code>", r'<a href="#\1"><code>\1</code></a>', page))
 
-
-def _lost_parts(
-    module: str, tests: Sequence[Mapping[str, Any]], lost: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow
-) -> Iterator[_Part]:
-    """The lost criteria of a module; one part if all have the same message, because the file is unusable."""
-    assert row.grade is not None
-    points = row.grade.points
-    own = [
-        test for test in tests if _criterion(test, rubric).module == module and _criterion(test, rubric).id in points
-    ]
-    outputs = {str(test.get("output", "")).strip() for test in own}
-    if (
-        module in rubric.modules
-        and len(own) > 1
-        and len(outputs) == 1
-        and outputs != {""}
-        and all(test in lost for test in own)
-    ):
-        earned = sum(points[_criterion(test, rubric).id] for test in own)
-        most = sum(test["max_score"] for test in own)
-        yield _Part(f"`{module}.py`, all {len(own)} criteria", f"{number(earned)} of {number(most)}", *outputs)
-        return
-    for test in own:
-        if test in lost:
-            yield _Part(*_described(test, rubric, row), str(test.get("output", "")).strip())
-
-
-def _criterion(test: Mapping[str, Any], rubric: Rubric) -> Criterion:
-    return rubric.criteria[test["extra_data"]["criterion"]]
-
-
-def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
-    """The other criteria, on a line each unless they have a message."""
-    if tests:
-        yield REST
-        for test in tests:
-            yield "- " + ": ".join(_described(test, rubric, row))
-            yield indent(str(test.get("output", "")).strip(), "  ")
-
-
-def _described(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> tuple[str, str]:
-    """A criterion with its id, its title and its points, including drops and overrides."""
-    assert row.grade is not None
-    criterion, points = _criterion(test, rubric), row.grade.points
-    earned = f"{number(points[criterion.id])} of {number(test['max_score'])}" if criterion.id in points else "dropped"
-    return f"`{criterion.id}`: {markdown(criterion.about)}", earned
+    shown, _, rest = text.partition(f"\n{REST}\n")
+    content = {"title": rubric.title, "name": row.student.name, "body": linked(shown), "rest": linked(rest)}
+    return report.rendered("student.html", **content) + "\n"

@@ -1,27 +1,24 @@
-"""The worker processes: a local pool, or a Dask cluster; both can be restarted.
+"""The worker processes: the functions that they run, and the executors that start them, here or on a Dask cluster.
 
-Each worker records the suites and starts a sandbox once, and grades one submission at a time. Arguments and results are plain data,
-so any `concurrent.futures` executor can run these functions. Before a cluster gets any work, every worker must report the digest of
-its kit: a worker without the kit would never answer, and one with another rubric would give other grades. The digests also decide
-whether a result of an earlier run is still valid.
+Arguments and results are plain data, so any `concurrent.futures` executor can run these functions. The digests of a submission and
+of the kit decide whether a result of an earlier run is still valid. A cluster gets no work until every worker has reported the
+digest of its kit: a worker with another rubric would give other grades.
 """
 
 import contextlib
 import hashlib
 import importlib
-import json
 import logging
 import os
 import platform
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass
 from functools import cache, partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
-from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import Any
 
@@ -32,68 +29,53 @@ from autograder.feedback import results
 from autograder.gradebook import class_statistics
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, rubric
-from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission
 
-# The packages that grade a submission.
+# The packages that grade a submission, the types of files that they read, and the keys of the rubric that apply afterwards.
 GRADING = ("values", "sandbox", "homework", "submissions", "grading", "feedback")
-AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that apply after grading
-READ = (".py", ".j2", ".yaml", ".ini", ".json")  # types of files that these packages read
+READ = (".py", ".j2", ".yaml", ".ini", ".json")
+AFTERWARDS = {"due", "late", "uploads", "missing"}
+CONNECT = "15s"  # timeout for a scheduler
+ENDING = {signal.SIGINT, signal.SIGTERM}  # the signals that end a command
 
 
 def submission_digest(submission: Submission) -> str:
-    """The digest of all usable files and all notes of a submission, regardless of its student."""
-    parts = [text for path in sorted(submission.files) for text in (path.encode(), submission.files[path])]
-    notes = [repr(note).encode("utf-8", "surrogatepass") for note in submission.refused]
-    return _digest([*parts, b"notes", *notes])
+    """The digest of all usable files and all notes, regardless of the student."""
+    return _digest(sorted(submission.files.items()), submission.refused)
 
 
 @cache
 def kit_digest() -> str:
-    """The digest of rubric, solutions and all files that grading uses, and of the versions of NumPy and Python."""
-    versions = [np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()]
-    # The rubric as data: comments change no grade.
-    rules = {key: value for key, value in rubric.current().model_dump().items() if key not in AFTERWARDS}
-    parts = [*versions, json.dumps(rules, sort_keys=True)]
-    named = [part for name, path in sorted(_files().items()) for part in (name.encode(), path.read_bytes())]
-    return _digest([*(part.encode() for part in parts), *named])
+    """The digest of the rubric's rules, the files that grading uses, and the versions of NumPy and Python."""
+    versions = np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()
+    rules = rubric.current().model_dump_json(exclude=AFTERWARDS)  # as data: comments change no grade
+    files = [(name, path.read_bytes()) for name, path in sorted(_files()) if path.suffix in READ]
+    return _digest(versions, rules, files)
 
 
-def _files() -> dict[str, Path]:
-    """Everything that grading reads, once each, by a name that is the same in a clone and in a wheel."""
+def _files() -> Iterator[tuple[str, Path]]:
+    """Everything that grading reads, by names that are the same in a clone and in a wheel."""
     folders = {package: kit.PACKAGE / package for package in GRADING} | {"solutions": kit.solutions()}
-    folders |= {"suites": kit.suites(), "misconceptions": kit.misconceptions()}
+    folders |= {"suites": kit.suites(), "misconceptions": kit.misconceptions()}  # may be those of another homework
     if rubric.current().tests:
         folders["alternatives"] = kit.alternatives()
-    names = {  # the packaged suites and misconceptions are part of a package
-        path: f"{name}/{path.relative_to(folder).as_posix()}"
-        for name, folder in folders.items()
-        for path in folder.rglob("*")
-        if path.suffix in READ
-    }
-    return {name: path for path, name in names.items()}
+    for name, folder in folders.items():
+        yield from ((f"{name}/{path.relative_to(folder).as_posix()}", path) for path in folder.rglob("*"))
 
 
-def _digest(parts: Iterable[bytes]) -> str:
-    total = hashlib.sha256()
-    for part in parts:
-        total.update(len(part).to_bytes(8, "big"))
-        total.update(part)
-    return total.hexdigest()
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 # In a worker process
 
-ENDING = {signal.SIGINT, signal.SIGTERM}  # the signals that end a command
-_lock = threading.Lock()
-
-
+_lock = threading.Lock()  # a worker of a cluster may have several threads
 _opened = contextlib.ExitStack()
 
 
 @cache
 def warm() -> Grader:
-    """The grader of this process, opened on first use."""
+    """The grader of this process, opened on first use: that records the suites, which takes seconds."""
     return _opened.enter_context(open_grader())
 
 
@@ -104,22 +86,16 @@ def cool() -> None:
         _opened.close()
 
 
-def describe() -> tuple[str, tuple[str, ...]]:
-    """The digest of this process's kit, and its sandbox layers; afterwards the process is ready to grade.
-
-    Raises RubricError or SandboxError.
-    """
+def prepare() -> tuple[str, ...]:
+    """Make this process ready to grade; returns its sandbox layers. Raises RubricError or SandboxError."""
     with _lock:
-        return kit_digest(), tuple(warm().sandbox.layers)
+        return tuple(warm().sandbox.layers)
 
 
 def check() -> None:
-    """Run a worker's first steps in this process, so an error is reported once instead of by every worker.
-
-    Raises RubricError, CommandError or SandboxError.
-    """
+    """Prepare this process, so an error is reported once instead of by every worker."""
     try:
-        describe()
+        prepare()
     finally:
         cool()
 
@@ -127,8 +103,8 @@ def check() -> None:
 def grade(submission: Submission, kit: str) -> dict[str, Any]:
     """The result of a submission in Gradescope's format.
 
-    Raises SandboxError (after a retry in a new sandbox) or CommandError, also if this worker has other files or versions than the
-    process that sends the work: grader errors, never a student's.
+    Raises SandboxError (after a retry in a new sandbox) or CommandError, also if this worker has a kit other than `kit`: grader
+    errors, never a student's.
     """
     with _lock:
         if kit_digest() != kit:
@@ -150,25 +126,25 @@ def _grade(submission: Submission) -> dict[str, Any]:
     document = results.gradescope(result)
     document["extra_data"] |= {
         "submitted": [module for module in rubric.current().modules if f"{module}.py" in submission.files],
-        "unexplained": [asdict(lesson) for lesson in class_statistics.unexplained(result)],
-        "guesses": [asdict(lesson) for lesson in class_statistics.guesses(submission)],
+        "unexplained": [asdict(function) for function in class_statistics.unexplained(result)],
+        "guesses": [asdict(guess) for guess in class_statistics.guesses(submission)],
     }
     return document
 
 
-def start(started: "Synchronized[int]") -> None:
-    """Make a new worker ignore Ctrl-C and SIGTERM, which its parent handles, and end with its parent.
-
-    `started` counts the workers of a pool, so each gets its own core.
-    """
-    with started.get_lock():
-        keep_to_core(started.value)
-        started.value += 1
-    for number in ENDING:
-        signal.signal(number, lambda *_: None)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+def start(number: int) -> None:
+    """Make a new worker ignore Ctrl-C and SIGTERM, which its parent handles, and end with its parent."""
+    keep_to_core(number)
+    for ending in ENDING:
+        signal.signal(ending, lambda *_: None)
+    mask("SIG_UNBLOCK")
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def mask(how: str) -> None:
+    """SIG_BLOCK: delay Ctrl-C and SIGTERM in this thread and in the processes that it starts; SIG_UNBLOCK: no longer."""
+    if hasattr(signal, "pthread_sigmask"):  # Windows has no masks
+        signal.pthread_sigmask(getattr(signal, how), ENDING)
 
 
 def keep_to_core(number: int) -> None:
@@ -188,45 +164,60 @@ def _end_with_parent() -> None:
 
 # The workers, from the command
 
-CONNECT = "15s"  # timeout for a scheduler
-NAMED = 3  # workers listed in a message
 
-
+@dataclass
 class Pool:
-    """An executor that can be restarted: `make` creates it. It runs `width` submissions at a time.
+    """Numbered executors that `make` creates. Each gets one submission at a time, so a crash concerns that one only.
 
-    `starting` is called before it gets its first work. `is_local`: its workers are processes of this machine.
+    `is_local`: the workers are processes of this machine.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], Executor],
-        width: int,
-        close: Callable[[], object] = lambda: None,
-        is_local: bool = False,
-    ):
-        self.make, self.width, self.close, self.is_local = make, width, close, is_local
-        self.starting: Callable[[], object] = lambda: None
-        self.executor = make()
+    make: Callable[[int], Executor]
+    width: int
+    close: Callable[[], object] = lambda: None
+    is_local: bool = False
 
-    def submit(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
-        starting, self.starting = self.starting, lambda: None
-        starting()
-        # A process inherits blocked signals: Ctrl-C must not reach a worker before it has set its handlers.
-        with undisturbed():
-            return self.executor.submit(function, *args)
+    def __post_init__(self) -> None:
+        self.executors: dict[int, Executor] = {}
+        self.futures: dict[int, Future[Any]] = {}
+        self.ended, self.lock = False, threading.Lock()
 
-    def renew(self) -> None:
-        self.end()
-        self.executor = self.make()
+    def submit(self, number: int, function: Callable[..., Any], *args: Any) -> "Future[Any]":
+        """Raises BrokenExecutor for a worker that has died, CancelledError if there are no workers any more."""
+        with self.lock:
+            try:
+                if self.ended:
+                    raise CancelledError
+                if number not in self.executors:
+                    self.executors[number] = self.make(number)
+                self.futures[number] = self.executors[number].submit(function, *args)
+                return self.futures[number]
+            except BrokenExecutor:
+                raise
+            except Exception as error:  # a cluster whose scheduler has ended
+                raise CancelledError from error
 
-    def end(self) -> None:
-        """Stop the workers immediately."""
-        processes = getattr(self.executor, "_processes", None) or {}
+    def stop(self, number: int) -> None:
+        """Stop a worker immediately; the next `submit` starts another."""
+        executor = self.executors.pop(number, None)
+        processes = getattr(executor, "_processes", None) or {}
         for process in list(processes.values()):
             with contextlib.suppress(OSError, ValueError):
                 process.kill()
-        self.executor.shutdown(wait=bool(processes))
+        if executor is not None:
+            executor.shutdown(wait=bool(processes))
+
+    def end(self) -> None:
+        """Stop all workers for good; no future is left pending."""
+        with self.lock:
+            self.ended = True
+            for number in list(self.executors):
+                with contextlib.suppress(Exception):  # the executor of a cluster may be gone
+                    self.stop(number)
+            for future in self.futures.values():
+                future.cancel()
+            with contextlib.suppress(Exception):
+                self.close()
 
 
 def cores() -> int:
@@ -234,82 +225,48 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def patience(limits: Limits) -> float:
-    """Seconds without a result after which a worker must be stuck: far more than any submission may take."""
-    return 2 * limits.submission_seconds * limits.wall_factor + 60
-
-
 def local(jobs: int) -> Pool:
     """Worker processes on this machine; spawned, since forking a process with threads is unsafe."""
-    context = get_context("spawn")
-    return Pool(
-        lambda: ProcessPoolExecutor(jobs, mp_context=context, initializer=start, initargs=(context.Value("i", 0),)),
-        jobs,
-        is_local=True,
-    )
+    if os.name == "posix":
+        resource_tracker.ensure_running()  # now: when it starts, it unblocks the signals of its thread
+    worker = partial(ProcessPoolExecutor, 1, mp_context=get_context("spawn"), initializer=start)
+    return Pool(lambda number: worker(initargs=(number,)), jobs, is_local=True)
 
 
 def cluster(address: str) -> Pool:
-    """The workers of a Dask scheduler. Raises ArgumentsError if the cluster is unusable."""
+    """The workers of a Dask scheduler. Raises ArgumentsError unless every worker has this kit."""
     try:
         import distributed  # an extra, and slow to import
     except ImportError:
         raise ArgumentsError(f"--cluster {address}: needs Dask: pip install -e '.[cluster]'") from None
-    logging.disable()  # Dask logs tracebacks of errors that we report on one line
-    try:
-        client: Any = distributed.Client(address, timeout=CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
-    except Exception as error:  # a wrong address may be a ValueError, an OSError, a TimeoutError, a TypeError
-        advice = "give its address, for example tcp://host:8786"
-        raise ArgumentsError(f"--cluster {address}: no Dask scheduler found ({error}); {advice}") from error
-    try:
-        _check(client, address)
-    except BaseException:
-        _end(client)
-        raise
-    return Pool(client.get_executor, len(client.nthreads()), partial(_end, client))
-
-
-def _end(client: Any) -> None:
-    try:
-        client.close()
-    finally:
-        logging.disable(logging.NOTSET)
-
-
-def _check(client: Any, address: str) -> None:
-    """The workers of a Dask scheduler. Raises ArgumentsError unless every worker has this kit."""
-    if not client.nthreads():
-        raise ArgumentsError(
-            f"--cluster {address}: the scheduler has no workers; start some with `dask worker {address}`"
-        )
-    # A standard library function: ours could not be unpickled if the kit is missing.
-    there = client.run(importlib.import_module, "autograder", on_error="return")
-    without = [worker for worker, answer in there.items() if isinstance(answer, BaseException)]
-    if without:
-        raise ArgumentsError(
-            f"--cluster {address}: {_named(without)} cannot import the kit; install the same version there"
-        )
-    kits: Mapping[str, Any] = client.run(kit_digest, on_error="return")
-    others = [worker for worker, answer in kits.items() if answer != kit_digest()]
-    if others:
-        what = "a different kit (rubric, solutions, package, NumPy or Python) from this command"
-        advice = "install the same version everywhere and restart the workers"
-        raise ArgumentsError(f"--cluster {address}: {_named(others)} has {what}; {advice}")
+    with contextlib.ExitStack() as stack:
+        logging.disable()  # Dask logs tracebacks of errors that we report on one line
+        stack.callback(logging.disable, logging.NOTSET)
+        try:
+            client: Any = distributed.Client(address, timeout=CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
+        except Exception as error:  # a wrong address may be a ValueError, an OSError, a TimeoutError, a TypeError
+            advice = "give its address, for example tcp://host:8786"
+            raise ArgumentsError(f"--cluster {address}: no Dask scheduler found ({error}); {advice}") from error
+        stack.callback(client.close)
+        if not client.nthreads():
+            advice = f"start some with `dask worker {address}`"
+            raise ArgumentsError(f"--cluster {address}: the scheduler has no workers; {advice}")
+        # First a standard library function: ours could not be unpickled if the kit is missing.
+        imported = client.run(importlib.import_module, "autograder", on_error="return")
+        without = [worker for worker, found in imported.items() if isinstance(found, BaseException)]
+        if without:
+            raise ArgumentsError(
+                f"--cluster {address}: {_named(without)} cannot import the kit; install the same version there"
+            )
+        digests = client.run(kit_digest, on_error="return")
+        others = [worker for worker, digest in digests.items() if digest != kit_digest()]
+        if others:
+            what = "a different kit (rubric, solutions, package, NumPy or Python) from this command"
+            advice = "install the same version everywhere and restart the workers"
+            raise ArgumentsError(f"--cluster {address}: {_named(others)} has {what}; {advice}")
+        # Two submissions for each worker: one to grade, one on its way.
+        return Pool(lambda _: client.get_executor(), 2 * len(client.nthreads()), stack.pop_all().close)
 
 
 def _named(workers: list[str]) -> str:
-    more = f" and {len(workers) - NAMED} more" if len(workers) > NAMED else ""
-    return f"worker {', '.join(workers[:NAMED])}{more}"
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Delay Ctrl-C and SIGTERM while the context is open."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows has no masks
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return f"worker {', '.join(workers[:3])}" + (f" and {len(workers) - 3} more" if len(workers) > 3 else "")

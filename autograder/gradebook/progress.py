@@ -1,7 +1,6 @@
 """Progress of a run: a bar on a terminal, a line every ten seconds in a log, or nothing."""
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TextIO
@@ -11,12 +10,14 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
 INTERVAL = 10.0  # seconds between two lines in a log
+TEXT = TextColumn("{task.description}")
 
 
 @contextlib.contextmanager
@@ -25,32 +26,18 @@ def stages(weights: Mapping[str, float], stream: TextIO) -> Iterator[Callable[[s
 
     The returned function is called with the name of each stage when it begins; `weights` are their shares of the time.
     """
-    bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=Console(file=stream))
-    task, end, stopped = bar.add_task("", total=sum(weights.values())), 0.0, threading.Event()
+    names = list(weights)
+    bar = Progress(SpinnerColumn(), TEXT, BarColumn(), TimeElapsedColumn(), console=Console(file=stream))
+    task = bar.add_task("", total=sum(weights.values()))
 
     def begin(name: str) -> None:
-        nonlocal end
-        if stream.isatty():
-            bar.update(task, description=name, completed=end)
-        else:
+        if not stream.isatty():
             print(f"{name} ...", file=stream, flush=True)
-        end += weights[name]
+        done = sum(weights[earlier] for earlier in names[: names.index(name)])
+        bar.update(task, description=name, completed=done)
 
-    def move() -> None:
-        while not stopped.wait(0.25):  # approaches the end of the stage, whose length is unknown
-            bar.advance(task, 0.03 * (end - bar.tasks[task].completed))
-
-    mover = threading.Thread(target=move, daemon=True)
-    if stream.isatty():
-        bar.start()
-        mover.start()
-    try:
+    with bar if stream.isatty() else contextlib.nullcontext():
         yield begin
-    finally:
-        stopped.set()
-        if stream.isatty():
-            mover.join()
-            bar.stop()
 
 
 class Display:
@@ -60,37 +47,44 @@ class Display:
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self.total = self.done = self.kept = self.errors = 0
-        self.stream, self.said, self.last = stream, time.monotonic(), 0
-        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[status]}"))
-        bar = Progress(TextColumn("Grading"), *columns, console=Console(file=stream), refresh_per_second=4)
-        self.bar = bar if stream is not None and stream.isatty() else None
+        self.stream, self.total = stream, 0
+        self.done = self.kept = self.errors = 0
+        self.shown_at, self.shown = time.monotonic(), 0
+        columns = (TEXT, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[status]}"))
+        is_terminal = stream is not None and stream.isatty()
+        self.bar = Progress(*columns, console=Console(file=stream)) if is_terminal else None
 
     def start(self, total: int) -> None:
         self.total = total
         if self.bar:
-            self.bar.add_task("", total=total, status="")
+            self.bar.add_task("Grading", total=total, status="")
             self.bar.start()
+
+    def say(self, text: str) -> None:
+        if self.bar:
+            self.bar.console.print(text, highlight=False)  # above the bar
+        elif self.stream:
+            print(text, file=self.stream, flush=True)
 
     def advance(self, score: float | None, kept: bool = False) -> None:
         self.done += 1
         self.kept += kept
         self.errors += score is None
         if self.bar:
-            self.bar.update(self.bar.task_ids[0], completed=self.done, status=", ".join(self._parts()))
-        elif self.stream and time.monotonic() - self.said >= INTERVAL:
-            self._say()
+            self.bar.update(self.bar.task_ids[0], completed=self.done, status=self._status())
+        elif time.monotonic() - self.shown_at >= INTERVAL:
+            self._show()
 
     def close(self) -> None:
         if self.bar:
             self.bar.stop()
-        elif self.stream and self.done != self.last:
-            self._say()
+        elif self.done != self.shown:
+            self._show()
 
-    def _say(self) -> None:
-        self.said, self.last = time.monotonic(), self.done
-        print(", ".join([f"{self.done} of {self.total}", *self._parts()]), file=self.stream, flush=True)
+    def _show(self) -> None:
+        self.shown_at, self.shown = time.monotonic(), self.done
+        self.say(", ".join(filter(None, (f"{self.done} of {self.total}", self._status()))))
 
-    def _parts(self) -> list[str]:
-        errors = "1 grader error" if self.errors == 1 else f"{self.errors} grader errors"
-        return [f"{self.kept} unchanged"] * bool(self.kept) + [errors] * bool(self.errors)
+    def _status(self) -> str:
+        errors = f"{self.errors} grader error{'' if self.errors == 1 else 's'}"
+        return ", ".join([f"{self.kept} unchanged"] * bool(self.kept) + [errors] * bool(self.errors))

@@ -6,8 +6,7 @@ The misconceptions are chosen by their order, so the sample follows changes of t
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.homework import kit, rubric
-from autograder.homework import library as known
+from autograder.homework import kit, library, rubric
 from autograder.homework.library import Misconception
 from autograder.release import handout
 
@@ -16,30 +15,26 @@ Files = dict[str, str]
 
 def references() -> Files:
     """A perfect submission."""
-    return {f"{name}.py": _solution(name) for name in rubric.current().modules}
+    return {name: (kit.solutions() / name).read_text(encoding="utf-8") for name in rubric.current().files}
 
 
 def stubs() -> Files:
     """The files that a student starts with."""
-    modules = rubric.current().modules
-    return {f"{name}.py": handout.stub(_solution(name), tuple(modules[name].functions)) for name in modules}
-
-
-def _solution(name: str) -> str:
-    return (kit.solutions() / f"{name}.py").read_text(encoding="utf-8")
+    modules = zip(references().items(), rubric.current().modules.values(), strict=True)
+    return {name: handout.stub(text, tuple(module.functions)) for (name, text), module in modules}
 
 
 def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
     """The files with misconceptions, as if the student had written the wrong version last."""
     changed = dict(files)
     for mistake in mistakes:
-        changed[f"{rubric.current().module_of(mistake.function)}.py"] += f"\n\n{mistake.source}"
+        changed[f"{mistake.module}.py"] += f"\n\n{mistake.source}"
     return changed
 
 
 def mistakes(number: int) -> list[Misconception]:
     """The `number`-th misconception of each module, cyclically."""
-    pools = [known.of_module(name) for name in rubric.current().modules]
+    pools = [library.of_module(name) for name in rubric.current().modules]
     return [pool[number % len(pool)] for pool in pools if pool]
 
 
@@ -61,14 +56,14 @@ def students() -> dict[str, Files]:
     }
 
 
-def write(folder: Path, files: Mapping[str, str]) -> Path:
+def write(folder: Path, files: Mapping[str, str]) -> None:
     """Write a submission to its own folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    return folder
 
 
-def make(folder: Path) -> list[Path]:
+def make(folder: Path) -> None:
     """Write the class as folders of `folder`."""
-    return [write(folder / name, files) for name, files in students().items()]
+    for name, files in students().items():
+        write(folder / name, files)

@@ -8,18 +8,20 @@ shared; only people can decide whether it was copied.
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.feedback.results import write_atomically
-from autograder.gradebook import outputs, report, sample, store
+from autograder.gradebook import outputs, report, sample
+from autograder.gradebook.store import read_run
 from autograder.homework import rubric
 from autograder.submissions.exports import listing
-from autograder.submissions.text import printable
 from autograder.submissions.uploads import Student, Upload, load
 
 NAME = "similar.json"
@@ -62,7 +64,7 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
     """
     limits, modules = rubric.current().limits, rubric.current().modules
     texts = []
-    for entry in listing(store.run_paths(out), out).entries:
+    for entry in listing(read_run(out).paths, out).entries:
         try:
             submission = load(entry, limits, accept_names=True)
         except CommandError:  # already reported by grading
@@ -79,51 +81,43 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
 
 def _fingerprinted(submissions: Sequence[tuple[Upload, dict[str, str]]]) -> list[_Work]:
     """The submissions, without the code of the handout and code that many have written."""
-    given = {name.removesuffix(".py"): text for name, text in sample.stubs().items()}
-    handout = {name: set(_print(name, text).hashes) for name, text in given.items()}
+    handout = {file.removesuffix(".py"): text for file, text in sample.stubs().items()}
+    given = {name: set(_print(name, text).hashes) for name, text in handout.items()}
     counts = {name: Counter[int]() for name in given}
-    copies = Counter((name, text) for _, texts in submissions for name, text in texts.items())
-    for _, texts in submissions:
-        for name, text in texts.items():
-            counts[name].update(set(_print(name, text).hashes))
-    copied = {(name, text): _print(name, text, handout[name]) for (name, text), n in copies.items() if n > 1}
+    for name, text in (item for _, texts in submissions for item in texts.items()):
+        counts[name].update(set(_print(name, text).hashes))
     most = max(FEW, COMMON * len(submissions))
-    ignored = {name: handout[name] | {mark for mark, n in counts[name].items() if n > most} for name in given}
+    ignored = {name: given[name] | {mark for mark, n in counts[name].items() if n > most} for name in given}
+    copies = Counter(item for _, texts in submissions for item in texts.items())
+    copied = {item: _print(*item, given[item[0]]) for item, n in copies.items() if n > 1}
     works = []
     for entry, texts in submissions:
         prints = {name: _print(name, text, ignored[name]) for name, text in texts.items()}
         whole = {name: copied[name, text] for name, text in texts.items() if (name, text) in copied}
-        long = {name: code for name, code in whole.items() if code.token_coverage >= OWN}
-        works.append(_Work(entry.key, entry.students, texts, prints, long))
+        whole = {name: code for name, code in whole.items() if code.token_coverage >= OWN}
+        works.append(_Work(entry.key, entry.students, texts, prints, whole))
     return works
 
 
-def _print(name: str, text: str, ignored: set[int] | frozenset[int] = frozenset()) -> Any:
+def _print(name: str, text: str, ignored: Collection[int] = ()) -> Any:
     try:
         from copydetect import CodeFingerprint  # an extra, and slow to import
     except ImportError:
         raise ArgumentsError("`autograder similar` needs copydetect: pip install -e '.[similar]'") from None
-    return CodeFingerprint(
-        f"{name}.py", NOISE, GUARANTEE - NOISE + 1, list(ignored), language="python", fp=io.StringIO(text)
-    )
+    window = GUARANTEE - NOISE + 1
+    return CodeFingerprint(f"{name}.py", NOISE, window, list(ignored), language="python", fp=io.StringIO(text))
 
 
 def _pair(left: _Work, right: _Work) -> Pair:
     shared, mine, theirs, modules = 0, 0, 0, []
-    for name in left.prints.keys() & right.prints.keys():
+    for name in (name for name in rubric.current().modules if name in left.prints and name in right.prints):
         first, second = _both(left, right, name)
         mine, theirs = mine + first.token_coverage, theirs + second.token_coverage
-        if first is second:
-            shared += first.token_coverage
+        if first.hashes & second.hashes:  # most pairs share nothing
+            shared += first.token_coverage if first is second else _overlap(first, second)[0]
             modules.append(name)
-        elif first.hashes & second.hashes:  # most pairs share nothing
-            shared += _overlap(first, second)[0]
-            modules.append(name)
-    smaller = min(mine, theirs) if min(mine, theirs) >= OWN else 0
-    order = list(rubric.current().modules)
-    # The smaller of two submissions decides: it may be all that was written.
-    share = min(1.0, shared / smaller) if smaller else 0.0
-    return Pair(left.key, right.key, share, tuple(sorted(modules, key=order.index)))
+    smaller = min(mine, theirs)  # it decides: it may be all that was written
+    return Pair(left.key, right.key, min(1.0, shared / smaller) if smaller >= OWN else 0.0, tuple(modules))
 
 
 def _both(left: _Work, right: _Work, name: str) -> tuple[Any, Any]:
@@ -141,40 +135,28 @@ def _overlap(first: Any, second: Any) -> tuple[int, Any]:
     return int(tokens), places
 
 
-# Output
-
-
 def write(out: Path, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> None:
     """similar.html, similar.csv, and similar.json, which a later report reads. Raises OSError."""
     write_atomically(out / NAME, json.dumps([asdict(pair) for pair in pairs], indent=1) + "\n")
     write_atomically(out / "similar.html", page(pairs, works, names))
-    head: list[object] = ["Shared", "One", "Other", "Submission of one", "Submission of other", "Modules"]
-    lines = [
-        [
-            round(pair.share, 2),
-            names.get(pair.one, ""),
-            names.get(pair.other, ""),
-            pair.one,
-            pair.other,
-            " ".join(pair.modules),
-        ]
-        for pair in pairs
-    ]
+    head = ("Shared", "One", "Other", "Submission of one", "Submission of other", "Modules")
+    who = [(names.get(pair.one, ""), names.get(pair.other, ""), pair.one, pair.other) for pair in pairs]
+    lines = [(round(pair.share, 2), *own, " ".join(pair.modules)) for pair, own in zip(pairs, who, strict=True)]
     write_atomically(out / "similar.csv", outputs.csv_text([head, *lines]))
 
 
 def notices(out: Path) -> list[str]:
     """A sentence for each of the first pairs that an earlier `autograder similar` found."""
     try:
-        pairs = json.loads((out / NAME).read_bytes())
-        named = [
-            f"{pair['one']} and {pair['other']} likely share code ({pair['share']:.0%} of the shorter); see similar.html"
-            for pair in pairs[:SAID]
-        ]
-        more = len(pairs) - len(named)
-        return [*named, f"{more} more pairs likely share code; see similar.html"] if more else named
-    except (OSError, ValueError, KeyError, TypeError):
+        pairs = [Pair(**pair) for pair in json.loads((out / NAME).read_bytes())]
+    except (OSError, ValueError, TypeError):
         return []
+    named = [
+        f"{pair.one} and {pair.other} likely share code ({pair.share:.0%} of the shorter); see similar.html"
+        for pair in pairs[:SAID]
+    ]
+    more = len(pairs) - len(named)
+    return [*named, f"{more} more pairs likely share code; see similar.html"] if more else named
 
 
 def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> str:
@@ -193,23 +175,13 @@ def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]
     return report.rendered("similar.html", title=rubric.current().title, pairs=shown, more=more) + "\n"
 
 
-def _side_by_side(first: _Work, second: _Work, name: str) -> list[list[tuple[str, bool]]]:
-    """The two texts of a module in parts, each marked as shared or not."""
+def _side_by_side(first: _Work, second: _Work, name: str) -> list[str]:
+    """The two texts of a module, with the shared parts marked."""
+    from copydetect.utils import highlight_overlap
+
     _, places = _overlap(*_both(first, second, name))
-    texts = (first.texts[name], second.texts[name])
-    return [list(_parts(text, place)) for text, place in zip(texts, places, strict=True)]
-
-
-def _parts(text: str, places: Any) -> Iterator[tuple[str, bool]]:
-    end = 0
-    spans = sorted((int(start), int(stop)) for start, stop in zip(*places, strict=True)) if len(places) else []
-    for start, stop in spans:
-        if stop > end:
-            yield _lines(text[end : max(start, end)]), False
-            yield _lines(text[max(start, end) : stop]), True
-            end = stop
-    yield _lines(text[end:]), False
-
-
-def _lines(text: str) -> str:
-    return "\n".join(printable(line) for line in text.split("\n"))
+    texts = zip((first.texts[name], second.texts[name]), places, strict=True)
+    return [
+        Markup(highlight_overlap(text, place, "<mark>", "</mark>", escape_html=True)[0]) if len(place) else text
+        for text, place in texts
+    ]

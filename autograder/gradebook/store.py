@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from sys import intern
 from typing import Any
 
 from autograder.exceptions import ArgumentsError
@@ -24,10 +23,9 @@ from autograder.submissions.uploads import Student, Upload
 
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
-NO_MODULES = (f"{INTEGRATION}.", f"{TESTS}.")  # prefixes of criteria that grade no module
 OLD = 3600  # seconds after which a partial file is abandoned
 # Kinds of notes: on the whole upload; on its files; those that many files share, with one sentence for all.
-WHOLE = {"archive", "no_zip", "notebook", "zip_large", "zip_many", "zip_overlaps"}
+WHOLE = {"archive", "no_zip", "notebook", "zip_large", "zip_many"}
 USABLE = {"accepted", "answer", "import", "misnamed", "replaced", "second", "unwritten"}
 TOGETHER = {
     "absent": "no file {} in the upload",
@@ -75,62 +73,61 @@ class Grade:
         return {mark.criterion: mark.score for mark in self.marks}
 
     @property
+    def missed(self) -> list[Mark]:
+        """The criteria that were lost."""
+        return [mark for mark in self.marks if mark.score < mark.max_score]
+
+    @property
     def max_score(self) -> float:
         return sum(mark.max_score for mark in self.marks)
 
 
 def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     """Raises KeyError, TypeError or ValueError for an invalid document."""
-    marks = tuple(_mark(test) for test in document["tests"])
+    marks = tuple(
+        Mark(data["criterion"], test["name"], test["score"], test["max_score"], tuple(data["misconceptions"]))
+        for test in document["tests"]
+        for data in [test["extra_data"]]
+    )
     if not marks:
         raise ValueError("a result without criteria")
     extra = document["extra_data"]
-    layers = tuple(intern(str(layer)) for layer in extra["layers"])
-    notes = [(str(note["kind"]), str(note["path"]), str(note["text"])) for note in extra.get("notes", ())]
-    paths = {kind: [path for note_kind, path, _ in notes if note_kind == kind] for kind in TOGETHER}
-    texts = [text for kind, _, text in notes if kind not in TOGETHER]
-    texts += [TOGETHER[kind].format(", ".join(paths[kind])) for kind in TOGETHER if paths[kind]]
-    misnamed, accepted = (
-        tuple(path for kind, path, _ in notes if kind in kinds)
-        for kinds in (("misnamed", "unwritten"), ("accepted", "replaced"))
-    )
-    modules = dict.fromkeys(
-        mark.criterion.partition(".")[0] for mark in marks if not mark.criterion.startswith(NO_MODULES)
-    )
-    broken = {path.removesuffix(".py") for kind, path, _ in notes if kind == "import"}
-    broken |= modules.keys() - set(extra.get("submitted", modules))
+    notes = extra.get("notes", ())
+
+    def paths(*kinds: str) -> tuple[str, ...]:
+        return tuple(note["path"] for note in notes if note["kind"] in kinds)
+
+    texts = [note["text"] for note in notes if note["kind"] not in TOGETHER]
+    texts += [text.format(", ".join(paths(kind))) for kind, text in TOGETHER.items() if paths(kind)]
+    groups = dict.fromkeys(mark.criterion.partition(".")[0] for mark in marks)
+    modules = [group for group in groups if group not in (INTEGRATION, TESTS)]
+    submitted, misnamed = extra.get("submitted", modules), paths("misnamed", "unwritten")
     return Grade(
         key,
         float(document["score"]),
         marks,
-        layers,
+        tuple(extra["layers"]),
         graded_at,
         remark=textwrap.shorten(" ".join(texts), REMARK, placeholder=" ..."),
-        empty="" if extra.get("submitted", True) or misnamed else _nothing(notes),
-        unusable=tuple(module for module in modules if module in broken),
+        empty="" if submitted or misnamed else _nothing(notes),
+        unusable=tuple(name for name in modules if name not in submitted or f"{name}.py" in paths("import")),
         misnamed=misnamed,
-        accepted=accepted,
+        accepted=paths("accepted", "replaced"),
         unexplained=tuple(
-            Unexplained(**(lesson | {"criteria": tuple(lesson["criteria"])})) for lesson in extra.get("unexplained", ())
+            Unexplained(**(function | {"criteria": tuple(function["criteria"])}))
+            for function in extra.get("unexplained", ())
         ),
-        guesses=tuple(Guess(**lesson) for lesson in extra.get("guesses", ())),
+        guesses=tuple(Guess(**guess) for guess in extra.get("guesses", ())),
     )
 
 
-def _nothing(notes: Sequence[tuple[str, str, str]]) -> str:
-    """Why there is nothing to grade in an upload, from its notes: kind, path, text."""
-    for kind, _, text in sorted(notes, key=lambda note: note[0] not in WHOLE):
-        if kind not in USABLE and kind not in TOGETHER:
-            return text if kind in WHOLE else f"None of its files can be used. {text}"
-    blank = any(kind == "blank" for kind, _, _ in notes)
+def _nothing(notes: Sequence[Mapping[str, str]]) -> str:
+    """Why there is nothing to grade in an upload; notes on all of it first."""
+    for note in sorted(notes, key=lambda note: note["kind"] not in WHOLE):
+        if note["kind"] not in USABLE and note["kind"] not in TOGETHER:
+            return note["text"] if note["kind"] in WHOLE else f"None of its files can be used. {note['text']}"
+    blank = any(note["kind"] == "blank" for note in notes)
     return "Its homework files are blank." if blank else "It contains no homework files."
-
-
-def _mark(test: Mapping[str, Any]) -> Mark:
-    extra = test["extra_data"]
-    criterion, name = intern(str(extra["criterion"])), intern(str(test["name"]))
-    misconceptions = tuple(intern(str(misconception)) for misconception in extra["misconceptions"])
-    return Mark(criterion, name, float(test["score"]), float(test["max_score"]), misconceptions)
 
 
 class Store:
@@ -154,7 +151,7 @@ class Store:
 
     def keys(self) -> set[str]:
         """The submissions that have a result, of any run."""
-        return {path.stem for path in self.results.glob("*.json") if not path.name.startswith(".")}
+        return {path.stem for path in self.results.glob("[!.]*.json")}
 
     def kept(self, key: str, stamp: Mapping[str, Any]) -> Grade | None:
         """The grade of an earlier run, if it is still valid."""
@@ -178,34 +175,6 @@ class Store:
                 os.replace(self.path(key), self.out / EARLIER / f"{key}.json")
 
 
-def documents(out: Path, keys: Iterable[str]) -> dict[str, Document]:
-    """Whole results, by key. Raises OSError or ValueError for an unreadable one."""
-    return {key: json.loads((out / RESULTS / f"{key}.json").read_bytes()) for key in keys}
-
-
-def run_folder(folder: Path) -> Path:
-    """The folder of a run, given itself or its results folder. Raises ArgumentsError for anything else."""
-    run = folder.absolute().parent if folder.name == RESULTS and (folder.absolute().parent / RUN).is_file() else folder
-    if not (run / RUN).is_file():
-        raise ArgumentsError(f"{folder}: not a run: it has no {RUN}; give the OUT of `autograder grade ... -o OUT`")
-    return run
-
-
-def read_all(folder: Path) -> dict[str, Grade]:
-    """Every grade of a run. Raises ArgumentsError for a folder that is not a run, or an invalid result."""
-    folder = run_folder(folder)
-    paths = sorted(path for path in (folder / RESULTS).glob("*.json") if not path.name.startswith("."))
-    if not paths:
-        raise ArgumentsError(f"{folder}: there are no results in it")
-    grades = {}
-    for path in paths:
-        try:
-            grades[path.stem] = grade_of(path.stem, json.loads(path.read_bytes()), path.stat().st_mtime)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ArgumentsError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None
-    return grades
-
-
 # run.json
 
 
@@ -219,48 +188,63 @@ class Outcome:
     reasons: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of a run, the paths that it was given, the students of each submission, and at the end the outcomes."""
+
+    folder: Path
+    paths: tuple[Path, ...]
+    students: Mapping[str, tuple[Student, ...]]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The students of each submission, from the roster, else from the export."""
+        names = {key: [student.name for student in students] for key, students in self.students.items()}
+        for key in {outcome.submission for outcome in self.outcomes} & names.keys():
+            names[key] = [outcome.student.name for outcome in self.outcomes if outcome.submission == key]
+        return {key: ", ".join(filter(None, own)) for key, own in names.items()}
+
+    def grades(self) -> dict[str, Grade]:
+        """Every grade in the folder. Raises ArgumentsError for an invalid result, or if there is none."""
+        grades = {}
+        for path in sorted((self.folder / RESULTS).glob("[!.]*.json")):
+            try:
+                grades[path.stem] = grade_of(path.stem, json.loads(path.read_bytes()), path.stat().st_mtime)
+            except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ArgumentsError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None
+        if not grades:
+            raise ArgumentsError(f"{self.folder}: there are no results in it")
+        return grades
+
+
 def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Upload], outcomes: Iterable[Outcome] = ()) -> None:
     """Called before grading, and again with the outcomes. Raises OSError if it cannot be written."""
-    students = {entry.key: [asdict(student) for student in entry.students] for entry in entries}
-    document: Document = {"paths": [str(path.absolute()) for path in paths], "students": students}
-    document["outcomes"] = [asdict(outcome) for outcome in outcomes]
+    document = {
+        "paths": [str(path.absolute()) for path in paths],
+        "students": {entry.key: [asdict(student) for student in entry.students] for entry in entries},
+        "outcomes": [asdict(outcome) for outcome in outcomes],
+    }
     text = json.dumps(document, indent=1) + "\n"  # ASCII: a path may have bytes that are not UTF-8
     results.write_atomically(out / RUN, text)
 
 
-def students(out: Path) -> dict[str, tuple[Student, ...]]:
-    """The students of each submission by key; empty without a readable file."""
+def read_run(folder: Path) -> RunFolder:
+    """The run in a folder, or in the parent of its results folder. Raises ArgumentsError for anything else."""
+    if folder.name == RESULTS and not (folder / RUN).is_file():
+        folder = folder.absolute().parent
+    if not (folder / RUN).is_file():
+        raise ArgumentsError(f"{folder}: not a run: it has no {RUN}; give the OUT of `autograder grade ... -o OUT`")
     try:
-        document = json.loads((out / RUN).read_bytes())["students"]
-        return {str(key): tuple(Student(**student) for student in who) for key, who in document.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
-
-
-def names(out: Path) -> dict[str, str]:
-    """The student of each submission, from the roster, else from the export."""
-    owners = {key: [student.name for student in who] for key, who in students(out).items()}
-    counting: dict[str, list[str]] = {}
-    for outcome in outcomes(out):
-        counting.setdefault(outcome.submission, []).append(outcome.student.name)
-    return {key: ", ".join(filter(None, counting.get(key, own))) for key, own in owners.items()}
-
-
-def outcomes(out: Path) -> list[Outcome]:
-    """The outcome of each student; empty for an unfinished run, and without a readable file."""
-    try:
-        return [
-            Outcome(entry["submission"], Student(**entry["student"]), entry["total"], tuple(entry["reasons"]))
-            for entry in json.loads((out / RUN).read_bytes())["outcomes"]
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-
-
-def run_paths(out: Path) -> list[Path]:
-    """The paths that the run was given. Raises ArgumentsError for a folder that is not a run."""
-    out = run_folder(out)
-    try:
-        return [Path(path) for path in json.loads((out / RUN).read_bytes())["paths"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArgumentsError(f"{out / RUN}: not written by this kit ({error})") from None
+        document = json.loads((folder / RUN).read_bytes())
+        return RunFolder(
+            folder,
+            tuple(map(Path, document["paths"])),
+            {key: tuple(Student(**student) for student in own) for key, own in document["students"].items()},
+            tuple(
+                Outcome(entry["submission"], Student(**entry["student"]), entry["total"], tuple(entry["reasons"]))
+                for entry in document["outcomes"]
+            ),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ArgumentsError(f"{folder / RUN}: not written by this kit ({error})") from None

@@ -65,7 +65,7 @@ def rubric_file() -> Path:
 
 
 def suites() -> Path:
-    """The hidden tests, the tables of input classes, and the accepted exceptions of the audit."""
+    """The hidden tests, and the accepted exceptions of the audit."""
     return _grading("suites", PACKAGE / "homework" / "suites")
 
 

@@ -16,14 +16,16 @@ Edits apply to the source: a wrong version reads like a student's, can be submit
 can be combined unless they edit the same characters. No student code runs here.
 """
 
+import ast
 import inspect
+import re
 import textwrap
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import pairwise
-from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -133,61 +135,58 @@ class Version:
 
     def whole_module(self, helpers: "Mapping[str, Version]") -> dict[str, Any]:
         """The names of the module without state; functions that use this one, or the helpers, use these versions."""
-        return self._defined((*rubric.current().modules[self.module].functions,), helpers)
+        return self._defined(tuple(rubric.current().modules[self.module].functions), helpers)
 
     def _defined(self, wanted: tuple[str, ...], others: "Mapping[str, Version]") -> dict[str, Any]:
         names = dict(vars(reference.modules()[self.module]))
         for name in filter(wanted.__contains__, rubric.current().modules[self.module].functions):
             version = self if name == self.function else others.get(name) or correct(self.module, name)
-            version.enter(names)
+            exec(compiled(version.source, name), names)
         return names
-
-    def enter(self, names: dict[str, Any]) -> None:
-        """Define the function in this namespace."""
-        exec(compiled(self.source, self.function), names)
 
 
 # The vocabulary of misconception files
 
 
 class Written:
-    """A correct function; `wrong` and `instead` add misconceptions to it."""
+    """A correct function, which its misconceptions edit; `wrong` and `instead` add these. Raises RubricError."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function.__name__
         if self.function not in reference.functions():
-            raise RubricError(f"{function.__code__.co_filename}: {self.function} is not a function in rubric.yaml")
+            raise RubricError(f"{self.function} is not a function in rubric.yaml")
         self.module = rubric.current().module_of(self.function)
         self.source = text_of(function)
         self.misconceptions: list[Misconception] = []
         self.examples: list[Call] = []  # as EXAMPLES of the file has them
 
-    def wrong(
-        self,
-        name: str,
-        criterion: str | tuple[str, ...],
-        *edits: Mapping[str, str],
-        does: str = "",
-        right: str = "",
-        read: str = "",
-        memory: bool = False,
-        inexact: bool = False,
-    ) -> None:
+    def wrong(self, name: str, criterion: str | tuple[str, ...], *edits: Mapping[str, str], **about: Any) -> None:
         """Add a misconception that edits the source: each key of `edits` occurs in it, and becomes its value everywhere.
 
-        The other arguments are those of Misconception. Several edits are variants, which give different results for some arguments.
-        `criterion` is the name of a criterion of this module that grades the function. `changes_<argument>` and
-        `float64_result` are side effects and dtypes, whose sentences are built in. Raises RubricError.
+        `about` is `does`, `right`, `read`, `memory` and `inexact` of Misconception. Several edits are variants, which give
+        different results for some arguments. `criterion` is the name of a criterion of this module that grades the function.
+        `changes_<argument>` and `float64_result` are side effects and dtypes, whose sentences are built in.
         """
-        if not does and not right:
-            does, right, read = of_form(name, self.function)
         if any(misconception.name == name for misconception in self.misconceptions):
             raise self._error(name, "there is already a misconception with this name")
-        for way, changed in enumerate(edits):
-            settings = {"edits": tuple(changed.items()), "memory": memory, "inexact": inexact, "way": way}
-            self._enter(self._mistake(name, criterion, does, right, read, **settings))
+        for changed in edits:
+            self._add(name, criterion, edits=tuple(changed.items()), **about)
 
     def instead(
+        self, name: str, criterion: str | tuple[str, ...], **about: Any
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Add a misconception that does not fit into edits: the decorated function `<function>__<name>` replaces this one."""
+
+        def add(body: Callable[..., Any]) -> Callable[..., Any]:
+            if body.__name__ != f"{self.function}__{name}":
+                raise self._error(name, f"call the function {self.function}__{name}, not {body.__name__}")
+            text = text_of(body).replace(f"def {body.__name__}(", f"def {self.function}(", 1)
+            self._add(name, criterion, whole=text, **about)
+            return body
+
+        return add
+
+    def _add(
         self,
         name: str,
         criterion: str | tuple[str, ...],
@@ -195,45 +194,29 @@ class Written:
         does: str = "",
         right: str = "",
         read: str = "",
-        memory: bool = False,
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Add a misconception that does not fit into edits: the decorated function `<function>__<name>` replaces this one."""
+        **settings: Any,
+    ) -> None:
         if not does and not right:
             does, right, read = of_form(name, self.function)
-
-        def enter(body: Callable[..., Any]) -> Callable[..., Any]:
-            if body.__name__ != f"{self.function}__{name}":
-                raise self._error(name, f"call the function {self.function}__{name}, not {body.__name__}")
-            text = text_of(body).replace(f"def {body.__name__}(", f"def {self.function}(", 1)
-            way = sum(misconception.name == name for misconception in self.misconceptions)
-            self._enter(self._mistake(name, criterion, does, right, read, whole=text, memory=memory, way=way))
-            return body
-
-        return enter
-
-    def _mistake(
-        self, name: str, criterion: str | tuple[str, ...], does: str, right: str, read: str, **settings: Any
-    ) -> Misconception:
         names = (criterion,) if isinstance(criterion, str) else criterion
         criteria = tuple(f"{self.module}.{name}" for name in names)
         read = read or f"the docstring of `{self.function}`"
-        return Misconception(self.module, self.function, name, criteria, does, right, read, **settings)
-
-    def _enter(self, misconception: Misconception) -> None:
-        for problem in self._problems(misconception):
-            raise self._error(misconception.name, problem)
-        self.misconceptions.append(misconception)
+        way = sum(misconception.name == name for misconception in self.misconceptions)
+        added = Misconception(self.module, self.function, name, criteria, does, right, read, way=way, **settings)
+        for problem in self._problems(added):
+            raise self._error(name, problem)
+        self.misconceptions.append(added)
 
     def _problems(self, misconception: Misconception) -> Iterator[str]:
         for half, text in (("does", misconception.does), ("right", misconception.right)):
             if not text.endswith(".") or len(text.split()) < 2:
                 yield f"`{half}` must be a sentence with a full stop, not {text!r}"
+        grading = [c.id for c in rubric.current().of(self.module) if self.function in c.grades]
         for criterion in misconception.criteria or ("",):
-            graded = rubric.current().criteria.get(criterion)
-            if graded is None or self.function not in graded.grades:
-                own = [c.id.partition(".")[2] for c in rubric.current().of(self.module) if self.function in c.grades]
+            if criterion not in grading:
+                others = ", ".join(name.partition(".")[2] for name in grading)
                 name = criterion.partition(".")[2]
-                yield f"the criterion {name!r} does not grade {self.function}; those that do: {', '.join(own)}"
+                yield f"the criterion {name!r} does not grade {self.function}; those that do: {others}"
         for old, _ in misconception.edits:
             if not old or old not in self.source:
                 yield f"the text to replace, {old!r}, does not occur in {self.function}"
@@ -244,22 +227,10 @@ class Written:
             yield f"the changed function is not Python:\n{changed}"
 
     def _error(self, name: str, text: str) -> RubricError:
-        return RubricError(f"{_line_being_run()}{self.function}.{name}: {text}")
+        return RubricError(f"{self.function}.{name}: {text}")
 
 
-def _line_being_run() -> str:
-    """The line of a misconception file that is running, followed by a colon; "" outside of these files."""
-    stack = (frame for frame in traceback.extract_stack() if Path(frame.filename).is_relative_to(kit.misconceptions()))
-    return next((f"{frame.filename}:{frame.lineno}: " for frame in stack), "")
-
-
-def _of_file(error: Exception, path: Path) -> RubricError:
-    """An error in a misconception file, on one line."""
-    if isinstance(error, SyntaxError):
-        return RubricError(f"{error.filename}:{error.lineno}: {error.msg}")
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    line = f":{frames[-1].lineno}" if frames else ""
-    return RubricError(f"{path}{line}: {type(error).__name__}: {error}")
+written = Written  # the decorator
 
 
 def of_form(name: str, function: str) -> tuple[str, str, str]:
@@ -275,11 +246,6 @@ def of_form(name: str, function: str) -> tuple[str, str, str]:
     return "", "", ""
 
 
-def written(function: Callable[..., Any]) -> Written:
-    """The correct source of a function, which its misconceptions edit. Raises ValueError for an unknown function."""
-    return Written(function)
-
-
 # The misconceptions of a module
 
 
@@ -289,25 +255,27 @@ def known(module: str) -> dict[str, Written]:
 
     Raises RubricError with file and line.
     """
-    folder = kit.misconceptions() / module
+    functions, folder = rubric.current().modules[module].functions, kit.misconceptions() / module
     tables, examples = dict[str, Written](), dict[str, list[Call]]()
     for path in sorted(folder.glob("*.py")):
         try:
             loaded = vars(kit.module(path))
-        except CommandError:
-            raise
+        except SyntaxError as error:
+            raise RubricError(f"{error.filename}:{error.lineno}: {error.msg}") from error
         except Exception as error:
-            raise _of_file(error, path) from error
+            lines = [
+                f":{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+            ]
+            kind = "" if isinstance(error, CommandError) else f"{type(error).__name__}: "
+            raise RubricError(f"{path}{lines[-1] if lines else ''}: {kind}{error}") from error
         tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
         examples |= loaded.get("EXAMPLES", {})
-    functions = rubric.current().modules[module].functions
-    for name in functions:
-        if name in examples and name not in tables:  # it has no misconceptions
-            tables[name] = Written(reference.functions()[name])
-    for name, table in tables.items():
+    for name in tables:
         if name not in functions:
             raise RubricError(f"{folder / name}.py: {name} is not a function of {module}; see rubric.yaml")
-        table.examples = examples.get(name, [])
+    for name in functions:
+        if name in examples:  # perhaps without misconceptions
+            tables.setdefault(name, Written(reference.functions()[name])).examples = examples[name]
     return {name: tables[name] for name in functions if name in tables}
 
 
@@ -323,11 +291,8 @@ def of_function(module: str, function: str) -> tuple[Misconception, ...]:
 
 def find(id: str) -> Misconception | None:
     """The misconception with this id, if it exists."""
-    function, _, name = id.partition(".")
-    if function not in reference.functions():
-        return None
-    misconceptions = of_function(rubric.current().module_of(function), function)
-    return next((misconception for misconception in misconceptions if misconception.name == name), None)
+    every = (misconception for module in rubric.current().modules for misconception in of_module(module))
+    return next((misconception for misconception in every if misconception.id == id), None)
 
 
 def examples(module: str, function: str) -> list[Call]:
@@ -381,7 +346,8 @@ def compiled(text: str, name: str) -> CodeType:
 
 def is_python(text: str) -> bool:
     try:
-        compile(text, "<text>", "exec")
+        with warnings.catch_warnings(action="ignore"):
+            compile(text, "<text>", "exec")
     except SyntaxError:
         return False
     return True
@@ -389,35 +355,29 @@ def is_python(text: str) -> bool:
 
 def edited(text: str, edits: Sequence[tuple[str, str]]) -> str | None:
     """The source with all edits; None if two of them change the same characters."""
-    spans = sorted((start, start + len(old), new) for old, new in edits for start in places(text, old))
-    if any(first[1] > second[0] for first, second in pairwise(spans)):
+    spans = sorted((found.span(), new) for old, new in edits for found in re.finditer(re.escape(old), text))
+    if any(first[1] > second[0] for (first, _), (second, _) in pairwise(spans)):
         return None
-    for start, end, new in reversed(spans):
+    for (start, end), new in reversed(spans):
         text = text[:start] + new + text[end:]
     return text
-
-
-def places(text: str, old: str) -> Iterator[int]:
-    start = text.find(old)
-    while start >= 0:
-        yield start
-        start = text.find(old, start + len(old))
 
 
 # Code that computes nothing: zeros, a constant, an argument returned, an exception, None. It must earn nothing.
 
 TRIVIAL = {
-    "zeros": "_like(_shape_{function}(*args), 0)",
-    "constant": "_like(_shape_{function}(*args), 1)",
+    "zeros": "_like(_result(_right_{function}, {names}), 0)",
+    "constant": "_like(_result(_right_{function}, {names}), 1)",
     "always_value_error": "_refuse()",
     "nothing": "None",
 }
+RETURNED = "_repeated(_result(_right_{function}, {names}), {name})"
 _TRIVIAL_SOURCE = """
 {right}
 
-def _shape_{function}(*args):
+def _result(right, *args):
     try:
-        return _right_{function}(*args)
+        return right(*args)
     except ValueError:
         return 0
 
@@ -431,32 +391,29 @@ def _like(right, value):
 def _refuse():
     raise ValueError("no")
 
-def _given(right, args, number):
-    return tuple(args[number] for _ in right) if isinstance(right, tuple) else args[number]
+def _repeated(right, value):
+    return (value,) * len(right) if isinstance(right, tuple) else value
 
 def {function}({parameters}):
-    args = ({names})
     return {body}
 """
 
 
 def trivial(module: str, function: str) -> tuple[Misconception, ...]:
     """Code that computes nothing, even of the right shape: it must earn nothing."""
-    signature = inspect.signature(reference.functions()[function])
-    right = text_of(reference.functions()[function]).replace(f"def {function}(", f"def _right_{function}(", 1)
+    text = text_of(reference.functions()[function])
+    definition = ast.parse(text).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    names = [argument.arg for argument in definition.args.args]
+    parts = {
+        "right": text.replace(f"def {function}(", f"def _right_{function}(", 1),
+        "function": function,
+        "parameters": ast.unparse(definition.args),
+    }
     graded = tuple(c.id for c in rubric.current().of(module) if function in c.grades)
     said = ("It computes nothing yet.", "Write it.", "the docstring")
-    returned = {
-        f"returns_{name}": f"_given(_shape_{{function}}(*args), args, {number})"
-        for number, name in enumerate(signature.parameters)
-    }
-    plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
-    parts = {
-        "right": right,
-        "function": function,
-        "parameters": str(inspect.Signature(plain))[1:-1],
-        "names": "".join(f"{name}, " for name in signature.parameters),
-    }
-    bodies = {name: body.format(function=function) for name, body in (TRIVIAL | returned).items()}
-    sources = {name: _TRIVIAL_SOURCE.format(body=body, **parts) for name, body in bodies.items()}
-    return tuple(Misconception(module, function, name, graded, *said, whole=source) for name, source in sources.items())
+    found = []
+    for name, body in (TRIVIAL | {f"returns_{name}": RETURNED.replace("{name}", name) for name in names}).items():
+        source = _TRIVIAL_SOURCE.format(body=body.format(function=function, names=", ".join(names)), **parts)
+        found.append(Misconception(module, function, name, graded, *said, whole=source))
+    return tuple(found)

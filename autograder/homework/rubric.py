@@ -20,11 +20,6 @@ from autograder.sandbox.budget import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
-LooksAt = Literal["values", "form", "examples"]
-ChargeRule = Literal["mistakes", "criteria"]
-Counts = Literal["dropped", "full"]
-Uploads = Literal["last", "best", "last_on_time"]
-Missing = Literal["empty", "zero"]
 INTEGRATION = "integration"
 TESTS, TESTS_FILE = "tests", "test_decoder_parts.py"  # the optional tests that students write, and their file
 
@@ -61,14 +56,12 @@ class Criterion(BaseModel, extra="forbid", frozen=True):
     points: float = Field(gt=0)
     about: str = Field(min_length=3)
     grades: tuple[str, ...] = ()
-    looks_at: LooksAt = "values"
-    credit: Literal["all", "share"] = Field(
-        default="all", description="all or nothing, or the share of its tests that pass"
-    )
+    looks_at: Literal["values", "form", "examples"] = "values"
+    credit: Literal["all", "share"] = "all"  # or nothing; or the share of its tests that pass
     visibility: Visibility = Field(default=None)  # type: ignore[arg-type]
     feedback: Feedback = Field(default=None)  # type: ignore[arg-type]
-    counts: Counts | None = Field(default=None, description="dropped for everybody, or given to everybody")
-    why: str = Field(default="", description="the reason for counts, shown to students")
+    counts: Literal["dropped", "full"] | None = None  # dropped for everybody, or given to everybody
+    why: str = ""  # the reason for counts, shown to students
 
     @property
     def visible(self) -> bool:
@@ -86,28 +79,19 @@ class Criterion(BaseModel, extra="forbid", frozen=True):
         return f"{said[self.counts]}: {self.why}" if self.counts else ""
 
 
-class Module(BaseModel, extra="forbid", frozen=True):
-    """One file that a student writes."""
+class Group(BaseModel, extra="forbid", frozen=True):
+    """Criteria that belong together: of the whole submission (the integration), or of the students' tests, one per function."""
+
+    points: float = Field(gt=0)
+    criteria: dict[str, Criterion] = Field(min_length=1)
+
+
+class Module(Group, extra="forbid", frozen=True):
+    """One file that a student writes; `functions` maps each contract function to those of the same file that it calls."""
 
     title: str
-    points: float = Field(gt=0)
     uses: list[str] = []
     functions: dict[str, list[str]] = Field(min_length=1)
-    criteria: dict[str, Criterion] = Field(min_length=1)
-
-
-class Integration(BaseModel, extra="forbid", frozen=True):
-    """The criteria of the whole submission."""
-
-    points: float = Field(gt=0)
-    criteria: dict[str, Criterion] = Field(min_length=1)
-
-
-class StudentTests(BaseModel, extra="forbid", frozen=True):
-    """The students' tests: one criterion per tested function, in the order of their file."""
-
-    points: float = Field(gt=0)
-    criteria: dict[str, Criterion] = Field(min_length=1)
 
 
 class LatePolicy(BaseModel, extra="forbid", frozen=True):
@@ -116,53 +100,48 @@ class LatePolicy(BaseModel, extra="forbid", frozen=True):
     grace_minutes: float = Field(default=0, ge=0)
     points_a_day: float = Field(default=0, ge=0)
     percent_a_day: float = Field(default=0, ge=0, le=100)
-    floor_percent: float = Field(default=0, ge=0, le=100, description="percentage of the raw score that always remains")
+    floor_percent: float = Field(default=0, ge=0, le=100)  # of the raw score, which always remain
 
 
 class Rubric(BaseModel):
     """The contents of the file."""
 
-    # Not beside BaseModel, where a type checker would take it that nothing private can be set.
+    # As arguments of the class, these would make a type checker reject assignments to private attributes.
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     points: float = Field(gt=0)
     visibility: Visibility = "after_published"
     feedback: Feedback = "full"
-    charge: ChargeRule = "mistakes"
+    charge: Literal["mistakes", "criteria"] = "mistakes"
     due: Annotated[AwareDatetime | None, BeforeValidator(_no_number)] = None
     late: LatePolicy | None = None
-    uploads: Uploads = Field(default="last", description="which of several uploads of one student counts")
-    missing: Missing = Field(default="empty", description="the score of a student in the roster without a submission")
-    agents_file: bool = Field(
-        default=True,
-        strict=True,
-        description="whether students get AGENTS.md, which tells coding assistants how to help",
-    )
+    uploads: Literal["last", "best", "last_on_time"] = "last"  # which of several uploads of one student counts
+    missing: Literal["empty", "zero"] = "empty"  # the score of a student in the roster without a submission
+    agents_file: bool = Field(default=True, strict=True)  # whether students get AGENTS.md, for coding assistants
     limits: Limits = Limits()
     modules: dict[str, Module] = Field(min_length=1)
-    integration: Integration | None = None
-    tests: StudentTests | None = Field(default=None, description="optional: students also write tests")
+    integration: Group | None = None
+    tests: Group | None = None
     _path: Path = PrivateAttr(Path("rubric.yaml"))
     _tree: Any = PrivateAttr(None)
 
     @cached_property
+    def others(self) -> dict[str, Group]:
+        """The integration and the students' tests, if there are any."""
+        return {name: group for name, group in ((INTEGRATION, self.integration), (TESTS, self.tests)) if group}
+
+    @cached_property
     def criteria(self) -> dict[str, Criterion]:
         """Every criterion by id, in the order of the file; the integration and the students' tests come last."""
-        others = {INTEGRATION: self.integration, TESTS: self.tests}
-        groups = self.modules | {name: group for name, group in others.items() if group is not None}
-        return {
-            f"{module}.{name}": criterion.model_copy(
-                update={
-                    "id": f"{module}.{name}",
-                    "module": module,
-                    "visibility": criterion.visibility or self.visibility,
-                    "feedback": criterion.feedback or self.feedback,
-                }
-            )
-            for module, group in groups.items()
-            for name, criterion in group.criteria.items()
-        }
+        filled = {}
+        for module, group in (*self.modules.items(), *self.others.items()):
+            for name, criterion in group.criteria.items():
+                own: dict[str, str] = {"id": f"{module}.{name}", "module": module}
+                own["visibility"] = criterion.visibility or self.visibility
+                own["feedback"] = criterion.feedback or self.feedback
+                filled[own["id"]] = criterion.model_copy(update=own)
+        return filled
 
     @property
     def most(self) -> float:
@@ -177,13 +156,15 @@ class Rubric(BaseModel):
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """The groups of criteria: the modules, then the integration and the students' tests."""
-        return tuple(dict.fromkeys(c.module for c in self.criteria.values()))
+        return (*self.modules, *self.others)
 
     @cached_property
     def titles(self) -> dict[str, str]:
         """The title of each group."""
         others = {INTEGRATION: "The whole model", TESTS: "Tests"}
-        return {name: self.modules[name].title if name in self.modules else others[name] for name in self.groups}
+        return {name: module.title for name, module in self.modules.items()} | {
+            name: others[name] for name in self.others
+        }
 
     def file_of(self, group: str) -> str:
         """The file that a group of criteria grades; "" for the integration."""
@@ -217,8 +198,8 @@ class Rubric(BaseModel):
     def place(self, criterion: str) -> str:
         """Where the file defines a criterion: file, line and key, as in all messages about the rubric."""
         module, _, name = criterion.partition(".")
-        where = (*([module] if module in (INTEGRATION, TESTS) else ["modules", module]), "criteria", name)
-        return f"{self._path}:{line_of(self._tree, where)}: {'.'.join(where)}"
+        where = f"{'' if module in self.others else 'modules.'}{module}.criteria.{name}"
+        return f"{self._path}:{line_of(self._tree, where)}: {where}"
 
 
 @cache
@@ -248,93 +229,86 @@ def load(path: Path | None = None) -> Rubric:
     try:
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
-        problems = [(keys(problem), explained(problem, Rubric)) for problem in error.errors()]
+        problems = [(".".join(map(str, problem["loc"])), _explained(problem)) for problem in error.errors()]
     else:
         rubric._path, rubric._tree = path, tree
-        problems = [*_inconsistencies(rubric), *((where, "this key occurs twice") for where in twice(tree))]
+        problems = [*_inconsistencies(rubric), *((where, "this key occurs twice") for where in _twice(tree))]
     if problems:
-        lines = [f"{path}:{line_of(tree, where)}: {'.'.join(where)}: {text}" for where, text in problems]
-        raise RubricError("\n".join(lines))
+        raise RubricError("\n".join(f"{path}:{line_of(tree, where)}: {where}: {text}" for where, text in problems))
     return rubric
 
 
-def _inconsistencies(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
-    others = {INTEGRATION: rubric.integration, TESTS: rubric.tests}
-    total = sum(group.points for group in (*rubric.modules.values(), *others.values()) if group)
+Problems = Iterator[tuple[str, str]]  # the keys, joined by dots, and a sentence
+
+
+def _inconsistencies(rubric: Rubric) -> Problems:
+    total = sum(group.points for group in (*rubric.modules.values(), *rubric.others.values()))
     if abs(total - rubric.points) > 1e-9:
         tests = ", the integration and the tests" if rubric.tests else " and the integration"
-        yield ("points",), f"is {rubric.points:g}, but the modules{tests} add up to {total:g}"
+        yield "points", f"is {rubric.points:g}, but the modules{tests} add up to {total:g}"
+    needs_due = f"needs the key due, for example due: {DUE}"
     if rubric.late and not rubric.due:
-        yield ("late",), "the late policy needs the key due, for example due: 2026-11-20T23:59+01:00"
+        yield "late", f"the late policy {needs_due}"
     if rubric.uploads == "last_on_time" and not rubric.due:
-        yield ("uploads",), "last_on_time needs the key due, for example due: 2026-11-20T23:59+01:00"
+        yield "uploads", f"last_on_time {needs_due}"
     if rubric.late and rubric.late.points_a_day and rubric.late.percent_a_day:
-        yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
+        yield "late.points_a_day", "give either points_a_day or percent_a_day"
     owners: dict[str, str] = {}
     for name, module in rubric.modules.items():
-        here = ("modules", name)
-        if not name.isidentifier() or name in others:
-            yield here, "a module's name must be a Python name other than integration and tests"
-        yield from _of_module(here, name, module, rubric)
+        if not name.isidentifier() or name in (INTEGRATION, TESTS):
+            yield f"modules.{name}", "a module's name must be a Python name other than integration and tests"
+        yield from _points(f"modules.{name}", module)
+        yield from _of_module(name, module, list(rubric.modules))
         for function in module.functions:
             if owners.setdefault(function, name) != name:
-                yield (*here, "functions", function), f"the module {owners[function]} already has this function"
-    for name, group in others.items():
-        for key, entry in group.criteria.items() if group else ():
-            if entry.grades:
+                yield f"modules.{name}.functions.{function}", f"the module {owners[function]} already has this function"
+    for name, group in rubric.others.items():
+        for key, criterion in group.criteria.items():
+            if criterion.grades:
                 why = "the integration runs all functions" if name == INTEGRATION else "students choose what they test"
-                yield (name, "criteria", key, "grades"), f"{why}; remove this key"
-        yield from _points((name,), group) if group else ()
-    for key in rubric.tests.criteria if rubric.tests else ():
-        if rubric.criteria[f"{TESTS}.{key}"].visible:
-            why = "the tests run on correct code, so their results are shown later, for example after_published"
-            yield (TESTS, "criteria", key, "visibility"), why
+                yield f"{name}.criteria.{key}.grades", f"{why}; remove this key"
+            if name == TESTS and rubric.criteria[f"{TESTS}.{key}"].visible:
+                why = "the tests run on correct code, so their results are shown later, for example after_published"
+                yield f"{name}.criteria.{key}.visibility", why
+        yield from _points(name, group)
 
 
-def _points(here: tuple[str, ...], group: Module | Integration | StudentTests) -> Iterator[tuple[tuple[str, ...], str]]:
+def _points(here: str, group: Group) -> Problems:
     total = sum(entry.points for entry in group.criteria.values())
     if abs(total - group.points) > 1e-9:
-        yield (*here, "points"), f"is {group.points:g}, but the criteria add up to {total:g}"
+        yield f"{here}.points", f"is {group.points:g}, but the criteria add up to {total:g}"
     for key, entry in group.criteria.items():
         if entry.counts and not entry.why:
-            yield (*here, "criteria", key, "counts"), "add the key why: the reason is shown to students"
+            yield f"{here}.criteria.{key}.counts", "add the key why: the reason is shown to students"
 
 
-def _of_module(
-    here: tuple[str, ...], name: str, module: Module, rubric: Rubric
-) -> Iterator[tuple[tuple[str, ...], str]]:
-    yield from _points(here, module)
-    names = list(rubric.modules)
+def _of_module(name: str, module: Module, names: list[str]) -> Problems:
+    here, order = f"modules.{name}", list(module.functions)
     for used in module.uses:
-        if used not in rubric.modules:
-            yield (*here, "uses"), f"there is no module {used!r}; known: {', '.join(names)}"
+        if used not in names:
+            yield f"{here}.uses", f"there is no module {used!r}; known: {', '.join(names)}"
         elif names.index(used) >= names.index(name):
-            yield (*here, "uses"), f"{used!r} must come before {name!r}: a module may only use modules above it"
-    order = list(module.functions)
+            yield f"{here}.uses", f"{used!r} must come before {name!r}: a module may only use modules above it"
+    unknown = f"is not a function of this module: {', '.join(order)}"
     for function, helpers in module.functions.items():
         for helper in helpers:
-            if helper not in module.functions:
-                yield (*here, "functions", function), f"{helper!r} is not a function of this module: {', '.join(order)}"
+            if helper not in order:
+                yield f"{here}.functions.{function}", f"{helper!r} {unknown}"
             elif order.index(helper) >= order.index(function):
-                yield (
-                    (*here, "functions", function),
-                    f"{helper!r} must come first: a function may only use functions above it",
-                )
-    graded = set[str]()
-    for key, entry in module.criteria.items():
-        graded.update(entry.grades)
-        unknown = [g for g in entry.grades if g not in module.functions]
-        for g in unknown[:1]:
-            yield (*here, "criteria", key, "grades"), f"{g!r} is not a function of this module: {', '.join(order)}"
-        if not entry.grades:
-            yield (*here, "criteria", key), f"grades: list the functions it tests; known: {', '.join(order)}"
-    for function in order:
-        if function not in graded:
-            yield (*here, "functions", function), "no criterion grades this function"
+                why = "a function may only use functions above it"
+                yield f"{here}.functions.{function}", f"{helper!r} must come first: {why}"
+        if not any(function in criterion.grades for criterion in module.criteria.values()):
+            yield f"{here}.functions.{function}", "no criterion grades this function"
+    for key, criterion in module.criteria.items():
+        for graded in [graded for graded in criterion.grades if graded not in order][:1]:
+            yield f"{here}.criteria.{key}.grades", f"{graded!r} {unknown}"
+        if not criterion.grades:
+            yield f"{here}.criteria.{key}", f"grades: list the functions it tests; known: {', '.join(order)}"
 
 
 # Errors in a rubric.yaml: file, line and key, and what to write.
 
+DUE = "2026-11-20T23:59+01:00"
 EXAMPLES = {  # what to write, by key; for limits, their defaults
     **{name: f"{field.default:g}" for name, field in Limits.model_fields.items()},
     "title": "Layer norm",
@@ -346,7 +320,7 @@ EXAMPLES = {  # what to write, by key; for limits, their defaults
     "functions": "{layer_norm: [], layer_norm_backward: [layer_norm]}",
     "criteria": '{rms: {points: 3, grades: [rms_norm], about: "the root mean square of every row"}}',
     "agents_file": "false",
-    "due": "2026-11-20T23:59+01:00",
+    "due": DUE,
     "late": "{grace_minutes: 15, percent_a_day: 10}",
     "grace_minutes": "15",
     "points_a_day": "5",
@@ -375,74 +349,63 @@ KINDS = {
 }
 
 
-def explained(problem: Any, form: type[BaseModel]) -> str:
+def _explained(problem: Any) -> str:
     """The text of one of pydantic's errors."""
-    where = keys(problem)
-    if problem["type"] == "extra_forbidden":
-        above = iter(where[:-1])
-        for key in above:
-            annotation = form.model_fields[key].annotation
-            form = next(part for part in (annotation, *get_args(annotation)) if hasattr(part, "model_fields"))
-            if get_origin(annotation) is dict:
-                next(above)  # a name of a module or a criterion
-        allowed = [name for name, field in form.model_fields.items() if not field.exclude]
-        near = [name for name in allowed if str(where[-1]).startswith(name)]
-        near += difflib.get_close_matches(str(where[-1]), allowed, 1, 0.5)
+    where, kind, given = [str(part) for part in problem["loc"]], problem["type"], problem["input"]
+    if kind == "extra_forbidden":
+        allowed = [name for name, field in _form_of(where[:-1]).model_fields.items() if not field.exclude]
+        near = [name for name in allowed if where[-1].startswith(name)]
+        near += difflib.get_close_matches(where[-1], allowed, 1, 0.5)
         meant = f"did you mean {near[0]!r}? " if near else ""
         return f"unknown key; {meant}known here: {', '.join(allowed)}"
-    if problem["type"] == "missing":
-        return "this key is missing" + _example(where)
-    if problem["type"] == "literal_error":
-        return f"{problem['input']!r} is not one of {problem['ctx']['expected']}"
-    return _reason(problem) + _example(where)
-
-
-def keys(problem: Any) -> tuple[str, ...]:
-    """The keys that lead to one of pydantic's errors, outermost first."""
-    return tuple(str(part) for part in problem["loc"])
-
-
-def _reason(problem: Any) -> str:
-    kind, given = problem["type"], problem["input"]
+    if kind == "literal_error":
+        return f"{given!r} is not one of {problem['ctx']['expected']}"
+    key = next((part for part in reversed(where) if part in EXAMPLES), "")  # not a name that the rubric chooses
+    example = f"; for example {key}: {EXAMPLES[key]}" if key else "; rubric.yaml has title, points, modules and so on"
+    if kind == "missing":
+        return "this key is missing" + example
     shown = (
         f"{given!r} " if isinstance(given, str | int | float) else f"{given} " if isinstance(given, datetime) else ""
     )
     if kind in REASONS:
-        return shown + REASONS[kind].format(**problem.get("ctx", {}))
-    if kind.partition("_")[0] in KINDS:
-        return f"{shown}must be {KINDS[kind.partition('_')[0]]}"
-    return shown + str(problem["msg"])
+        return shown + REASONS[kind].format(**problem.get("ctx", {})) + example
+    expected = KINDS.get(kind.partition("_")[0])
+    return shown + (f"must be {expected}" if expected else problem["msg"]) + example
 
 
-def _example(where: tuple[str, ...]) -> str:
-    """An example of a correct value, for the innermost key that the format fixes."""
-    key = next((part for part in reversed(where) if part in EXAMPLES), "")
-    return f"; for example {key}: {EXAMPLES[key]}" if key else "; rubric.yaml has title, points, modules and so on"
+def _form_of(where: list[str]) -> type[BaseModel]:
+    """The model of the mapping at these keys."""
+    form: type[BaseModel] = Rubric
+    above = iter(where)
+    for key in above:
+        annotation = form.model_fields[key].annotation
+        form = next(part for part in (annotation, *get_args(annotation)) if hasattr(part, "model_fields"))
+        if get_origin(annotation) is dict:
+            next(above)  # a name of a module or a criterion
+    return form
 
 
-def line_of(node: Any, where: tuple[str, ...]) -> int:
-    """The line of the innermost part of `where` that the file has."""
+def line_of(node: Any, where: str) -> int:
+    """The line of the innermost key of `where` that the file has."""
     line = node.start_mark.line + 1 if node is not None else 1
-    for part in where:
+    for part in where.split("."):
+        entries = {}
         if isinstance(node, yaml.MappingNode):
-            entries = [(key, value) for key, value in node.value if key.value == part]
-            if not entries:
-                break
-            line, node = entries[0][0].start_mark.line + 1, entries[0][1]
-        elif isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
-            node = node.value[int(part)]
-            line = node.start_mark.line + 1
-        else:
+            entries = {key.value: (key, value) for key, value in node.value}
+        elif isinstance(node, yaml.SequenceNode):
+            entries = {str(number): (value, value) for number, value in enumerate(node.value)}
+        if part not in entries:
             break
+        place, node = entries[part]
+        line = place.start_mark.line + 1
     return line
 
 
-def twice(node: Any, where: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def _twice(node: Any, where: str = "") -> Iterator[str]:
     """Duplicate keys in one mapping (YAML would silently take the last)."""
-    if isinstance(node, yaml.MappingNode):
-        seen = set()
-        for key, value in node.value:
-            if key.value in seen:
-                yield (*where, key.value)
-            seen.add(key.value)
-            yield from twice(value, (*where, key.value))
+    seen = set()
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        if key.value in seen:
+            yield where + key.value
+        seen.add(key.value)
+        yield from _twice(value, f"{where}{key.value}.")

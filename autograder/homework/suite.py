@@ -18,23 +18,13 @@ criterion = pytest.mark.criterion
 # The four decimals of the docstrings do not show smaller errors: a passing doctest earns the worked examples.
 PRINTED = 1e-4
 
-__all__ = [
-    "by_columns", "copied", "criterion", "leaves_no_trace", "masked_tokens", "random_mask", "single", "turned", "varied",
-    "worked_examples",
-]  # fmt: skip
-
 
 def worked_examples(check: Any, module: str) -> None:
     """Make the calls of the examples in the docstrings of a module."""
     for name in rubric.current().modules[module].functions:
         examples = doctest.DocTestParser().get_examples(reference.functions()[name].__doc__ or "")
         source, file = "".join(example.source for example in examples), f"<examples of {name}>"
-        linecache.cache[file] = (
-            len(source),
-            None,
-            source.splitlines(True),
-            file,
-        )  # students see its functions
+        linecache.cache[file] = (len(source), None, source.splitlines(True), file)  # students see its functions
         names = {**vars(reference.modules()[module]), name: getattr(check.within(PRINTED), name)}
         exec(compile(source, file, "exec"), names)  # noqa: S102 - our own docstrings
 

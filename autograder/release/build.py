@@ -6,12 +6,11 @@ run_otter.py, checks that the solutions get full marks.
 """
 
 import contextlib
-import errno
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -19,12 +18,10 @@ from xml.etree import ElementTree
 from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.grading import plan
 from autograder.homework import kit, rubric
-from autograder.release import new_module, packing, rehearsal, selection
-from autograder.release.prerequisites import require_otter, temporary_folder, tree
+from autograder.release import modules, packing, rehearsal
 
 REASON_LENGTH = 600  # characters
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
-
 
 Stage = Callable[[str], None]
 # The stages of a build, with their shares of its processor time.
@@ -37,13 +34,7 @@ STAGES = {
 RECORD, ASSIGN, CHECK, WRITE = STAGES
 
 
-def build(
-    out: Path,
-    assignments: Path | None = None,
-    only: Sequence[str] = (),
-    stage: Stage = lambda name: None,
-    check: bool = True,
-) -> list[Path]:
+def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None, check: bool = True) -> list[Path]:
     """Write OUT/autograder.zip and OUT/student.zip and update assignments/; returns what was written.
 
     With `only`, the homework has just these modules, and its student folder is OUT/assignments. `stage` is called with the
@@ -53,31 +44,26 @@ def build(
     stage(RECORD)
     # First, so that an invalid rubric is reported in its own words, not in Otter's.
     plan.record(rubric.current())
-    new_module.refuse_placeholders(tree())
-    if not only:
-        with assigned(check, stage=stage) as result:
-            stage(WRITE)
-            return write(result, out, assignments or kit.home() / "assignments")
-    students = assignments or out / "assignments"
-    if students.resolve() == kit.home() / "assignments":
+    modules.refuse_placeholders(packing.tree())
+    students = (out if only else kit.home()) / "assignments"
+    if only and students.resolve() == kit.home() / "assignments":
         raise ArgumentsError(f"{students} is for the whole homework; give another folder with -o")
-    with selection.selected(only) as root, assigned(check, root, stage) as result:
+    with contextlib.ExitStack() as stack:
+        root = stack.enter_context(modules.selected(only)) if only else packing.tree()
+        result = stack.enter_context(assigned(check, root, stage))
         stage(WRITE)
         return write(result, out, students)
 
 
 def write(result: Path, out: Path, assignments: Path) -> list[Path]:
-    """Write the two zips and assignments/, from a RESULT of `otter assign`.
-
-    Raises CommandError.
-    """
-    zipped = next((result / "autograder").glob("*.zip"))
-    student = packing.contents(result / "student")
+    """Write the two zips and assignments/, from a RESULT of `otter assign`."""
+    student, folder = packing.contents(result / "student"), Path(kit.notebook()).stem
+    with zipfile.ZipFile(_zip_in(result)) as archive:
+        grader = {name: archive.read(name) for name in archive.namelist()}
     try:
         out.mkdir(parents=True, exist_ok=True)
-        folder = Path(kit.notebook()).stem
         zips = [
-            packing.pack(packing.unzipped(zipped), out / "autograder.zip"),
+            packing.pack(grader, out / "autograder.zip"),
             packing.pack({f"{folder}/{name}": data for name, data in student.items()}, out / "student.zip"),
         ]
         packing.refresh(student, assignments)
@@ -86,59 +72,53 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
     return [*zips, assignments]
 
 
-# otter assign
-
-
 @contextlib.contextmanager
 def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda name: None) -> Iterator[Path]:
     """The RESULT of `otter assign`, in a temporary folder; with `check`, the zip has graded the solutions.
 
     `root` is the tree to build, by default the kit's own. Raises CommandError.
     """
-    root = root or tree()
-    require_otter()
+    root = root or packing.tree()
     stage(ASSIGN)
-    with temporary_folder("autograder-build-") as result:
+    with packing.temporary_folder("autograder-build-") as result:
         # Use the homework in `root`, and in a clone its kit, whichever kit is installed.
         path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
         chosen = {kit.HOMEWORK: str(root)} if kit.outside() else {"PYTHONPATH": path}
         master = root / "solutions" / kit.notebook()
-        done = subprocess.run(
-            [sys.executable, "-m", "otter", "assign", str(master), str(result), "--no-run-tests"],
-            cwd=root,
-            env=os.environ | chosen,
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
+        command = [sys.executable, "-m", "otter", "assign", str(master), str(result), "--no-run-tests"]
+        environment = os.environ | chosen
+        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, errors="replace")
         if done.returncode:
-            raise CommandError(_failing_check(root / "solutions") or reason(done.stderr))
+            raise CommandError(_failing_check(root / "solutions") or why_assign_failed(done.stderr))
         if check:
             stage(CHECK)
-            _check(next((result / "autograder").glob("*.zip")), root / "solutions")
+            _check(_zip_in(result), root / "solutions")
         yield result
+
+
+def _zip_in(result: Path) -> Path:
+    return next((result / "autograder").glob("*.zip"))
 
 
 def _check(zipped: Path, solutions: Path) -> None:
     """Raises CommandError unless the solutions get full marks."""
-    with temporary_folder("autograder-solutions-") as upload:
+    with packing.temporary_folder("autograder-solutions-") as upload:
         for path in solutions.glob("*.py"):
             shutil.copy(path, upload)
         tests = rehearsal.rehearse(zipped, upload, here=True).document["tests"]
-    own = [test for test in tests if not test["extra_data"]["criterion"].startswith(f"{rubric.TESTS}.")]
-    lost = [test["extra_data"]["criterion"] for test in own if test["score"] < test["max_score"]]
+    lost = [test["extra_data"]["criterion"] for test in tests if test["score"] < test["max_score"]]
+    lost = [criterion for criterion in lost if not criterion.startswith(f"{rubric.TESTS}.")]
     if lost:
         raise CommandError(f"the solutions do not get full marks; they lose {', '.join(lost)}")
 
 
 def _failing_check(solutions: Path) -> str:
     """The first public check that fails on the solutions, with its line; "" if none does."""
-    with temporary_folder("autograder-checks-") as folder:
+    with packing.temporary_folder("autograder-checks-") as folder:
         report = folder / "report.xml"
         command = [sys.executable, "-m", "pytest", f"--junit-xml={report}", "-o", "junit_family=xunit1", "checks"]
         subprocess.run(command, cwd=solutions, capture_output=True)
-        cases = ElementTree.parse(report).iter("testcase") if report.is_file() else ()
-        for case in cases:
+        for case in ElementTree.parse(report).iter("testcase") if report.is_file() else ():
             failure = case.find("failure")
             if failure is not None:
                 said = " ".join(failure.get("message", "").split())[:REASON_LENGTH]
@@ -147,14 +127,7 @@ def _failing_check(solutions: Path) -> str:
     return ""
 
 
-def reason(stderr: str) -> str:
-    """Why Otter failed, on one line: our own text for a known cause, else the last exception of its traceback."""
-    if os.strerror(errno.ENOSPC) in stderr:
-        return f"no space left on the disk while Otter wrote to {tempfile.gettempdir()}; free some space, or set TMPDIR"
-    lines = stderr.rpartition("Traceback (most recent call last):")[2].strip("\n").splitlines()
-    ends = [number for number, line in enumerate(lines) if line and not line.startswith(" ")]
-    text = " ".join(" ".join(lines[ends[0] :]).split()) if ends else "no reason given"
+def why_assign_failed(stderr: str) -> str:
+    text = rehearsal.reason(stderr)
     name, _, said = text.partition(": ")
-    if name.rpartition(".")[2] in OURS:
-        return said[:REASON_LENGTH]  # a line of the kit's own, which says what to do
-    return f"otter assign failed: {text[:REASON_LENGTH]}"
+    return said if name.rpartition(".")[2] in OURS else f"otter assign failed: {text}"

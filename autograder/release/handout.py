@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from otter.assign.solutions import replace_solutions
 
 from autograder.exceptions import CommandError
 from autograder.feedback.observations import others
@@ -53,18 +52,14 @@ WHEN = {
 
 
 def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
-    """Complete the student folder: stubs, README, AGENTS.md, the order of the checks, and the export cell of the notebook.
-
-    Raises CommandError.
-    """
+    """Complete the student folder: stubs, README, AGENTS.md, the order of the checks, and the export cell of the notebook."""
     for module, entry in rubric.modules.items():
         path = solutions / f"{module}.py"
         if not path.is_file():
             raise CommandError(f"rubric.yaml has the module {module}, but there is no {path}")
-        text = stub(path.read_text(encoding="utf-8"), tuple(entry.functions), str(path))
-        (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
-    _rewrite(solutions / "README.md", lambda text: readme(text, rubric), folder / "README.md")
-    _rewrite(solutions / CHECKS, lambda text: ordered_checks(text, rubric), folder / CHECKS)
+        _rewrite(path, folder / path.name, stub, tuple(entry.functions), str(path))
+    _rewrite(solutions / "README.md", folder / "README.md", readme, rubric)
+    _rewrite(solutions / CHECKS, folder / CHECKS, ordered_checks, rubric)
     shutil.copy(solutions / "conftest.py", folder)
     if rubric.agents_file:
         shutil.copy(solutions / AGENTS, folder)
@@ -75,7 +70,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     shutil.copytree(kit.PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
     given = sorted({path.name for path in folder.glob("*.py")} - {*rubric.files, TESTS_FILE})
     export = EXPORT.replace("NAME", f"{Path(notebook).stem}.zip").replace("GIVEN", json.dumps(given)[1:-1])
-    _rewrite(folder / notebook, lambda text: without_otter(text, export), folder / notebook)
+    _rewrite(folder / notebook, folder / notebook, without_otter, export)
     # Files of an instructor's own runs in folders that Otter copied.
     for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
         if path.is_dir():
@@ -83,31 +78,29 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
         else:
             path.unlink(missing_ok=True)
     (folder / MISTAKES).write_text(mistakes_table(solutions, rubric), encoding="utf-8", newline="\n")
-    forgotten = list(missing(folder, solutions, rubric, notebook))
-    if forgotten:
+    if forgotten := list(_missing(folder, solutions, rubric, notebook)):
         raise CommandError("; ".join(forgotten))
 
 
-def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
+def _rewrite(source: Path, target: Path, change: Callable[..., str], *arguments: Any) -> None:
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(change(source.read_text(encoding="utf-8"), *arguments), encoding="utf-8", newline="\n")
+
+
+def _missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
     """A sentence for each thing that a module of the rubric lacks, apart from its solution and its suite."""
     text = (folder / notebook).read_text(encoding="utf-8")
     for module, entry in rubric.modules.items():
-        if not (solutions / "checks" / f"test_{module}.py").is_file():
-            yield f"there are no public checks of {module}: {solutions / 'checks' / f'test_{module}.py'}"
-        if f"-m pytest checks/test_{module}.py" not in text:
+        checks = solutions / "checks" / f"test_{module}.py"
+        if not checks.is_file():
+            yield f"there are no public checks of {module}: {checks}"
+        if f"-m pytest checks/{checks.name}" not in text:
             yield f"{solutions / notebook} has no question named {module}"
         bare = [function for function in entry.functions if not library.examples(module, function)]
         if bare and rubric.explains(module):
-            place, example = (
-                kit.misconceptions() / module,
-                f'EXAMPLES = {{"{bare[0]}": [((np.array([1.0, 2.0]),), {{}})]}}',
-            )
-            yield f"{place} has no EXAMPLES for {', '.join(bare)}; add {bare[0]}.py there, with public inputs: {example}"
-
-
-def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(change(source.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+            where, example = kit.misconceptions() / module, "[((np.array([1.0, 2.0]),), {})]"
+            advice = f'add {bare[0]}.py there, with public inputs: EXAMPLES = {{"{bare[0]}": {example}}}'
+            yield f"{where} has no EXAMPLES for {', '.join(bare)}; {advice}"
 
 
 def stub(source: str, functions: Collection[str], path: str = "the solution") -> str:
@@ -118,13 +111,12 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
     marks = re.findall(r"^\s*# (BEGIN|END) SOLUTION", source, re.MULTILINE)
     if marks != ["BEGIN", "END"] * (len(marks) // 2):
         raise CommandError(f"{path}: # BEGIN SOLUTION and # END SOLUTION must come in pairs")
-    lines = replace_solutions(source.split("\n"), "python")
-    module = ast.parse("\n".join(lines))
-    stubs = set()
-    for node in module.body:
+    text = re.sub(r"^( *)# BEGIN SOLUTION$.*?^ *# END SOLUTION$", r"\1...", source, flags=re.MULTILINE | re.DOTALL)
+    lines, stubs = text.split("\n"), set()
+    for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef) and (prompt := _prompt(node)) is not None:
-            indent, text = " " * prompt.col_offset, f'raise NotImplementedError("{node.name} is not written yet")'
-            lines[prompt.lineno - 1] = indent + text
+            raising = f'raise NotImplementedError("{node.name} is not written yet")'
+            lines[prompt.lineno - 1] = " " * prompt.col_offset + raising
             stubs.add(node.name)
         elif not isinstance(node, ast.Import | ast.ImportFrom) and not _is_docstring(node):
             what = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else lines[node.lineno - 1].strip()
@@ -132,14 +124,13 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
                 f"{path}: students would get all of {what!r}. Put # BEGIN SOLUTION and # END SOLUTION around code that is "
                 "not for students; move code for students to a separate file, listed under `files` in the notebook"
             )
-    missing = [function for function in functions if function not in stubs]
-    if missing:
+    if missing := [function for function in functions if function not in stubs]:
         raise CommandError(f"{path}: there is no function {missing[0]}, which rubric.yaml has")
     return "\n".join(lines)
 
 
 def _prompt(function: ast.FunctionDef) -> ast.stmt | None:
-    """Otter's `...` in place of a whole body, if only a docstring precedes it."""
+    """The `...` in place of a whole body, if only a docstring precedes it."""
     *before, last = function.body
     dots = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and last.value.value is ...
     return last if dots and len(before) <= 1 and all(map(_is_docstring, before)) else None
@@ -168,18 +159,14 @@ def readme(text: str, rubric: Rubric) -> str:
                 f"solutions/README.md: the line {marker} must occur exactly once: its table is inserted there"
             )
         text = text.replace(marker, table)
-    for name, value in _said_in_readme(rubric).items():
-        text = text.replace("{" + name + "}", value)
-    return text
-
-
-def _said_in_readme(rubric: Rubric) -> dict[str, str]:
     module, entry = next(iter(rubric.modules.items()))
-    visible = sum(criterion.most for criterion in rubric.criteria.values() if criterion.visible)
-    limits = {name: getattr(rubric.limits, name) for name in ("call_seconds", "submission_seconds", "memory_mb")}
-    numbers = {**limits, "visible": visible, "points": rubric.most}
+    numbers = {name: getattr(rubric.limits, name) for name in ("call_seconds", "submission_seconds", "memory_mb")}
+    numbers["points"] = rubric.most
+    numbers["visible"] = sum(criterion.most for criterion in rubric.criteria.values() if criterion.visible)
     words = {"module": module, "function": next(iter(entry.functions))}
-    return words | {name: str(number(value)) for name, value in numbers.items()}
+    for name, value in (words | {name: str(number(value)) for name, value in numbers.items()}).items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
 
 
 def modules_table(rubric: Rubric) -> str:
@@ -192,10 +179,7 @@ def modules_table(rubric: Rubric) -> str:
 
 
 def ordered_checks(text: str, rubric: Rubric) -> str:
-    """The public checks' conftest.py with the rubric's modules, in their order.
-
-    Raises CommandError.
-    """
+    """The public checks' conftest.py with the rubric's modules, in their order."""
     names = "".join(f'    "{module}",\n' for module in rubric.modules)
     changed, count = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
     if count != 1:
@@ -309,28 +293,22 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     rows: list[list[Any]] = []
     for misconception in library.of_function(module, function):
         default = _wrong_default(right, misconception.fresh())
-        found = [
-            (
-                [misconception.does, misconception.read, misconception.right],
-                _wrong_results(expected, misconception.fresh),
-                default,
-            )
-        ]
+        said = [misconception.does, misconception.read, misconception.right]
+        found = [(said, _wrong_results(expected, misconception.fresh), default)]
         if default:
             found.append((*_ignored(function, right, expected, misconception.fresh, default), {}))
         for said, wrong, needed in found:
             row = [*said, {str(place): _place(result, results[place]) for place, result in wrong.items()}, needed]
             if wrong and row not in rows:  # two variants of a mistake may give the same results
                 rows.append(row)
-    exact = [row for row in rows if row[0].startswith(IGNORES) and not row[0].endswith(ANY)]
-    rows = [row for row in rows if not row[0].endswith(ANY) or all(row[3] != other[3] for other in exact)]
+    exact = [row[3] for row in rows if row[0].startswith(IGNORES) and not row[0].endswith(ANY)]
     sentences: list[Any] = []
-    others = {str(place): result for place, (call, _) in enumerate(expected) if (result := _others(call, sentences))}
+    others = {str(place): prints for place, (call, _) in enumerate(expected) if (prints := _others(call, sentences))}
     return {
         "parameters": ", ".join(inspect.signature(right).parameters),
         "calls": [call.key for call, _ in expected],
         "results": results,
-        "mistakes": rows,
+        "mistakes": [row for row in rows if not row[0].endswith(ANY) or row[3] not in exact],
         "sentences": sentences,
         "others": others,
     }
@@ -342,7 +320,8 @@ def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable
     single, double = fresh(), fresh()  # two, since one may keep state between calls
     wrong = {}
     for place, (call, entry) in enumerate(expected):
-        result = _entry(call, single, double)
+        # The last digits of single precision depend on the machine (BLAS kernels), so they come from double precision.
+        result = _steady(call.entry_of(single), _in_double(call).entry_of(double))
         if not home.same(result, entry, tolerance):
             no_error = "raised" in entry and "raised" not in result
             wrong[place] = home.NO_ERROR if no_error else mapped(_short, result)
@@ -351,10 +330,8 @@ def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable
 
 def _wrong_default(right: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
     """The one parameter whose default value differs, as {"eps": 1e-6}; {} if this is not the difference."""
-    mine, other = inspect.signature(right).parameters, inspect.signature(wrong).parameters
-    changed = {
-        name: other[name].default for name in mine if name in other and other[name].default != mine[name].default
-    }
+    mine, other = ({p.name: p.default for p in inspect.signature(f).parameters.values()} for f in (right, wrong))
+    changed = {name: other[name] for name in mine if name in other and other[name] != mine[name]}
     simple = len(changed) == 1 and all(isinstance(value, bool | int | float | str) for value in changed.values())
     return changed if simple else {}
 
@@ -370,7 +347,7 @@ def _ignored(
 
     Without results if no public call that passes a value distinguishes it from the wrong default.
     """
-    signature, (name, value) = inspect.signature(right), *default.items()
+    signature, ((name, value),) = inspect.signature(right), default.items()
     forced, passed = [], set()
     for place, (call, entry) in enumerate(expected):
         bound = signature.bind(*call.args, **call.kwargs)
@@ -378,16 +355,16 @@ def _ignored(
         bound.arguments.update(default)
         forced.append((replace(call, args=bound.args, kwargs=bound.kwargs), entry))
     wrong = _wrong_results(forced, fresh)
+    used, due = (
+        re.sub(r"e-0", "e-", f"{one:g}") if isinstance(one, float) else repr(one)
+        for one in (value, signature.parameters[name].default)
+    )
     said = [
-        f"{IGNORES}{name} and uses {_as_python(value)}.",
+        f"{IGNORES}{name} and uses {used}.",
         f"the docstring of `{function}`",
-        f"Use the argument {name}, whose default is {_as_python(signature.parameters[name].default)}.",
+        f"Use the argument {name}, whose default is {due}.",
     ]
     return said, wrong if passed & wrong.keys() else {}
-
-
-def _as_python(value: Any) -> str:
-    return re.sub(r"e-0", "e-", f"{value:g}") if isinstance(value, float) else repr(value)
 
 
 def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
@@ -403,15 +380,6 @@ def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
     return mapped(_short, [[-1, home.fingerprints(right)], *given]) if given else []
 
 
-def _entry(call: Any, function: Callable[..., Any], double: Callable[..., Any]) -> Any:
-    """The entry of known_mistakes for a function in place of the student's; `double` is the same function again.
-
-    The last digits of single precision depend on the machine (BLAS kernels), so they come from the same call in double precision if
-    the numbers agree.
-    """
-    return _steady(call.entry_of(function), _in_double(call).entry_of(double))
-
-
 def _in_double(call: Any) -> Any:
     def widened(leaf: Any) -> Any:
         return leaf.astype(float) if isinstance(leaf, np.ndarray) and leaf.dtype == np.float32 else leaf
@@ -420,7 +388,7 @@ def _in_double(call: Any) -> Any:
 
 
 def _steady(single: Any, double: Any) -> Any:
-    """An entry with each number of another one that equals it up to single-precision rounding."""
+    """An entry with each number of the one in double precision that equals it up to single-precision rounding."""
     if isinstance(single, dict) and isinstance(double, dict):
         return {key: _steady(part, double.get(key)) for key, part in single.items()}
     if isinstance(single, list | tuple) and isinstance(double, list | tuple) and len(single) == len(double):

@@ -34,33 +34,27 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
     """The plugin named in the master notebook under `plugins`."""
 
     def during_assign(self, assignment: Any) -> None:
-        """Complete the output of `otter assign`: the student folder, and the contents of the zip.
+        """Complete the output of `otter assign`: the student folder, and the contents of the zip."""
+        from autograder.release import handout, packing  # only here: grading never needs otter.assign and hatchling
 
-        Raises CommandError or RubricError.
-        """
-        # Only here, to save start-up time: these import otter.assign and hatchling, which grading never needs.
-        from autograder.release import handout, packing, prerequisites
-
-        solutions = Path(assignment.master).parent.resolve()
+        master, solutions = assignment.master, Path(assignment.master).parent.resolve()
         kit.use(solutions.parent)
         # A notebook that does not match this kit is rejected: else the zip would grade something that was not checked.
         if solutions.parent != kit.home():
             raise CommandError(f"the installed kit is {kit.home()}; first run: pip install -e {solutions.parent}")
-        foreign = [name for name in assignment.student_files if name not in rubric.current().files]
-        if foreign:
+        rules = rubric.current()
+        if foreign := [name for name in assignment.student_files if name not in rules.files]:
             advice = "the files of students are listed in rubric.yaml; remove student_files"
-            raise CommandError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
-        for question in sorted(path.stem for path in _tests(assignment).glob("*.py")):
-            if question not in rubric.current().groups:
-                groups = ", ".join(rubric.current().groups)
-                raise CommandError(
-                    f"{assignment.master.name}: rubric.yaml has no entry for the question {question}, only for {groups}"
-                )
+            raise CommandError(f"{master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
+        tests = Path(assignment.get_ag_path("tests") if assignment.tests.files else assignment.generate_tests_dir)
+        if foreign := sorted({path.stem for path in tests.glob("*.py")} - {*rules.groups}):
+            known = f"only for {', '.join(rules.groups)}"
+            raise CommandError(f"{master.name}: rubric.yaml has no entry for the question {foreign[0]}, {known}")
         student, grader = Path(assignment.get_stu_path()), Path(assignment.get_ag_path())
-        assignment.student_files = list(rubric.current().files)
-        handout.write(student, solutions, rubric.current(), assignment.master.name)
-        packing.test_files(_tests(assignment), rubric.current())
-        packing.driver(grader / assignment.master.name, assignment.name)
+        assignment.student_files = list(rules.files)
+        handout.write(student, solutions, rules, master.name)
+        packing.test_files(tests, rules)
+        packing.driver(grader / master.name, assignment.name)
         packing.run_otter()
         wheel = packing.wheel(solutions.parent, grader / packing.WHEEL)
         lines = packing.requirements(wheel, f"{assignment.generate.autograder_dir}/source/files/{packing.WHEEL}")
@@ -68,14 +62,11 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         assignment.requirements = str(grader / "requirements.txt")
         # Otter would add its own line, with unpinned packages for features that the kit does not use.
         assignment.overwrite_requirements = True
-        assignment.python_version = prerequisites.python_version()
-        assignment.files = [assignment.master.name, f"{packing.WHEEL}/{wheel.name}"]
+        assignment.python_version = packing.python_version()
+        assignment.files = [master.name, f"{packing.WHEEL}/{wheel.name}"]
 
     def before_grading(self, config: Any) -> None:
-        """Grade the upload, from a folder where neither Otter nor its kernel can import or unpickle it.
-
-        Raises CommandError.
-        """
+        """Grade the upload, from a folder where neither Otter nor its kernel can import or unpickle it."""
         try:
             self._result = grade(Path(self.submission_path).parent.parent, config.otter_run)
             self._document = gradescope(self._result)
@@ -84,10 +75,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             raise CommandError(f"the grader failed, so there is no result: {why}") from error
 
     def after_grading(self, results: Any) -> None:
-        """Write the kit's entries, one per criterion, and give Otter's own questions the same scores.
-
-        Raises CommandError.
-        """
+        """Write the kit's entries, one per criterion, and give Otter's own questions the same scores."""
         if results.has_catastrophic_failure():
             raise CommandError(f"Otter's Jupyter kernel gave no results: {results.catastrophic_error!r}")
         results.to_gradescope_dict = functools.partial(_given, self._document)
@@ -104,11 +92,6 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
 def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:
     """Replaces Otter's to_gradescope_dict. It is at module level because Otter pickles it."""
     return document
-
-
-def _tests(assignment: Any) -> Path:
-    """Where Otter takes the zip's test files from."""
-    return Path(assignment.get_ag_path("tests") if assignment.tests.files else assignment.generate_tests_dir)
 
 
 # Keeps the upload out of Otter's reach while Otter runs.

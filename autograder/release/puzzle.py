@@ -5,10 +5,10 @@ like the others. The model of names (solutions/tour) runs on them: only misconce
 """
 
 import ast
-import contextlib
+import operator
 import random
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -20,7 +20,7 @@ import numpy as np
 from autograder.exceptions import ArgumentsError, of_system
 from autograder.homework import kit, library, reference, rubric
 from autograder.homework.library import Misconception
-from autograder.release.prerequisites import temporary_folder
+from autograder.release.packing import temporary_folder
 
 LEVELS = {1: 1, 2: 1, 3: 2}  # mistakes in a puzzle; level 1 also names the function
 WRITTEN, TEMPERATURE = 12, 0.8  # names that are sampled
@@ -33,10 +33,6 @@ class Symptom:
 
     names: tuple[str, ...]
     loss: float
-
-    @property
-    def letters(self) -> str:
-        return "".join(self.names)
 
 
 @dataclass(frozen=True)
@@ -51,13 +47,14 @@ class Edit:
 
 @dataclass(frozen=True)
 class Puzzle:
-    """The files of a decoder with mistakes, the lines that are wrong, and the symptom."""
+    """The files of a decoder with mistakes, the wrong lines, the symptom, and that of a correct one."""
 
     level: int
     misconceptions: tuple[Misconception, ...]
     files: Mapping[str, str]
     edits: tuple[Edit, ...]
     symptom: Symptom
+    right: Symptom
 
 
 @lru_cache(8)
@@ -71,17 +68,17 @@ def make(level: int, seed: int) -> Puzzle:
     missing = [name for name in modules_of_model() if name not in rubric.current().modules]
     if missing:
         raise ArgumentsError(f"a puzzle is a whole decoder, but rubric.yaml has no module {missing[0]}")
-    rng, right = random.Random(f"{level} {seed}"), _right()
+    rng, right = random.Random(f"{level} {seed}"), _symptom()
+    assert right is not None
     while True:
         chosen = tuple(rng.sample(_candidates(), LEVELS[level]))
         if len({misconception.function for misconception in chosen}) < len(chosen):
             continue
-        files = _files(*chosen)
-        written = [_written(own) for own in (files, *map(_files, chosen))]
-        shows = all(names and names != right.names for names in written)  # each mistake, also alone
-        loss = _loss(files) if shows else None
-        if loss is not None:
-            return Puzzle(level, chosen, files, tuple(map(_edit, chosen)), Symptom(written[0], loss))
+        symptom = _symptom(*chosen)
+        symptoms = (symptom, *(_symptom(misconception) for misconception in chosen))  # each mistake, also alone
+        if symptom and all(one and one.names != right.names for one in symptoms):
+            files = _files(*chosen)
+            return Puzzle(level, chosen, files, tuple(_edits(files)), symptom, right)
 
 
 def write(puzzle: Puzzle, folder: Path) -> None:
@@ -98,7 +95,7 @@ def write(puzzle: Puzzle, folder: Path) -> None:
 
 def task(puzzle: Puzzle) -> str:
     """The task for students, in Markdown."""
-    right, wrong = _right(), puzzle.symptom
+    right, wrong = puzzle.right, puzzle.symptom
     lines = "One line of it is wrong." if len(puzzle.edits) == 1 else "Two lines of it are wrong."
     first = puzzle.misconceptions[0]
     named = f"The wrong line is in `{first.function}`, in `{first.module}.py`.\n\n" if puzzle.level == 1 else ""
@@ -118,22 +115,25 @@ def task(puzzle: Puzzle) -> str:
 
 def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
     """Conspicuous properties of the names, each a sentence."""
-    vowels = [sum(letter in VOWELS for letter in one.letters) / max(1, len(one.letters)) for one in (right, wrong)]
-    lengths = [len(one.letters) / len(one.names) for one in (right, wrong)]
-    twice = [
-        sum(a == b for name in one.names for a, b in pairwise(name)) / max(1, len(one.letters))
-        for one in (right, wrong)
-    ]
-    if vowels[1] < 0.5 * vowels[0]:
+    (vowels, length, twice), (vowels_right, length_right, twice_right) = map(_statistics, (wrong, right))
+    if vowels < 0.5 * vowels_right:
         yield "Its names have hardly any vowels."
-    if vowels[1] > 1.5 * vowels[0]:
+    if vowels > 1.5 * vowels_right:
         yield "Its names consist mostly of vowels."
-    if lengths[1] > 1.5 * lengths[0]:
+    if length > 1.5 * length_right:
         yield "Its names do not end in time."
-    if lengths[1] < 0.6 * lengths[0]:
+    if length < 0.6 * length_right:
         yield "Its names end too early."
-    if twice[1] > 2 * twice[0] + 0.05:
+    if twice > 2 * twice_right + 0.05:
         yield "It often repeats a letter."
+
+
+def _statistics(symptom: Symptom) -> tuple[float, float, float]:
+    """The share of vowels, the mean length of a name, and the share of letters that repeat the one before."""
+    letters = "".join(symptom.names)
+    twice = sum(a == b for name in symptom.names for a, b in pairwise(name))
+    total = max(1, len(letters))
+    return sum(letter in VOWELS for letter in letters) / total, len(letters) / len(symptom.names), twice / total
 
 
 # The text of a puzzle
@@ -143,99 +143,62 @@ def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
 def _candidates() -> tuple[Misconception, ...]:
     """The misconceptions that change one line of a function that the model of names may use."""
     every = [misconception for name in modules_of_model() for misconception in library.of_module(name)]
-    return tuple(m for m in every if not m.whole and not m.memory and not m.inexact and _changed_line(m) is not None)
+    return tuple(m for m in every if not m.whole and not m.memory and not m.inexact and _changes_one_line(m))
 
 
-def _changed_line(misconception: Misconception) -> tuple[str, str] | None:
-    """The only line that differs from the correct function, wrong and right; None if there are several."""
+def _changes_one_line(misconception: Misconception) -> bool:
     right = library.correct(misconception.module, misconception.function).source.splitlines()
     wrong = misconception.source.splitlines()
-    pairs = [(new, old) for new, old in zip(wrong, right, strict=False) if new != old]
-    return pairs[0] if len(pairs) == 1 and len(wrong) == len(right) else None
+    return len(wrong) == len(right) and sum(map(operator.ne, wrong, right)) == 1
 
 
 def _files(*chosen: Misconception) -> dict[str, str]:
-    return {f"{name}.py": _text(name, chosen) for name in modules_of_model()}
+    return {f"{name}.py": _text(name, *chosen) for name in modules_of_model()}
 
 
-def _text(module: str, chosen: Sequence[Misconception] = ()) -> str:
+def _text(module: str, *chosen: Misconception) -> str:
     """A module with the library's functions in place of the reference's, some with a misconception."""
     wrong = {misconception.function: misconception for misconception in chosen}
     text = reference.files()[f"{module}.py"].decode()
     lines = text.splitlines()
-    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    for node in reversed(functions):
-        if node.name in rubric.current().modules[module].functions:
-            source = wrong[node.name].source if node.name in wrong else library.correct(module, node.name).source
-            docstring = lines[node.body[0].lineno - 1 : node.body[0].end_lineno]
-            lines[node.lineno - 1 : _end(node, lines)] = _with_docstring(source, docstring)
+    for node in reversed(ast.parse(text).body):
+        if isinstance(node, ast.FunctionDef) and node.name in rubric.current().modules[module].functions:
+            source = (wrong.get(node.name) or library.correct(module, node.name)).source
+            docstring, (function,) = node.body[0], ast.parse(source).body
+            assert isinstance(function, ast.FunctionDef) and node.end_lineno
+            head, body = function.body[0].lineno - 1, source.rstrip("\n").split("\n")
+            body[head:head] = lines[docstring.lineno - 1 : docstring.end_lineno]
+            marked = lines[node.end_lineno : node.end_lineno + 1] == ["    # END SOLUTION"]
+            lines[node.lineno - 1 : node.end_lineno + marked] = body
     return "\n".join(lines) + "\n"
 
 
-def _end(node: ast.FunctionDef, lines: list[str]) -> int:
-    """The last line of a function, followed by Otter's mark."""
-    end = node.end_lineno or node.lineno
-    return end + 1 if lines[end : end + 1] == ["    # END SOLUTION"] else end
-
-
-def _with_docstring(source: str, docstring: list[str]) -> list[str]:
-    """The lines of a function of the library, with the docstring added."""
-    (function,) = ast.parse(source).body
-    assert isinstance(function, ast.FunctionDef)
-    head, lines = function.body[0].lineno - 1, source.rstrip("\n").split("\n")
-    return [*lines[:head], *docstring, *lines[head:]]
-
-
-def _edit(misconception: Misconception) -> Edit:
-    """The position of a mistake in its file."""
-    changed = _changed_line(misconception)
-    assert changed is not None
-    wrong, right = (_text(misconception.module, chosen).splitlines() for chosen in ([misconception], []))
-    line = next(number for number, (new, old) in enumerate(zip(wrong, right, strict=True), 1) if new != old)
-    return Edit(f"{misconception.module}.py", line, *changed)
+def _edits(wrong: Mapping[str, str]) -> Iterator[Edit]:
+    """The lines that differ from the correct files."""
+    for file, text in _files().items():
+        for number, (new, old) in enumerate(zip(wrong[file].split("\n"), text.split("\n"), strict=True), 1):
+            if new != old:
+                yield Edit(file, number, new, old)
 
 
 # The symptom
 
 
 @cache
-def _right() -> Symptom:
-    return Symptom(_written(_files()), _loss(_files()) or 0.0)
-
-
-def _written(files: Mapping[str, str]) -> tuple[str, ...]:
-    """The names that a decoder writes with the trained weights; none if it raises an error."""
-    names, modules, rng = _tour(), _loaded(files), np.random.default_rng(1)
-    with _quiet():
-        try:
-            return tuple(names.sample(modules, rng, TEMPERATURE, params=names.model()) for _ in range(WRITTEN))
-        except Exception:
-            return ()
-
-
-def _loss(files: Mapping[str, str]) -> float | None:
-    """The loss of a decoder on held-out names; None if it raises an error."""
-    names, modules = _tour(), _loaded(files)
-    with _quiet():
-        try:
-            return float(np.mean([names.nats(modules, name) for name in names.census()[1]]))
-        except Exception:
-            return None
-
-
-def _loaded(files: Mapping[str, str]) -> Any:
-    """The modules of a decoder, as the model of names expects them."""
+def _symptom(*chosen: Misconception) -> Symptom | None:
+    """What a decoder with the trained weights writes, and its loss on held-out names; None if it raises an error."""
+    names, rng = _tour(), np.random.default_rng(1)
     with temporary_folder("autograder-puzzle-") as folder:
-        for file, text in files.items():
+        for file, text in _files(*chosen).items():
             (folder / file).write_text(text, encoding="utf-8")
-        return _tour().Modules(**reference.load(folder, modules_of_model()))
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+        modules = names.Modules(**reference.load(folder, modules_of_model()))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        yield
+        try:
+            written = tuple(names.sample(modules, rng, TEMPERATURE, params=names.model()) for _ in range(WRITTEN))
+            return Symptom(written, float(np.mean([names.nats(modules, name) for name in names.census()[1]])))
+        except Exception:
+            return None
 
 
 @cache

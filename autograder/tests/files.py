@@ -37,6 +37,11 @@ def zipped(files: Files, method: int = zipfile.ZIP_STORED) -> bytes:
     return stream.getvalue()
 
 
+def unzipped(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
 class Bomb:
     """Leaves a mark when it is unpickled."""
 

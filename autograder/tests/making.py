@@ -161,6 +161,14 @@ def made(case: Case, *criteria: CriterionScore) -> Row:
     return Row(case, {one.criterion.id: one for one in criteria})
 
 
+def sample(chosen: Sequence[Case], each: int) -> list[Case]:
+    """The same few cases of every function and kind, evenly spaced."""
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in chosen:
+        groups.setdefault((case.function, case.kind), []).append(case)
+    return [own[len(own) * (2 * n + 1) // (2 * each)] for own in groups.values() for n in range(each) if n < len(own)]
+
+
 # Grades, rubrics and folders of runs
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from autograder.audit import ablation
-from autograder.audit.ablation import Subject
 from autograder.feedback import messages
 from autograder.grading import grader, known_responses, search, thresholds
 from autograder.homework import reference
+from autograder.submissions.submission import Submission
 
 TWO = b"""
 
@@ -26,7 +26,7 @@ def test_every_threshold_is_measured_or_bounds_only_time() -> None:
 @pytest.mark.slow
 def test_the_effect_of_a_rule_is_counted() -> None:
     files = reference.files()
-    subject = Subject("two mistakes", "layernorm", files | {"layernorm.py": files["layernorm.py"] + TWO})
+    subject = (Submission("two mistakes", files | {"layernorm.py": files["layernorm.py"] + TWO}), "layernorm")
     pairs, rounding = ablation.run(["MOST_TOGETHER", "SAME_ROUNDING"], [subject], jobs=1)
     assert (pairs.names, pairs.fewer) == (("two mistakes",), ())
     assert not (rounding.more or rounding.fewer or rounding.names or rounding.messages)
@@ -47,6 +47,6 @@ def test_a_rule_that_was_off_is_on_again(rule: str) -> None:
 @pytest.mark.slow
 def test_the_modules_are_right_ones_and_mutants_of_them() -> None:
     chosen = ablation.subjects(each=20)
-    styles = [subject for subject in chosen if not subject.module]
+    styles = [submission for submission, module in chosen if not module]
     assert len(chosen) == len(styles) + 20 and len(styles) > 10
-    assert len({subject.name for subject in chosen}) == len(chosen)
+    assert len({submission.name for submission, _ in chosen}) == len(chosen)

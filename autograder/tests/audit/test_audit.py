@@ -3,7 +3,6 @@ correct loses nothing."""
 
 import json
 import pickle
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -12,7 +11,7 @@ from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
 from autograder.homework import kit, library
 from autograder.homework.rubric import current
-from autograder.tests.making import graded, made
+from autograder.tests.making import graded, made, sample
 
 MODULES = [name for name in current().modules if library.of_module(name)]
 
@@ -29,21 +28,20 @@ def rows(request: pytest.FixtureRequest) -> list[Row]:
     """One of the known mistakes for each criterion of these modules, graded as a student's modules are."""
     some = [case for case in singles() if case.module in request.param]
     chosen = {name: case for case in some for name in case.misconceptions[0].criteria}.values()
-    return list(
-        audit.side_by_side(list(dict.fromkeys(chosen)), 1)
-    )  # a second process would play all known versions again
+    # A second process would play all known versions again.
+    return list(cases.each(audit.alone, dict.fromkeys(chosen), 1, sandbox=True))
 
 
 @pytest.fixture(scope="module")
 def sandboxed() -> list[Row]:
     """A fixed few of every function and every alternative: whole submissions, with the integration."""
     empty = [case for module in MODULES for case in cases.nothings(module) if not case.function]
-    chosen = [*cases.sample(singles(), 1), *cases.sample(list(cases.pairs()), 1), *empty[:: len(empty) // 6]]
-    return list(audit.in_sandbox([*chosen, *cases.alternatives()], 2))
+    chosen = [*sample(singles(), 1), *sample(list(cases.pairs()), 1), *empty[:: len(empty) // 6]]
+    return list(cases.each(audit.whole, [*chosen, *cases.alternatives()], 2, sandbox=True))
 
 
 def problems(rows: list[Row]) -> list[str]:
-    """Which pairs do the same as another single mistake, and so get its name, is looked at in test_pairs.py."""
+    """Without pairs that give the results of another mistake, and so get its name: see test_pairs.py."""
     found = audit.problems(rows, complete=False)
     return [problem for problem in found if not (" + " in problem and " is named " in problem)]
 
@@ -55,13 +53,13 @@ def test_a_mistake_alone_is_charged_where_it_belongs_and_named(rows: list[Row]) 
 
 @pytest.mark.slow
 def test_every_mistake_is_charged_and_named_as_a_students() -> None:
-    assert problems(list(audit.side_by_side(singles(), 2))) == []
+    assert problems(list(cases.each(audit.alone, singles(), 2, sandbox=True))) == []
 
 
 @pytest.mark.slow
 def test_a_hole_costs_what_looks_at_it_in_every_way_not_to_write_a_function() -> None:
     holes = [case for module in MODULES for case in cases.holes(module)]
-    rows = list(audit.side_by_side(holes, 2))
+    rows = list(cases.each(audit.alone, holes, 2, sandbox=True))
     assert len(rows) == 135 and audit.problems(rows, complete=False) == []
 
 
@@ -72,14 +70,13 @@ def test_every_criterion_is_lost_by_a_known_mistake(rows: list[Row]) -> None:
 
 
 def test_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
-    alone = [row for row in rows if row.case.kind == "mistake"]
-    assert alone and [row.case.name for row in alone if not row.case.ids & row.named] == []
+    assert [row.case.name for row in rows if not row.case.ids & row.named] == []
 
 
 @pytest.mark.slow
 def test_both_mistakes_of_a_pair_are_named() -> None:
     """Of one pair for each function, in all but two; a change here is to be understood, not to be waved through."""
-    both = list(audit.in_sandbox(cases.sample(list(cases.pairs()), 1), 1))
+    both = list(cases.each(audit.whole, sample(list(cases.pairs()), 1), 1, sandbox=True))
     assert problems(both) == []
     unnamed = [row.case.name for row in both if not row.case.ids <= row.named]
     assert (len(both), unnamed) == (
@@ -98,11 +95,9 @@ def test_in_the_sandbox_no_more_is_lost_and_nothing_else_is_named(sandboxed: lis
 
 @pytest.mark.slow
 def test_in_the_sandbox_a_mistake_costs_what_it_costs_by_direct_calls(sandboxed: list[Row]) -> None:
-    alone = [row.case for row in sandboxed if row.case.kind == "mistake"]
-    direct = {row.case: row for row in audit.run(alone, 2)}
-    for row in sandboxed:
-        if row.case.kind == "mistake":
-            assert row.lost.keys() == direct[row.case].lost.keys(), row.case.name
+    alone = [row for row in sandboxed if row.case.kind == "mistake"]
+    for row, direct in zip(alone, audit.run([row.case for row in alone], 2), strict=True):
+        assert row.lost.keys() == direct.lost.keys(), row.case.name
 
 
 def test_there_are_six_alternatives_for_each_module() -> None:
@@ -199,18 +194,41 @@ def test_rows_travel_between_processes(rows: list[Row]) -> None:
         assert pickle.loads(pickle.dumps(row)).plain == row.plain
 
 
-def names(chosen: Iterator[Case] | list[Case]) -> list[str]:
-    return [case.name for case in chosen]
-
-
 def test_cases_of_one_module_alone() -> None:
     chosen = cases.cases(["causal_mask"])
     assert {case.module for case in chosen} == {"causal_mask", ""}
-    assert len(set(names(chosen))) == len(chosen)
+    assert len({case.name for case in chosen}) == len(chosen)
 
 
-def test_a_sample_is_the_same_each_time_and_has_some_of_every_function() -> None:
-    every = list(cases.pairs(["layernorm"]))
-    chosen = cases.sample(every, 3)
-    assert chosen == cases.sample(every, 3)
-    assert [case.function for case in chosen] == [f for f in current().modules["layernorm"].functions for _ in range(3)]
+# The tables on the console
+
+ROW = made(
+    WRONG,
+    graded("layernorm.statistics", "mistake", "sample_variance"),
+    graded("layernorm.example", "mistake", "sample_variance"),
+    graded("layernorm.affine", "elsewhere", "sample_variance"),
+    graded("layernorm.purity", "too little"),
+    graded("layernorm.rms", "unexplained"),
+)
+
+
+def test_marks() -> None:
+    criteria = ("statistics", "example", "affine", "purity", "rms", "stability")
+    assert [audit.mark(ROW, f"layernorm.{name}") for name in criteria] == ["N", "E", "+", "H", "x", "-"]
+
+
+def test_a_sentence_that_is_shared_has_its_letter() -> None:
+    alike = graded("layernorm.statistics", "mistake", undecided=("sample_variance", "sample_variance"))
+    other = graded("layernorm.statistics", "mistake", undecided=("sample_variance", "no_root"))
+    assert [audit.mark(made(WRONG, one), "layernorm.statistics") for one in (alike, other)] == ["S", "x"]
+
+
+def test_console_explains_its_letters() -> None:
+    undecided = made(WRONG, graded("layernorm.statistics", "mistake", undecided=("sample_variance", "no_root")))
+    said = "\n".join(audit.table_lines([ROW, undecided, made(ALTERNATIVE)]))
+    for letter, what in audit.MEANS.items():
+        assert f"  {letter}  {what}" in said
+    assert "\nlayernorm: misconceptions\n" in said
+    assert "layer_norm.sample_variance: layer_norm.no_root" in said
+    assert "loops: nothing lost" in said
+    assert "1 of 2 misconceptions are named correctly." in said

@@ -31,7 +31,7 @@ def test_mistakes_of_many_kinds_are_made(everything: list[Case], function: str, 
 
 def test_every_mutant_is_python_and_another_one(everything: list[Case]) -> None:
     for mutant in everything:
-        compile(mutant.source, mutant.name, "exec")
+        compile(mutant.text, mutant.name, "exec")
         before, after = mutant.name.removeprefix(f"{mutant.function}: ").split("  ->  ")
         assert before != after
     assert len({mutant.name for mutant in everything}) == len(everything)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from autograder.audit import cases, pairs
+from autograder.audit import audit, cases
+from autograder.audit.audit import PairVerdict
 from autograder.audit.cases import Case, InProcess
-from autograder.audit.pairs import PairVerdict
 from autograder.grading import plan
 from autograder.tests.making import few, graded, known, made
 
@@ -20,8 +20,8 @@ def pair(*names: str) -> Case:
 
 
 def test_a_pair_costs_both_and_both_are_named() -> None:
-    (probe_results,) = pairs.run([pair("sample_variance", "default_eps")], 1)
-    assert (probe_results.what, probe_results.row.named) == ("both", probe_results.case.ids)
+    (probe_results,) = audit.run_pairs([pair("sample_variance", "default_eps")], 1)
+    assert (probe_results.what, probe_results.row.named) == ("both", probe_results.row.case.ids)
 
 
 @pytest.mark.parametrize(
@@ -40,27 +40,29 @@ def test_a_pair_costs_both_and_both_are_named() -> None:
 )
 def test_what_tells_a_pair_from_others(ids: str) -> None:
     chosen = [case for case in cases.pairs() if " ".join(sorted(case.ids)) == " ".join(sorted(ids.split()))][:1]
-    assert [probe_results.what for probe_results in pairs.run(chosen, 1)] == ["both"]
+    assert [probe_results.what for probe_results in audit.run_pairs(chosen, 1)] == ["both"]
 
 
 def test_a_pair_that_keeps_a_criterion_though_it_shows_is_a_problem(grader: InProcess) -> None:
     case = pair("sample_variance", "default_eps")
     named = graded("layernorm.statistics", "mistake", "sample_variance")
-    probe_results = pairs.compared(grader, made(case, named))
-    assert pairs.problems([probe_results]) == [f"{case.name}: keeps layernorm.epsilon"]
+    probe_results = audit.pair_verdict(grader, made(case, named))
+    assert audit.pair_problems([probe_results]) == [f"{case.name}: keeps layernorm.epsilon"]
 
 
 def test_a_pair_that_loses_what_neither_belongs_to_is_a_problem(grader: InProcess) -> None:
     case = pair("sample_variance", "default_eps")
     lost = [graded(f"layernorm.{name}", "unexplained") for name in ("statistics", "epsilon", "rms")]
-    assert pairs.problems([pairs.compared(grader, made(case, *lost))]) == [f"{case.name}: loses layernorm.rms as well"]
+    assert audit.pair_problems([audit.pair_verdict(grader, made(case, *lost))]) == [
+        f"{case.name}: loses layernorm.rms as well"
+    ]
 
 
 def test_lines_count_and_list_what_does_not_cost_both() -> None:
     case = pair("sample_variance", "default_eps")
     named = made(case, graded("layernorm.statistics", "mistake", "sample_variance", "default_eps"))
     probe_results = [PairVerdict(named, "both"), PairVerdict(made(case), "hidden", ("layer_norm.sample_variance",))]
-    said = list(pairs.lines(probe_results))
+    said = list(audit.pair_lines(probe_results))
     assert said[0].startswith(
         "layer_norm: 2 pairs; 1 cost both, 1 of them with both names; 1 are masked by one of the two"
     )

@@ -1,4 +1,4 @@
-"""`autograder audit`: rows are written, and held against rows that were written before."""
+"""`autograder audit`: rows are written, and compared with earlier ones."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ AFTER = made(WRONG, graded("layernorm.statistics", "unexplained"))
 
 
 def run(monkeypatch: pytest.MonkeyPatch, row: Row, *arguments: str) -> tuple[int, str]:
-    """The audit's status and output, were this its only row."""
+    """The audit's status and output if this is its only row."""
     monkeypatch.setattr(cases, "cases", lambda only: [WRONG])
     monkeypatch.setattr(audit, "run", lambda chosen, jobs: iter([row]))
     done = CliRunner().invoke(main, ["audit", "--only", "layernorm", *arguments])
@@ -33,14 +33,14 @@ def test_rows_that_differ_from_those_of_a_file_are_printed(monkeypatch: pytest.M
     assert said.endswith("1 of 1 rows differ.\n")
 
 
-def test_a_file_that_holds_no_rows_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_without_rows_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "rows.json"
     file.write_text("rows", encoding="utf-8")
     status, said = run(monkeypatch, BEFORE, "--against", str(file))
     assert status == 2 and "is not a file written by --rows" in said
 
 
-def test_one_mistake_can_be_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_misconception_can_be_audited_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "run", lambda chosen, jobs: (made(case, *BEFORE.graded.values()) for case in chosen))
     done = CliRunner().invoke(main, ["audit", "--only", "layer_norm.sample_variance"])
     assert "1 of 1 misconceptions are named correctly." in done.output and "alternatives" not in done.output
@@ -53,6 +53,6 @@ def test_one_mistake_can_be_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None
         (("--only", "layernorm", "--mutants"), "cannot be combined with --only"),
     ],
 )
-def test_what_cannot_be_chosen_is_said(arguments: tuple[str, ...], said: str) -> None:
+def test_unusable_selections_are_reported(arguments: tuple[str, ...], said: str) -> None:
     done = CliRunner().invoke(main, ["audit", *arguments])
     assert done.exit_code == 2 and said in done.output

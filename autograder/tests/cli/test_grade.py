@@ -1,18 +1,60 @@
-"""The how-to guides on late work, adjusted grades and similar code, followed to the letter in a copy of the kit."""
+"""`autograder grade`, and the commands on the folders of its runs; the how-to guides are followed to the letter."""
 
 import csv
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import yaml
+from click.testing import CliRunner, Result
 
+from autograder.cli.grade import print_table
+from autograder.cli.main import main
 from autograder.gradebook import sample
-from autograder.homework import kit, rubric
+from autograder.gradebook.pool import Pool
+from autograder.gradebook.store import Outcome
+from autograder.homework import kit, reference, rubric
+from autograder.submissions.uploads import Student
+from autograder.tests.files import put
+from autograder.tests.making import document, run
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+def test_the_same_run_again_starts_no_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "class" / "ada"
+    folder.mkdir(parents=True)
+    (folder / "layernorm.py").write_bytes(reference.files()["layernorm.py"])
+    words = ("grade", tmp_path / "class", "-o", tmp_path / "out", "--jobs", "1")
+    first = command(*words)
+    assert first.exit_code == 0 and "Starting the workers" in first.output
+    result = (tmp_path / "out" / "results" / "ada.json").read_bytes()
+
+    def refused(*_: object) -> NoReturn:
+        raise AssertionError("work was given to a worker")
+
+    monkeypatch.setattr(Pool, "submit", refused)
+    again = command(*words)
+    assert again.exit_code == 0 and "Starting the workers" not in again.output
+    assert "1 graded (1 unchanged since an earlier run)" in again.output
+    assert (tmp_path / "out" / "results" / "ada.json").read_bytes() == result
+
+
+def test_cells_are_printed_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("name", "score"), [("[bold]a\x1b[31m", "1"), ("b" * 150, "2")])
+    said = capsys.readouterr().out
+    assert "[bold]a?[31m" in said
+    assert "b" * 150 in said
+    assert len(said.splitlines()) == 3
+
+
+# The guides on late work, adjusted grades and similar code
 
 HOW_TO = kit.PACKAGE / "docs" / "how-to"
 PAGES = [HOW_TO / f"{name}.md" for name in ("late-work", "adjust-grades", "find-similar")]
@@ -50,13 +92,13 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = ("roster.csv", "late-days.csv", "overrides.csv", "withheld.csv", "comments.csv")
     for name, text in zip(names, blocks("csv"), strict=True):
         (root / name).write_text(text, encoding="utf-8")
-    with zipfile.ZipFile(root / "export.zip", "w") as archive:
-        archive.writestr("assignment_5_export/submission_metadata.yml", METADATA)
-        for number in (1, 2, 3):
-            for name, text in sample.references().items():
-                archive.writestr(f"assignment_5_export/submission_{number}/{name}", text + f"\n# {number}\n")
-    for command in blocks("sh"):
-        words = command.split()
+    export = {"assignment_5_export/submission_metadata.yml": METADATA}
+    for number in (1, 2, 3):
+        for name, text in sample.references().items():
+            export[f"assignment_5_export/submission_{number}/{name}"] = f"{text}\n# {number}\n"
+    put(root / "export.zip", export)
+    for line in blocks("sh"):
+        words = line.split()
         assert words[0] == "autograder"
         done = subprocess.run([sys.executable, "-m", *words], cwd=root, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -69,7 +111,7 @@ def rows(path: Path) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_late_work_points_set_by_hand_and_who_is_missing_stand_in_the_table(term: Path) -> None:
+def test_late_work_overrides_and_missing_students_are_in_the_table(term: Path) -> None:
     found = rows(term / "grades.csv")
     first = next(iter(rubric.current().criteria.values()))
     most = rubric.current().points - first.points
@@ -94,7 +136,7 @@ def test_canvas_has_the_final_scores_for_the_assignment_that_exists(term: Path) 
 
 
 @pytest.mark.slow
-def test_every_student_has_a_page_and_the_class_one_without_names(term: Path) -> None:
+def test_every_student_has_a_page_and_the_class_an_anonymous_report(term: Path) -> None:
     assert {path.name for path in (term / "feedback").iterdir()} == {
         f"submission_{number}.{end}" for number in (1, 2, 3) for end in ("md", "html")
     }
@@ -109,3 +151,112 @@ def test_the_same_solution_three_times_is_three_pairs(term: Path) -> None:
     page = (term / "similar.html").read_text(encoding="utf-8")
     assert page.count("<summary>") == 3
     assert "<bdi>Ada Abel</bdi> and <bdi>Bela Brandt</bdi>" in page
+
+
+# explain
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of two students; one divides by d - 1."""
+    place = tmp_path_factory.mktemp("explain")
+    files = reference.files()
+    double = files["layernorm.py"] + b"\n\n_right = layer_norm\ndef layer_norm(x, gamma, beta, eps=1e-5):\n"
+    double += (
+        b"    return gamma * (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, ddof=1, keepdims=True) + eps) + beta\n"
+    )
+    for student, text in (("ada", files["layernorm.py"]), ("bela", double)):
+        folder = place / "class" / student
+        folder.mkdir(parents=True)
+        (folder / "layernorm.py").write_bytes(text)
+    assert command("grade", place / "class", "-o", place / "out", "--jobs", "1").exit_code == 0
+    return place / "out"
+
+
+def test_a_lost_criterion_is_explained(graded: Path) -> None:
+    said = command("explain", graded / "results/bela.json", "layernorm.statistics")
+    assert said.exit_code == 0
+    head, calls, diagnosis, rule = said.output.split("\n\n")
+    assert head.startswith("layernorm.statistics: 0 of 3 points (rubric.yaml:")
+    assert "(autograder/homework/suites/test_layernorm.py:" in calls and "FAILS  layer_norm(float64 (" in calls
+    assert "layer_norm.sample_variance (autograder/homework/misconceptions/layernorm/layer_norm.py:" in diagnosis
+    assert "it reproduces all" in diagnosis
+    assert "rules 1 and 2" in rule and "autograder/grading/scoring.py:" in rule
+
+
+@pytest.mark.slow
+def test_an_earned_criterion_is_explained(graded: Path) -> None:
+    said = command("explain", graded / "results/bela.json", "layernorm.affine")
+    assert "costs layernorm.statistics" in said.output and "(rule 1)" in said.output
+    assert "every call passes" in command("explain", graded / "results/ada.json", "layernorm.rms").output
+
+
+@pytest.mark.parametrize(
+    ("criterion", "said"),
+    [("layernorm.statistic", "known: layernorm.statistics"), ("nothing", "there is no criterion 'nothing'")],
+)
+def test_an_unknown_criterion_is_one_line(graded: Path, criterion: str, said: str) -> None:
+    result = command("explain", graded / "results/ada.json", criterion)
+    assert result.exit_code == 2 and said in result.output
+
+
+@pytest.mark.slow
+def test_a_submission_that_changed_or_is_gone_is_reported(graded: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(graded, out)
+    place = graded.parent / "class" / "ada"
+    (place / "extra.py").write_text("1\n")
+    try:
+        changed = command("explain", out / "results/ada.json", "layernorm.rms")
+        assert "note: the submission has changed since it was graded" in changed.output
+    finally:
+        (place / "extra.py").unlink()
+    (out / "results" / "gone.json").write_text("{}")
+    gone = command("explain", out / "results/gone.json", "layernorm.rms")
+    assert gone.exit_code == 2 and "gone: not among the submissions of this run any more" in gone.output
+
+
+# compare and similar
+
+
+def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
+    old = run(tmp_path / "old", ada=document(a=(1, 1), b=(0, 1)), bela=document(a=(1, 1), b=(1, 1)))
+    new = run(tmp_path / "new", ada=document(a=(0, 1), b=(1, 1)), bela=document(a=(0, 1), b=(1, 1)))
+    done = command("compare", old, new)
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert done.exit_code == 0
+    assert lines[0] == "Students in both runs: 2; 2 differ, 1 in their total."
+    assert "a 0 2 1" in lines
+    assert "bela =bela 2 1 -1 a -1" in lines
+    assert not any(line.startswith("ada ") for line in lines)  # in the page and the csv, since the total is the same
+    assert lines[-1] == "Full comparison: " + str(new / "compare.html") + " and compare.csv"
+
+
+def test_names_cannot_control_the_terminal(tmp_path: Path) -> None:
+    absent = Outcome("", Student("\x1b]0;owned\x07\u202eevil", email="eve@x"), 0.0, ())
+    ada = Outcome("ada", Student("Ada", email="ada@x"), 1.0, ())
+    run(tmp_path / "old", [ada, absent], ada=document(a=(1, 1)))
+    run(tmp_path / "new", [ada], ada=document(a=(1, 1)))
+    done = command("compare", tmp_path / "old", tmp_path / "new")
+    assert "evil" in done.stdout and all(line.isprintable() for line in done.stdout.splitlines())
+
+
+def test_totals_that_differ_for_another_reason_are_printed(tmp_path: Path) -> None:
+    ada = Student("Ada", email="ada@x")
+    for place, total, reasons in (("old", 1.0, ()), ("new", 0.5, ("1 d late, 0.5 points deducted",))):
+        run(tmp_path / place, [Outcome("s1", ada, total, reasons)], s1=document(a=(1, 1)))
+    done = command("compare", tmp_path / "old", tmp_path / "new")
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert lines[0] == "Students in both runs: 1; 1 differ, 1 in their total."
+    assert "s1 Ada 1 0.5 -0.5 -0.5 (was: nothing; now: 1 d late, 0.5 points deducted)" in lines
+
+
+@pytest.mark.parametrize("name", ["compare", "similar"])
+def test_a_folder_without_a_run_is_rejected_with_one_line(tmp_path: Path, name: str) -> None:
+    real = run(tmp_path / "real", ada=document(a=(1, 1)))
+    (tmp_path / "other").mkdir()
+    shutil.copy(real / "results" / "ada.json", tmp_path / "other")
+    places = [real] if name == "compare" else []
+    done = command(name, *places, tmp_path / "other")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "other: not a run: it has no run.json; give the OUT of `autograder grade" in done.stderr

@@ -1,17 +1,24 @@
-"""The commands are all there, and start without what they do not need."""
+"""The commands are all there, say which kit they use, and end with one line and a status."""
 
+import errno
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from autograder.audit import audit, cases
+from autograder.cli.exit_codes import FAILED, INTERRUPTED, Commands
 from autograder.cli.main import main
+from autograder.exceptions import ArgumentsError, CommandError, SandboxError
 from autograder.gradebook import pool
 from autograder.homework import kit, rubric
+from autograder.homework.rubric import RubricError
+from autograder.release import packing
+from autograder.tests.files import put
 
 
 def test_every_command_has_its_help() -> None:
@@ -22,7 +29,7 @@ def test_every_command_has_its_help() -> None:
         assert command.help
 
 
-def test_module_that_the_rubric_does_not_have_is_refused_with_those_that_it_has() -> None:
+def test_unknown_module_is_rejected_with_the_known_ones() -> None:
     done = CliRunner().invoke(main, ["audit", "--only", "nosuch"])
     assert done.exit_code == 2
     assert f"'nosuch'; known modules: {next(iter(rubric.current().modules))}" in done.stderr
@@ -53,3 +60,91 @@ def test_audit_of_one_module_says_how_many_alternatives_contain_it(monkeypatch: 
     said = CliRunner().invoke(main, ["audit", "--only", f"{first},{questions}"]).stdout
     assert f"\n{number} of {number} alternatives contain {first}.py\n" in said
     assert f"\n0 of {number} alternatives contain {questions}.py: nothing shows that" in said
+
+
+# Which kit
+
+
+def clone(folder: Path) -> Path:
+    return put(folder, {"solutions/": "", "autograder/": "", "rubric.yaml": "", "pyproject.toml": ""})
+
+
+def test_a_clone_of_another_kit_is_reported_by_commands_that_grade(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(clone(tmp_path / "second") / "solutions")
+    said = CliRunner().invoke(main, ["grade", "nowhere", "-o", "out"]).stderr
+    assert said.startswith(f"note: this uses {kit.rubric_file()}, not")
+    assert f"pip install -e {tmp_path / 'second'}\n" in said
+    assert "note:" not in CliRunner().invoke(main, ["compare", "nowhere", "nowhere"]).stderr
+
+
+def test_no_other_clone_is_found_in_this_one_or_elsewhere(tmp_path: Path) -> None:
+    assert packing.other_clone(kit.solutions()) is None
+    assert packing.other_clone(tmp_path) is None
+
+
+# Exit status
+
+
+def result(error: BaseException) -> Result:
+    @click.group(cls=Commands)
+    def group() -> None: ...
+
+    @group.command()
+    def fails() -> None:
+        raise error
+
+    return CliRunner().invoke(group, ["fails"])
+
+
+def ended(error: BaseException) -> tuple[int, str]:
+    done = result(error)
+    return done.exit_code, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ArgumentsError("why"), 2),
+        (RubricError("why"), FAILED),
+        (CommandError("why"), FAILED),
+        (SandboxError("why"), FAILED),
+        (OSError(errno.ENOSPC, "why: no space"), FAILED),
+        (OSError("why"), FAILED),
+        (KeyboardInterrupt(), INTERRUPTED),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_known_errors_are_one_line_and_a_status(error: BaseException, status: int) -> None:
+    code, said = ended(error)
+    assert (code, said.count("\n")) == (status, 1)
+    assert said.startswith("autograder: ")
+    assert "why" in said or isinstance(error, KeyboardInterrupt)
+
+
+def test_read_only_folder_for_locks_is_named_even_if_the_error_does_not() -> None:
+    code, said = ended(OSError(errno.EROFS, "Read-only file system"))
+    assert (code, said.count("\n")) == (FAILED, 1)
+    assert "/dev/shm, which must be writable" in said
+
+
+def test_very_long_and_dangerous_texts_are_cut_and_cleaned() -> None:
+    _, said = ended(CommandError("\x1b[31m" + "x" * 650_000))
+    assert len(said) < 500
+    assert "\x1b" not in said
+
+
+def test_rubric_that_is_wrong_everywhere_is_a_hundred_lines() -> None:
+    _, said = ended(RubricError("\n".join(f"rubric.yaml:{number}: wrong" for number in range(180))))
+    assert said.splitlines()[0] == "autograder: rubric.yaml:0: wrong"
+    assert said.splitlines()[-1] == "... and 80 more lines"
+    assert len(said.splitlines()) == 101
+
+
+def test_closed_pipe_is_not_an_error() -> None:
+    assert ended(BrokenPipeError()) == (0, "")
+
+
+def test_bug_in_the_kit_keeps_its_traceback() -> None:
+    assert isinstance(result(ZeroDivisionError()).exception, ZeroDivisionError)

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from autograder.audit.cases import InProcess, cases, sample, submission
+from autograder.audit.cases import InProcess, cases, submission
 from autograder.feedback.messages import message
 from autograder.grading import plan
 from autograder.grading.grader import Result
 from autograder.homework import rubric
-from autograder.tests.making import few
+from autograder.tests.making import few, sample
 
 SAMPLE = [case for case in sample([case for case in cases() if case.kind in ("mistake", "hole")], 1) if case.module]
 PLACE = re.compile(r"counted under ((?:`[^`]*`(?:, | and )?)+)|Same mistakes? as under ((?:`[^`]*`(?:, | and )?)+)")
@@ -49,4 +49,4 @@ def untrue(result: Result, function: str) -> list[str]:
 def test_what_is_said_of_other_criteria_holds(grader: InProcess, module: str) -> None:
     for case in SAMPLE:
         if case.module == module and not any(misconception.memory for misconception in case.misconceptions):
-            assert untrue(grader.grade(submission(case), module, case.function), case.function) == [], case.name
+            assert untrue(grader.grade(submission(case), (module,)), case.function) == [], case.name

@@ -34,7 +34,7 @@ class Cluster:
         self.scheduler = self.start(
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)
         )
-        self.wait(self.file.exists)
+        self.wait(lambda: self.file.exists() and self.file.read_text())
         self.address = str(json.loads(self.file.read_text())["address"])
 
     def start(self, *arguments: str, path: Path | None = None) -> "subprocess.Popen[bytes]":

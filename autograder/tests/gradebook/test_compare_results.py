@@ -14,18 +14,10 @@ from autograder.tests.making import document, run
 def test_compare_says_who_gains_and_loses_what(tmp_path: Path) -> None:
     same = document(a=(1, 1), b=(0, 2))
     old = run(
-        tmp_path / "old",
-        ada=same,
-        bela=document(a=(1, 1), b=(2, 2)),
-        chidi=document(a=(0, 1), b=(0, 2)),
-        gone=same,
+        tmp_path / "old", ada=same, bela=document(a=(1, 1), b=(2, 2)), chidi=document(a=(0, 1), b=(0, 2)), gone=same
     )
     new = run(
-        tmp_path / "new",
-        ada=same,
-        bela=document(a=(0, 1), b=(2, 2)),
-        chidi=document(a=(1, 1), b=(0, 2)),
-        came=same,
+        tmp_path / "new", ada=same, bela=document(a=(0, 1), b=(2, 2)), chidi=document(a=(1, 1), b=(0, 2)), came=same
     )
     found = compare_runs(old, new / "results")
     assert [(c.key, c.who, c.difference, dict(c.criteria)) for c in found.changes] == [

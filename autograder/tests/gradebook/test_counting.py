@@ -1,7 +1,7 @@
 """Criteria that are dropped leave the tables, and the reason is said for those that are given to all as well."""
 
 from autograder.gradebook.report import submissions_that_count
-from autograder.gradebook.rows import StudentRow, finished, without_dropped
+from autograder.gradebook.rows import finished
 from autograder.gradebook.store import grade_of
 from autograder.homework import rubric as rubrics
 from autograder.submissions.uploads import Student, Upload
@@ -14,8 +14,8 @@ def test_dropped_criterion_is_in_no_table() -> None:
     rubric = rubric_with(
         {FIRST.id: {"counts": "dropped", "why": "a typo"}, SECOND.id: {"counts": "full", "why": "old"}}
     )
-    row = StudentRow(Student("Ada"), Upload("s1"), grade_of_points("s1", rubrics.current().points))
-    (found,) = without_dropped([row], rubric)
+    grade = grade_of_points("s1", rubrics.current().points)
+    (found,) = finished([Upload("s1", None, (Student("Ada"),))], {"s1": grade}, {}, rubric)
     assert found.grade is not None
     assert found.grade.max_score == rubrics.current().points - FIRST.points == rubric.most
     assert FIRST.id not in found.grade.points and SECOND.id in found.grade.points
@@ -23,11 +23,6 @@ def test_dropped_criterion_is_in_no_table() -> None:
         "does not count: a typo",
         "is given to all: old",
     ]
-
-
-def test_rubric_without_such_criteria_changes_nothing() -> None:
-    row = StudentRow(Student("Ada"), Upload("s1"), grade_of_points("s1", 5))
-    assert without_dropped([row], rubric_with()) == [row]
 
 
 def test_points_given_to_everybody_do_not_make_an_empty_upload_count() -> None:

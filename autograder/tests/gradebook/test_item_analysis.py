@@ -1,4 +1,4 @@
-"""The numbers behind the report are those of the textbook."""
+"""The numbers behind the report are those of the textbook, and its picture is what the class lost."""
 
 import random
 
@@ -44,8 +44,8 @@ def test_few_submissions_say_nothing_about_discrimination(count: int) -> None:
 def test_histogram_counts_everybody_once() -> None:
     grades = [grade("a"), grade("b", True, True), grade("c", True, False), grade("d", False, False)]
     found = report.histogram(grades)  # of 4 points
-    assert (found.width, sum(found.counts)) == (0.2, 4)
-    assert (found.counts[0], found.counts[10], found.counts[19]) == (2, 1, 1)
+    assert (found["width"], sum(found["counts"])) == (0.2, 4)
+    assert (found["counts"][0], found["counts"][10], found["counts"][19]) == (2, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_histogram_counts_everybody_once() -> None:
 def test_axis_has_round_numbers(most: float, width: float, bars: int, ticks: list[float]) -> None:
     mark = Mark("m.c", "m.c: x", most, most)
     found = report.histogram([Grade("a", most, (mark,), (), 0.0)])
-    assert (found.width, len(found.counts)) == (width, bars)
-    assert found.counts[-1] == 1 and found.end >= most
-    assert list(found.ticks) == pytest.approx(ticks)
+    assert (found["width"], len(found["counts"])) == (width, bars)
+    assert found["counts"][-1] == 1 and width * bars >= most
+    assert found["ticks"] == pytest.approx(ticks)
 
 
 def test_empty_class_has_no_overview() -> None:
@@ -78,7 +78,7 @@ def test_who_earned_nothing_makes_no_criterion_look_good() -> None:
     empty = [grade(f"e{number}", False, False, False) for number in range(40)]
     alone, together = report.item_analysis(working), report.item_analysis([*working, *empty])
     assert [item.discrimination for item in together] == [item.discrimination for item in alone]
-    assert [(item.cases, item.of) for item in together] == [(40, 80)] * 3
+    assert [item.cases for item in together] == [40] * 3
     assert together[0].rate == 0.25
 
 
@@ -89,7 +89,7 @@ def test_modules_have_mean_and_standard_deviation() -> None:
 
 
 def item(discrimination: float, cases: int = 54, rarer: int = 20) -> report.Item:
-    return report.Item("m.c", "m.c: about", 1.0, rarer, cases, cases, rarer, discrimination)
+    return report.Item("m.c", "m.c: about", 1.0, 0.5, cases, rarer, discrimination)
 
 
 @pytest.mark.parametrize(
@@ -113,3 +113,36 @@ def test_of_tests_that_have_nothing_to_do_with_one_another_hardly_any_is_called_
     chance = random.Random(1)
     grades = [grade(str(i), *(chance.random() < 0.5 for _ in range(40))) for i in range(60)]
     assert sum(one.verdict == "negative" for one in report.item_analysis(grades)) <= 3
+
+
+# The picture of a class
+
+
+def marked(key: str, *marks: tuple[str, float, tuple[str, ...]]) -> Grade:
+    found = tuple(Mark(name, f"{name}: about", score, 1.0, misconceptions) for name, score, misconceptions in marks)
+    return Grade(key, sum(mark.score for mark in found), found, (), 0.0)
+
+
+def test_columns_are_submissions_best_first_and_lines_are_criteria() -> None:
+    worst = marked("w", ("a.x", 0, ()), ("a.y", 0, ("f.wrong",)), ("b.z", 0, ()))
+    middle = marked("m", ("a.x", 0, ("f.wrong", "f.other")), ("a.y", 1, ()), ("b.z", 1, ()))
+    best = marked("b", ("a.x", 1, ()), ("a.y", 1, ()), ("b.z", 1, ()))
+    found = report.picture([worst, best, middle], {"m": "Mei"}, lambda name: f"sentence of {name}")
+    assert found is not None
+    assert (found["width"], found["height"], found["groups"]) == (3, 3, (("a", 2), ("b", 1)))
+    assert found["data"]["lines"] == [".#x", "..#", "..x"]
+    assert found["data"]["names"] == ["", "Mei", ""]
+    assert found["data"]["mistakes"] == ["sentence of f.wrong", "sentence of f.other"]
+    assert found["data"]["cells"] == [{1: [0, 1]}, {2: [0]}, {}]
+    assert found["lost"] == "M2 0h1v1h-1zM2 2h1v1h-1z"
+    assert found["named"] == "M1 0h1v1h-1zM2 1h1v1h-1z"
+
+
+def test_cells_side_by_side_are_one_rectangle() -> None:
+    found = report.picture([marked(str(number), ("a.x", 0, ())) for number in range(300)], {}, str)
+    assert found is not None
+    assert found["lost"] == "M0 0h300v1h-300z"
+
+
+def test_class_without_a_grade_has_no_picture() -> None:
+    assert report.picture([], {}, str) is None

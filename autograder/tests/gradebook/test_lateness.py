@@ -1,6 +1,6 @@
 """What lateness costs: the grace, started days, percent or points, and a floor."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 
 from autograder.exceptions import ArgumentsError
 from autograder.gradebook import inputs, outputs
-from autograder.gradebook.rows import StudentRow, finished, lateness, notes, remaining, with_lateness
+from autograder.gradebook.rows import StudentRow, finished, lateness, notes, remaining
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.uploads import Student, Upload
 from autograder.tests.making import grade_of_points, rubric_with
@@ -40,8 +40,10 @@ def test_deduction(late_by: timedelta, rule: dict[str, float], expected: float) 
     assert deduction(late_by, **rule) == pytest.approx(expected)
 
 
-def row(created_at: str) -> StudentRow:
-    return StudentRow(Student("Ada"), Upload("s1", None, created_at=created_at), grade_of_points("s1", 10))
+def row(created_at: str, rubric: Rubric) -> StudentRow:
+    """The row of Ada, who earned 10 points."""
+    entry = Upload("s1", None, (Student("Ada"),), created_at=created_at)
+    return finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric)[0]
 
 
 def late_rubric() -> Rubric:
@@ -49,18 +51,18 @@ def late_rubric() -> Rubric:
 
 
 def test_final_score_is_raw_without_the_deduction() -> None:
-    (found,) = with_lateness([row("2026-11-20T23:00:00.000000Z")], late_rubric())
+    found = row("2026-11-20T23:00:00.000000Z", late_rubric())
     assert (found.score, found.late) == (9, "0 h 1 min late")
 
 
 @pytest.mark.parametrize("created_at", ["", "2026-11-20T22:59:00.000000Z"])
 def test_in_time_or_without_a_time_nothing_is_taken(created_at: str) -> None:
-    (found,) = with_lateness([row(created_at)], late_rubric())
+    found = row(created_at, late_rubric())
     assert (found.score, found.late) == (10, "")
 
 
 def test_without_a_due_date_nobody_is_late() -> None:
-    assert with_lateness([row("2099-01-01T00:00:00Z")], rubric_with())[0].late == ""
+    assert row("2099-01-01T00:00:00Z", rubric_with()).late == ""
 
 
 @pytest.mark.parametrize(
@@ -77,9 +79,12 @@ def test_work_that_canvas_marks_late_without_a_time_is_noted(
 ) -> None:
     top: dict[str, object] = {"late": policy} if policy else {}
     rubric = rubric_with(None, due="2026-11-20T23:59+01:00", **top)
-    late = [StudentRow(Student(name), Upload(name, None, late=True), grade_of_points(name, 10)) for name in names]
-    others = [replace(row(""), total=5.0, entry=Upload("s2", None, late=True)), row("2026-11-21T22:59:00.000000Z")]
-    found = notes(with_lateness([*late, *others], rubric), rubric, [])
+    timed = "2026-11-21T22:59:00.000000Z"
+    entries = [Upload(name, None, (Student(name),), late=True) for name in (*names, "Manual")]
+    entries.append(Upload("Timed", None, (Student("Timed"),), late=True, created_at=timed))
+    grades = {entry.key: grade_of_points(entry.key, 10) for entry in entries}
+    given = inputs.Inputs(overrides=[inputs.Override("Manual", "total", 5.0, "agreed")])
+    found = notes(finished(entries, grades, {}, rubric, given), rubric, [])
     assert len(found) == bool(said)
     if said:
         assert found[0].startswith(said) and found[0].endswith(f"{', '.join(names)}; set the total with --overrides")
@@ -102,22 +107,18 @@ def test_late_days_are_used_where_that_changes_the_deduction(
     assert lateness(created_at, 80, DUE, LatePolicy(**rule), free)[1:] == pytest.approx(expected)
 
 
-def balances(tmp_path: Path, text: str) -> list[inputs.Balance]:
+def balances(tmp_path: Path, text: str, rubric: Rubric | None = None) -> Sequence[inputs.Balance]:
     (tmp_path / "days.csv").write_text(text, encoding="utf-8")
-    found, problems = inputs.late_days(tmp_path / "days.csv", late_rubric())
+    found, problems = inputs.read(rubric or late_rubric(), late_days_file=tmp_path / "days.csv")
     inputs.refuse(problems)
-    return found
+    return found.late_days
 
 
 def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> None:
     left = balances(tmp_path, "student,days\nADA@x,2\nbela@x,1\nElsewhere,3\nchidi@x,5\n")
     entries = [
-        Upload(key, None, (Student(name, email=f"{name.lower()}@x"),), created_at=at)
-        for key, name, at in (
-            ("a", "Ada", "2026-11-22T12:00:00Z"),
-            ("b", "Bela", "2026-11-22T12:00:00Z"),
-            ("c", "Chidi", "2026-11-22T12:00:00Z"),
-        )
+        Upload(name, None, (Student(name, email=f"{name.lower()}@x"),), created_at="2026-11-22T12:00:00Z")
+        for name in ("Ada", "Bela", "Chidi")
     ]
     grades = {entry.key: grade_of_points(entry.key, 10) for entry in entries}
     given = inputs.Inputs([], [inputs.Override("chidi@x", "total", 4.0, "agreed")], [], left)
@@ -125,12 +126,10 @@ def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> 
         found = finished(entries, grades, {}, late_rubric(), given)
         assert [row.score for row in found] == [10, 9, 4]
         assert remaining(found, left) == [("ADA@x", 0, 2), ("bela@x", 0, 1), ("Elsewhere", 3, 0), ("chidi@x", 5, 0)]
-    text = outputs.late_days_table(found, left)
+    text = outputs.csv_text([("student", "days", "used"), *remaining(found, left)])
     assert [(one.student, one.days) for one in balances(tmp_path, text)][:2] == [("ADA@x", 0), ("bela@x", 0)]
     assert "1 d 13 h 1 min late, 2 late days used" in outputs.table(found)
-    assert [row.lateness for row in found][
-        -1
-    ] == "1 d 13 h 1 min late"  # nor does a page speak of days that are not used
+    assert found[-1].lateness == "1 d 13 h 1 min late"  # nor does a page speak of days that are not used
 
 
 @pytest.mark.parametrize(
@@ -149,7 +148,7 @@ def test_balance_that_cannot_be_used_is_refused(tmp_path: Path, text: str, messa
 def test_late_days_need_a_policy_and_each_student_once(tmp_path: Path) -> None:
     left = balances(tmp_path, "student,days\nada@x,2\nAda,1\n")
     with pytest.raises(ArgumentsError, match="add `late:`"):
-        inputs.late_days(tmp_path / "days.csv", rubric_with())
+        balances(tmp_path, "student,days\nada@x,2\n", rubric_with())
     entries = [Upload("a", None, (Student("Ada", email="ada@x"),))]
     with pytest.raises(ArgumentsError, match=r"days.csv:3: the same student as in .*days.csv:2"):
         finished(entries, {}, {}, late_rubric(), inputs.Inputs(late_days=left))

@@ -7,7 +7,8 @@ from datetime import datetime
 
 import pytest
 
-from autograder.gradebook import outputs, rows
+from autograder.gradebook import outputs
+from autograder.gradebook.rows import finished
 from autograder.gradebook.store import Grade, Mark
 from autograder.homework import rubric as rubrics
 from autograder.submissions.uploads import Student, Upload
@@ -30,7 +31,7 @@ def entry(key: str, *students: Student, at: str = "", remark: str = "") -> Uploa
 
 def table(*entries: Upload, errors: dict[str, str] | None = None) -> list[dict[str, str]]:
     grades = {one.key: grade(one.key, True, False) for one in entries if one.key not in (errors or {})}
-    text = outputs.table(rows.rows(entries, grades, errors or {}))
+    text = outputs.table(finished(entries, grades, errors or {}, rubrics.current()))
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -52,16 +53,14 @@ def test_headers_are_what_canvas_and_gradescope_know() -> None:
 
 def test_canvas_table_has_the_total_alone_and_no_faults() -> None:
     entries = [entry("s1", ADA), entry("s2", BELA)]
-    found = rows.rows(entries, {"s1": grade("s1", True)}, {"s2": "disk"})
+    found = finished(entries, {"s1": grade("s1", True)}, {"s2": "disk"}, rubrics.current())
     lines = list(csv.reader(io.StringIO(outputs.canvas_table(found, "Homework"))))
     assert lines == [[*outputs.CANVAS, "Homework"], ["Ada Abel", "", "1", "ada@example.org", "", "2"]]
 
 
 def test_newest_submission_of_a_student_counts_and_others_are_listed() -> None:
     lines = table(
-        entry("s9", ADA, at="2025-09-02"),
-        entry("s1", ADA, BELA, at="2025-09-01"),
-        entry("s3", BELA, at="2025-08-01"),
+        entry("s9", ADA, at="2025-09-02"), entry("s1", ADA, BELA, at="2025-09-01"), entry("s3", BELA, at="2025-08-01")
     )
     found = {line["Student"]: (line["Submission ID"], line["Other Submissions"]) for line in lines}
     assert found == {"Ada Abel": ("s9", "s1"), "Bela Brandt": ("s1", "s3")}
@@ -123,9 +122,8 @@ def test_canvas_assignment_that_exists_is_named_by_id_or_title(wanted: str, head
 def test_raw_late_and_final_stand_side_by_side_where_there_is_a_due_date(monkeypatch: pytest.MonkeyPatch) -> None:
     rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
     monkeypatch.setattr(rubrics, "current", lambda: rubric)
-    found = [rows.StudentRow(ADA, entry("s1", ADA, at="2026-11-22T10:00:00Z"), grade("s1", True, True))]
-    (line,) = csv.DictReader(io.StringIO(outputs.table(rows.with_lateness(found, rubric))))
-    assert (line["Raw Score"], line["Late Deduction"], line["Total Score"]) == ("4", "0.8", "3.2")
+    (line,) = table(entry("s1", ADA, at="2026-11-22T10:00:00Z"))
+    assert (line["Raw Score"], line["Late Deduction"], line["Total Score"]) == ("2", "0.4", "1.6")
     assert line["Late"] == "1 d 11 h 1 min late"
 
 
@@ -142,7 +140,7 @@ def test_time_of_a_submission_is_in_the_zone_of_its_due_date(
 ) -> None:
     rubric = rubric_with(due=due) if due else rubric_with()
     monkeypatch.setattr(rubrics, "current", lambda: rubric)
-    (row,) = rows.rows([entry("s1", ADA, at="2026-11-20T22:30:00.000000Z")], {"s1": grade("s1", True, False)}, {})
+    (row,) = finished([entry("s1", ADA, at="2026-11-20T22:30:00.000000Z")], {}, {}, rubric)
     row = replace(row, due=datetime.fromisoformat(own) if own else None)
     (line,) = csv.DictReader(io.StringIO(outputs.table([row])))
     assert line["Submission Time"] == shown

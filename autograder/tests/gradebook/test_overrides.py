@@ -12,7 +12,8 @@ from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError
 from autograder.gradebook import inputs, outputs, report
 from autograder.gradebook import rows as class_rows
-from autograder.gradebook.rows import StudentRow, notes, with_comments, with_overrides
+from autograder.gradebook.inputs import Inputs, Person
+from autograder.gradebook.rows import StudentRow, finished, notes
 from autograder.homework import rubric as rubrics
 from autograder.submissions.exports import listing
 from autograder.submissions.tree import Tree
@@ -26,26 +27,27 @@ HEAD = "student,criterion,points,reason\n"
 ADA, BELA, TWIN = Student("Ada", "1", "ada@x"), Student("Bela", "2"), Student("Bela", "3")
 
 
-def rows() -> list[StudentRow]:
-    made = [
-        StudentRow(
-            who,
-            Upload(f"s{who.sid}", Tree(f"{who.name} Weiß_7 (export)" * (who is ADA), Path(), {})),
-            grade_of_points(f"s{who.sid}", RUBRIC.points, 1),
-        )
-        for who in (ADA, BELA, TWIN)
-    ]
-    return [*made, StudentRow(Student("Chidi", "4"), Upload(""), None, absent=True)]
+ENTRIES = [
+    Upload(f"s{who.sid}", Tree(f"{who.name} Weiß_7 (export)" * (who is ADA), Path(), {}), (who,))
+    for who in (ADA, BELA, TWIN)
+]
+GRADES = {entry.key: grade_of_points(entry.key, RUBRIC.points, 1) for entry in ENTRIES}
+ROSTER = [Person(who) for who in (ADA, BELA, TWIN, Student("Chidi", "4"))]
+
+
+def finish(given: Inputs) -> list[StudentRow]:
+    """The rows of Ada, two Belas and Chidi, who has handed in nothing."""
+    return finished(ENTRIES, GRADES, {}, RUBRIC, replace(given, roster=ROSTER))
 
 
 def applied(tmp_path: Path, text: str) -> list[StudentRow]:
     (tmp_path / "o.csv").write_text(HEAD + text, encoding="utf-8")
-    return with_overrides(rows(), used(tmp_path / "o.csv"))
+    return finish(used(tmp_path / "o.csv"))
 
 
-def used(*paths: Path) -> list[inputs.Override]:
+def used(*paths: Path) -> Inputs:
     """The lines of files that are all right in themselves."""
-    found, problems = inputs.overrides(paths, RUBRIC)
+    found, problems = inputs.read(RUBRIC, override_files=paths)
     inputs.refuse(problems)
     return found
 
@@ -63,7 +65,7 @@ def test_submission_is_named_as_moodle_names_its_folder(tmp_path: Path) -> None:
     put(tmp_path / "class", {f"{folder}/layernorm.py": "", "Bela_7_assignsubmission_file/layernorm.py": ""})
     (tmp_path / "o.csv").write_text(f"{HEAD}{folder},total,50,seen\n", encoding="utf-8")
     entries = listing([tmp_path / "class"]).entries
-    assert class_rows.problems(entries, RUBRIC, inputs.Inputs(overrides=used(tmp_path / "o.csv"))) == []
+    assert class_rows.problems(entries, RUBRIC, used(tmp_path / "o.csv")) == []
 
 
 def test_total_is_set_whatever_else_there_is(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_file_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes | No
     if content is not None:
         (tmp_path / "o.csv").write_bytes(content)
     with pytest.raises(ArgumentsError, match=r"o\.csv"):
-        inputs.overrides([tmp_path / "o.csv"], RUBRIC)
+        used(tmp_path / "o.csv")
 
 
 def test_every_bad_line_is_named(tmp_path: Path) -> None:
@@ -122,7 +124,7 @@ GRADERS = ("student,criterion,points,reason,author,date\n", "student;criterion;p
 def of_two(tmp_path: Path, first: str, second: str) -> list[StudentRow]:
     (tmp_path / "one.csv").write_text(GRADERS[0] + first)
     (tmp_path / "two.csv").write_text(GRADERS[1] + second)
-    return with_overrides(rows(), used(tmp_path / "one.csv", tmp_path / "two.csv"))
+    return finish(used(tmp_path / "one.csv", tmp_path / "two.csv"))
 
 
 def test_files_of_two_graders_are_merged_with_who_and_when(tmp_path: Path) -> None:
@@ -131,8 +133,8 @@ def test_files_of_two_graders_are_merged_with_who_and_when(tmp_path: Path) -> No
         "1,total,50,seen,Kim,2026-11-27\n",
         "ada@x;total;50;seen;Lou;2026-11-28\n2;total;7,5;oral;Lou;2026-11-28\n",
     )
-    assert (ada.score, ada.overrides) == (50, ("total set to 50: seen (Kim, 2026-11-27)",))
-    assert (bela.score, bela.overrides) == (7.5, ("total set to 7.5: oral (Lou, 2026-11-28)",))
+    assert (ada.score, ada.remark) == (50, "total set to 50: seen (Kim, 2026-11-27)")
+    assert (bela.score, bela.remark) == (7.5, "total set to 7.5: oral (Lou, 2026-11-28)")
 
 
 def test_graders_who_contradict_one_another_are_named(tmp_path: Path) -> None:
@@ -201,14 +203,18 @@ def test_adjustments_for_gradescope_are_what_was_set_by_hand(tmp_path: Path) -> 
 COMMENTS = "student,about,comment,author\n"
 
 
+def commented(tmp_path: Path, text: str) -> list[StudentRow]:
+    (tmp_path / "c.csv").write_text(COMMENTS + text, encoding="utf-8")
+    found, problems = inputs.read(RUBRIC, comment_files=[tmp_path / "c.csv"])
+    inputs.refuse(problems)
+    return finish(found)
+
+
 def test_comments_change_no_points_and_reach_the_page(tmp_path: Path) -> None:
-    text = f"{COMMENTS}1,{FIRST.id},see [me],Kim\nada@x,layernorm.py:12,use keepdims,\n1,total,well done,\n"
-    (tmp_path / "c.csv").write_text(text, encoding="utf-8")
-    found, problems = inputs.comments([tmp_path / "c.csv"], RUBRIC)
-    (ada, *_), (before, *_) = with_comments(rows(), found), rows()
-    assert (problems, ada.score) == ([], before.score)
-    document = {"output": "", "tests": []}
-    ((_, page, _),) = outputs.student_pages([ada], {ada.entry.key: document}, RUBRIC)
+    text = f"1,{FIRST.id},see [me],Kim\nada@x,layernorm.py:12,use keepdims,\n1,total,well done,\n"
+    (ada, *_), (before, *_) = commented(tmp_path, text), finish(Inputs())
+    assert ada.score == before.score
+    page = outputs.student_page(ada, {"output": "", "tests": []}, RUBRIC)
     for line in (f"- `{FIRST.id}`: see \\[me\\] (Kim)", "- `layernorm.py:12`: use keepdims\n", "- well done\n"):
         assert line in page
 
@@ -224,7 +230,5 @@ def test_comments_change_no_points_and_reach_the_page(tmp_path: Path) -> None:
     ],
 )
 def test_comment_that_cannot_be_used_is_refused(tmp_path: Path, line: str, message: str) -> None:
-    (tmp_path / "c.csv").write_text(f"{COMMENTS}{line},\n", encoding="utf-8")
-    found, problems = inputs.comments([tmp_path / "c.csv"], RUBRIC)
     with pytest.raises(ArgumentsError, match=re.escape(message)):
-        with_comments(rows(), found) if found else inputs.refuse(problems)
+        commented(tmp_path, f"{line},\n")

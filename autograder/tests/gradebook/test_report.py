@@ -29,7 +29,7 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-SENTENCE = report._described(f"{FUNCTION}.no_root")[0]
+SENTENCE = report.sentence(f"{FUNCTION}.no_root")
 EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 1">'
 
 
@@ -253,7 +253,7 @@ def test_opens_without_errors_and_fits_the_screen(page: Any) -> None:
         "Array.from(document.querySelectorAll('.wide')).filter(part => part.scrollWidth > part.clientWidth).length"
     )
     assert page.evaluate(clipped) == 0
-    assert page.locator("svg.histogram rect").count() == len(report.histogram([grade("s", 0)]).counts) == 20
+    assert page.locator("svg.histogram rect").count() == len(report.histogram([grade("s", 0)])["counts"]) == 20
 
 
 @pytest.mark.slow

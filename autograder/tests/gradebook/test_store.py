@@ -10,8 +10,9 @@ import pytest
 
 from autograder.exceptions import ArgumentsError
 from autograder.feedback import results
-from autograder.gradebook.store import Store, grade_of, read_all, write_run
-from autograder.tests.making import document
+from autograder.gradebook.store import Outcome, Store, grade_of, read_run, write_run
+from autograder.submissions.uploads import Student, Upload
+from autograder.tests.making import AWKWARD, document
 
 STAMP = {"submission": "1", "kit": "2", "layers": ["fork"]}
 
@@ -65,9 +66,32 @@ def test_half_written_files_of_old_runs_are_removed_and_those_of_today_are_not(t
 def test_all_results_are_read_from_the_run_or_its_results(tmp_path: Path) -> None:
     Store(tmp_path).path("ada").write_text(results.dump(graded()))
     write_run(tmp_path, [], [])
-    assert read_all(tmp_path).keys() == read_all(tmp_path / "results").keys() == {"ada"}
+    assert read_run(tmp_path).grades().keys() == read_run(tmp_path / "results").grades().keys() == {"ada"}
     with pytest.raises(ArgumentsError, match="not a run"):
-        read_all(tmp_path / "nowhere")
+        read_run(tmp_path / "nowhere")
+
+
+def test_names_and_paths_come_back_as_they_were(tmp_path: Path) -> None:
+    entries = [Upload(f"s{number}", None, (Student(name, email="a@b"),)) for number, name in enumerate(AWKWARD)]
+    given = tmp_path / os.fsdecode(b"\xff")
+    write_run(tmp_path, [given], entries)
+    found = read_run(tmp_path)
+    assert (found.students, found.paths) == ({entry.key: entry.students for entry in entries}, (given,))
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"students": {"a": [{"nonsense": 1}]}}'])
+def test_run_file_of_something_else_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(ArgumentsError, match="not written by this kit"):
+        read_run(tmp_path)
+
+
+def test_names_are_those_of_the_roster_where_the_outcome_has_them(tmp_path: Path) -> None:
+    entries = [Upload(key, None, (Student(key),)) for key in ("7", "8")]
+    outcomes = tuple(Outcome("7", Student(name, sid="7"), 1.0) for name in ("Ada", "Bela"))
+    write_run(tmp_path, [tmp_path], entries, outcomes)
+    assert read_run(tmp_path).names == {"7": "Ada, Bela", "8": "8"}
+    assert read_run(tmp_path).outcomes == outcomes
 
 
 def test_remark_is_made_of_the_notes_as_data() -> None:

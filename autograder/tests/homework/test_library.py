@@ -74,8 +74,8 @@ def test_a_mistake_that_cannot_be_used_is_refused_with_its_file_and_name(rms: Wr
     assert reason in str(refusal.value)
 
 
-def test_a_function_that_no_module_has_is_refused_with_its_file() -> None:
-    with pytest.raises(RubricError, match=rf"{re.escape(__file__)}: twice is not a function in rubric\.yaml"):
+def test_a_function_that_no_module_has_is_refused() -> None:
+    with pytest.raises(RubricError, match=r"^twice is not a function in rubric\.yaml"):
         library.written(twice)
 
 

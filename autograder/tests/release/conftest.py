@@ -1,6 +1,5 @@
-"""What the tests of this folder share: a copy of the repository to build or to break, and small folders and zips."""
+"""Fixtures of this folder: a copy of the repository to build or to break."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -10,20 +9,13 @@ from pathlib import Path
 import pytest
 
 from autograder.homework import kit
-from autograder.tests.files import put
 
-WRITING = """
-import pathlib, sys
-place = pathlib.Path("/autograder")
-print((place / "submission_metadata.json").read_text(), [path.name for path in (place / "submission").iterdir()])
-{code}
-"""
 InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of the repository at another place and of another age, with what an instructor's own runs leave behind."""
+    """A copy of the repository in another folder, with the files that an instructor's own runs leave."""
     root = tmp_path / "a copy"
     skip = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")
     shutil.copytree(kit.home(), root, ignore=skip, copy_function=shutil.copy)
@@ -41,25 +33,3 @@ def in_tree(tree: Path) -> InTree:
         return subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True)
 
     return run
-
-
-# For rehearsals: a zip of Gradescope's form with a grader of few lines, and an upload for it
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Callable[..., Path]:
-    """Make such a zip from the grader's last lines, lines for pip, and further files."""
-
-    def make(code: str, *requirements: str, **files: bytes) -> Path:
-        pip = json.dumps({"dependencies": ["python=3.11", "pip", {"pip": list(requirements)}]})
-        script = WRITING.format(code=code)
-        texts = {"setup.sh": "", "run_autograder": "", "run_otter.py": script, "environment.yml": pip}
-        return put(tmp_path / "other.zip", {**texts, **files})
-
-    return make
-
-
-@pytest.fixture
-def upload(tmp_path: Path) -> Path:
-    (tmp_path / "layernorm.py").touch()
-    return tmp_path / "layernorm.py"

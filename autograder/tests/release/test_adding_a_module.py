@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,60 +22,46 @@ pytestmark = pytest.mark.slow  # a copy of the kit is built, graded and audited
 HOW_TO = kit.PACKAGE / "docs" / "how-to"
 PAGES = [HOW_TO / f"{name}.md" for name in ("add-a-module", "add-a-misconception", "publish-a-module")]
 NEW = re.compile(r"New file `(\S+)`:$")
-INSTEAD = re.compile(r"In `(\S+)`, replace `(.+)` with:$")
-BEFORE = re.compile(r"In `(\S+)`, insert before `(.+)`:$")
+LINE = re.compile(r"In `(\S+)`, (replace|insert before) `(.+?)`(?: with)?:$")
 CELLS = re.compile(r"In `(\S+)`, insert before the question `(\w+)` these cells, of the kinds ([a-z, ]+):$")
 KINDS = {"raw": "raw", "markdown": "markdown", "code": "python"}
+Block = tuple[str, str, str]  # language, text, and the paragraph before it
 
 
-@dataclass(frozen=True)
-class Block:
-    """A block of code, with the paragraph before it."""
-
-    language: str
-    text: str
-    instruction: str
-
-
-def blocks() -> list[Block]:
-    text, found, end = "".join(page.read_text(encoding="utf-8") for page in PAGES), [], 0
+def blocks() -> Iterator[Block]:
+    text, end = "".join(page.read_text(encoding="utf-8") for page in PAGES), 0
     for fence in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         paragraph = text[end : fence.start()].strip().rpartition("\n\n")[2]
-        found.append(Block(fence[1], fence[2], " ".join(paragraph.split())))
+        yield fence[1], fence[2], " ".join(paragraph.split())
         end = fence.end()
-    return found
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the kit in which every instruction of the pages was followed."""
     root = tmp_path_factory.mktemp("adding") / "kit"
-    skip = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")
-    shutil.copytree(kit.home(), root, ignore=skip)
-    waiting = iter(blocks())
-    for block in waiting:
-        follow(root, block, waiting)
+    shutil.copytree(kit.home(), root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
+    waiting = blocks()
+    for language, text, instruction in waiting:
+        if language == "sh":
+            for line in text.splitlines():
+                if line != "autograder audit":  # of all modules; see below
+                    command(root, *line.split()[1:])
+        elif match := NEW.search(instruction):
+            path = root / match[1]
+            assert not path.exists()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        elif match := LINE.search(instruction):
+            edit(root / match[1], match[3], text, replace=match[2] == "replace")
+        else:
+            match = CELLS.search(instruction)
+            assert match is not None, f"no instruction for this block: {text}"
+            kinds = match[3].split(", ")
+            given = [(language, text), *(next(waiting)[:2] for _ in kinds[1:])]
+            assert [KINDS[kind] for kind in kinds] == [language for language, _ in given]
+            add_cells(root / match[1], match[2], [*zip(kinds, (text for _, text in given), strict=True)])
     return root
-
-
-def follow(root: Path, block: Block, later: Iterator[Block]) -> None:
-    if block.language == "sh":
-        for line in block.text.splitlines():
-            if line != "autograder audit":  # of all modules; see below
-                command(root, *line.split()[1:])
-    elif match := NEW.search(block.instruction):
-        (root / match[1]).parent.mkdir(parents=True, exist_ok=True)
-        assert not (root / match[1]).exists()
-        (root / match[1]).write_text(block.text)
-    elif match := INSTEAD.search(block.instruction):
-        put(root / match[1], match[2], block.text, replace=True)
-    elif match := BEFORE.search(block.instruction):
-        put(root / match[1], match[2], block.text, replace=False)
-    else:
-        match = CELLS.search(block.instruction)
-        assert match is not None, f"no instruction for this block: {block}"
-        kinds = match[3].split(", ")
-        add_cells(root / match[1], match[2], kinds, [block, *(next(later) for _ in kinds[1:])])
 
 
 def command(root: Path, *words: str) -> str:
@@ -86,30 +71,23 @@ def command(root: Path, *words: str) -> str:
     return done.stdout
 
 
-def put(path: Path, line: str, text: str, replace: bool) -> None:
+def edit(path: Path, line: str, text: str, replace: bool) -> None:
     lines = path.read_text().split("\n")
-    places = [at for at, there in enumerate(lines) if there.strip() == line]
-    assert len(places) == 1, f"{path.name} has the line {line!r} {len(places)} times"
-    at = places[0]
-    lines[at : at + replace] = text.rstrip("\n").split("\n")
+    (place,) = (number for number, there in enumerate(lines) if there.strip() == line)
+    lines[place : place + replace] = text.rstrip("\n").split("\n")
     path.write_text("\n".join(lines))
 
 
-def add_cells(path: Path, question: str, kinds: list[str], given: list[Block]) -> None:
-    assert [KINDS[kind] for kind in kinds] == [block.language for block in given]
+def add_cells(path: Path, question: str, given: list[tuple[str, str]]) -> None:
     notebook = json.loads(path.read_text())
-    at = next(
-        i
-        for i, cell in enumerate(notebook["cells"])
-        if "".join(cell["source"]) == f"# BEGIN QUESTION\nname: {question}"
-    )
-    notebook["cells"][at:at] = [cell(kind, block.text) for kind, block in zip(kinds, given, strict=True)]
+    sources = ["".join(cell["source"]) for cell in notebook["cells"]]
+    at = sources.index(f"# BEGIN QUESTION\nname: {question}")
+    of_code: dict[str, Any] = {"outputs": [], "execution_count": None}
+    notebook["cells"][at:at] = [
+        {"cell_type": kind, "metadata": {}, "source": text.rstrip("\n"), **(of_code if kind == "code" else {})}
+        for kind, text in given
+    ]
     path.write_text(json.dumps(notebook))
-
-
-def cell(kind: str, text: str) -> dict[str, Any]:
-    made: dict[str, Any] = {"cell_type": kind, "metadata": {}, "source": text.rstrip("\n")}
-    return made | ({"outputs": [], "execution_count": None} if kind == "code" else {})
 
 
 def graded(tree: Path, name: str) -> Any:
@@ -149,9 +127,8 @@ def test_public_checks_of_the_new_module(tree: Path, tmp_path: Path) -> None:
 
 
 def test_docstrings_of_the_new_module(tree: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "doctest", "dropout_mask.py"], cwd=tree / "solutions", capture_output=True
-    )
+    doctest = [sys.executable, "-m", "doctest", "dropout_mask.py"]
+    done = subprocess.run(doctest, cwd=tree / "solutions", capture_output=True)
     assert done.stdout == b"" and done.returncode == 0
 
 
@@ -170,6 +147,5 @@ def test_audit_of_the_new_module_finds_nothing(tree: Path) -> None:
     assert done.stdout.split("\n") == ["", "", "", "36 audited", ""], done.stdout + done.stderr
 
 
-@pytest.mark.slow
 def test_whole_audit(tree: Path) -> None:
     assert "PROBLEM" not in command(tree, "audit")

@@ -1,4 +1,4 @@
-"""`autograder build`: both zips and assignments/ are what the tree gives, the same bytes each time; errors are one line."""
+"""`autograder build`: the same tree gives the same zips and assignments/; errors are one line."""
 
 import errno
 import os
@@ -14,6 +14,7 @@ import pytest
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.release import build, packing
+from autograder.tests.files import put
 
 if TYPE_CHECKING:
     from autograder.tests.running import Built
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
-def test_committed_assignments_are_what_the_solutions_give(built: "Built") -> None:
-    assert packing.differences(built.assignments, kit.home() / "assignments") == [], "run: autograder build"
+def test_committed_assignments_are_up_to_date(built: "Built") -> None:
+    assert packing.contents(built.assignments) == packing.contents(kit.home() / "assignments"), "run: autograder build"
 
 
 @pytest.mark.slow
@@ -76,3 +77,28 @@ def test_full_disk_leaves_no_half_written_zip(monkeypatch: pytest.MonkeyPatch, b
     with pytest.raises(CommandError, match=f"^x.zip: {os.strerror(errno.ENOSPC)}; free some space"):
         build.write(tmp_path / "result", tmp_path / "dist", tmp_path / "assignments")
     assert list((tmp_path / "dist").iterdir()) == []
+
+
+# Why `otter assign` failed
+
+HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\n    f()\n"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        (f"{HEAD}OSError: [Errno {errno.ENOSPC}] {os.strerror(errno.ENOSPC)}: 'a'", "no space left on the disk of "),
+        (f"{HEAD}autograder.exceptions.CommandError: do this", "do this"),
+        (f"{HEAD}autograder.homework.rubric.RubricError: line 3\nand line 4", "line 3 and line 4"),
+        (f"{HEAD}ValueError: wrong", "otter assign failed: ValueError: wrong"),
+        (f"{HEAD}KeyError: {'x' * 5000}", f"otter assign failed: KeyError: {'x' * 100}"),
+        ("", "otter assign failed: no reason given"),
+    ],
+    ids=["disk", "ours", "rubric", "Otter's", "long", "nothing"],
+)
+def test_failure_of_otter_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stderr: str, said: str) -> None:
+    put(tmp_path, {"solutions/a.py": b""})
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: subprocess.CompletedProcess([], 1, "", stderr))
+    with pytest.raises(CommandError) as caught, build.assigned(root=tmp_path):
+        pytest.fail("there is no result")
+    assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 700

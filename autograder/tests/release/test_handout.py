@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import handout, packing
+from autograder.tests.files import unzipped
 from autograder.tests.making import rubric_with
 
 if TYPE_CHECKING:
@@ -35,19 +35,10 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted.remove("checks/my_tests.py")  # only with the tests that students write
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (kit.PACKAGE / "values").glob("*.py")}
-    wanted |= {
-        "conftest.py",
-        "AGENTS.md",
-        "transformer.ipynb",
-        handout.MISTAKES,
-        *(f"{name}.py" for name in rubrics.current().modules),
-    }
+    wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", handout.MISTAKES, *rubrics.current().files}
     found = packing.contents(built.assignments)
     assert set(found) == wanted
-    with zipfile.ZipFile(built.student_zip) as archive:
-        assert {name: archive.read(name) for name in archive.namelist()} == {
-            f"transformer/{n}": d for n, d in found.items()
-        }
+    assert unzipped(built.student_zip) == {f"transformer/{name}": data for name, data in found.items()}
 
 
 # Of a known mistake and of the students' own tools alike; each is a local name and tells nothing of how it came about.
@@ -172,25 +163,20 @@ def test_stub_keeps_signature_docstring_and_imports() -> None:
     assert stub(head + solution) == head + '    raise NotImplementedError("f is not written yet")\n'
 
 
+BEGIN, END = "    # BEGIN SOLUTION\n", "    # END SOLUTION\n"
 LEAKS = {
     "no marks": ("def f(x):\n    return x\n", "students would get all of 'f'"),
-    "a line before the marks": (
-        "def f(x):\n    y = x\n    # BEGIN SOLUTION\n    return y\n    # END SOLUTION\n",
-        "'f'",
-    ),
-    "a helper": (
-        "def g(x):\n    return x\n\n\ndef f(x):\n    # BEGIN SOLUTION\n    return g(x)\n    # END SOLUTION\n",
-        "all of 'g'",
-    ),
+    "a line before the marks": (f"def f(x):\n    y = x\n{BEGIN}    return y\n{END}", "'f'"),
+    "a helper": (f"def g(x):\n    return x\n\n\ndef f(x):\n{BEGIN}    return g(x)\n{END}", "all of 'g'"),
     "a table": ("A = {'q1': 'b'}\n", "all of \"A = {'q1': 'b'}\""),
-    "no end": ("def f(x):\n    # BEGIN SOLUTION\n    return x\n", "must come in pairs"),
-    "no beginning": ("def f(x):\n    return x\n    # END SOLUTION\n", "must come in pairs"),
-    "another name": ("def g(x):\n    # BEGIN SOLUTION\n    return x\n    # END SOLUTION\n", "there is no function f"),
+    "no end": (f"def f(x):\n{BEGIN}    return x\n", "must come in pairs"),
+    "no beginning": (f"def f(x):\n    return x\n{END}", "must come in pairs"),
+    "another name": (f"def g(x):\n{BEGIN}    return x\n{END}", "there is no function f"),
 }
 
 
 @pytest.mark.parametrize("name", LEAKS)
-def test_stub_refuses_what_would_reach_the_students(name: str) -> None:
+def test_stub_rejects_code_that_students_would_get(name: str) -> None:
     source, text = LEAKS[name]
     with pytest.raises(CommandError, match=re.escape(text)):
         stub(source)
@@ -217,9 +203,19 @@ def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
     assert re.findall(r'"(\w+)"', listed[1]) == list(rubrics.current().modules)
 
 
-def test_readme_has_estimates_of_time_for_the_modules_of_the_homework_only() -> None:
-    text = f"- `layernorm.py`: an hour\n- `speed.py`: a day\n{handout.MODULES}\n{handout.MARKER}\n"
-    assert handout.readme(text, rubrics.current()).startswith("- `layernorm.py`: an hour\n| file |")
+TABLES = f"{handout.MODULES}\n{handout.MARKER}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("- `layernorm.py`: an hour\n- `speed.py`: a day\n", "- `layernorm.py`: an hour\n"),
+        ("<!-- needs layernorm -->\nA story.\n<!-- end -->\n", "A story.\n"),
+        ("<!-- needs poetry -->\nA story.\n<!-- end -->\n", ""),
+    ],
+)
+def test_readme_is_about_modules_of_the_homework_only(text: str, left: str) -> None:
+    assert handout.readme(text + TABLES, rubrics.current()).startswith(f"{left}| file |")
 
 
 @pytest.fixture
@@ -245,7 +241,7 @@ def test_agents_file_can_be_turned_off(written: Callable[[Rubric], Path], wanted
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_students_get_what_their_own_tests_need_only_if_they_write_some(
+def test_students_get_files_for_their_own_tests_only_if_they_write_some(
     written: Callable[[Rubric], Path], wanted: bool
 ) -> None:
     tests = {"points": 2, "criteria": {"first": {"points": 2, "about": "tests of a function"}}}
@@ -261,9 +257,7 @@ def test_checks_without_a_list_of_modules() -> None:
         handout.ordered_checks("MODULES = []\n", rubrics.current())
 
 
-def test_notebook_exports_every_module_and_helpers_of_ones_own_and_not_what_was_given(
-    built: "Built", tmp_path: Path
-) -> None:
+def test_notebook_exports_modules_and_own_helpers_but_no_given_files(built: "Built", tmp_path: Path) -> None:
     notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
     code = next("".join(cell["source"]) for cell in notebook["cells"] if "zipfile" in "".join(cell["source"]))
     folder = shutil.copytree(built.assignments, tmp_path / "homework")
@@ -272,13 +266,7 @@ def test_notebook_exports_every_module_and_helpers_of_ones_own_and_not_what_was_
     for _ in range(2):  # the zip of a first run is not put into that of a second one
         subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
     files = {f"{name}.py" for name in rubrics.current().modules} | {"my_helpers.py", "guesses.json"}
-    assert set(zipfile.ZipFile(folder / "transformer.zip").namelist()) == files | {"transformer.ipynb"}
-
-
-@pytest.mark.parametrize(("module", "stays"), [("layernorm", True), ("poetry", False)])
-def test_readme_tells_of_modules_that_are_there(module: str, stays: bool) -> None:
-    text = f"<!-- needs {module} -->\nA story.\n<!-- end -->\n{handout.MODULES}\n{handout.MARKER}\n"
-    assert handout.readme(text, rubrics.current()).startswith("A story.\n| file |") is stays
+    assert set(unzipped(folder / "transformer.zip")) == files | {"transformer.ipynb"}
 
 
 def test_notebook_without_an_export_cell() -> None:

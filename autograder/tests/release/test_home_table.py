@@ -1,4 +1,4 @@
-"""The table of known mistakes that the public checks read: what stands in it, and what is said of results like those in it."""
+"""The table of known mistakes that the public checks read, and the sentences printed for results in it."""
 
 import importlib
 import json
@@ -36,7 +36,7 @@ def table(*rows: list[Any], default: dict[str, float] | None = None) -> dict[str
 
 
 def explained(known: ModuleType, rows: list[list[Any]], one: float, two: float) -> tuple[str, ...]:
-    """What is said of f(1) and f(2) when they have given these values."""
+    """The sentences printed if f(1) and f(2) return these values."""
     calls = [known.Seen(f"f({n})", {"value": v}, v == n, 1e-6) for n, v in ((1.0, one), (2.0, two))]
     calls = [replace(seen, call=seen.call.replace(".0", "")) for seen in calls]
     return tuple(text for title, text in known.explanation(table(*rows), calls) if title != "read")
@@ -61,7 +61,7 @@ E = ["G is done.", "read on", "H is right.", {"1": 0}]
         ([A, E, ["I is done.", "read on", "J is right.", {"1": 0}]], 3.0, 4.0, ("A is done.", "B is right.")),
     ],
 )
-def test_what_all_mistakes_with_these_results_share_is_said(
+def test_sentences_shared_by_all_matching_mistakes_are_printed(
     known: ModuleType, rows: list[list[Any]], one: float, two: float, said: tuple[str, ...]
 ) -> None:
     assert explained(known, rows, one, two) == said
@@ -80,7 +80,7 @@ def test_a_call_that_is_not_in_the_table_must_be_right(known: ModuleType) -> Non
         assert known.explanation(table(A), calls) == (said if right else [])
 
 
-def test_without_a_table_nothing_is_said(known: ModuleType) -> None:
+def test_without_a_table_nothing_is_printed(known: ModuleType) -> None:
     assert not known.TABLE.exists()  # it is made for students, and does not lie beside the solutions
     assert known.known("layernorm", "layer_norm")["mistakes"] == []
 
@@ -101,14 +101,14 @@ def test_the_table_is_about_public_checks_and_known_mistakes(known: ModuleType) 
 
 
 def test_a_right_result_that_no_check_has_is_not_in_the_table(known: ModuleType) -> None:
-    """One check says only that two calls agree: what one of them gives stands nowhere."""
+    """One check compares two calls without a value: the result of one of them is in no file."""
     calls = importlib.import_module("student_calls").calls_in("decoder")
     (untold,) = {call.key for call in calls} - {call.key for call in calls if call.told}
     assert untold not in (kit.home() / "assignments" / handout.MISTAKES).read_text(encoding="utf-8")
 
 
 def in_another_layout(value: Any) -> Any:
-    """The same arrays, column by column in memory: sums are made in another order."""
+    """The same arrays in Fortran order, so that sums are computed in another order."""
     if isinstance(value, np.ndarray):
         return np.asfortranarray(np.repeat(value, 2, axis=-1))[..., ::2] if value.ndim else value
     if isinstance(value, dict):
@@ -127,7 +127,7 @@ def rounded(value: Any) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", [name for name in rubrics.current().modules if name != "concept_check"])
-def test_rounding_and_the_order_of_sums_do_not_change_what_is_said(known: ModuleType, module: str) -> None:
+def test_rounding_and_the_order_of_sums_do_not_change_the_sentences(known: ModuleType, module: str) -> None:
     part = handout.table_of(module, rubrics.current())
     calls = [call for call in importlib.import_module("student_calls").calls_in(module) if call.told]
     tried = 0
@@ -145,7 +145,7 @@ def test_rounding_and_the_order_of_sums_do_not_change_what_is_said(known: Module
 
 
 def seen(known: ModuleType, misconception: library.Misconception, calls: list[Any], other: bool) -> list[Any]:
-    """What the checks note of a mistake, or of the same one with other roundings."""
+    """The results that the checks record for a mistake, or for the same one with other rounding."""
     right, wrong = library.correct(misconception.module, misconception.function).fresh(), misconception.fresh()
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):

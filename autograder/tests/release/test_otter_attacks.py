@@ -1,4 +1,4 @@
-"""Uploads that aim at what Otter does before it asks the kit: none has an effect, with the zip of `otter assign` alone too."""
+"""Uploads that attack Otter before it calls the kit have no effect, also with the zip of plain `otter assign`."""
 
 import dataclasses
 import os
@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from otter.run import main as otter_run
 from otter.run.run_autograder import main as run_autograder
 from otter.run.run_autograder.utils import OtterRuntimeError
 
-from autograder.cli.main import main
 from autograder.exceptions import CommandError
-from autograder.feedback.text import number
 from autograder.grading.grader import open_grader
 from autograder.homework import rubric as rubrics
-from autograder.release import build, packing
+from autograder.release import build
 from autograder.submissions.submission import read
 from autograder.tests.attacks.otter import OTTER
+from autograder.tests.files import put, unzipped
 
 if TYPE_CHECKING:
     from autograder.tests.running import Box, Built
@@ -53,7 +51,7 @@ def victim(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
-    """A name in a folder that student code may read, if this user can write there."""
+    """A path in a folder that student code may read, if this user can write there."""
     packages = Path(np.__file__).parent
     path = (packages if os.access(packages, os.W_OK) else tmp_path) / f"hostile-{os.getpid()}"
     yield path
@@ -68,7 +66,7 @@ def untouched(victim: Path, place: Path) -> bool:
 
 @pytest.fixture
 def attacked(references: dict[str, bytes], victim: Path, place: Path) -> Attacked:
-    """Add an attack to a folder, with an honest module unless the modules are what is hostile; the points it deserves."""
+    """Add an attack to a folder, with an honest module unless the modules are hostile; returns the deserved points."""
 
     def add(folder: Path, name: str) -> float:
         if name not in THIEVES:
@@ -81,7 +79,7 @@ def attacked(references: dict[str, bytes], victim: Path, place: Path) -> Attacke
 
 @pytest.mark.slow
 def test_zip_of_otter_assign_alone_has_the_same_contents(built: "Built", plain: "Built") -> None:
-    assert packing.unzipped(plain.zip) == packing.unzipped(built.zip)
+    assert unzipped(plain.zip) == unzipped(built.zip)
 
 
 @pytest.mark.slow
@@ -89,13 +87,12 @@ def test_zip_of_otter_assign_alone_has_the_same_contents(built: "Built", plain: 
 def test_wheel_would_be_worth_full_points_to_a_thief(
     name: str, built: "Built", attacked: Attacked, place: Path, tmp_path: Path
 ) -> None:
-    """What the next tests prevent."""
+    """The next tests show that this is prevented."""
     if place.is_relative_to(tmp_path):
         pytest.skip("only who may write into NumPy's folder could carry it to where student code may read")
     (tmp_path / "upload").mkdir()
     attacked(tmp_path / "upload", name)
-    with zipfile.ZipFile(built.zip) as archive:
-        wheel = next(archive.read(name) for name in archive.namelist() if name.endswith(".whl"))
+    wheel = next(data for name, data in unzipped(built.zip).items() if name.endswith(".whl"))
     (place / "kit.whl" if place.is_dir() else place).write_bytes(wheel)
     with open_grader() as opened:  # a new one, since it copies NumPy where student code could not reach it
         earned = opened.grade(read(tmp_path / "upload", opened.rubric.limits)).points
@@ -123,7 +120,7 @@ def test_attack_through_the_zip_of_otter_assign(
 def test_with_another_run_otter_there_is_no_result(
     name: str, box: MakeBox, attacked: Attacked, victim: Path, place: Path
 ) -> None:
-    """These two have an effect then, which nothing in a zip can prevent; the first upload of an instructor shows it."""
+    """These two have an effect, which nothing in a zip can prevent; an instructor's first upload shows it."""
     tried = box({})
     attacked(tried.submission, name)
     with pytest.raises(CommandError, match=r"the run_otter\.py in the zip"):
@@ -136,7 +133,7 @@ def test_with_another_run_otter_there_is_no_result(
 def test_attack_through_otter_run(
     name: str, built: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path, box: MakeBox
 ) -> None:
-    """Otter unpacks the zip itself there, and links become files; folders with its names are refused, see the next test."""
+    """Otter unpacks the zip itself, and links become files; it rejects folders with its names, see the next test."""
     (tmp_path / "upload").mkdir()
     deserved = attacked(tmp_path / "upload", name)
     with zipfile.ZipFile(tmp_path / "upload.zip", "w") as archive:
@@ -154,29 +151,15 @@ def test_attack_through_otter_run(
 
 
 @pytest.mark.parametrize("name", ["__init__.py/a", "transformer.ipynb/a", "two.ipynb"])
-def test_what_otter_run_refuses_leaves_no_result(built: "Built", tmp_path: Path, name: str) -> None:
-    with zipfile.ZipFile(tmp_path / "upload.zip", "w") as archive:
-        archive.writestr(name, "")
+def test_upload_that_otter_run_rejects_leaves_no_result(built: "Built", tmp_path: Path, name: str) -> None:
+    put(tmp_path / "upload.zip", {name: ""})
     with pytest.raises((IsADirectoryError, OtterRuntimeError)):
         otter_run(str(tmp_path / "upload.zip"), autograder=str(built.zip), output_dir=str(tmp_path), no_logo=True)
     assert not (tmp_path / "results.json").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SOME)
-def test_attack_on_a_rehearsal(
-    name: str, built: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "upload").mkdir()
-    deserved = attacked(tmp_path / "upload", name)
-    done = CliRunner().invoke(main, ["rehearse", "--here", "--brief", str(built.zip), str(tmp_path / "upload")])
-    assert done.exit_code == 0, done.stderr
-    assert f"Total: {number(deserved)} of " in done.stdout
-    assert untouched(victim, place)
-
-
 def listed(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """Names with kinds and what files and links hold."""
+    """Names with kinds and contents of files and links."""
     return {
         path.name: (path.lstat().st_mode, os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes())
         for path in folder.iterdir()

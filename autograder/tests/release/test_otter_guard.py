@@ -1,4 +1,4 @@
-"""`otter assign` cannot delete a kit: it is ended before it starts."""
+"""`otter assign` cannot delete a kit: it is stopped before it starts."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def test_otter_assign_into_the_repository_ends_with_one_line_and_deletes_nothing(
     built: "Built", tree: Path, tmp_path: Path, result: str
 ) -> None:
-    """In an environment in which the wheel of the kit is installed; everything else comes from that of the tests."""
+    """In an environment with the wheel of the kit; all other packages are those of the tests."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     python = next((tmp_path / "venv").glob("[bS]*/python*"))
     (packages,) = (tmp_path / "venv").rglob("site-packages")
@@ -54,6 +54,6 @@ def test_otter_assign_into_the_repository_ends_with_one_line_and_deletes_nothing
         (["python", "-c", "pass"], False),
     ],
 )
-def test_only_a_result_that_holds_a_kit_is_refused(arguments: list[str], refused: bool) -> None:
+def test_only_a_result_folder_with_a_kit_is_rejected(arguments: list[str], refused: bool) -> None:
     given = [argument.format(kit=kit.home()) for argument in arguments]
     assert kit_in_danger(given) == (kit.PACKAGE if refused else None)

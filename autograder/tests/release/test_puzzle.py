@@ -52,10 +52,8 @@ def test_the_task_has_the_symptom_and_not_the_solution(tmp_path: Path) -> None:
     (misconception,) = made.misconceptions
     assert f"`{misconception.function}`, in `{misconception.module}.py`" in task
     assert f"{misconception.function}`, in" not in puzzle.task(puzzle.make(2, 0))
-    assert not any(
-        text in task
-        for text in (misconception.does, misconception.right, misconception.name, made.edits[0].right.strip())
-    )
+    told = (misconception.does, misconception.right, misconception.name, made.edits[0].right.strip())
+    assert not any(text in task for text in told)
 
 
 def test_a_puzzle_has_no_answers_and_no_marks() -> None:

@@ -1,4 +1,4 @@
-"""The upload out of Otter's reach: Otter finds nothing of it, and afterwards everything lies where it was."""
+"""The upload is out of Otter's reach while Otter runs, and back in its place afterwards."""
 
 import os
 from collections.abc import Callable
@@ -18,27 +18,11 @@ MODULE = next(iter(rubrics.current().modules))
 
 @pytest.fixture
 def place(references: dict[str, bytes], tmp_path: Path) -> Path:
-    """A folder like /autograder, in which a zip with everything right lies where the kit's wheel does."""
+    """A folder like /autograder, with a zip of the solutions in place of the kit's wheel."""
     put(put(tmp_path / "source" / "files", {}) / "kit.whl", references)
     put(tmp_path / "results", {"results.json": b"of an earlier run"})
     put(tmp_path / "submission", {})
     return tmp_path
-
-
-def link_to_the_wheel(path: Path) -> None:
-    path.symlink_to(path.parents[1] / "source" / "files" / "kit.whl")
-
-
-def link_to_the_wheel_beside_it(path: Path) -> None:
-    path.symlink_to("../source/files/kit.whl")
-
-
-def endless_link(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-def pipe(path: Path) -> None:
-    os.mkfifo(path)
 
 
 def folder_with_the_solutions_zip(path: Path) -> None:
@@ -46,20 +30,26 @@ def folder_with_the_solutions_zip(path: Path) -> None:
     (path / "inner.zip").symlink_to("../../source/files/kit.whl")
 
 
-TRICKS = [link_to_the_wheel, link_to_the_wheel_beside_it, endless_link, pipe, folder_with_the_solutions_zip]
+TRICKS: dict[str, Callable[[Path], None]] = {
+    "link to the wheel": lambda path: path.symlink_to(path.parents[1] / "source" / "files" / "kit.whl"),
+    "relative link to the wheel": lambda path: path.symlink_to("../source/files/kit.whl"),
+    "endless link": lambda path: path.symlink_to("/dev/zero"),
+    "pipe": os.mkfifo,
+    "folder with a link": folder_with_the_solutions_zip,
+}
 
 
-@pytest.mark.parametrize("trick", few(TRICKS), ids=lambda trick: trick.__name__)
-def test_what_is_no_file_earns_nothing_and_stops_nothing(place: Path, trick: Callable[[Path], None]) -> None:
-    trick(place / "submission" / f"{MODULE}.py")
-    trick(place / "submission" / "up.zip")
+@pytest.mark.parametrize("name", few([*TRICKS]))
+def test_links_and_pipes_earn_nothing_and_stop_nothing(place: Path, name: str) -> None:
+    TRICKS[name](place / "submission" / f"{MODULE}.py")
+    TRICKS[name](place / "submission" / "up.zip")
     with quarantined(place):
         assert grade(place, otter_run=False).points == 0
 
 
-def test_what_is_no_file_takes_nothing_from_the_work_beside_it(place: Path, references: dict[str, bytes]) -> None:
+def test_links_and_pipes_take_nothing_from_the_work_beside_them(place: Path, references: dict[str, bytes]) -> None:
     (place / "submission" / f"{MODULE}.py").write_bytes(references[f"{MODULE}.py"])
-    for number, trick in enumerate(TRICKS):
+    for number, trick in enumerate(TRICKS.values()):
         trick(place / "submission" / f"up_{number}.zip")
     with quarantined(place):
         assert grade(place, otter_run=False).points == rubrics.current().modules[MODULE].points
@@ -67,8 +57,8 @@ def test_what_is_no_file_takes_nothing_from_the_work_beside_it(place: Path, refe
 
 def test_otter_finds_nothing_and_everything_comes_back(place: Path) -> None:
     upload = put(place / "submission", {".OTTER_LOG": b"1", "a/b.py": b"2", "tests/a.py": b"3", "__init__.py": b"4"})
-    endless_link(upload / "link.py")
-    pipe(upload / "transformer.ipynb")
+    TRICKS["endless link"](upload / "link.py")
+    os.mkfifo(upload / "transformer.ipynb")
     with quarantined(place):
         assert list(upload.iterdir()) == [] and list((place / "results").iterdir()) == []
         put(upload, {"transformer.ipynb": b"Otter's", "tests/b.py": b"", "kit-wheel/kit.whl": b"", "__init__.py": b""})
@@ -79,7 +69,7 @@ def test_otter_finds_nothing_and_everything_comes_back(place: Path) -> None:
     assert not (place / UPLOAD).exists()
 
 
-def test_fault_gives_the_upload_back(place: Path) -> None:
+def test_upload_is_back_after_a_grader_error(place: Path) -> None:
     put(place / "submission", {"a.py": b"1"})
     with pytest.raises(MemoryError), quarantined(place):
         raise MemoryError
@@ -92,7 +82,7 @@ def test_all_places_are_closed_while_student_code_runs(place: Path) -> None:
         assert [path.stat().st_mode & 0o777 for path in folders] == [0o700] * 3
 
 
-def test_upload_that_otter_has_had_before_is_not_graded(place: Path) -> None:
+def test_upload_that_otter_could_change_is_not_graded(place: Path) -> None:
     with pytest.raises(CommandError, match=r"the run_otter\.py in the zip is not the kit's"):
         grade(place, otter_run=False)
 
@@ -109,16 +99,16 @@ def test_otters_own_files_are_not_graded_after_otter_run(
 
 
 def test_between_two_disks_links_are_kept_and_pipes_left_out(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Moving then copies, and must not read what a link leads to, or wait for a pipe."""
+    """Moving then copies; it must not follow a link or wait for a pipe."""
 
     def refuse(*_: object) -> None:
         raise OSError(18, "Invalid cross-device link")
 
     upload = put(place / "submission", {"a.py": b"1", "a/b.py": b"2"})
-    endless_link(upload / "up.zip")
-    endless_link(upload / "a" / "down.py")
-    pipe(upload / "pipe.py")
-    pipe(upload / "a" / "pipe.py")
+    TRICKS["endless link"](upload / "up.zip")
+    TRICKS["endless link"](upload / "a" / "down.py")
+    os.mkfifo(upload / "pipe.py")
+    os.mkfifo(upload / "a" / "pipe.py")
     monkeypatch.setattr(os, "rename", refuse)
     otter_plugin._take(place)
     found = {path.relative_to(place / UPLOAD).as_posix(): path for path in (place / UPLOAD).rglob("*")}

@@ -8,7 +8,7 @@ import pytest
 from autograder.sandbox.student.calls import Absent, Calls
 from autograder.sandbox.wire import CallbackHandle, Kept
 from autograder.values.changes import Change
-from autograder.values.kinds import Opaque
+from autograder.values.tree import Opaque
 
 
 @pytest.fixture

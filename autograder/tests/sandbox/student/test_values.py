@@ -9,8 +9,7 @@ import pytest
 
 from autograder.sandbox import wire
 from autograder.sandbox.student.calls import sendable, shares
-from autograder.values.kinds import Opaque
-from autograder.values.tree import copied
+from autograder.values.tree import Opaque, copied
 
 LIMIT = 2**20
 Pair = namedtuple("Pair", "a b")

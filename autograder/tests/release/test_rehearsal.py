@@ -1,0 +1,303 @@
+"""A rehearsal: the folders, the environment, the run of the zip's own script, the format of results.json, and the report."""
+
+import errno
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel, FiniteFloat
+
+from autograder.exceptions import ArgumentsError, CommandError
+from autograder.release import rehearsal
+from autograder.release.rehearsal import Rehearsal
+from autograder.tests.files import put, zipped
+
+SCRIPT = b'run_autograder("/autograder")'
+AUTOGRADER = {"run_autograder": b"", "setup.sh": b"", "run_otter.py": SCRIPT, "environment.yml": b""}
+WRITING = """
+import pathlib, sys
+place = pathlib.Path("/autograder")
+print((place / "submission_metadata.json").read_text(), [path.name for path in (place / "submission").iterdir()])
+{code}
+"""
+Small = Callable[..., Path]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Small:
+    """Make a zip for Gradescope from the grader's last lines, lines for pip, and further files."""
+
+    def make(code: str, *requirements: str, **files: bytes) -> Path:
+        pip = json.dumps({"dependencies": ["python=3.11", "pip", {"pip": list(requirements)}]})
+        texts = {"run_otter.py": WRITING.format(code=code), "environment.yml": pip}
+        return put(tmp_path / "small.zip", AUTOGRADER | texts | files)
+
+    return make
+
+
+@pytest.fixture
+def upload(tmp_path: Path) -> Path:
+    return put(tmp_path, {"layernorm.py": b""}) / "layernorm.py"
+
+
+# Folders
+
+
+@pytest.fixture
+def autograder(tmp_path: Path) -> Path:
+    return put(tmp_path / "autograder.zip", AUTOGRADER)
+
+
+def arrived(place: Path) -> list[str]:
+    below = place / "submission"
+    return sorted(path.relative_to(below).as_posix() for path in below.rglob("*") if not path.is_dir())
+
+
+def test_zip_is_unpacked_and_grades_in_the_tree(autograder: Path, tmp_path: Path) -> None:
+    rehearsal.lay_out(tmp_path / "it", autograder, put(tmp_path / "upload", {"a.py": b"", "b/c.txt": b""}))
+    assert (tmp_path / "it" / "source" / "run_otter.py").read_text() == f"run_autograder({str(tmp_path / 'it')!r})"
+    assert arrived(tmp_path / "it") == ["a.py", "b/c.txt"]
+    assert (tmp_path / "it" / "results").is_dir() and (tmp_path / "it" / "submission_metadata.json").is_file()
+
+
+def test_links_and_pipes_are_left_out(autograder: Path, tmp_path: Path) -> None:
+    upload = put(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
+    for path in (upload / "up.zip", upload / "b" / "down.py"):
+        path.symlink_to("/dev/zero")
+    (upload / "folder").symlink_to(upload)
+    os.mkfifo(upload / "pipe.py")
+    rehearsal.lay_out(tmp_path / "it", autograder, upload)
+    assert arrived(tmp_path / "it") == ["a.py", "b/c.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nothing.zip", "No such file or directory; use the autograder.zip that `autograder build` writes"),
+        ("layernorm.py", "File is not a zip file; use"),
+        ("student.zip", "No such file or directory; use"),
+        ("damaged.zip", "Bad CRC-32 for file 'run_otter.py'; use"),
+    ],
+)
+def test_zip_that_is_not_for_gradescope(tmp_path: Path, upload: Path, name: str, said: str) -> None:
+    put(tmp_path / "student.zip", {"transformer/layernorm.py": b""})
+    whole = put(tmp_path / "damaged.zip", AUTOGRADER).read_bytes()
+    (tmp_path / "damaged.zip").write_bytes(whole.replace(SCRIPT, SCRIPT[::-1]))
+    with pytest.raises(ArgumentsError, match=f"^{re.escape(f'{tmp_path / name}: {said}')}"):
+        rehearsal.lay_out(tmp_path / "it", tmp_path / name, upload)
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["one file", "a folder"])
+def test_full_disk_is_one_line(small: Small, upload: Path, monkeypatch: pytest.MonkeyPatch, many: bool) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "layernorm.py")
+
+    zip_file = small("")
+    monkeypatch.setattr("shutil.copyfile", fail)
+    with pytest.raises(CommandError, match=os.strerror(errno.ENOSPC)):
+        rehearsal.rehearse(zip_file, upload.parent if many else upload, here=True)
+
+
+# Environment
+
+
+def asking(place: Path, *lines: str) -> Path:
+    """A tree whose zip requires these packages."""
+    entries = json.dumps({"dependencies": ["python=3.12", "pip", {"pip": list(lines)}]})
+    return put(place, {"source/environment.yml": entries.encode()})
+
+
+def test_requirements_of_the_zip(tmp_path: Path) -> None:
+    tree = asking(tmp_path / "it", "/autograder/source/files/a.whl", "numpy==2.0.1")
+    assert rehearsal.requirements(tree) == ("3.12", [tree / "source/files/a.whl"], ["numpy==2.0.1"])
+
+
+def test_other_versions_here_are_reported(tmp_path: Path) -> None:
+    _, _, how = rehearsal.installed(asking(tmp_path / "it", "numpy==0.1", "no-such-package==2", "tool>=3"), tmp_path)
+    assert "; versions that differ from the zip: numpy " in how
+    assert how.endswith("(zip: 0.1), no-such-package not installed (zip: 2)")
+
+
+def test_folders_of_the_user_are_replaced_by_temporary_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "1")
+    _, variables, _ = rehearsal.installed(asking(tmp_path / "it"), tmp_path)
+    assert "SECRET" not in variables
+    assert {Path(variables[name]).parent for name in rehearsal.FOLDERS} == {tmp_path}
+    assert variables["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_fresh_environment_gets_the_wheel_of_the_zip(
+    small: Small, upload: Path, monkeypatch: pytest.MonkeyPatch, installer: str
+) -> None:
+    if installer == "uv" and not rehearsal.uv():
+        pytest.skip("needs uv")
+    if installer == "pip":
+        monkeypatch.setattr(rehearsal, "uv", lambda: "")
+    metadata = "Metadata-Version: 2.1\nName: tiny\nVersion: 1\n"
+    tag = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    about = {"tiny-1.dist-info/METADATA": metadata, "tiny-1.dist-info/WHEEL": tag, "tiny-1.dist-info/RECORD": ""}
+    wheel = {"files/tiny-1-py3-none-any.whl": zipped({"tiny.py": "SCORE = 7\n", **about})}
+    code = "import json, tiny; (place / 'results' / 'results.json').write_text(json.dumps({'score': tiny.SCORE}))"
+    zip_file = small(code, f"/autograder/source/{next(iter(wheel))}", **wheel)
+    done = rehearsal.rehearse(zip_file, upload)
+    assert done.document == {"score": 7}
+    assert re.fullmatch(rf"in a fresh environment of Python 3\.\d+.*, installed with {installer}", done.how)
+    assert rehearsal.rehearse(zip_file, upload, here=True).document == {"score": 7}
+
+
+def test_requirement_that_cannot_be_installed() -> None:
+    command = [sys.executable, "-m", "pip", "install", "--no-index", "no requirement"]
+    said = r"pip cannot install .*: Invalid requirement: .* \(--here uses the installed"
+    with pytest.raises(CommandError, match=said):
+        rehearsal._do(command, "pip cannot install the zip's requirements")
+
+
+# Run
+
+
+@pytest.fixture
+def scratch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(put(tmp_path / "scratch", {})))
+    return tmp_path / "scratch"
+
+
+def writing(document: Any) -> str:
+    return f"(place / 'results' / 'results.json').write_text({json.dumps(document)!r})"
+
+
+def test_run_returns_the_document_and_leaves_nothing(small: Small, upload: Path, scratch: Path) -> None:
+    done = rehearsal.rehearse(small(writing({"score": 7})), upload, here=True)
+    assert done.document == {"score": 7} and done.seconds > 0
+    assert done.printed == "{} ['layernorm.py']\n"
+    assert done.how == "with the packages installed here, in the versions of the zip"
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("raise OSError(28, 'No space left on device', 'x' * 9000)", "no space left on the disk of "),
+        ("sys.exit('Error: no room')", "there is no results.json; the submission would stay ungraded: Error: no room"),
+        (writing({"score": float("nan")}), "results.json is not JSON: NaN is not a number in JSON"),
+        (f"{writing({'score': 1})}; sys.exit('Error: late')", "failed after results.json was written: Error: late"),
+        ("(place / 'results' / 'results.json').write_text('[')", "results.json is not JSON"),
+    ],
+    ids=["full disk", "none", "nan", "failed late", "half written"],
+)
+def test_run_without_a_usable_result(small: Small, upload: Path, scratch: Path, code: str, said: str) -> None:
+    with pytest.raises(CommandError) as caught:
+        rehearsal.rehearse(small(code), upload, here=True)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+    assert list(scratch.iterdir()) == []
+
+
+def test_endless_grader_is_ended_with_all_its_processes(
+    small: Small, upload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearsal, "SECONDS", 1)
+    sleeper = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    start = f"subprocess.Popen([sys.executable, '-c', {'import os, time; ' + sleeper!r}])"
+    with pytest.raises(CommandError, match="took more than 1 seconds, Gradescope's limit"):
+        rehearsal.rehearse(small(f"import subprocess, time; {start}; time.sleep(60)"), upload, here=True)
+    if sys.platform == "linux":
+        state = Path("/proc", (tmp_path / "pid").read_text(), "status")
+        for _ in range(100):  # the kernel may take a moment to remove a killed process
+            if not state.exists() or "zombie" in state.read_text():
+                return
+            time.sleep(0.1)
+        pytest.fail("the process still runs")
+
+
+# Format: Gradescope, "Autograder Specifications", https://gradescope-autograders.readthedocs.io/en/latest/specs/
+
+Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
+Format = Literal["text", "simple_format", "html", "md", "ansi"]
+
+
+class Documented(BaseModel, extra="forbid", strict=True):
+    """One entry of `tests`."""
+
+    score: FiniteFloat
+    max_score: FiniteFloat
+    status: Literal["passed", "failed"]
+    name: str
+    output: str
+    output_format: Format
+    visibility: Visibility
+    extra_data: dict[str, Any]
+
+
+class DocumentedResults(BaseModel, extra="forbid", strict=True):
+    """The whole document."""
+
+    score: FiniteFloat
+    output: str
+    output_format: Format
+    stdout_visibility: Visibility
+    extra_data: dict[str, Any]
+    tests: list[Documented]
+
+
+def test_results_are_in_the_documented_format(at_home: Callable[[Path], dict[str, Any]], upload: Path) -> None:
+    DocumentedResults.model_validate(at_home(upload))
+
+
+# Report
+
+
+NAMES = ("visible", "after_due_date", "after_published", "hidden")
+
+
+def entry(visibility: str, name: str = "", **others: Any) -> dict[str, Any]:
+    data = {"criterion": "a.b", "misconceptions": []}
+    shown = {"name": name or f"{visibility} one", "output": "", "status": "failed", "extra_data": data}
+    return {"score": 1, "max_score": 2, "visibility": visibility, **shown, **others}
+
+
+def printed(*tests: dict[str, Any], brief: bool = False) -> str:
+    score = sum(test["score"] for test in tests)
+    document = {"score": score, "output": "on top", "tests": [*tests], "extra_data": {"layers": ["fork"]}}
+    done = Rehearsal(document, "first\nlast\x1b[2J\n", 1.25, "somehow")
+    return "\n".join(rehearsal.report(done, brief))
+
+
+def parts(output: str) -> list[str]:
+    """The text under each title."""
+    return re.split(r"^What the .*\n-+$", output, flags=re.MULTILINE)[1:]
+
+
+def test_visibility_decides_who_sees_what_when() -> None:
+    texts = parts(printed(*map(entry, NAMES[:3]), entry("hidden", output="line\x1b[2J\u202e")))
+    assert [re.findall(r"(\w+) one", text) for text in texts] == [[name] for name in NAMES]
+    assert "on top" in texts[0]
+    assert all("No total" in text for text in texts[:3])
+    assert "total: 4 of 8" in texts[3] and "    line?[2J?" in texts[3]
+    assert "Layers of the sandbox here: fork" in texts[3] and "    last?[2J" in texts[3]
+
+
+def test_total_is_shown_once_nothing_is_hidden() -> None:
+    now, later, _ = parts(printed(entry("after_published"), entry("visible", score=2)))
+    assert "No total" in now and "Total: 3 of 4" in later
+
+
+def test_brief_report_has_one_message_per_moment() -> None:
+    tests = [entry("visible", name, output=f"about {name}") for name in "abc"]
+    full, brief = printed(*tests), printed(*tests, brief=True)
+    assert [f"about {name}" in full for name in "abc"] == [True] * 3
+    assert [f"about {name}" in brief for name in "abc"] == [True, False, False]
+    assert "(2 more with a message; omit --brief to print them)" in brief
+
+
+@pytest.mark.parametrize(("names", "said"), [(["f.one", "f.two"], ["a.b: f.one, f.two"]), ([], [])])
+def test_misconceptions_are_named(names: list[str], said: list[str]) -> None:
+    test = entry("visible", extra_data={"criterion": "a.b", "misconceptions": names})
+    assert re.findall(r"^Misconception in (.*)$", printed(test), re.MULTILINE) == said

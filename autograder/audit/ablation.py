@@ -72,7 +72,6 @@ RULES: Mapping[str, Any] = {
     "grading.search:Candidate.is_evident": property(_constant(False)),
     "grading.search:Candidate.changes_unseen": property(_constant(False)),
     "grading.search:Candidate._shows_beside_rounding": property(_constant(True)),
-    "grading.grader:is_boolean": _constant(False),
     "grading.diagnosis:computes_nothing": _constant(False),
     "grading.scoring:_Scoring._is_charged_nowhere": _constant(False),
     "feedback.observations:dependence": _constant(""),

@@ -344,7 +344,7 @@ def _same(
     if first is None or second is None:
         return False
     return all(
-        not known.differ(first, second, (number,))
+        not known.differ(first, second, number)
         and alike_in_form(known.test_calls[number], known.response(first, number), known.response(second, number))
         for number in numbers
     )

@@ -21,7 +21,8 @@ from autograder.feedback import messages
 from autograder.feedback.sentences import lacking
 from autograder.grading import plan as scripts
 from autograder.grading.call_results import CallResult, TestCall
-from autograder.grading.grader import Result, diagnoser_of, graded_with, open_grader
+from autograder.grading.diagnosis import Diagnoser
+from autograder.grading.grader import Result, graded_with, open_grader
 from autograder.grading.known_responses import Direct
 from autograder.grading.plan import Plan
 from autograder.grading.runner import Imports, Runner
@@ -168,7 +169,7 @@ class InProcess:
     """
 
     def __init__(self, plan: Plan):
-        self.plan, self.diagnoser = plan, diagnoser_of(plan)
+        self.plan, self.diagnoser = plan, Diagnoser(plan)
 
     def grade(self, submission: Submission, modules: Sequence[str]) -> Result:
         """Grade some modules (and "integration")."""

@@ -1,6 +1,5 @@
 """A counterexample as a student sees it: a call to paste into Python, the result and the expected one."""
 
-import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from autograder.feedback.observations import differs_by, observe
-from autograder.feedback.sentences import ended, form_of_example, sentence
+from autograder.feedback.sentences import form_of_example, line, parameters, sentence
 from autograder.feedback.text import said_in_code
 from autograder.grading.call_results import CallResult
 from autograder.grading.probes import ProbeResult
-from autograder.homework import reference
 from autograder.values.display import display, function_source, literal, pair
 
 LONGEST = 3000  # characters of a result
@@ -35,11 +33,7 @@ class Counterexample:
         outcomes: Sequence[ProbeResult] = (),
         is_alike: bool = True,
     ) -> "Counterexample":
-        """`is_named`: a misconception is named already, so only the difference is described.
-
-        `examples` are all public examples of the same function, `outcomes` the results of the probes. `is_alike`: it fails
-        like the call that the message begins with.
-        """
+        """`is_named`: a misconception is named already. `examples` are all public ones of the function, `outcomes` its probes."""
         observation = differs_by(call_result) if is_named else observe(call_result, examples, outcomes)
         said = tuple(filter(None, (form_of_example(call_result), observation)))
         return cls(lines(call_result).replace("```", "'''"), said, is_alike)
@@ -47,19 +41,16 @@ class Counterexample:
 
 def lines(call_result: CallResult) -> str:
     """The call, the expected result and the actual one, as lines of Python."""
-    expected, came_back = _results(call_result)
-    return "\n".join(
-        [*_call(call_result), f"# expected: {_commented(expected)}", f"# yours:    {_commented(came_back)}"]
-    )
+    expected, came_back = map(_commented, _results(call_result))
+    return "\n".join([*_call(call_result), f"# expected: {expected}", f"# yours:    {came_back}"])
 
 
 def _call(call_result: CallResult) -> Iterator[str]:
     """The call as lines of Python, its larger arguments by name."""
     test_call = call_result.test_call
     yield from ("import numpy as np", f"from {test_call.target.module} import {test_call.target.function}", "")
-    names = list(inspect.signature(reference.functions()[test_call.target.function]).parameters)
     arguments = []
-    for name, value in zip(names, test_call.args, strict=False):
+    for name, value in zip(parameters(test_call.target), test_call.args, strict=False):
         if callable(value):
             lambda_ = value.__name__ == "<lambda>"
             yield f"{name} = {function_source(value)}" if lambda_ else function_source(value)
@@ -75,22 +66,24 @@ def _call(call_result: CallResult) -> Iterator[str]:
 
 def _results(call_result: CallResult) -> tuple[str, str]:
     """The expected and the actual result, as text."""
-    expected, error = call_result.test_call.expected, call_result.test_call.rules.error
-    wanted = f"{error}, because the docstring does not allow these arguments" if error else ""
-    if call_result.response.ended is not None:
-        return wanted or display(expected), ended(call_result.response.ended, (f"{call_result.target.module}.py",))
-    if call_result.response.error is not None:
-        return wanted or display(expected), _raised(call_result)
-    if error:
-        return wanted, _bounded(display(call_result.response.value))
-    if call_result.failed and call_result.kind == "dtype":  # other digits would distract
-        return display(expected), _bounded(display(call_result.response.value, like=expected))
-    shown = pair(expected, call_result.response.value)
-    return shown[0], _bounded(shown[1])
+    test_call, response = call_result.test_call, call_result.response
+    error, value = test_call.rules.error, response.value
+    wanted = f"{error}, because the docstring does not allow these arguments" if error else display(test_call.expected)
+    if response.ended is not None:
+        came_back = line("ended", response.ended, (f"{call_result.target.module}.py",))
+    elif response.error is not None:
+        came_back = _raised(call_result)
+    elif error:
+        came_back = display(value)
+    elif call_result.kind == "dtype":  # other digits would distract
+        came_back = display(value, like=test_call.expected)
+    else:
+        wanted, came_back = pair(test_call.expected, value)
+    return wanted, came_back if len(came_back) <= LONGEST else came_back[:LONGEST] + " ..."
 
 
 def _raised(call_result: CallResult) -> str:
-    error = call_result.response.error
+    error = call_result.error
     assert error is not None
     if error.hint == "missing":
         return sentence(call_result)
@@ -99,9 +92,5 @@ def _raised(call_result: CallResult) -> str:
     return f"{error.kind}{': ' if text else ''}{text}{place}"
 
 
-def _bounded(text: str) -> str:
-    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
-
-
 def _commented(text: Any) -> str:
-    return "\n#           ".join(line for line in text.split("\n") if line.strip())
+    return "\n#           ".join(row for row in text.split("\n") if row.strip())

@@ -13,7 +13,7 @@ import numpy as np
 
 from autograder.feedback.sentences import sentence
 from autograder.grading import scoring
-from autograder.grading.call_results import CallResult
+from autograder.grading.call_results import CallResult, of_function
 from autograder.grading.grader import Result
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.scoring import CriterionScore, Why
@@ -23,25 +23,17 @@ from autograder.values.display import display
 from autograder.values.tree import describe
 
 LONGEST = 300  # characters of one value
+SCORES, OF_VALUES, OF_FORM = scoring.scores, scoring._Scoring._of_values, scoring._Scoring._of_form
 # The meaning of CriterionScore.why, and the code that decides it.
 RULES: dict[Why, tuple[str, Callable[..., Any]]] = {
-    "right": ("every call passes", scoring.scores),
-    "elsewhere": (
-        "earned: the mistake that explains the failing calls costs another criterion (rule 1)",
-        scoring._Scoring._of_values,
-    ),
-    "mistake": (
-        "lost to a recognised mistake, which belongs to this criterion (rules 1 and 2)",
-        scoring._Scoring._of_values,
-    ),
-    "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", scoring._Scoring._of_values),
-    "form": ("lost to an observed side effect or dtype (rule 4)", scoring._Scoring._of_form),
-    "too little": (
-        "lost: fewer than half of its functions compute something correct (rule 4)",
-        scoring._Scoring._of_form,
-    ),
-    "tests": ("the share of wrong versions that the student's tests detect", scoring.scores),
-    "not imported": ("lost: the modules cannot be imported together", scoring.scores),
+    "right": ("every call passes", SCORES),
+    "elsewhere": ("earned: the mistake that explains the failing calls costs another criterion (rule 1)", OF_VALUES),
+    "mistake": ("lost to a recognised mistake, which belongs to this criterion (rules 1 and 2)", OF_VALUES),
+    "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", OF_VALUES),
+    "form": ("lost to an observed side effect or dtype (rule 4)", OF_FORM),
+    "too little": ("lost: fewer than half of its functions compute something correct (rule 4)", OF_FORM),
+    "tests": ("the share of wrong versions that the student's tests detect", SCORES),
+    "not imported": ("lost: the modules cannot be imported together", SCORES),
 }
 
 
@@ -70,26 +62,22 @@ def lines(graded: CriterionScore, result: Result) -> Iterator[str]:
 
 def _call(call_result: CallResult) -> Iterator[str]:
     test_call = call_result.test_call
-    outcome = "passes" if not call_result.failed else "FAILS "
-    arguments = ", ".join(
-        [*map(_argument, test_call.args), *(f"{n}={_argument(value)}" for n, value in test_call.kwargs.items())]
-    )
-    call = f"{test_call.target.function}({arguments})"
+    arguments = [_argument(value) for value in test_call.args]
+    arguments += [f"{name}={_argument(value)}" for name, value in test_call.kwargs.items()]
+    call = f"{test_call.target.function}({', '.join(arguments)})"
     earlier = f"{test_call.kind} of an earlier call of {test_call.target.function}"
-    yield f"    {outcome} {call if test_call.kind == 'call' else earlier}"
-    if not call_result.failed:
-        return
-    yield f"           {sentence(call_result)}"
-    if test_call.kind == "call" and call_result.returned:
-        yield f"           expected: {test_call.rules.error or _short(test_call.expected)}"
-        yield f"           returned: {_short(call_result.response.value)}"
+    yield f"    {'FAILS ' if call_result.failed else 'passes'} {call if test_call.kind == 'call' else earlier}"
+    if call_result.failed:
+        yield f"           {sentence(call_result)}"
+        if test_call.kind == "call" and call_result.returned:
+            yield f"           expected: {test_call.rules.error or _short(test_call.expected)}"
+            yield f"           returned: {_short(call_result.response.value)}"
 
 
 def _argument(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape}"
-    plain = isinstance(value, bool | int | float | str) or value is None
-    return repr(value) if plain else describe(value)
+    return repr(value) if isinstance(value, bool | int | float | str | None) else describe(value)
 
 
 def _short(value: Any) -> str:
@@ -108,11 +96,8 @@ def _diagnosis(graded: CriterionScore, call_results: Iterable[CallResult]) -> It
     if graded.charged:
         yield f"costs {', '.join(graded.charged)}"
     if not (graded.misconceptions or graded.undecided):
-        yield (
-            "none: every call passes"
-            if graded.call_result is None
-            else "none: no misconception and no single edit explains the calls"
-        )
+        passes = graded.call_result is None
+        yield f"none: {'every call passes' if passes else 'no misconception and no single edit explains the calls'}"
 
 
 def _mistake(misconception: Misconception, graded: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:
@@ -125,12 +110,12 @@ def _mistake(misconception: Misconception, graded: CriterionScore, call_results:
     file = kit.misconceptions() / misconception.module / f"{misconception.function}.py"
     place = _found(file, '"' + misconception.name + '"')
     yield f"{misconception.id} ({place}): {misconception.does}"
-    own = [call_result for call_result in call_results if call_result.target.function == misconception.function]
+    own = of_function(call_results, misconception.function)
     wrong = sum(map(wrong_in_value, own))
+    beside = " with the other mistakes named," if len(graded.misconceptions) > 1 else ""
     if graded.at_least:
         yield f"  it explains some of the {wrong} wrong results of {misconception.function}"
     else:
-        beside = " with the other mistakes named," if len(graded.misconceptions) > 1 else ""
         yield f" {beside} it reproduces all {len(own)} results of {misconception.function}, {wrong} of them wrong"
 
 

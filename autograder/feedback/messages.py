@@ -34,10 +34,12 @@ class Message:
     def __init__(self, graded: CriterionScore, result: Result):
         self.graded, self.criterion, self.submission, self.result = graded, graded.criterion, result.submission, result
         self.is_integration = graded.criterion.module == INTEGRATION
+        self.causes = causes(graded, result)
         own = next((m for m in result.modules if m.module == graded.criterion.module), None)
         self.is_broken = not self.is_integration and own is not None and own.broken is not None
-        is_at_once = own is not None and own.at_once is not None and graded.criterion.visible and not graded.passed
-        self.module = own.at_once if own is not None and is_at_once else own
+        is_at_once = own is not None and own.previewed and graded.criterion.visible and not graded.passed
+        self.call_results = () if own is None else own.previewed if is_at_once else own.call_results
+        self.probe_results = {} if own is None or is_at_once else own.probe_results
         first = graded.call_result
         self.call = first if first is not None and first.failed else None
         of = first.target if first is not None else next(iter(graded.misconceptions), None)
@@ -45,8 +47,14 @@ class Message:
         self.unwritten = unwritten(first, result.submission)
         self.is_missing = first is not None and first.error is not None and first.error.hint == "missing"
         self.is_observed = bool(graded.misconceptions) and all(m.is_observed for m in graded.misconceptions)
+        self.is_explained = any(misconception.right for misconception in graded.misconceptions) or bool(graded.blamed)
+        # The lost criteria of the module before this one that are shown as early.
+        before = takewhile(
+            lambda other: other.criterion.id != graded.criterion.id, own.graded if own is not None else ()
+        )
+        self.earlier = [g for g in before if not g.passed and tells_as_much(graded.criterion, g.criterion)]
         # Mistakes reported under earlier criteria, each with the first of these.
-        self.before = {m.id: earlier.criterion.id for earlier in self._earlier[::-1] for m in earlier.misconceptions}
+        self.before = {m.id: earlier.criterion.id for earlier in self.earlier[::-1] for m in earlier.misconceptions}
         self.told = [m for m in graded.misconceptions if m.id in self.before]
         self.places = list(dict.fromkeys(self.before[m.id] for m in self.told))
         self.new = [m for m in graded.misconceptions if m.id not in self.before]
@@ -66,16 +74,9 @@ class Message:
     # Lost
 
     @cached_property
-    def _earlier(self) -> list[CriterionScore]:
-        """The lost criteria of the module before this one that are shown as early."""
-        every = self.module.graded if self.module is not None else ()
-        before = takewhile(lambda graded: graded.criterion.id != self.criterion.id, every)
-        return [g for g in before if not g.passed and tells_as_much(self.criterion, g.criterion)]
-
-    @cached_property
     def _examples_before(self) -> dict[CallResult | None, str]:
         """The examples shown under earlier criteria, each with the first of these."""
-        written = [g for g in self._earlier[::-1] if unwritten(g.call_result, self.submission) is None]
+        written = [g for g in self.earlier[::-1] if unwritten(g.call_result, self.submission) is None]
         return {_example(g): g.criterion.id for g in written}
 
     @cached_property
@@ -112,11 +113,9 @@ class Message:
             return None
         if first.kind == "overwritten":
             return None  # later calls may return what was written
-        others = (
-            r for r in self._call_results if r.test_call.criterion == self.criterion.id and r.target == first.target
-        )
+        own = (r for r in self.call_results if r.test_call.criterion == self.criterion.id and r.target == first.target)
         # A call that needs other calls may pass without them.
-        return next((r for r in others if r.failed and not _alike(r, first) and not r.test_call.needs), None)
+        return next((r for r in own if r.failed and not _alike(r, first) and not r.test_call.needs), None)
 
     @property
     def fails_otherwise_in_value(self) -> CallResult | None:
@@ -125,9 +124,9 @@ class Message:
 
     @property
     def counterexample(self) -> Counterexample:
-        assert self.example is not None and self.module is not None
+        assert self.example is not None
         is_named = any(misconception.right for misconception in self.graded.misconceptions)
-        outcomes = self.module.probe_results.get(self.example.test_call, ())
+        outcomes = self.probe_results.get(self.example.test_call, ())
         is_alike = _alike(self.example, self.graded.call_result)
         return Counterexample.of(self.example, is_named, self._public(self.example), outcomes, is_alike)
 
@@ -138,11 +137,11 @@ class Message:
     @property
     def result_depends(self) -> str:
         """Whether the result of a public call depends on earlier calls, or on chance."""
-        if self.call is None or not self._lacks_example or self._is_explained:
+        if self.call is None or not self._lacks_example or self.is_explained:
             return ""
         wrong = sum(example.failed for example in self._public(self.call))
-        probe_results = self.module.probe_results if self.module is not None else {}
-        if any(is_unsteady(own) for test_call, own in probe_results.items() if test_call.target == self.call.target):
+        own = [outcomes for call, outcomes in self.probe_results.items() if call.target == self.call.target]
+        if any(map(is_unsteady, own)):
             return REMEMBERED if self.graded.depends and wrong > 1 else UNSTEADY  # one result may be right by chance
         return REMEMBERED if self.graded.depends and wrong else ""
 
@@ -150,12 +149,11 @@ class Message:
     def passes_public_calls(self) -> bool:
         """Whether only calls that cannot be shown fail."""
         call = self.call
-        if call is None or not self._lacks_example or self._is_explained or self.criterion.visible:
+        if call is None or not self._lacks_example or self.is_explained or self.criterion.visible:
             return False
         # The worked examples of the docstrings are public calls too.
-        criteria = rubric.current().criteria
-        public = [r for r in self._call_results if r.target == call.target]
-        worked = [r for r in public if r.test_call.criterion and criteria[r.test_call.criterion].looks_at == "examples"]
+        examples = {c.id for c in rubric.current().criteria.values() if c.looks_at == "examples"}
+        worked = [r for r in self.call_results if r.target == call.target and r.test_call.criterion in examples]
         is_called = call.error is None or call.error.hint != "signature"
         located = any(misconception.does for misconception in self.graded.misconceptions)
         passing = self._public(call)
@@ -166,23 +164,11 @@ class Message:
     def _lacks_example(self) -> bool:
         return self.call is not None and self.example is None and self.criterion.feedback == "full"
 
-    @property
-    def _is_explained(self) -> bool:
-        return any(misconception.right for misconception in self.graded.misconceptions) or bool(self.graded.blamed)
-
-    @property
-    def _call_results(self) -> tuple[CallResult, ...]:
-        return self.module.call_results if self.module is not None else ()
-
     def _public(self, call_result: CallResult) -> list[CallResult]:
         """The public examples of the same function."""
-        return [own for own in self._call_results if not own.test_call.criterion and own.target == call_result.target]
+        return [own for own in self.call_results if not own.test_call.criterion and own.target == call_result.target]
 
     # All modules together
-
-    @property
-    def causes(self) -> tuple[str, ...]:
-        return causes(self.graded, self.result)
 
     @property
     def named_modules(self) -> list[str]:
@@ -216,10 +202,7 @@ def _example(graded: CriterionScore) -> CallResult | None:
 
 
 def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:
-    """The modules that earn nothing alone, of those that a failing call of the integration may use, in the order of the rubric.
-
-    Only what the message of the criterion may say counts.
-    """
+    """The modules that earn nothing alone, of those that a failing call of the integration may use and its message may name."""
     if graded.criterion.module != INTEGRATION or graded.call_result is None:
         return ()
     module = graded.call_result.target.module

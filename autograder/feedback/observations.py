@@ -5,7 +5,6 @@ function comes first.
 """
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache, partial
@@ -16,7 +15,7 @@ import numpy as np
 
 from autograder.feedback.sentences import line
 from autograder.grading.call_results import CallResult, TestCall
-from autograder.grading.probes import Arguments, ProbeResult, arguments, is_unsteady, moved, part, plain
+from autograder.grading.probes import Arguments, ProbeResult, arguments, is_unsteady, moved, part, plain, result_of
 from autograder.grading.thresholds import FEW
 from autograder.homework import reference
 from autograder.values.compare import equal
@@ -27,43 +26,29 @@ Array = np.ndarray[Any, Any]
 
 
 def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: Sequence[ProbeResult] = ()) -> str:
-    """A few sentences about a failing public example, or "". `examples` are all public examples of the same function.
-
-    `outcomes` are the results of its probes; a sentence about all calls must be true of the failing ones.
-    """
-    test_call = example.test_call
-    if test_call.rules.error or example.response.ended is not None:
+    """A few sentences about a failing public example, which are true of every failing one of `examples` and of its probes."""
+    if example.test_call.rules.error or example.response.ended is not None:
         return ""
     if is_unsteady(outcomes):
         return UNSTEADY
     if not _returned(example):
         return _right_with(outcomes)
-    others = [
-        call_result for call_result in examples if call_result.test_call is not test_call and _returned(call_result)
-    ]
-    wrong = [example, *(call_result for call_result in others if call_result.failed)]
+    wrong = [example, *(r for r in examples if r.test_call is not example.test_call and r.failed and _returned(r))]
     made_up = [outcome.call_result for outcome in outcomes[1:] if outcome.call_result.failed]
-    said = _other_arguments(wrong, made_up)
-    differs = said or differs_by(example)
-    if said or differs.startswith(IN_ORDER):
+    if said := _other_arguments(wrong, made_up):
+        return said
+    differs = differs_by(example)
+    if differs.startswith(IN_ORDER):
         return differs
-    alike = (
-        _returned(r) and difference(r.test_call.expected, r.response.value, r.test_call.allowed) == differs
-        for r in made_up
-    )
-    if "transpose" in differs and not all(alike):
+    if "transpose" in differs and not all(differs_by(r) == differs for r in made_up):
         differs = ""
     return " ".join(filter(None, (differs, dependence(outcomes), _right_with(outcomes))))
 
 
 def differs_by(example: CallResult) -> str:
     """How the result of a public example differs; "" if there is none."""
-    test_call = example.test_call
-    return (
-        difference(test_call.expected, example.response.value, test_call.allowed, test_call.parts)
-        if _returned(example)
-        else ""
-    )
+    call, value = example.test_call, example.response.value
+    return difference(call.expected, value, call.allowed, call.parts) if _returned(example) else ""
 
 
 def _right_with(outcomes: Sequence[ProbeResult]) -> str:
@@ -81,10 +66,7 @@ def _returned(call_result: CallResult) -> bool:
 
 
 def _other_arguments(wrong: Sequence[CallResult], made_up: Sequence[CallResult]) -> str:
-    """The other arguments for which the first result is right, if every other failing result is too, or cannot tell.
-
-    Made-up calls must each be right for them.
-    """
+    """The sentence about other arguments for which every failing result, where it can tell, and every made-up call is right."""
     first, *more = [(call_result, dict(others(call_result.test_call))) for call_result in wrong]
     for sentence, value in first[1].items():
         if (
@@ -155,49 +137,45 @@ def _again(outcome: ProbeResult, number: int, names: Sequence[str]) -> Array:
 
 
 def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, str]]:
-    """The coarsest unit in which the two differ: the whole argument (0), its rows, columns or entries (1), or a row that
-    moves a row of the result (2).
-    """
+    """The coarsest unit in which the two differ: the argument (0), its rows, columns or entries (1), or a row of both (2)."""
     entries, *arrays = zip(*pairs, strict=True)
     right, yours, again, *elsewhere = (np.array(array).reshape(len(pairs), -1) for array in arrays)
     ever = np.max([right, *np.abs(elsewhere)], axis=0)  # what moves the right result, here or elsewhere
     yours_ever = np.where((right == 1) & (yours == 0), again, yours)
-    for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
-        if (first == 1).any() and (second == 0).all():
+    sides = ((yours, ever, True), (right, yours_ever, False))  # what moves one of them only, and whether it is yours
+    for first, second, mine in sides:
+        if _only(first, second).all():
             yield 0, line("depends", leaf, f"your {part}", mine)
             return
-    if not all(entries):
+    shape = tuple(n + 1 for n in np.max(entries, axis=0)) if all(entries) else ()
+    if not shape or len(pairs) < np.prod(shape):
         return
-    shape = tuple(n + 1 for n in np.max(entries, axis=0))
-    if len(pairs) < np.prod(shape):
-        return
-    for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
-        where = _where(((first == 1).any(axis=1) & (second == 0).all(axis=1)).reshape(shape))
-        if where:
+    for first, second, mine in sides:
+        if where := _where(_only(first, second, axis=1).reshape(shape)):
             yield 1, line("depends", f"{where} of {leaf}", f"your {part}", mine)
             return
     given = np.shape(pairs[0][1])
-    if len(shape) != 2 or len(given) != 2:
-        return
-    right, ever, yours, yours_ever = (
-        np.moveaxis(array.reshape(*shape, *given), 2, 1) for array in (right, ever, yours, yours_ever)
-    )
-    for i, j in np.ndindex(shape[0], given[0]):
-        for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
-            if (first[i, j] == 1).any() and (second[i, j] == 0).all():
-                yield 2, line("depends", f"row {i} of {leaf}", f"row {j} of your {part}", mine)
-                return
+    if len(shape) == len(given) == 2:
+        only_yours, only_right = (
+            _only(first.reshape(*shape, *given), second.reshape(*shape, *given), axis=(1, 3))
+            for first, second, _ in sides
+        )
+        rows = [(i, j, bool(only_yours[i, j])) for i, j in np.argwhere(only_yours | only_right)]
+        yield from ((2, line("depends", f"row {i} of {leaf}", f"row {j} of your {part}", m)) for i, j, m in rows[:1])
+
+
+def _only(first: Array, second: Array, axis: int | tuple[int, ...] | None = None) -> Array:
+    """Whether something moves the first result, and nothing the second."""
+    return np.asarray((first == 1).any(axis=axis) & (second == 0).all(axis=axis))
 
 
 def _where(mask: Array) -> str:
     """The rows, columns or entries of an argument: "" for none, or too many to name."""
     if not mask.any() or mask.all():
         return ""
-    lines = (
-        [("row", mask.all(axis=-1)), ("column", mask.reshape(-1, mask.shape[-1]).all(axis=0))] if mask.ndim == 2 else []
-    )
-    for name, own in lines:
-        if own.sum() <= FEW and np.sum(mask) == own.sum() * mask.shape[1 if name == "row" else 0]:
+    for name, axis in (("row", 1), ("column", 0)) if mask.ndim == 2 else ():
+        own = mask.all(axis=axis)
+        if own.sum() <= FEW and mask.sum() == own.sum() * mask.shape[axis]:
             return _listed(name, f"{name}s", [str(n) for n in np.flatnonzero(own)])
     entries = [str([int(n) for n in index]) for index in np.argwhere(mask)]
     return _listed("entry", "entries", entries) if len(entries) <= FEW else ""
@@ -214,38 +192,22 @@ def others(test_call: TestCall) -> tuple[tuple[str, Any], ...]:
     Each has the sentence for code that returns it: "Your result would be correct with `mask=None`." A small result, such as three
     tokens, is the same for too many arrays to say anything; for it, only flags, strings, counts and None are changed.
     """
-    function = reference.functions()[test_call.target.function]
     kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(test_call.expected)]
     is_rich = all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds)  # floating numbers, or many truths
-    results = []
-    for sentence, call, is_plain in _calls(test_call, function, arguments(test_call)):
-        value = _result(call)
-        if value is not None and not equal(test_call.expected, value, test_call.allowed) and (is_plain or is_rich):
-            results.append((sentence, value))
-    return tuple(results)
+    results = [(said, result_of(call)) for said, call, is_plain in _calls(test_call) if is_plain or is_rich]
+    different = (r for r in results if r[1] is not None and not equal(test_call.expected, r[1], test_call.allowed))
+    return tuple(different)
 
 
 @lru_cache(maxsize=4096)
 def right_for(test_call: TestCall, sentence: str) -> Any:
     """The result that is right by a sentence of `others`; None if the reference has none."""
-    calls = _calls(test_call, reference.functions()[test_call.target.function], arguments(test_call))
-    return next((_result(call) for said, call, _ in calls if said == sentence), None)
+    return next((result_of(call) for said, call, _ in _calls(test_call) if said == sentence), None)
 
 
-def _result(call: Callable[[], Any]) -> Any:
-    """The reference's result; None if it rejects the arguments."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            return call()
-        except Exception:
-            return None
-
-
-def _calls(
-    test_call: TestCall, function: Callable[..., Any], given: Arguments
-) -> Iterator[tuple[str, Callable[[], Any], bool]]:
+def _calls(test_call: TestCall) -> Iterator[tuple[str, Callable[[], Any], bool]]:
     """The sentence, the call, and whether it is plain: the likeliest mix-ups first."""
+    function, given = reference.functions()[test_call.target.function], arguments(test_call)
     for words, changed in plain(test_call.target.function, given):
         yield line("right_for", words), partial(function, **changed), True
         if words.endswith("one larger"):
@@ -277,8 +239,7 @@ def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> It
         if _exchangeable(given[first], given[second]):
             yield f"`{second}` in place of `{first}`", given | {first: given[second]}
     for name, value in given.items():
-        for words, changed in _parts(f"`{name}", value):
-            yield words, given | {name: changed}
+        yield from ((words, given | {name: changed}) for words, changed in _parts(f"`{name}", value))
 
 
 def _exchangeable(first: Any, second: Any) -> bool:
@@ -292,8 +253,17 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{name}` {words}", changed) for words, changed in _arrays(value))
     elif isinstance(value, dict):
         yield from _entries(name, value)
+        for key, own in value.items():
+            yield from ((words, {**value, key: changed}) for words, changed in _parts(f"{name}[{key!r}]", own))
     elif isinstance(value, list):
-        yield from _lists(name, value)
+        yield f"{name}` in reverse order", value[::-1]
+        if len(value) > 1:
+            yield f"{name}` without its last entry", value[:-1]
+            yield f"{name}` without its first entry", value[1:]
+            yield f"only the last entry of {name}`", value[-1:]
+        for number, own in enumerate(value):
+            changes = _parts(f"{name}[{number}]", own)
+            yield from ((words, [*value[:number], changed, *value[number + 1 :]]) for words, changed in changes)
 
 
 def _entries(name: str, value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -307,19 +277,6 @@ def _entries(name: str, value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if len(alike) > 2:
         turned = {key: own.T if isinstance(own, np.ndarray) else own for key, own in value.items()}
         yield f"every array of {name}` transposed", turned
-    for key, own in value.items():
-        yield from ((words, {**value, key: changed}) for words, changed in _parts(f"{name}[{key!r}]", own))
-
-
-def _lists(name: str, value: list[Any]) -> Iterator[tuple[str, Any]]:
-    yield f"{name}` in reverse order", value[::-1]
-    if len(value) > 1:
-        yield f"{name}` without its last entry", value[:-1]
-        yield f"{name}` without its first entry", value[1:]
-        yield f"only the last entry of {name}`", value[-1:]
-    for number, own in enumerate(value):
-        changes = _parts(f"{name}[{number}]", own)
-        yield from ((words, [*value[:number], changed, *value[number + 1 :]]) for words, changed in changes)
 
 
 def _arrays(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
@@ -333,12 +290,10 @@ def _arrays(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
         yield "negated", -value
     if value.ndim >= 2:
         yield "transposed", np.swapaxes(value, -1, -2)
-    if value.ndim == 0:
-        return
-    if value.ndim >= 2:
         yield "with its rows in reverse order", np.flip(value, -2)
-    yield "in reverse order" if value.ndim == 1 else "with its columns in reverse order", np.flip(value, -1)
-    if len(value) > 1:
-        thing = "entry" if value.ndim == 1 else "row"
-        yield f"without its first {thing}", value[1:]
-        yield f"without its last {thing}", value[:-1]
+    if value.ndim:
+        yield "in reverse order" if value.ndim == 1 else "with its columns in reverse order", np.flip(value, -1)
+        if len(value) > 1:
+            thing = "entry" if value.ndim == 1 else "row"
+            yield f"without its first {thing}", value[1:]
+            yield f"without its last {thing}", value[:-1]

@@ -14,7 +14,6 @@ from autograder.grading.call_results import CallResult, Target
 from autograder.homework import reference, rubric
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS_FILE
-from autograder.sandbox.messages import Ended
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import printable
 from autograder.values import changes, differences, errors
@@ -32,17 +31,9 @@ def line(macro: str, *arguments: object) -> str:
     return " ".join(paragraphs(macro, *arguments).split())
 
 
-def sentence(call_result: CallResult, place: bool = True, files: tuple[str, ...] = ()) -> str:
-    """What is wrong with one call, hidden or not, as a sentence that begins with "It" or "The".
-
-    `place`: whether to name the line of an error, in the module's own file or in `files`.
-    """
-    return line("failure", call_result, (f"{call_result.target.module}.py", *files) if place else ())
-
-
-def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
-    """How a call, or an import, ended the student's process; `files` are those whose lines may be named."""
-    return line("ended", end, files, what)
+def sentence(call_result: CallResult) -> str:
+    """What is wrong with one call, hidden or not, as a sentence that begins with "It" or "The"."""
+    return line("failure", call_result, (f"{call_result.target.module}.py",))
 
 
 @cache
@@ -89,12 +80,8 @@ def alike(misconceptions: Iterable[Misconception], by: str = "same") -> list[lis
 
 
 def unwritten(call_result: CallResult | None, submission: Submission) -> str | None:
-    """A hint about a function whose source computes nothing, "" for none; None for a function that computes something or does not
-    accept its arguments.
-    """
-    if call_result is None or (
-        call_result.response.error is not None and call_result.response.error.hint == "signature"
-    ):
+    """A hint about a function whose source computes nothing, "" for none; None for a function that computes something."""
+    if call_result is None or (call_result.error is not None and call_result.error.hint == "signature"):
         return None
     return _stubs(submission.text(f"{call_result.target.module}.py")).get(call_result.target.function)
 
@@ -107,7 +94,7 @@ def _stubs(text: bytes) -> dict[str, str]:
 
 def lacking(call_result: CallResult | None) -> str:
     """The unimplemented or missing contract function of the same module that a call needs; "" if none."""
-    error = call_result.response.error if call_result is not None else None
+    error = call_result.error if call_result is not None else None
     if call_result is None or error is None or error.kind not in ("NotImplementedError", "NameError"):
         return ""
     name = next(iter(error.passed), "")
@@ -156,10 +143,7 @@ def code_of(number: int, submission: Submission) -> str:
 
 
 def answer_problem(call_result: CallResult) -> str:
-    """Why a question has no answer: a word, or the possible letters; "" if it has one, right or wrong.
-
-    The function that answers questions takes no arguments, so no hidden input can leak here.
-    """
+    """Why a question has no answer: a word, or the possible letters. It takes no arguments, so no hidden input can leak."""
     question, value = call_result.test_call.rules.question, call_result.response.value
     if not question or not call_result.failed:
         return ""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from autograder.feedback.sentences import answer_problem, ended, line
+from autograder.feedback.sentences import answer_problem, line
 from autograder.feedback.text import listed, number, said
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
@@ -51,10 +51,8 @@ class TopNote:
     @property
     def plain(self) -> str:
         """The text for tables, without Markdown."""
-        # Between marks of code nothing is escaped.
-        parts = [
-            part if n % 2 else _ESCAPED.sub(r"\1", html.unescape(part)) for n, part in enumerate(self.text.split("`"))
-        ]
+        parts = self.text.split("`")
+        parts[::2] = [_ESCAPED.sub(r"\1", html.unescape(part)) for part in parts[::2]]  # nothing is escaped in code
         text = "".join(parts)
         return text if self.module in text else f"{self.module}: {text}"
 
@@ -78,15 +76,12 @@ def _standing(result: Result) -> str:
 
 
 def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """The cause of a loss, as the end of a sentence: the mistakes if all are named, else the files; "" if nothing was lost.
-
-    `lost` are the module and the named misconceptions of each criterion.
-    """
+    """The cause of a loss, as the end of a sentence; `lost` are the module and the named misconceptions of each criterion."""
     criteria = list(lost)
-    misconceptions = sorted({misconception for _, named in criteria for misconception in named})
-    if misconceptions and all(named for _, named in criteria):
-        functions = listed([f"`{misconception.partition('.')[0]}`" for misconception in misconceptions])
-        return f": {'one mistake' if len(misconceptions) == 1 else f'{len(misconceptions)} mistakes'}, in {functions}"
+    mistakes = sorted({misconception for _, named in criteria for misconception in named})
+    if mistakes and all(named for _, named in criteria):
+        functions = listed([f"`{mistake.partition('.')[0]}`" for mistake in mistakes])
+        return f": {'one mistake' if len(mistakes) == 1 else f'{len(mistakes)} mistakes'}, in {functions}"
     files = [f"`{file}`" for module, _ in criteria if (file := rubric.current().file_of(module))]
     return f": points were lost in {listed(files)}" if files else ""
 
@@ -122,26 +117,21 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     missing = submission.missing(module.module)
     if missing is not None:
         return str(missing)
-    response = module.broken
-    assert response is not None
-    if response.ended is not None:
-        return (
-            f"`{module.module}.py` could not be imported. {ended(response.ended, (f'{module.module}.py',), 'import')}"
-        )
-    error = response.error
+    assert module.broken is not None
+    own, error = f"{module.module}.py", module.broken.error
+    if module.broken.ended is not None:
+        return f"`{own}` could not be imported. {line('ended', module.broken.ended, (own,), 'import')}"
     assert error is not None
-    file = shown(error.file) or f"{module.module}.py"
-    place = f" (line {error.line} of `{file}`)" if error.line else ""
-    line = error.line if "SyntaxError" in error.kinds else 0
-    not_python = instead_of_python(submission.text(error.file or file), error.file or file, line)
-    if not_python:
-        return f"`{module.module}.py` could not be imported: {said(not_python)}."
-    name = error.file or f"{module.module}.py"
-    lines = text_lines(submission.text(name))
+    file = error.file or own
+    content = submission.text(file)
+    if not_python := instead_of_python(content, file, error.line if "SyntaxError" in error.kinds else 0):
+        return f"`{own}` could not be imported: {said(not_python)}."
+    lines = text_lines(content)
     code = lines[error.line - 1].strip() if 0 < error.line <= len(lines) else ""
     text = said(error.text) if error.kind != "SystemExit" else ""
-    problem = f"`{module.module}.py` could not be imported: {error.kind}{': ' + text if text else ''}{place}."
-    return f"{problem} {_what_to_do(error, code, submission.text(name))}".strip()
+    place = f" (line {error.line} of `{shown(error.file) or own}`)" if error.line else ""
+    problem = f"`{own}` could not be imported: {error.kind}{': ' + text if text else ''}{place}."
+    return f"{problem} {_what_to_do(error, code, content)}".strip()
 
 
 def _what_to_do(error: Error, code: str, content: bytes) -> str:
@@ -155,12 +145,10 @@ def _what_to_do(error: Error, code: str, content: bytes) -> str:
     if error.kind == "FileNotFoundError":
         return NO_FILE
     if error.text.startswith("attempted relative import"):
-        found = re.match(r"from\s+\.+\s*(\w*)\s*import\s+(.+)", code)
-        if found is None:
-            return RELATIVE
-        module, names = found.groups()
-        code = f"from {module} import {names}" if module else f"import {names}"
-        return f"Your files are not a package: write {_code(code)}."
+        if found := re.match(r"from\s+\.+\s*(\w*)\s*import\s+(.+)", code):
+            absolute = f"from {found[1]} import {found[2]}" if found[1] else f"import {found[2]}"
+            return f"Your files are not a package: write {_code(absolute)}."
+        return RELATIVE
     return _meant(error.text) or advice(error.kind, error.text)
 
 
@@ -184,8 +172,6 @@ def _is_utf8(content: bytes) -> bool:
     """Whether a file is UTF-8, or declares its encoding."""
     try:
         decoded(content)
-    except UnicodeDecodeError:
-        return False
-    except SyntaxError:
-        return True
+    except (UnicodeDecodeError, SyntaxError) as error:
+        return isinstance(error, SyntaxError)
     return True

@@ -26,10 +26,7 @@ def said_in_code(text: str) -> str:
 
 
 def _without_places(text: str) -> str:
-    """The text without folders: only file names remain.
-
-    The sandbox's folder has another name in every run, and the grader's folders are private.
-    """
+    """The text without folders, which are private or differ in every run: only file names remain."""
     text = _QUOTED.sub(lambda match: f"{match[1]}{_name(match[2])}{match[1]}", text)
     text = _PLACE.sub(lambda match: _name(match[0]), text)
     return _ADDRESS.sub("0x...", text)

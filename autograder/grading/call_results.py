@@ -7,7 +7,7 @@ A test call is one request to a student's process. Its kinds:
 - "look": the present value of an earlier result.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -116,24 +116,6 @@ def with_needed(every: Sequence[TestCall], wanted: Iterable[TestCall]) -> list[T
     return [test_call for test_call in every if test_call.number in numbers]
 
 
-def grouped(test_calls: Iterable[TestCall], linked: Callable[[TestCall], Iterable[int]]) -> list[list[TestCall]]:
-    """Test calls in groups of those linked to each other, in the original order."""
-    leader = {test_call.number: test_call.number for test_call in test_calls}
-
-    def top(number: int) -> int:
-        while leader[number] != number:
-            number = leader[number]
-        return number
-
-    for test_call in test_calls:
-        for number in linked(test_call):
-            leader[top(test_call.number)] = top(number)
-    groups: dict[int, list[TestCall]] = {}
-    for test_call in test_calls:
-        groups.setdefault(top(test_call.number), []).append(test_call)
-    return list(groups.values())
-
-
 @dataclass(frozen=True, eq=False)
 class CallResult:
     """A test call and its response. `deviation` is the largest error, as a share of max(1, largest expected magnitude)."""
@@ -168,8 +150,17 @@ class CallResult:
     @property
     def unwritten(self) -> bool:
         """Whether the function itself, and nothing it calls, raises NotImplementedError."""
-        error = self.response.error
+        error = self.error
         return error is not None and error.kind == "NotImplementedError" and error.passed[:1] == (self.target.function,)
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the function is missing, unimplemented, or does not accept its arguments."""
+        return self.unwritten or (self.error is not None and self.error.hint in ("missing", "signature"))
+
+
+def of_function(call_results: Iterable[CallResult], function: str) -> list[CallResult]:
+    return [call_result for call_result in call_results if call_result.target.function == function]
 
 
 def compared(test_calls: Iterable[TestCall], responses: Iterable[Response]) -> list[CallResult]:

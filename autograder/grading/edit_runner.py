@@ -1,6 +1,4 @@
-"""Runs edited versions of a function in a student's process. The grader compares the values they return.
-
-The grader sends this code to the processes that search for an edit (repair.py). It adds these requests:
+"""Runs edited versions of a function in a student's process, for the search in repair.py. It adds these requests:
     ["edits", module, function, others, lines, call]
                                                 -> array of (number, size, line): the edits that may change the response, those
                                                    of `lines` first, small ones before large ones
@@ -8,8 +6,7 @@ The grader sends this code to the processes that search for an edit (repair.py).
     ["edit", module, function, others, number]  -> the lines of the edit; the module is loaded with it from now on
 
 `call` is a request as in session.py. Only expressions that the call of "edits" evaluates are edited: others cannot change its
-response. Student code that reads or changes this state can only spoil its own search: the process that confirms an edit on
-every call has run nothing of the submission before.
+response. Student code that changes this state can only spoil its own search: another process confirms the edit.
 """
 
 import ast

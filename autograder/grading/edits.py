@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
@@ -58,7 +58,7 @@ class Place:
 
     parent: ast.AST
     field: str
-    index: int | None
+    index: int | None = None
 
     def put(self, node: Any) -> None:
         if self.index is None:
@@ -83,8 +83,8 @@ class Edit:
     lines: tuple[int, ...]
     size: int
 
-    def make(self) -> None:
-        for place, node in zip(self.places, self.new, strict=True):
+    def make(self, nodes: Sequence[Any] = ()) -> None:
+        for place, node in zip(self.places, nodes or self.new, strict=True):
             place.put(node)
 
     @contextmanager
@@ -95,8 +95,7 @@ class Edit:
             self.make()
             yield
         finally:
-            for place, node in zip(self.places, before, strict=True):
-                place.put(node)
+            self.make(before)
 
 
 class Text:
@@ -118,8 +117,7 @@ class Text:
         self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
 
     def made_from(self, unit: ast.stmt) -> list[ast.stmt]:
-        """A unit, and the later ones that use it when they are defined: classes, constants, decorated functions, and units
-        that rebind its name."""
+        """A unit, and the later ones that use it when they are defined, or rebind its name."""
         below = (other for other in self.units if other.lineno > unit.lineno)
         own = _bound(unit)
         return [unit, *(u for u in below if not isinstance(u, ast.FunctionDef) or u.decorator_list or own & _bound(u))]
@@ -140,16 +138,13 @@ class Text:
         for place in _places(unit):
             node = place.node
             for new in _statement(node) if isinstance(node, ast.stmt) else self._expression(node, place, names):
-                edit = _edit(unit, [place], [new])
+                edit = _edit(unit, place, new)
                 yield edit
                 if isinstance(node, ast.expr):
                     same[_text(node), _text(new)].append(edit)
         yield from _bodies(unit)
-        for group in same.values():
-            if 1 < len(group) <= MOST_PLACES:
-                yield _together(group)
-        for group in _reductions(unit):
-            yield _together(group)
+        yield from (_together(group) for group in same.values() if 1 < len(group) <= MOST_PLACES)
+        yield from map(_together, _reductions(unit))
 
     def _expression(self, node: ast.AST, place: Place, names: list[str]) -> Iterator[ast.AST]:
         called = isinstance(place.parent, ast.Call) and place.field == "func"
@@ -158,18 +153,15 @@ class Text:
                 yield from map(_constant, self._constants(value))
                 if type(value) in (int, float):
                     yield from map(_name, names)
-                    yield from (
-                        infinity := ast.Attribute(_name("np"), "inf", ast.Load()),
-                        ast.UnaryOp(ast.USub(), infinity),
-                    )
+                    infinity = _attribute(_name("np"), "inf")
+                    yield from (infinity, ast.UnaryOp(ast.USub(), infinity))
                 if place.field == "args":  # an omitted bound
                     yield _constant(None)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 yield from map(_constant, self._constants(-value))
             case ast.Name(id=name, ctx=ast.Load()):
                 others = self.functions if called and name in self.functions else names
-                if name in others:
-                    yield from (_name(alternative) for alternative in others if alternative != name)
+                yield from (_name(other) for other in others if other != name and name in others)
                 yield from map(_name, _alike(name))
         if isinstance(node, ast.Slice):
             yield from _slices(node)
@@ -180,24 +172,22 @@ class Text:
                 yield from _exchanged(node)
 
     def _constants(self, value: Any) -> list[Any]:
+        """Other constants in place of one."""
+        others: list[Any] = []
         match value:
             case bool():
-                return [not value]
+                others = [not value]
             case int():
                 own = [number for number in self.numbers if type(number) is int]
-                return _others(value, [value + 1, value - 1, -value, 0, 1, -1, 2, 2 * value, *own])
+                others = [value + 1, value - 1, -value, 0, 1, -1, 2, 2 * value, *own]
             case float():
                 near = [-value, 0.0, 1.0, 2 * value, value / 2, float(f"{value * 10:g}"), float(f"{value / 10:g}")]
-                return _others(value, [*near, *self.numbers])
+                others = [*near, *self.numbers]
             case str() if value in self.words:
-                return _others(value, self.words)
+                others = self.words
             case None:
-                return [True, 0, -1]
-        return []
-
-
-def _others(value: Any, candidates: list[Any]) -> list[Any]:
-    return [candidate for candidate in dict.fromkeys(candidates) if candidate != value]
+                others = [True, 0, -1]
+        return [other for other in dict.fromkeys(others) if other != value]
 
 
 def _bound(statement: ast.stmt) -> set[str]:
@@ -222,12 +212,15 @@ def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.st
 def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
     """The numbers of the source with their signs, including those in docstrings."""
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    signed = [n.operand.value for n in nodes if isinstance(n, ast.UnaryOp) and isinstance(n.operand, ast.Constant)]
-    plain = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    plain += [-value for value in signed if isinstance(value, int | float) and not isinstance(value, bool)]
+    operands = [node.operand for node in nodes if isinstance(node, ast.UnaryOp)]
+    signed: list[Any] = [operand.value for operand in operands if isinstance(operand, ast.Constant)]
     texts = (value[:2000] for value in values if isinstance(value, str))
     written = [float(digits) for text in texts for digits in re.findall(r"\b\d+(?:\.\d+)?(?:e-?\d+)?\b", text)]
-    numbers = (*plain, *(int(number) if number.is_integer() and number < 1e15 else number for number in written))
+    numbers = (
+        *(value for value in values if type(value) in (int, float)),
+        *(-value for value in signed if type(value) in (int, float)),
+        *(int(number) if number.is_integer() and number < 1e15 else number for number in written),
+    )
     return list(dict.fromkeys(number for number in numbers if number == number))[:MOST_CONSTANTS]
 
 
@@ -263,17 +256,16 @@ def _places(node: ast.AST) -> Iterator[Place]:
                     yield from _places(part)
 
 
-def _edit(unit: ast.stmt, places: Sequence[Place], new: Sequence[Any], size: int | None = None) -> Edit:
-    old = places[0].node
-    where = old[0] if isinstance(old, list) else old if hasattr(old, "lineno") else places[0].parent
-    line = getattr(where, "lineno", getattr(unit, "lineno", 0))
-    for node in new:
-        for part in node if isinstance(node, list) else [node]:
-            _locate(part, where)
-    if size is None:
-        gone, come = ({id(n) for n in ast.walk(tree) if not isinstance(n, _UNCOUNTED)} for tree in (old, new[0]))
+def _edit(unit: ast.stmt, place: Place, new: Any, size: int = 0, line: int = 0) -> Edit:
+    old = place.node
+    where = old[0] if isinstance(old, list) else old if hasattr(old, "lineno") else place.parent
+    for part in new if isinstance(new, list) else [new]:
+        _locate(part, where)
+    if not size:
+        gone, come = ({id(n) for n in ast.walk(tree) if not isinstance(n, _UNCOUNTED)} for tree in (old, new))
         size = len(gone ^ come) or 2
-    return Edit(unit, tuple(places), old, tuple(new), (line,), size)
+    lines = (line or getattr(where, "lineno", getattr(unit, "lineno", 0)),)
+    return Edit(unit, (place,), old, (new,), lines, size)
 
 
 _UNCOUNTED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
@@ -305,6 +297,10 @@ def _text(node: Any) -> str:
 
 def _name(name: str) -> ast.expr:
     return ast.Name(name, ast.Load())
+
+
+def _attribute(value: ast.expr, name: str) -> ast.expr:
+    return ast.Attribute(value, name, ast.Load())
 
 
 def _constant(value: Any) -> ast.expr:
@@ -350,23 +346,21 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
         case ast.Compare(left=left, ops=ops, comparators=parts):
             for i, compares in enumerate(ops):
                 others: tuple[Any, ...] = ORDER if isinstance(compares, ORDER) else OTHERS[type(compares)]
-                exchanged = (operator() for operator in others if not isinstance(compares, operator))
-                yield from (ast.Compare(left, [*ops[:i], comparison, *ops[i + 1 :]], parts) for comparison in exchanged)
+                exchanged = [[*ops[:i], other(), *ops[i + 1 :]] for other in others if not isinstance(compares, other)]
+                yield from (ast.Compare(left, operators, parts) for operators in exchanged)
             if len(ops) > 1:
-                yield ast.Compare(left, ops[:-1], parts[:-1])
-                yield ast.Compare(parts[0], ops[1:], parts[1:])
+                yield from (ast.Compare(left, ops[:-1], parts[:-1]), ast.Compare(parts[0], ops[1:], parts[1:]))
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield from (body, orelse, ast.IfExp(test, orelse, body))
         case ast.Attribute(value=value, attr=attr):
-            yield from (ast.Attribute(value, similar, ast.Load()) for similar in _alike(attr))
+            yield from (_attribute(value, similar) for similar in _alike(attr))
             yield value
         case ast.Call():
             yield from _call(node)
         case ast.Subscript(value=value, slice=index):
             yield value
-            if isinstance(index, ast.Tuple):
-                orders = (*_swapped(index.elts), *_shorter(index.elts))
-                yield from (ast.Subscript(value, ast.Tuple(order, ast.Load()), node.ctx) for order in orders)
+            orders = (*_swapped(index.elts), *_shorter(index.elts)) if isinstance(index, ast.Tuple) else ()
+            yield from (ast.Subscript(value, ast.Tuple(order, ast.Load()), node.ctx) for order in orders)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             yield from (type(node)(order, ast.Load()) for order in (*_swapped(parts), *_shorter(parts)))
             yield from parts
@@ -376,8 +370,8 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
 
 def _call(node: ast.Call) -> Iterator[ast.AST]:
     """Arguments reordered or dropped, other keywords, the call dropped."""
-    yield from (ast.Call(node.func, order, node.keywords) for order in _swapped(node.args))
-    yield from (ast.Call(node.func, fewer, node.keywords) for fewer in _shorter(node.args))
+    orders = (*_swapped(node.args), *_shorter(node.args))
+    yield from (ast.Call(node.func, order, node.keywords) for order in orders)
     yield from (ast.Call(node.func, node.args, fewer) for fewer in _shorter(node.keywords))
     yield from (arg.value if isinstance(arg, ast.Starred) else arg for arg in node.args)
     if isinstance(node.func, ast.Attribute):
@@ -412,16 +406,16 @@ def _around(node: ast.expr, place: Place) -> Iterator[ast.AST]:
         yield from map(_constant, (-1, 0, 1, None))
     if place.field == "test" or isinstance(node, ast.Compare | ast.BoolOp):
         yield from (ast.UnaryOp(ast.Not(), node), ast.UnaryOp(ast.Invert(), node), _constant(True), _constant(False))
-    elif isinstance(node, ast.Name | ast.BinOp | ast.Call | ast.Subscript | ast.Attribute) and not _stored(node):
+    elif isinstance(node, ast.Name | ast.BinOp | ast.Call | ast.Subscript | ast.Attribute):
         yield ast.UnaryOp(ast.USub(), node)
         if isinstance(place.parent, ast.Slice | ast.Compare | ast.Call | ast.Subscript) and place.field != "value":
             yield from (ast.BinOp(node, op(), _constant(1)) for op in (ast.Add, ast.Sub))
         if not isinstance(place.parent, ast.Attribute | ast.Subscript | ast.Starred | ast.keyword):
-            yield from (ast.Attribute(node, "T", ast.Load()), ast.Call(ast.Attribute(node, "copy", ast.Load()), [], []))
+            yield from (_attribute(node, "T"), ast.Call(_attribute(node, "copy"), [], []))
             index = ast.Tuple([_constant(...), _constant(None)], ast.Load())
             yield from (ast.Subscript(node, key, ast.Load()) for key in (index, _constant(None)))
-            numpy = (ast.Attribute(_name("np"), name, ast.Load()) for name in ("sqrt", "square", "abs", "exp"))
-            yield from (ast.Call(function, [node], []) for function in numpy)
+            names = ("sqrt", "square", "abs", "exp")
+            yield from (ast.Call(_attribute(_name("np"), name), [node], []) for name in names)
 
 
 def _stored(node: ast.AST) -> bool:
@@ -443,11 +437,11 @@ def _exchanged(node: ast.expr) -> Iterator[ast.AST]:
 def _operands(node: ast.AST) -> list[Place]:
     match node:
         case ast.BinOp():
-            return [Place(node, "left", None), Place(node, "right", None)]
+            return [Place(node, "left"), Place(node, "right")]
         case ast.UnaryOp():
-            return [Place(node, "operand", None)]
+            return [Place(node, "operand")]
         case ast.Subscript(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
-            return [Place(node, "value", None)]
+            return [Place(node, "value")]
         case ast.Call(args=args):
             return [Place(node, "args", i) for i, arg in enumerate(args) if not isinstance(arg, ast.Starred)]
     return []
@@ -491,13 +485,13 @@ def _bodies(unit: ast.stmt) -> Iterator[Edit]:
                 continue
             start = int(isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant))
             for i, new in _moved(body, start):
-                yield replace(_edit(unit, [Place(node, field, None)], [new], 3), lines=(body[i].lineno,))
+                yield _edit(unit, Place(node, field), new, 3, body[i].lineno)
             if node is unit and isinstance(unit, ast.FunctionDef):
+                line = body[start].lineno if body[start:] else 0
                 for arg in unit.args.args:
-                    copied = ast.Call(ast.Attribute(_name(arg.arg), "copy", ast.Load()), [], [])
+                    copied = ast.Call(_attribute(_name(arg.arg), "copy"), [], [])
                     new = [*body[:start], ast.Assign([ast.Name(arg.arg, ast.Store())], copied), *body[start:]]
-                    edit = _edit(unit, [Place(unit, field, None)], [new], 5)
-                    yield replace(edit, lines=(body[start].lineno,)) if body[start:] else edit
+                    yield _edit(unit, Place(unit, field), new, 5, line)
 
 
 def _moved(body: list[ast.stmt], start: int) -> Iterator[tuple[int, list[ast.stmt]]]:
@@ -533,7 +527,7 @@ def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:
                 groups[key].append(place)
     for places, keywords in product(groups.values(), KEYWORDS):
         if len(places) > 1:
-            yield [_edit(unit, [place], [_with(place.node, keywords)]) for place in places]
+            yield [_edit(unit, place, _with(place.node, keywords)) for place in places]
 
 
 # Coverage: which nodes are evaluated

@@ -1,17 +1,6 @@
-"""Grades one submission: a Submission goes in, a Result comes out.
+"""Grades one submission: a Submission goes in, a Result comes out (docs/explanation/grading.md).
 
-runner.py decides which process runs what, scoring.py what a mistake costs.
-
-1. The public calls of all modules run together in the preview: visible criteria, and the public examples of every function. If
-   one fails, the calls of its module run again with references for other modules. A failing example runs once more, alone. It
-   is shown as a counterexample only if it fails again, or if a misconception explains it.
-2. The hidden calls run module by module, with references for the other modules.
-3. Each function with a failing call is diagnosed (diagnosis.py) and scored. Visible criteria are decided and named from visible
-   results only, since students see them at once. If no misconception explains the failures but a single edit of the source
-   fixes them (repair.py), they count as one mistake.
-4. A function that would lose points while a helper of the same module is wrong, missing, unimplemented or raises runs again
-with
-   correct helpers, in a process of its own. The better score counts: calls that pass now failed because of the helper.
+runner.py decides which process runs what, diagnosis.py and repair.py why a function fails, scoring.py what that costs.
 """
 
 import contextlib
@@ -19,21 +8,21 @@ import gc
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 
 import numpy as np
 
 from autograder.grading import plan as scripts
-from autograder.grading.call_results import CallResult, TestCall, compared, with_needed
-from autograder.grading.diagnosis import Diagnoser, Diagnosis, has, is_absent
+from autograder.grading.call_results import CallResult, TestCall, compared, of_function, with_needed
+from autograder.grading.diagnosis import Diagnoser, Diagnosis, has
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.plan import Plan
 from autograder.grading.probes import Probe, ProbeResult, is_unsteady, probes_of, with_other_numbers
-from autograder.grading.repair import Repair, Repairs, charged_as
+from autograder.grading.repair import Repair, Repairs, as_misconception
 from autograder.grading.runner import Runner
-from autograder.grading.scoring import CriterionScore, Why, scores
+from autograder.grading.scoring import Analysis, CriterionScore, Why, scores
 from autograder.grading.student_tests import graded_tests
 from autograder.grading.thresholds import TIMES
 from autograder.homework import kit
@@ -51,8 +40,8 @@ class ModuleResult:
     """The result of one module, before it is put into words. `broken` is the error of its import.
 
     `unexplained` are functions that no misconception explains, each with its results with correct helpers, or its own.
-    `probe_results` are the probes of failing public examples that nothing explains. `at_once` holds the results that may
-    explain visible criteria, if the module depends on wrong modules of the submission.
+    `probe_results` are the probes of failing public examples that nothing explains. `previewed` are the results that explain lost
+    visible criteria, if the module depends on wrong modules of the submission.
     """
 
     module: str
@@ -61,7 +50,7 @@ class ModuleResult:
     call_results: tuple[CallResult, ...] = ()
     unexplained: Mapping[str, tuple[CallResult, ...]] = field(default_factory=dict)
     probe_results: Mapping[TestCall, tuple[ProbeResult, ...]] = field(default_factory=dict)
-    at_once: "ModuleResult | None" = None
+    previewed: tuple[CallResult, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,7 +92,7 @@ class Grader:
 
     def __init__(self, plan: Plan, sandbox: Sandbox):
         self.plan, self.rubric, self.sandbox = plan, plan.rubric, sandbox
-        self.diagnoser = diagnoser_of(plan)
+        self.diagnoser = Diagnoser(plan)
 
     def prepare(self) -> None:
         """Record the references' responses: equal bytes need not be compared again."""
@@ -126,30 +115,25 @@ def graded_with(runner: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) ->
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            results = _Grading(runner.plan, runner, diagnoser).all(names)
+            results = _Grading(runner, diagnoser).all(names)
         finally:
             diagnoser.forget()
     return tuple(results[name] for name in names if name in results)
 
 
-def diagnoser_of(plan: Plan) -> Diagnoser:
-    """The diagnoser for submissions that run on a test plan."""
-    return Diagnoser(plan.rubric, {module: plan.in_order(module) for module in plan.rubric.modules})
-
-
 class _Grading:
     """The state while one submission is graded; methods are in the order of use."""
 
-    def __init__(self, plan: Plan, runner: Runner, diagnoser: Diagnoser):
-        self.plan, self.rubric, self.runner, self.diagnoser = plan, plan.rubric, runner, diagnoser
+    def __init__(self, runner: Runner, diagnoser: Diagnoser):
+        self.plan, self.rubric, self.runner, self.diagnoser = runner.plan, runner.rubric, runner, diagnoser
         self.call_results: dict[TestCall, CallResult] = {}  # with references
         self.previewed: dict[TestCall, CallResult] = {}  # of public calls, from the preview
         self.depends = set[str]()  # modules whose public calls differ in the preview
         self.repairs = Repairs(runner)
         # By function: the failing public examples, largest errors first, and the first that also fails alone.
-        self.examples: dict[str, dict[str, list[CallResult]]] = {}
-        self.alone: dict[str, dict[str, CallResult | None]] = {}
-        self.at_once: dict[str, _Analysis] = {}
+        self.examples: dict[str, list[CallResult]] = {}
+        self.alone: dict[str, CallResult | None] = {}
+        self.at_once: dict[str, Analysis] = {}
         self.probe_results: dict[str, dict[TestCall, tuple[ProbeResult, ...]]] = {}
         self.first_tries: dict[str, CriterionScore] = {}  # by criterion of the integration
 
@@ -162,66 +146,57 @@ class _Grading:
             self._make_public_calls(module)
         for module in modules:
             self._read_public_calls(module)
-        visible = {m: [c for c in self.rubric.of(m) if c.visible] for m in modules}
-        at_once = {m: [(c, self.at_once[m].scores[c.id].passed) for c in own] for m, own in visible.items()}
+        at_once = {m: [s for s in self.at_once[m].scores.values() if s.criterion.visible] for m in modules}
         together = self._integration([criterion for criterion in whole if criterion.visible], at_once)
         later = [criterion for criterion in whole if not criterion.visible]
         if not any(call_result.failure for call_result in self.previewed.values()):
             # The preview's process is still alive.
             self.first_tries = {criterion.id: self._together(criterion) for criterion in later}
-        results: dict[str, ModuleResult] = {}
         # A module whose process is still alive continues in it.
         for module in sorted(modules, key=self.runner.has_ended):
             self.call_results |= self.runner.hidden(module)
-        for module in modules:
-            results[module] = self._result(module)
-        earned = {m: [(graded.criterion, graded.passed) for graded in result.graded] for m, result in results.items()}
-        together |= self._integration(later, earned)
+        results = {module: self._result(module) for module in modules}
+        together |= self._integration(later, {module: result.graded for module, result in results.items()})
         if whole:
-            call_results = self._records(
-                [test_call for criterion in whole for test_call in self.plan.together(criterion.id)]
-            )
+            call_results = self._made(call for criterion in whole for call in self.plan.together(criterion.id))
             graded = tuple(together[criterion.id] for criterion in whole)
-            results[INTEGRATION] = ModuleResult(INTEGRATION, graded, None, tuple(call_results))
+            results[INTEGRATION] = ModuleResult(INTEGRATION, graded, None, call_results)
         return results
 
-    def _make_public_calls(self, module: str) -> None:
-        """Run the public calls of a module with references too, if one fails in the preview.
+    def _made(self, test_calls: Iterable[TestCall]) -> tuple[CallResult, ...]:
+        return tuple(self.call_results[test_call] for test_call in test_calls)
 
-        If they fail differently there, the module `depends` on modules of the submission that are wrong or missing.
-        """
-        public = {test_call: self.previewed[test_call] for test_call in self.plan.shown(module)}
-        call_results = dict(public)
-        if any(call_result.failed for call_result in public.values()):
+    def _make_public_calls(self, module: str) -> None:
+        """Run failing public calls with references too; if they differ there, the module `depends` on wrong or missing modules."""
+        call_results = {test_call: self.previewed[test_call] for test_call in self.plan.shown(module)}
+        if any(call_result.failed for call_result in call_results.values()):
             beside = self.runner.public(module)
-            if not all(_same(call_result, beside[test_call]) for test_call, call_result in public.items()):
+            if not all(_same(call_result, beside[test_call]) for test_call, call_result in call_results.items()):
                 self.depends.add(module)
                 call_results = beside
         self.call_results |= call_results
 
     def _read_public_calls(self, module: str) -> None:
         """The examples to show, alone and with probes, and the diagnosis of the visible criteria."""
-        is_broken = self.runner.broken(module) is not None
-        self.examples[module] = {} if is_broken else self._examples(module, self.call_results)
-        self.at_once[module] = self._analysis(module, self._records(self.plan.shown(module)), at_once=True)
-        diagnoses = self.at_once[module].diagnoses
-        self.alone[module] = {name: self._alone(own, diagnoses[name]) for name, own in self.examples[module].items()}
-        self.probe_results[module] = self._trials(module)
+        if self.runner.broken(module) is None:
+            self.examples |= self._failing_examples(module, self.call_results)
+        analysis = self._analysis(module, self._made(self.plan.shown(module)), at_once=True)
+        self.at_once[module] = analysis
+        for function, diagnosis in analysis.diagnoses.items():
+            self.alone[function] = self._alone(self.examples.get(function, ()), diagnosis)
+        self.probe_results[module] = self._trials(analysis)
 
-    def _examples(self, module: str, call_results: Mapping[TestCall, CallResult]) -> dict[str, list[CallResult]]:
-        by_function: dict[str, list[CallResult]] = {}
-        for example in sorted(
-            (call_results[test_call] for test_call in self.plan.examples[module]),
-            key=lambda call_result: _smallness(call_result.deviation),
-        ):
-            if example.failed:
-                by_function.setdefault(example.target.function, []).append(example)
-        return by_function
+    def _failing_examples(self, module: str, made: Mapping[TestCall, CallResult]) -> dict[str, list[CallResult]]:
+        """The failing public examples of each function, largest errors first."""
+        failing = [made[test_call] for test_call in self.plan.examples[module] if made[test_call].failed]
+        failing.sort(key=lambda call_result: _smallness(call_result.deviation))
+        functions = dict.fromkeys(call_result.target.function for call_result in failing)
+        return {function: of_function(failing, function) for function in functions}
 
-    def _alone(self, examples: Sequence[CallResult], diagnosis: Diagnosis) -> CallResult | None:
+    def _alone(self, examples: Iterable[CallResult], diagnosis: Diagnosis) -> CallResult | None:
         """The first failing example that also fails alone; one that a misconception explains need not run."""
         for example in examples:
-            if diagnosis.replies_so(example):
+            if diagnosis.chosen is not None and diagnosis.chosen.fits_alone(example):
                 return example
             together = example.target.module not in self.depends
             response = example.response if example.unwritten else self.runner.alone(example.test_call, together)
@@ -230,88 +205,70 @@ class _Grading:
                 return again
         return None
 
-    def _trials(self, module: str) -> dict[TestCall, tuple[ProbeResult, ...]]:
-        """Probes of one failing public example of each unexplained function.
-
-        A call whose result varies is only repeated.
-        """
-        diagnoses, alone = self.at_once[module].diagnoses, self.alone[module]
-        unexplained = {name: own for name, own in self.examples[module].items() if not diagnoses[name].complete}
-        examples = [alone.get(name) or own[0] for name, own in unexplained.items()]
-        wrong = [e for e in examples if e.response.ended is None and not is_absent(e)]
-        doubtful = {e.target.function for e in wrong} | (diagnoses.keys() - self.examples[module].keys())
-        random = self._random(module, doubtful)
+    def _trials(self, analysis: Analysis) -> dict[TestCall, tuple[ProbeResult, ...]]:
+        """Probes of one failing public example of each unexplained function; a call whose result varies is only repeated."""
+        unexplained = [name for name, diagnosis in analysis.diagnoses.items() if not diagnosis.complete]
+        examples = [self.alone[name] or self.examples[name][0] for name in unexplained if name in self.examples]
+        wrong = [e for e in examples if e.response.ended is None and not e.is_absent]
+        doubtful = {e.target.function for e in wrong} | (set(unexplained) - self.examples.keys())
+        random = self._random(analysis.module, doubtful)
         unsteady = {e.test_call: random[e.target.function] for e in wrong if e.target.function in random}
         unsteady |= {own[0].probe.test_call: own for own in random.values()}
-        of = {e.test_call: probes_of(e.test_call) for e in wrong if e.test_call not in unsteady and e in alone.values()}
-        call_results = iter(self._tried(module, [probe.test_call for own in of.values() for probe in own]))
-        probe_results = {
-            test_call: list(map(ProbeResult, own, islice(call_results, len(own)))) for test_call, own in of.items()
-        }
-        return unsteady | {
-            test_call: with_other_numbers(own, partial(self._tried, module)) for test_call, own in probe_results.items()
-        }
+        steady = [e for e in wrong if e.test_call not in unsteady and self.alone[e.target.function] is e]
+        of = {example.test_call: probes_of(example.test_call) for example in steady}
+        tried = partial(self._tried, analysis.module)
+        made = iter(tried([probe.test_call for own in of.values() for probe in own]))
+        probed = {test_call: list(map(ProbeResult, own, islice(made, len(own)))) for test_call, own in of.items()}
+        return unsteady | {test_call: with_other_numbers(own, tried) for test_call, own in probed.items()}
 
     def _random(self, module: str, functions: Set[str]) -> dict[str, tuple[ProbeResult, ...]]:
-        """For each unexplained function whose result varies: one public call, made several times."""
-        unexplained = {name for name in functions if not self.at_once[module].diagnoses[name].complete}
-        test_calls = [test_call for test_call in self.plan.examples[module] if test_call.target.function in unexplained]
-        repeated = self._tried(module, [test_call for test_call in test_calls for _ in range(TIMES)])
-        of_steps = [
-            tuple(ProbeResult(Probe(test_call), r) for r in repeated if r.test_call is test_call)
-            for test_call in test_calls
-        ]
-        return {own[0].probe.test_call.target.function: own for own in of_steps if is_unsteady(own)}
+        """For each of these functions whose result varies: one public call, made several times."""
+        test_calls = [test_call for test_call in self.plan.examples[module] if test_call.target.function in functions]
+        made = self._tried(module, [test_call for test_call in test_calls for _ in range(TIMES)])
+        repeated = [tuple(ProbeResult(Probe(call), r) for r in made if r.test_call is call) for call in test_calls]
+        return {own[0].call_result.target.function: own for own in repeated if is_unsteady(own)}
 
     def _tried(self, module: str, test_calls: Sequence[TestCall]) -> list[CallResult]:
         """Make probes; fewer if they take long."""
         responses = self.runner.probes(module, test_calls, module not in self.depends) if test_calls else []
-        return [
-            compared([test_call], [response])[0] for test_call, response in zip(test_calls, responses, strict=False)
-        ]
-
-    def _records(self, test_calls: Sequence[TestCall]) -> list[CallResult]:
-        return [self.call_results[test_call] for test_call in test_calls]
+        return [compared([call], [response])[0] for call, response in zip(test_calls, responses, strict=False)]
 
     def _result(self, module: str) -> ModuleResult:
-        broken = self.runner.broken(module)
-        call_results = self._records((*self.plan.shown(module), *self.plan.hidden.get(module, ())))
+        broken, shown = self.runner.broken(module), self.plan.shown(module)
+        call_results = self._made((*shown, *self.plan.hidden.get(module, ())))
         analysis = self._analysis(module, call_results)
         graded, unexplained = tuple(self._graded(module, analysis)), dict(self._unexplained(analysis))
-        result = ModuleResult(module, graded, broken, tuple(call_results), unexplained, self.probe_results[module])
-        if module not in self.depends:
-            return result
-        previewed = tuple(self.previewed[test_call] for test_call in self.plan.shown(module))
-        return replace(result, at_once=ModuleResult(module, graded, broken, previewed))
+        previewed = tuple(self.previewed[test_call] for test_call in shown) if module in self.depends else ()
+        return ModuleResult(module, graded, broken, call_results, unexplained, self.probe_results[module], previewed)
 
-    def _unexplained(self, analysis: "_Analysis") -> Iterator[tuple[str, tuple[CallResult, ...]]]:
+    def _unexplained(self, analysis: Analysis) -> Iterator[tuple[str, tuple[CallResult, ...]]]:
         """The functions whose wrong values have no known cause, and no wrong helper either."""
+        wrong = {test_call.target.function for test_call in analysis.wrong}
         for function, diagnosis in analysis.diagnoses.items():
-            own = tuple(call_result for call_result in analysis.call_results if call_result.target.function == function)
+            own = tuple(of_function(analysis.call_results, function))
             helpers = set() if function in analysis.helped else self.rubric.helpers(analysis.module, (function,))
             explained = diagnosis.empty or diagnosis.complete or diagnosis.sure or diagnosis.undecided
-            if (explained and not diagnosis.repair) or any(name in analysis.wrong_functions for name in helpers):
+            if (explained and not diagnosis.repair) or not wrong.isdisjoint(helpers):
                 continue
-            is_quiz = any(call_result.test_call.rules.question for call_result in own)
-            if any(map(wrong_in_value, own)) and not is_quiz and not any(is_absent(r) or r.response.ended for r in own):
+            answers = any(r.is_absent or r.response.ended or r.test_call.rules.question for r in own)
+            if any(map(wrong_in_value, own)) and not answers:
                 yield function, own
 
-    def _graded(self, module: str, later: "_Analysis") -> Iterator[CriterionScore]:
+    def _graded(self, module: str, later: Analysis) -> Iterator[CriterionScore]:
         """Every criterion of a module: visible ones from visible results, the others from all."""
         analyses = {c.id: self.at_once[module] if c.visible else later for c in self.rubric.of(module)}
         lost = {name for name, analysis in analyses.items() if not analysis.scores[name].passed}
-        for criterion in self.rubric.of(module):
-            analysis = analyses[criterion.id]
-            score, diagnoses = analysis.scores[criterion.id], analysis.diagnoses
+        for name, analysis in analyses.items():
+            score, diagnoses = analysis.scores[name], analysis.diagnoses
             if not diagnoses:
                 yield score
                 continue
             function = score.call_result.target.function if score.call_result is not None else ""
             undecided = _undecided(score, diagnoses, function)
-            examples = [e for e in self.examples.get(module, {}).get(function, []) if e.test_call in analysis.wrong]
-            alone = self.alone.get(module, {}).get(function)
+            examples = [e for e in self.examples.get(function, ()) if e.test_call in analysis.wrong]
+            alone = self.alone.get(function)
             # A criterion lost without a failing call is lost to no helper.
-            blamed = analysis.blamed(criterion, function) if function or score.passed else {}
+            blamed = analysis.blamed(score.criterion, function) if function or score.passed else {}
             graded = replace(
                 score,
                 call_result=score.call_result or next(iter(blamed.values()), None),
@@ -319,54 +276,44 @@ class _Grading:
                 misconceptions=tuple(
                     m for m in score.misconceptions if not has(undecided, m) and _is_sure(m, diagnoses)
                 ),
-                charged=tuple(name for name in score.charged if name != criterion.id and name in lost),
+                charged=tuple(other for other in score.charged if other != name and other in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
                 at_least=any(diagnoses[m.function].at_least for m in score.misconceptions if m.function in diagnoses),
-                depends=alone is None
-                and bool(examples)
-                and all(example.response.ended is None for example in examples),
+                depends=alone is None and bool(examples) and all(e.response.ended is None for e in examples),
             )
-            is_at_once = criterion.visible and module in self.depends and not score.passed
+            is_at_once = score.criterion.visible and module in self.depends and not score.passed
             yield self._shown_at_once(graded, function) if is_at_once else graded
 
     def _shown_at_once(self, graded: CriterionScore, function: str) -> CriterionScore:
-        """A lost visible criterion of a module that depends on wrong modules: it is earned if it passes in the preview, and
-        shows results of the preview.
-        """
+        """A lost visible criterion of a module that depends on wrong modules, as decided and shown by the preview."""
         module = graded.criterion.module
         own = [self.previewed[test_call] for test_call in self.plan.shown(module)]
         wrong = [r for r in own if r.test_call.criterion == graded.criterion.id and r.failed]
         if not wrong:
             return CriterionScore(graded.criterion)
-        examples = self._examples(module, self.previewed).get(function, [])
-        call_result = next((r for r in wrong if r.target.function == function), wrong[0])
-        first = tuple(name for name in self.rubric.modules if self._is_to_fix_before(name, module))
-        return replace(
-            graded, call_result=call_result, shown=next(iter(examples), None), depends=False, fix_first=first
-        )
+        call_result = next(iter(of_function(wrong, function)), wrong[0])
+        example = next(iter(self._failing_examples(module, self.previewed).get(function, ())), None)
+        below = self.rubric.below(module)
+        first = tuple(name for name in self.rubric.modules if name in below and self._is_to_fix(name))
+        return replace(graded, call_result=call_result, shown=example, depends=False, fix_first=first)
 
-    def _is_to_fix_before(self, dependency: str, module: str) -> bool:
-        """Whether a module that another one uses is missing, or fails a public call."""
-        if dependency not in self.rubric.below(module):
-            return False
-        public = [self.previewed[test_call] for test_call in self.plan.shown(dependency) if test_call in self.previewed]
-        missing = self.runner.is_missing(dependency) or f"{dependency}.py" not in self.runner.submission.files
+    def _is_to_fix(self, module: str) -> bool:
+        """Whether a module is missing, or fails a public call."""
+        public = [self.previewed[test_call] for test_call in self.plan.shown(module) if test_call in self.previewed]
+        missing = self.runner.is_missing(module) or f"{module}.py" not in self.runner.submission.files
         return missing or any(call_result.failed for call_result in public)
 
     def _integration(
-        self, criteria: Iterable[Criterion], earned: Mapping[str, Sequence[tuple[Criterion, bool]]]
+        self, criteria: Iterable[Criterion], of_modules: Mapping[str, Sequence[CriterionScore]]
     ) -> dict[str, CriterionScore]:
-        """The criteria of the integration. If one fails, it runs again with references for every module that loses points on
-        its own, unless that module earns nothing at all.
-
-        `earned` says which criteria of each module are.
-        """
-        of_value = {m: [passed for c, passed in own if c.looks_at == "values"] for m, own in earned.items()}
+        """The criteria of the integration; a failing one runs again with references for modules that lose some points, not all."""
         partly = tuple(
-            m
-            for m, own in earned.items()
-            if self.rubric.explains(m) and any(of_value[m]) and not all(passed for _, passed in own)
+            module
+            for module, own in of_modules.items()
+            if self.rubric.explains(module)
+            and any(score.passed for score in own if score.criterion.looks_at == "values")
+            and not all(score.passed for score in own)
         )
         graded: dict[str, CriterionScore] = {}
         for criterion in criteria:
@@ -383,151 +330,87 @@ class _Grading:
         why: Why = "right" if wrong is None else "unexplained" if imported else "not imported"
         return CriterionScore(criterion, why, call_result=wrong, blamed=correct)
 
-    def _analysis(self, module: str, call_results: Sequence[CallResult], at_once: bool = False) -> "_Analysis":
+    def _analysis(self, module: str, call_results: tuple[CallResult, ...], at_once: bool = False) -> Analysis:
         """The diagnosis of a module; functions that lose points and have wrong helpers run again with correct ones."""
+        functions = self.rubric.modules[module].functions
         if self.runner.broken(module) is not None:  # nothing to explain
-            empty = {name: Diagnosis(empty=True) for name in self.rubric.modules[module].functions}
-            return self._scored(_Analysis(module, tuple(call_results), empty))
-        if all(not call_result.failed for call_result in call_results):
-            return _Analysis(module, tuple(call_results), {}, {c.id: CriterionScore(c) for c in self.rubric.of(module)})
-        before = None if at_once else self.at_once[module].diagnoses
-        diagnoses = self.diagnoser.explain(module, call_results, before)
-        analysis = self._scored(_Analysis(module, tuple(call_results), diagnoses))
-        wrong = analysis.wrong_functions
-        for function in self.rubric.modules[module].functions:
+            return self._scored(Analysis(module, call_results), {name: Diagnosis(empty=True) for name in functions})
+        analysis = self._scored(Analysis(module, call_results), self.diagnoser.explain(module, call_results))
+        wrong = {test_call.target.function for test_call in analysis.wrong}
+        for function in functions:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
             if helpers and self._may_be_excused(analysis, function):
-                again = self._scored(self._with_correct_helpers(analysis, function, helpers))
+                again = self._with_correct_helpers(analysis, function, helpers)
                 # At equal cost, the analysis with fewer unanswered calls says more.
-                analysis = min(
-                    again, analysis, key=lambda r: (r.cost, sum(x.response.ended is not None for x in r.call_results))
-                )
+                ended = [sum(r.response.ended is not None for r in each.call_results) for each in (again, analysis)]
+                analysis = analysis if (analysis.cost, ended[1]) < (again.cost, ended[0]) else again
         for function in analysis.diagnoses if not at_once else ():
             analysis = self._repaired(analysis, function)
         return analysis
 
-    def _repaired(self, analysis: "_Analysis", function: str) -> "_Analysis":
+    def _scored(self, analysis: Analysis, diagnoses: dict[str, Diagnosis]) -> Analysis:
+        graded = scores(self.rubric, analysis.module, analysis.call_results, diagnoses)
+        return replace(analysis, diagnoses=diagnoses, scores=graded)
+
+    def _repaired(self, analysis: Analysis, function: str) -> Analysis:
         """The analysis in which failures that a single edit fixes are one mistake."""
         diagnosis = analysis.diagnoses[function]
-        told = not diagnosis.undecided or diagnosis.named or diagnosis.shared
+        told = diagnosis.named or len({m.right for m in diagnosis.undecided}) < 2
         explained = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions and told
         several = len(diagnosis.misconceptions) > 1 and len({m.criteria for m in diagnosis.misconceptions}) == 1
         if (explained and not several) or diagnosis.empty or not self._may_be_excused(analysis, function):
             return analysis
-        helpers = analysis.helped.get(function, ((), ()))[0]
-        repair = self.repairs.search(analysis.module, function, helpers, analysis.call_results)
+        repair = self.repairs.search(analysis, function)
         if repair is None:
-            return analysis if explained else self._repaired_beside(analysis, function, helpers)
-        misconception = charged_as(repair, self.rubric, analysis.module, function, analysis.call_results)
-        shared = self._fixed_too(analysis, function, repair)
-        if shared is not None:
+            return analysis if explained else self._repaired_beside(analysis, function)
+        misconception = as_misconception(repair, self.rubric, analysis, function)
+        if (shared := self._fixed_too(analysis, function, repair)) is not None:
             misconception = replace(misconception, name=shared.name, twice=shared.twice or shared.does)
-        diagnoses = analysis.diagnoses | {function: Diagnosis(repair=misconception)}
-        return min(self._scored(replace(analysis, diagnoses=diagnoses)), analysis, key=lambda r: r.cost)
+        again = self._scored(analysis, analysis.diagnoses | {function: Diagnosis(repair=misconception)})
+        return again if again.cost <= analysis.cost else analysis
 
-    def _fixed_too(self, analysis: "_Analysis", function: str, repair: Repair) -> Misconception | None:
+    def _fixed_too(self, analysis: Analysis, function: str, repair: Repair) -> Misconception | None:
         """The misconception that explains another function which the same edit fixes: a shared line is wrong."""
         for other, diagnosis in analysis.diagnoses.items():
             if other == function or diagnosis.repair or not diagnosis.complete or len(diagnosis.misconceptions) != 1:
                 continue
-            helpers = analysis.helped.get(other, ((), ()))[0]
-            if self.repairs.lines_of(analysis.module, other, helpers, analysis.call_results, *repair[0]):
+            if self.repairs.lines_of(analysis, other, repair.edited, repair.edit):
                 return diagnosis.misconceptions[0]
         return None
 
-    def _repaired_beside(self, analysis: "_Analysis", function: str, helpers: tuple[str, ...]) -> "_Analysis":
-        """The analysis in which one misconception is named next to an unknown mistake: an edit leaves just this one, or it is
-        evident and the cost stays the same.
-        """
-        own = [call_result for call_result in analysis.call_results if call_result.target.function == function]
-        if is_boolean(own):
-            return analysis
-        search = (analysis.module, function, helpers, analysis.call_results)
-        evident = self.diagnoser.evident(analysis.module, function, own)
-        left = [candidate for candidate in evident[:1] if self.repairs.beside(*search, candidate.response)]
+    def _repaired_beside(self, analysis: Analysis, function: str) -> Analysis:
+        """The analysis that names one misconception next to an unknown mistake: an edit leaves just it, or it costs the same."""
+        evident = self.diagnoser.evident(analysis.module, function, of_function(analysis.call_results, function))
+        left = [candidate for candidate in evident[:1] if self.repairs.beside(analysis, function, candidate)]
         told = left or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
         if len({candidate.ids for candidate in told}) != 1:
             return analysis
-        diagnoses = analysis.diagnoses | {function: Diagnosis(told[0])}
-        again = self._scored(replace(analysis, diagnoses=diagnoses))
+        again = self._scored(analysis, analysis.diagnoses | {function: Diagnosis(told[0])})
         return again if again.cost == analysis.cost or (left and again.cost < analysis.cost) else analysis
 
-    def _scored(self, analysis: "_Analysis") -> "_Analysis":
-        graded = scores(self.rubric, analysis.module, analysis.call_results, analysis.diagnoses)
-        lost = [self.rubric.criteria[name] for name, score in graded.items() if not score.passed]
-        return replace(analysis, scores=graded, cost=sum(criterion.points for criterion in lost))
-
-    def _may_be_excused(self, analysis: "_Analysis", function: str) -> bool:
+    def _may_be_excused(self, analysis: Analysis, function: str) -> bool:
         """Whether failing calls of a function cost it criteria other than worked examples."""
-        wrong = [r for r in analysis.call_results if r.target.function == function and r.failed]
-        lost = {name for name, score in analysis.scores.items() if not score.passed and score.why != "form"}
-        lost -= {name for name in lost if self.rubric.criteria[name].looks_at == "examples"}
-        return any(call_result.test_call.criterion in lost for call_result in wrong) and not all(map(is_absent, wrong))
+        wrong = [r for r in of_function(analysis.call_results, function) if r.failed]
+        lost = [score for score in analysis.scores.values() if not score.passed and score.why != "form"]
+        costs = {score.criterion.id for score in lost if score.criterion.looks_at != "examples"}
+        return any(r.test_call.criterion in costs for r in wrong) and not all(r.is_absent for r in wrong)
 
-    def _with_correct_helpers(self, analysis: "_Analysis", function: str, helpers: tuple[str, ...]) -> "_Analysis":
+    def _with_correct_helpers(self, analysis: Analysis, function: str, helpers: tuple[str, ...]) -> Analysis:
         """The analysis in which one function runs with correct helpers."""
-        every = [call_result.test_call for call_result in analysis.call_results]
-        test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == function])
+        own = of_function(analysis.call_results, function)
+        test_calls = with_needed([r.test_call for r in analysis.call_results], [r.test_call for r in own])
         responses = self.runner.with_helpers(analysis.module, helpers, test_calls)
-        again = {
-            r.test_call: r
-            for r in compared(test_calls, [responses[s] for s in test_calls])
-            if r.target.function == function
-        }
+        again = {r.test_call: r for r in of_function(compared(responses, responses.values()), function)}
         call_results = tuple(again.get(call_result.test_call, call_result) for call_result in analysis.call_results)
         anew = self.diagnoser.explained(analysis.module, function, call_results, {})
-        merged = {name: e for name, e in analysis.diagnoses.items() if name != function} | anew
-        order = self.rubric.modules[analysis.module].functions
-        diagnoses = {name: merged[name] for name in order if name in merged}
-        before = tuple(r for r in analysis.call_results if r.target.function == function and r.failed)
+        merged = {name: diagnosis for name, diagnosis in analysis.diagnoses.items() if name != function} | anew
+        before = tuple(call_result for call_result in own if call_result.failed)
         changed = any(not alike(r.test_call, r.response, again[r.test_call].response) for r in before)
         helped = analysis.helped | ({function: (helpers, before)} if changed else {})
-        return replace(analysis, call_results=call_results, diagnoses=diagnoses, helped=helped)
-
-
-@dataclass(frozen=True)
-class _Analysis:
-    """The analysis of a module: the diagnosis of each wrong function, the score of each criterion, the points lost.
-
-    `helped` are the functions whose results come from runs with correct helpers, each with the helpers that are wrong and the
-    results that failed with these.
-    """
-
-    module: str
-    call_results: tuple[CallResult, ...]
-    diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
-    scores: dict[str, CriterionScore] = field(default_factory=dict)
-    cost: float = 0.0
-    helped: dict[str, tuple[tuple[str, ...], tuple[CallResult, ...]]] = field(default_factory=dict)
-
-    @cached_property
-    def wrong(self) -> frozenset[TestCall]:
-        return frozenset(call_result.test_call for call_result in self.call_results if call_result.failed)
-
-    @property
-    def wrong_functions(self) -> frozenset[str]:
-        return frozenset(call_result.target.function for call_result in self.call_results if call_result.failed)
-
-    def blamed(self, criterion: Criterion, lost_to: str) -> dict[str, CallResult]:
-        """The wrong helpers that were replaced when a criterion was decided, each with a call that fails because of it.
-
-        For a lost criterion, those of the function that it is `lost_to`; for another, those that its calls failed because of.
-        """
-        return {
-            helper: call_result
-            for function, (helpers, wrong) in self.helped.items()
-            for call_result in wrong
-            if call_result.test_call.criterion == criterion.id
-            and (function == lost_to if lost_to else function not in self.diagnoses)
-            for helper in helpers
-            if helper in self.diagnoses
-        }
-
-
-def is_boolean(call_results: Sequence[CallResult]) -> bool:
-    """Whether results are booleans, which different code often has in common."""
-    results = (call_result.test_call.expected for call_result in call_results if call_result.test_call.kind == "call")
-    return any(isinstance(value, bool | np.ndarray) and np.asarray(value).dtype.kind == "b" for value in results)
+        order = [name for name in self.rubric.modules[analysis.module].functions if name in merged]
+        return self._scored(
+            replace(analysis, call_results=call_results, helped=helped), {name: merged[name] for name in order}
+        )
 
 
 def _smallness(deviation: float) -> int:
@@ -543,26 +426,20 @@ def shown(
 ) -> CallResult | None:
     """The example that shows the mistake which a criterion is lost to, None if there is none.
 
-    `examples` are the failing ones of its function, largest errors first; `alone` is the first that also fails alone. An
-    example that a misconception explains need not run alone.
+    `examples` are the failing ones of its function, largest errors first; `alone` is the first that also fails alone.
     """
     if score.call_result is None:
         return None
     diagnosis = diagnoses.get(score.call_result.target.function)
     example, chosen = alone, diagnosis.chosen if diagnosis is not None else None
     if chosen is not None and wrong_in_value(score.call_result):
-        every = (*chosen.misconceptions, *chosen.known.misconceptions)
-        own = [
-            m
-            for m in score.misconceptions
-            if has(chosen.misconceptions, m) and not any(misconception.memory for misconception in every)
-        ]
+        own = [m for m in score.misconceptions if has(chosen.misconceptions, m) and not chosen.memory]
         if own and chosen.is_complete:
             effects = ((_smallness(chosen.effect(own, e)), e) for e in examples if chosen.shows(own, e))
             example = min(effects, key=itemgetter(0), default=(0, None))[1]
         elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
             example = next((e for e in examples if not chosen.fits(e)), None)  # not one of a mistake named elsewhere
-    only_dtype = example is not None and example.failed and example.kind == "dtype"
+    only_dtype = example is not None and example.kind == "dtype"
     in_value = score.call_result.failed and score.call_result.kind != "dtype"
     return None if only_dtype and in_value else example  # a wrong dtype is shown only where it counts
 
@@ -572,8 +449,7 @@ def _same(first: CallResult, second: CallResult) -> bool:
     ends, theirs = first.response.ended, second.response.ended
     if ends is not None and theirs is not None:
         return ends.why == theirs.why
-    kinds = [call_result.kind if call_result.failed else "" for call_result in (first, second)]
-    return kinds[0] == kinds[1] and alike(first.test_call, first.response, second.response)
+    return first.kind == second.kind and alike(first.test_call, first.response, second.response)
 
 
 def _undecided(score: CriterionScore, diagnoses: Mapping[str, Diagnosis], function: str) -> tuple[Misconception, ...]:
@@ -581,10 +457,8 @@ def _undecided(score: CriterionScore, diagnoses: Mapping[str, Diagnosis], functi
     concerned = {function, *(misconception.function for misconception in score.misconceptions)}
     undecided = {m.id: m for name in diagnoses if name in concerned for m in diagnoses[name].undecided}
     named_ones = score.criterion.looks_at == "examples"  # these list only named misconceptions
-    charged_one = (
-        not score.misconceptions or named_ones or any(has(undecided.values(), m) for m in score.misconceptions)
-    )
-    return tuple(undecided.values()) if charged_one else ()
+    costs = not score.misconceptions or named_ones or any(m.id in undecided for m in score.misconceptions)
+    return tuple(undecided.values()) if costs else ()
 
 
 def _is_sure(misconception: Misconception, diagnoses: Mapping[str, Diagnosis]) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall, grouped
+from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.library import Misconception, Version, made
@@ -28,11 +28,7 @@ from autograder.values.tree import copied, leaves
 
 
 class KnownResponses:
-    """The responses of every version of one function, with correct helpers or with certain misconceptions in them.
-
-    Versions often give the same response. Distinct responses are stored once per call, so a submission's response is compared once
-    with each.
-    """
+    """The responses of every version of one function, beside helpers with certain misconceptions; equal ones are one object."""
 
     def __init__(
         self,
@@ -46,73 +42,48 @@ class KnownResponses:
         self.misconceptions = tuple(dict.fromkeys(chain(*helpers.values())))
         versions = {name: made(module, name, misconceptions) for name, misconceptions in helpers.items()}
         self.helpers = {name: version for name, version in versions.items() if version is not None}
+        # Whether the helpers keep state between calls, so that each version runs on every call.
+        self.keeps = any(helper.memory for helper in self.helpers.values())
         self.every = list(dict.fromkeys(chain(*test_calls)))
         # The test calls of the first process that makes a call.
         self._process = {test_call.number: own for own in reversed(test_calls) for test_call in own}
         self.test_calls = {
-            test_call.number: test_call for test_call in chain(*test_calls) if test_call.target.function == function
+            test_call.number: test_call for test_call in self.every if test_call.target.function == function
         }
-        self.classes: dict[int, list[Response]] = {number: [] for number in self.test_calls}
-        self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.test_calls}
-        self._found: dict[tuple[Misconception, ...], dict[int, int]] = {}
+        self._responses: dict[tuple[Misconception, ...], dict[int, Response]] = {}
+        self._distinct: dict[tuple[int, bytes], Response] = {}
         self._alike: dict[tuple[int, int, int], bool] = {}
 
     def version(self, misconceptions: tuple[Misconception, ...]) -> Version | None:
         return made(self.module, self.function, misconceptions)
 
-    def reply_class(self, version: Version, number: int) -> int:
-        """The index of a version's response among the distinct ones to a call."""
-        classes = self._found.setdefault(version.misconceptions, {})
-        if number not in classes:
-            group = self._process[number] if self._keeps(version) else self._groups[number]
-            for test_call, response in zip(group, self._play(version, group), strict=True):
-                if test_call.number in self.test_calls and (
-                    not self._keeps(version) or group is self._process[test_call.number]
-                ):
-                    classes[test_call.number] = self._class(test_call.number, response)
-        return classes[number]
-
-    @property
-    def keeps(self) -> bool:
-        """Whether the helpers keep state between calls, so that each version runs on every call."""
-        return any(helper.memory for helper in self.helpers.values())
-
     @property
     def held(self) -> int:
         """The number of versions whose responses are held."""
-        return len(self._found)
-
-    def _keeps(self, version: Version) -> bool:
-        """Whether state is kept between calls, so that the order of all calls of the process matters."""
-        return version.memory or self.keeps
+        return len(self._responses)
 
     def response(self, version: Version, number: int) -> Response:
-        return self.classes[number][self.reply_class(version, number)]
+        """The response of a version to a call."""
+        responses = self._responses.setdefault(version.misconceptions, {})
+        if number not in responses:
+            keeps = version.memory or self.keeps  # then the order of all calls of the process matters
+            group = self._process[number] if keeps else self._groups[number]
+            for test_call, response in zip(group, self._play(version, group, keeps), strict=True):
+                own = test_call.number
+                if own in self.test_calls and (not keeps or group is self._process[own]):
+                    responses[own] = self._distinct.setdefault((own, _digest(response)), response)
+        return responses[number]
 
-    def differ(self, first: Version, second: Version, numbers: Iterable[int]) -> bool:
-        """Whether the responses of two versions to any of these calls differ, in value."""
-        return any(not self._same(n, self.reply_class(first, n), self.reply_class(second, n)) for n in numbers)
-
-    def _same(self, number: int, first: int, second: int) -> bool:
-        if first == second:
-            return True
-        key = (number, first, second)
+    def differ(self, first: Version, second: Version, number: int) -> bool:
+        """Whether the responses of two versions to a call differ, in value."""
+        responses = self.response(first, number), self.response(second, number)
+        key = (number, id(responses[0]), id(responses[1]))
         if key not in self._alike:
-            responses = self.classes[number]
-            self._alike[key] = alike(self.test_calls[number], responses[first], responses[second])
-        return self._alike[key]
+            self._alike[key] = responses[0] is responses[1] or alike(self.test_calls[number], *responses)
+        return not self._alike[key]
 
-    def _class(self, number: int, response: Response) -> int:
-        by_content = self._known[number]
-        error = (response.error.kinds, response.error.text) if response.error is not None else None
-        key = hashlib.sha256(pickle.dumps((response.value, response.changed, response.shared, error))).digest()
-        if key not in by_content:
-            by_content[key] = len(by_content)
-            self.classes[number].append(response)
-        return by_content[key]
-
-    def _play(self, version: Version, test_calls: Sequence[TestCall]) -> list[Response]:
-        if self._keeps(version):  # calls through other functions leave state too
+    def _play(self, version: Version, test_calls: Sequence[TestCall], keeps: bool) -> list[Response]:
+        if keeps:  # calls through other functions leave state too
             functions = version.whole_module(self.helpers)
         else:
             others = {test_call.target.function for test_call in test_calls} - {self.function}
@@ -120,14 +91,22 @@ class KnownResponses:
             functions[self.function] = version.fresh(self.helpers)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return list(map(Direct(functions).play, test_calls))
+            return play(functions, test_calls)
 
     @cached_property
     def _groups(self) -> dict[int, list[TestCall]]:
-        """For each call, those that it must be made with, in order."""
-        return {
-            test_call.number: own for own in grouped(self.every, lambda test_call: test_call.needs) for test_call in own
-        }
+        """For each call, those that it must be made with, in order: they use the same objects."""
+        groups: dict[int, list[TestCall]] = {}
+        for test_call in self.every:
+            linked = {t.number: t for number in test_call.needs for t in groups[number]} | {test_call.number: test_call}
+            group = [linked[number] for number in sorted(linked)]
+            groups |= dict.fromkeys(linked, group)
+        return groups
+
+
+def _digest(response: Response) -> bytes:
+    error = (response.error.kinds, response.error.text) if response.error is not None else None
+    return hashlib.sha256(pickle.dumps((response.value, response.changed, response.shared, error))).digest()
 
 
 def alike(test_call: TestCall, first: Response, second: Response) -> bool:
@@ -152,19 +131,15 @@ def alike(test_call: TestCall, first: Response, second: Response) -> bool:
 def _breaks_down(first: Response, second: Response) -> bool:
     """Whether Python's own numbers raise an error where NumPy returns nan or infinity."""
     error = first.error
-    if error is None or (
-        error.kind not in ("ZeroDivisionError", "OverflowError") and error.text != "math domain error"
-    ):
+    breaks_down = ("ZeroDivisionError", "OverflowError")
+    if error is None or (error.kind not in breaks_down and error.text != "math domain error"):
         return False
     numbers = [leaf for leaf in leaves(second.value) if isinstance(leaf, np.ndarray | np.generic | float)]
     return any(not np.isfinite(leaf).all() for leaf in numbers if np.asarray(leaf).dtype.kind == "f")
 
 
 def explained(test_call: TestCall, version: Response, response: Response) -> float:
-    """How much of a failing response a version explains: 1.0 for all; below 0.5 if it is only closer than the right one.
-
-    For a tuple, the mean over its parts; a part that is right in the response but not in the version counts against it.
-    """
+    """How much of a failing response a version explains: 1.0 for all; below 0.5 if it is only closer than the right one."""
     if alike(test_call, version, response):
         return 1.0
     if version.error is not None or response.error is not None or response.ended is not None or test_call.rules.error:
@@ -183,10 +158,7 @@ def _explained(right: Any, version: Any, response: Any, allowed: float) -> float
     of_numbers = all(isinstance(value, np.ndarray | np.generic | float | int) for value in (right, version, response))
     if not of_numbers or len({np.shape(right), np.shape(version), np.shape(response)}) > 1 or not np.size(response):
         return 0.0
-    before, after = (
-        deviation(np.asarray(response), np.asarray(right)),
-        deviation(np.asarray(response), np.asarray(version)),
-    )
+    before, after = (deviation(np.asarray(response), np.asarray(value)) for value in (right, version))
     wrong, missed = (deviations(np.asarray(value), np.asarray(response)) > allowed for value in (right, version))
     entries = (np.mean(~missed[wrong]) if wrong.any() else 0.0) - (np.mean(missed[~wrong]) if (~wrong).any() else 0.0)
     near = (1 - after / before) / 2 if after < before < np.inf else 0.0
@@ -216,9 +188,8 @@ def alike_in_form(test_call: TestCall, first: Response, second: Response) -> boo
         return False
     if first.error is not None or second.error is not None or not test_call.rules.dtype:
         return True
-    difference, _ = compare(
-        test_call.counted(first.value), test_call.counted(second.value), test_call.allowed, dtype=True
-    )
+    values = test_call.counted(first.value), test_call.counted(second.value)
+    difference, _ = compare(*values, test_call.allowed, dtype=True)
     return difference is None or difference.kind != "dtype"
 
 
@@ -226,9 +197,8 @@ def wrong_in_value(call_result: CallResult) -> bool:
     """Whether more is wrong than side effects and dtype."""
     if not call_result.failed or call_result.kind in ("changed", "changed_later", "shared", "overwritten"):
         return False
-    return call_result.kind != "dtype" or not alike(
-        call_result.test_call, Response(value=call_result.test_call.expected), call_result.response
-    )
+    expected = Response(value=call_result.test_call.expected)
+    return call_result.kind != "dtype" or not alike(call_result.test_call, expected, call_result.response)
 
 
 # Rounding errors, as opposed to other small errors
@@ -272,7 +242,8 @@ class Direct:
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]]):
         self.functions = functions
-        self._calls = Calls(wire.MAX_FROM_STUDENT, _no_handles)
+        # Functions among the arguments are called directly, not through a handle.
+        self._calls = Calls(wire.MAX_FROM_STUDENT, dict[wire.CallbackHandle, Callable[..., Any]]().__getitem__)
 
     def play(self, test_call: TestCall) -> Response:
         """The response that a student's process with these functions would give."""
@@ -302,7 +273,3 @@ class Direct:
 def play(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Response]:
     """The responses to test calls of one test plan, in order."""
     return list(map(Direct(functions).play, test_calls))
-
-
-def _no_handles(handle: wire.CallbackHandle) -> Callable[..., Any]:
-    raise LookupError(f"functions among the arguments are called directly, not through the handle {handle.id}")

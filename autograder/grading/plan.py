@@ -4,12 +4,12 @@ The suites run on the reference under pytest; no student process is involved. Er
 grading: a test that fails on the reference or names no criterion, a criterion without a test.
 """
 
-import contextlib
 import difflib
 import os
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,10 +42,7 @@ class Plan:
         return self.visible.get(module, ()) + self.examples.get(module, ())
 
     def in_order(self, module: str) -> tuple[tuple[TestCall, ...], tuple[TestCall, ...]]:
-        """The test calls of a module by process: the public calls, and then, in another process, the hidden ones.
-
-        The first public example of each function runs before the hidden calls too: any state that it leaves shows in later calls.
-        """
+        """The public calls of a module, and those of its second process: an example of each function, then the hidden calls."""
         first = {example.target.function: example for example in reversed(self.examples.get(module, ()))}
         return self.shown(module), (*reversed(first.values()), *self.hidden.get(module, ()))
 
@@ -69,24 +66,18 @@ def record(rubric: Rubric) -> Plan:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         recorders = _run(rubric)
-        hidden, visible = dict[str, list[TestCall]](), dict[str, list[TestCall]]()
-        tested = {recorder.criterion for recorder in recorders if recorder.test_calls}
-        for name in rubric.criteria.keys() - tested:
-            raise RubricError(
-                f"{rubric.place(name)}: the tests of this criterion make no call; add check.f(...) to one"
-            )
-        for recorder in recorders:
-            for test_call in recorder.test_calls:
-                # An answer to a question is checked at once: such calls have no inputs that could leak.
-                shown = rubric.criteria[recorder.criterion].visible or test_call.rules.question
-                (visible if shown else hidden).setdefault(recorder.module, []).append(test_call)
-        by_module = {module: _examples(module, rubric) for module in rubric.modules}
-    examples = {module: tuple(recorder.test_calls) for module, recorder in by_module.items()}
-    return Plan(rubric, _frozen(hidden), _frozen(visible), examples)
-
-
-def _frozen(test_calls: dict[str, list[TestCall]]) -> dict[str, tuple[TestCall, ...]]:
-    return {module: tuple(recorded) for module, recorded in test_calls.items()}
+        examples = {module: tuple(_examples(module, rubric).test_calls) for module in rubric.modules}
+    tested = {recorder.criterion for recorder in recorders if recorder.test_calls}
+    for name in rubric.criteria.keys() - tested:
+        raise RubricError(f"{rubric.place(name)}: the tests of this criterion make no call; add check.f(...) to one")
+    hidden, visible = defaultdict[str, list[TestCall]](list), defaultdict[str, list[TestCall]](list)
+    for recorder in recorders:
+        for test_call in recorder.test_calls:
+            # An answer to a question is checked at once: such calls have no inputs that could leak.
+            shown = rubric.criteria[recorder.criterion].visible or test_call.rules.question
+            (visible if shown else hidden)[recorder.module].append(test_call)
+    frozen_hidden, frozen_visible = ({m: tuple(own) for m, own in calls.items()} for calls in (hidden, visible))
+    return Plan(rubric, frozen_hidden, frozen_visible, examples)
 
 
 def _examples(module: str, rubric: Rubric) -> Recorder:
@@ -112,24 +103,16 @@ def _run(rubric: Rubric) -> list[Recorder]:
     recording = _Recording(rubric)
     options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--disable-plugin-autoload"]
     options += ["--assert=plain", "--import-mode=importlib", "--capture=no", "-c", str(kit.suites() / "pytest.ini")]
-    with _without_settings():
+    with pytest.MonkeyPatch.context() as environment:
+        for name in list(os.environ):  # a user's own settings
+            if name.startswith("PYTEST_") and name != "PYTEST_CURRENT_TEST":
+                environment.delenv(name)
         pytest.main([*options, str(kit.suites())], [recording])
     if recording.misfits:
         raise RubricError("\n".join(recording.misfits))
     if recording.faults:
         raise CommandError("; ".join(recording.faults[:3]))
     return recording.recorders
-
-
-@contextlib.contextmanager
-def _without_settings() -> Iterator[None]:
-    """The environment without a user's own pytest settings."""
-    names = [name for name in os.environ if name.startswith("PYTEST_") and name != "PYTEST_CURRENT_TEST"]
-    settings = {name: os.environ.pop(name) for name in names}
-    try:
-        yield
-    finally:
-        os.environ.update(settings)
 
 
 class _Recording:
@@ -182,15 +165,10 @@ def misfits(items: Sequence[pytest.Item], rubric: Rubric) -> list[str]:
     unknown = {item.nodeid: criterion_of(item) for item in items if criterion_of(item) not in rubric.criteria}
     problems = []
     for name in (name for name in rubric.criteria if name not in used):
-        near = difflib.get_close_matches(name, [name for name in unknown.values() if name], 1, 0.5)
-        problems.append(
-            f"{rubric.place(name)}: no test names this criterion"
-            + (f"; tests name {near[0]!r}, which the rubric does not have" if near else f"; add one in {kit.suites()}")
-        )
-    if not problems:
-        problems = [
-            f"{node} "
-            + (f"names the criterion {name!r}, which rubric.yaml does not have" if name else "has no @criterion")
-            for node, name in unknown.items()
-        ]
-    return problems
+        near = difflib.get_close_matches(name, filter(None, unknown.values()), 1, 0.5)
+        advice = f"tests name {near[0]!r}, which the rubric does not have" if near else f"add one in {kit.suites()}"
+        problems.append(f"{rubric.place(name)}: no test names this criterion; {advice}")
+    return problems or [
+        f"{node} names the criterion {name!r}, which rubric.yaml does not have" if name else f"{node} has no @criterion"
+        for node, name in unknown.items()
+    ]

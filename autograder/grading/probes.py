@@ -1,16 +1,15 @@
 """Probes: a failing public call with one thing changed, on the student's code and on the reference.
 
 A *move* changes one entry of one argument, or all of a large one: it shows what a result depends on. A *change* drops an
-argument, flips a flag or takes one row: if the result is then right, that thing is the cause. Probes are made from public
-examples, so they are the same for every submission. They run in a process of their own, before any hidden call, since their
-results are shown.
+argument, flips a flag or takes one row: if the result is then right, that thing is the cause. Probes come from public examples
+and run before any hidden call, since their results are shown.
 """
 
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -30,16 +29,22 @@ Path = tuple[str | int, ...]
 @dataclass(frozen=True)
 class Probe:
     """A made-up call. `change` describes the change, "" for a move. `path` leads to the argument, or the part of it, that is
-    moved: at `entry`, or as a whole if that is None. `elsewhere` are the reference's results before and after the same move
-    with other numbers, since independence in a single call means little. `others` are some such arguments, before and after.
+    moved: at `entry`, or as a whole if that is None. `others` are other arguments before and after the same move, since
+    independence in a single call means little.
     """
 
     test_call: TestCall
     change: str = ""
     path: Path = ()
     entry: tuple[int, ...] | None = None
-    elsewhere: tuple[tuple[Any, Any], ...] = ()
     others: tuple[tuple[Arguments, Arguments], ...] = ()
+
+    @cached_property
+    def elsewhere(self) -> list[tuple[Any, Any]]:
+        """The reference's results with `others`."""
+        return [
+            (expected_with(self.test_call, args), expected_with(self.test_call, after)) for args, after in self.others
+        ]
 
 
 @dataclass(frozen=True)
@@ -65,39 +70,33 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
             changes.setdefault(variant.call.payload, Probe(variant, words))
     moves = []
     others = [_with_others(given, seed) for seed in range(ELSEWHERE)]
-    before = [expected_with(test_call, args) for args in others]
-    for (path, entry, changed), *there in zip(*(_moves(test_call, args) for args in (given, *others)), strict=True):
-        elsewhere = tuple(zip(before, (expected_with(test_call, args) for _, _, args in there), strict=True))
-        both = tuple((args, after) for args, (_, _, after) in zip(others, there, strict=True))
-        moves += [Probe(variant, "", path, entry, elsewhere, both) for variant in _made(test_call, changed)]
+    for (path, entry, changed), *there in zip(*map(_moves, (given, *others)), strict=True):
+        pairs = tuple((args, after) for args, (_, _, after) in zip(others, there, strict=True))
+        moves += [Probe(variant, "", path, entry, pairs) for variant in _made(test_call, changed)]
     return (Probe(test_call), *changes.values(), *moves)
 
 
 def with_other_numbers(
     outcomes: Sequence[ProbeResult], play: Callable[[Sequence[TestCall]], Sequence[CallResult]]
 ) -> tuple[ProbeResult, ...]:
-    """The probe results of one call. A move that changes the right result but not the student's is repeated with other numbers:
-    next to an entry that happens to be 0, an argument that matters looks as if it did not.
-    """
-    doubtful = [
-        outcome for outcome in outcomes if outcome.probe.path and _rests(outcomes[0].call_result, outcome.call_result)
-    ]
+    """Repeat moves that change only the right result with other numbers: next to a 0, an argument seems not to matter."""
+    moves = [outcome for outcome in outcomes if outcome.probe.path]
+    doubtful = [outcome for outcome in moves if _rests(outcomes[0].call_result, outcome.call_result)]
     sets = zip(*(outcome.probe.others for outcome in doubtful), strict=True)
     given = [args for pairs in sets for args in (pairs[0][0], *(after for _, after in pairs))]
     test_calls = [test_call for args in given for test_call in _made(outcomes[0].probe.test_call, args)]
     call_results = play(test_calls) if test_calls and len(test_calls) == len(given) else ()
+    if len(call_results) < len(given):
+        return tuple(outcomes)
     rounds = [call_results[n : n + len(doubtful) + 1] for n in range(0, len(call_results), len(doubtful) + 1)]
-    whole = len(call_results) == len(given)
-    again = {id(outcome): tuple((r[0], r[k]) for r in rounds) for k, outcome in enumerate(doubtful, 1) if whole}
+    again = {id(outcome): tuple((own[0], own[k]) for own in rounds) for k, outcome in enumerate(doubtful, 1)}
     return tuple(replace(outcome, again=again.get(id(outcome), ())) for outcome in outcomes)
 
 
 def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
     """Whether these are one call, made several times, with different results."""
     values = [outcome.call_result.response.value for outcome in outcomes]
-    same_call = len(outcomes) > 1 and all(
-        outcome.probe.test_call is outcomes[0].probe.test_call for outcome in outcomes
-    )
+    same_call = len({outcome.probe.test_call for outcome in outcomes}) == 1 < len(outcomes)
     return same_call and not all(values_agree(values[0], value) for value in values)
 
 
@@ -107,8 +106,12 @@ def _rests(before: CallResult, after: CallResult) -> bool:
     for number in range(max(1, len(names))):
         right = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
         yours = moved(*(part(call_result.response.value, number, names) for call_result in (before, after)))
-        both = right is not None and yours is not None and right.shape == yours.shape
-        if both and np.any((right == 1) & (yours == 0)):
+        if (
+            right is not None
+            and yours is not None
+            and right.shape == yours.shape
+            and ((right == 1) & (yours == 0)).any()
+        ):
             return True
     return False
 
@@ -153,10 +156,15 @@ def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
 
 def expected_with(test_call: TestCall, given: Arguments) -> Any:
     """The reference's result; None if it rejects the arguments."""
+    return result_of(lambda: reference.functions()[test_call.target.function](**copied(given)))
+
+
+def result_of(call: Callable[[], Any]) -> Any:
+    """The result of a call without warnings; None if it raises."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            return reference.functions()[test_call.target.function](**copied(given))
+            return call()
         except Exception:
             return None
 
@@ -213,7 +221,7 @@ def _known_words() -> set[str]:
 # Moves
 
 
-def _moves(test_call: TestCall, given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
+def _moves(given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
     """One entry of one argument moved, while few remain; then all entries of an argument, by different amounts."""
     left = MOST_MOVES
     for path, value in _numbers(given):

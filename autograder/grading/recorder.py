@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.call_results import Kind, Rules, Target, TestCall
+from autograder.grading.call_results import Rules, Target, TestCall
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, RubricError
@@ -51,16 +51,17 @@ class Recorder:
             raise RubricError(
                 f"within({rules.within:g}) is less than the rounding of these results; use {least:.0e} or more"
             )
-        for name in set(rules.parts) - set(self._parts(target)):
-            raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(self._parts(target))}")
-        number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
+        parts = self._parts(target)
+        for name in set(rules.parts) - set(parts):
+            raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(parts)}")
+        number, given = self._next, (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
         refused = bool(rules.untouched and rules.error)  # the response to a call that raises lists no changes
-        self._call(number, target, given, expected, rules, keep or rules.pure or refused)
+        self._call(target, given, expected, rules, keep or rules.pure or refused)
         if rules.pure or refused:
-            about = prepared_changes(number, self.test_calls[-1].call)
-            self._add(self._next(), target, "changes", about, number, rules)
+            changes = prepared_changes(number, self.test_calls[-1].call)
+            self._add(target, changes, kind="changes", about=number, rules=rules)
         if rules.pure:
-            self._call(self._next(), target, given, expected, replace(rules, repeats=number), False)
+            self._call(target, given, expected, replace(rules, repeats=number), False)
         value = copied(expected)
         if keep:
             self._keep(value, Kept(number, ("result",)))
@@ -73,15 +74,13 @@ class Recorder:
         """Record that the caller writes into an array of an earlier call, and do so here."""
         kept = self._known(array)
         array[...] = value
-        given = (kept, array.copy())
-        call = prepared_write(*given)
-        self._add(self._next(), self._target(kept), "write", call, kept.call, PLAIN, (given, {}))
+        args = (kept, array.copy())
+        self._add(self._target(kept), prepared_write(*args), kind="write", about=kept.call, args=args)
 
     def look(self, value: Any) -> None:
         """Record a look at the present value of an earlier result."""
         kept = self._known(value)
-        call = prepared_look(kept)
-        self._add(self._next(), self._target(kept), "look", call, kept.call, PLAIN, ((kept,), {}))
+        self._add(self._target(kept), prepared_look(kept), kind="look", about=kept.call, args=(kept,))
 
     def _expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
         function = self.functions[f"{target.module}.{target.function}"]
@@ -98,28 +97,21 @@ class Recorder:
     def _parts(self, target: Target) -> tuple[str, ...]:
         return references.parts(self.functions[f"{target.module}.{target.function}"])
 
-    def _call(self, number: int, target: Target, given: Any, expected: Any, rules: Rules, keep: bool) -> None:
-        call = prepared(target.module, target.function, given[0], given[1], rules.checks, number if keep else 0)
-        self._add(number, target, "call", call, 0, rules, copied(given), expected, rules.within or tolerance(given))
-
-    def _add(
-        self,
-        number: int,
-        target: Target,
-        kind: Kind,
-        call: Call,
-        about: int,
-        rules: Rules = PLAIN,
-        given: Any = ((), {}),
-        expected: Any = None,
-        allowed: float = 0.0,
-    ) -> None:
+    def _call(self, target: Target, given: Any, expected: Any, rules: Rules, keep: bool) -> None:
         args, kwargs = given
-        origin = (kind, about, self.test, self.criterion, self._parts(target))
-        test_call = TestCall(number, target, args, kwargs, expected, allowed, call, rules, *origin)
-        self.test_calls.append(test_call)
-        self.on_step(test_call)
+        call = prepared(target.module, target.function, args, kwargs, rules.checks, self._next if keep else 0)
+        args, kwargs = copied(given)
+        allowed = rules.within or tolerance(given)
+        self._add(target, call, args=args, kwargs=kwargs, expected=expected, allowed=allowed, rules=rules)
 
+    def _add(self, target: Target, call: Call, **fields: Any) -> None:
+        """Record one request; `fields` are the others of TestCall that it has."""
+        origin = {"test": self.test, "criterion": self.criterion, "parts": self._parts(target)}
+        empty: dict[str, Any] = {"args": (), "kwargs": {}, "expected": None, "allowed": 0.0}
+        self.test_calls.append(TestCall(self._next, target, call=call, **empty | origin | fields))
+        self.on_step(self.test_calls[-1])
+
+    @property
     def _next(self) -> int:
         return self.first + len(self.test_calls)
 
@@ -220,8 +212,9 @@ class Check:
             raise AttributeError(name)
         if not self._module and name in self._modules:
             return replace(self, _module=name)
-        if name not in self._modules.get(self._module, ()):
-            near = difflib.get_close_matches(name, self._modules.get(self._module, ()), 1)
+        functions = self._modules.get(self._module, ())
+        if name not in functions:
+            near = difflib.get_close_matches(name, functions, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise RubricError(f"rubric.yaml has no function {name!r} in {self._module or 'this suite'}{hint}")
         target = Target(self._module, name)

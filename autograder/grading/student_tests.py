@@ -1,29 +1,28 @@
 """Grades the tests that students write (the optional group `tests` of the rubric) by the misconceptions they detect.
 
-The file runs in the sandbox on code of ours: correct solutions in several styles, and correct code with one misconception. All
-tests of a function must pass on every correct solution; it then earns the share of its misconceptions that make at least one of
-its tests fail. Correct and wrong code come in a shuffled order that depends on the file alone, so a test cannot rely on time or
-order. One process runs many versions: importing `numpy.testing` takes longer than all tests.
+The file runs in the sandbox on correct solutions in several styles, which it must accept, and on correct code with one
+misconception each. These come in a shuffled order that depends on the file alone, so a test cannot rely on time or order. One
+process runs many versions: importing `numpy.testing` takes longer than all tests.
 """
 
 import ast
 import hashlib
-import inspect
 import marshal
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from autograder.exceptions import SandboxError
 from autograder.grading import tests_session
+from autograder.grading.repair import extension
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
-from autograder.sandbox.messages import Call, Reference, Response, prepared_extension, prepared_load, prepared_request
+from autograder.sandbox.messages import Call, Reference, Response, prepared_load, prepared_request
 from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
@@ -37,10 +36,7 @@ FRESH = prepared_request("fresh", MODULE)
 
 @dataclass(frozen=True)
 class Outcome:
-    """The first test that fails on a version of the code, and its line; "" if none does.
-
-    `response` is a failing import, or the end of the process; tests that did not run because time was up are "spent".
-    """
+    """The first test that fails on a version of the code, and its line; or, as a `response`, a failing import or process."""
 
     test: str = ""
     line: int = 0
@@ -90,7 +86,7 @@ class Version:
 
     @property
     def misconception(self) -> Misconception | None:
-        return next((misconception for version in self.functions for misconception in version.misconceptions), None)
+        return next((m for version in self.functions for m in version.misconceptions), None)
 
 
 def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tuple[CriterionScore, ...]:
@@ -118,23 +114,15 @@ def by_function(text: bytes, rubric: Rubric, most: int) -> dict[str, list[str]]:
 
 def known(function: str, rubric: Rubric) -> list[Misconception]:
     """The misconceptions of a function, each in its first variant."""
-    return [
-        misconception
-        for misconception in library.of_function(rubric.module_of(function), function)
-        if misconception.way == 0
-    ]
+    return [m for m in library.of_function(rubric.module_of(function), function) if m.way == 0]
 
 
 def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list[str]]) -> list[FunctionTests]:
-    correct = [
-        Version(functions=tuple(library.correct(rubric.module_of(name), name) for name in tests)),
-        *(Version(style) for style in ("", *sorted(path.name for path in kit.alternatives().glob("[!_.]*/")))),
-    ]
-    wrong = {
-        name: [Version(functions=(misconception.alone,)) for misconception in known(name, rubric)] for name in tests
-    }
-    first, *runs = [(version, name) for version in correct for name in tests]
-    runs += [(version, name) for name, versions in wrong.items() for version in versions]
+    styles = ("", *sorted(path.name for path in kit.alternatives().glob("[!_.]*/")))
+    library_style = Version(functions=tuple(library.correct(rubric.module_of(name), name) for name in tests))
+    correct = [library_style, *map(Version, styles)]
+    wrong = {name: [Version(functions=(m.alone,)) for m in known(name, rubric)] for name in tests}
+    first, *runs = [(version, name) for name in tests for version in (*correct, *wrong[name])]
     random.Random(hashlib.sha256(text).digest()).shuffle(runs)
     sandbox.place({TESTS_FILE: text})
     outcomes: dict[str, dict[Version, Outcome]] = {name: {} for name in tests}
@@ -143,18 +131,13 @@ def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list
         if any(earlier.misconception is None and own.failed for earlier, own in outcomes[name].items()):
             continue  # its tests reject a correct solution
         if process is None or process.ended is not None:
-            process = _started(sandbox)
+            process = sandbox.start()
+            error = process.run([extension(errors, running_tests, tests_session)], TESTS)[0].error
+            if error is not None:
+                raise SandboxError(f"the code that runs tests cannot be loaded: {error.kind}: {error.text}")
         outcomes[name][version] = _outcome(process, version, tests[name])
     sandbox.place({})
     return [_of_function(rubric, name, own) for name, own in outcomes.items()]
-
-
-def _started(sandbox: Sandbox) -> StudentProcess:
-    process = sandbox.start()
-    error = process.run([_extension()], TESTS)[0].error
-    if error is not None:
-        raise SandboxError(f"the code that runs tests cannot be loaded: {error.kind}: {error.text}")
-    return process
 
 
 def _outcome(process: StudentProcess, version: Version, names: Sequence[str]) -> Outcome:
@@ -179,14 +162,13 @@ def _of_function(rubric: Rubric, function: str, outcomes: dict[Version, Outcome]
             return FunctionTests(function, problem, style=_described(version, rubric, function), outcome=outcome)
     if any(outcome.spent for outcome in correct.values()):
         return FunctionTests(function, "time")
-    wrong = {version.misconception: outcome for version, outcome in outcomes.items()}
-    of_each = [(misconception, wrong[misconception]) for misconception in known(function, rubric)]
+    wrong = {version.misconception: outcome for version, outcome in outcomes.items() if version.misconception}
     return FunctionTests(
         function,
-        detected=sum(outcome.failed for _, outcome in of_each),
-        known=len(of_each),
-        undetected=next((misconception for misconception, outcome in of_each if outcome == PASSED), None),
-        not_run=any(outcome.spent for _, outcome in of_each),
+        detected=sum(outcome.failed for outcome in wrong.values()),
+        known=len(wrong),
+        undetected=next((m for m in known(function, rubric) if wrong[m] == PASSED), None),
+        not_run=any(outcome.spent for outcome in wrong.values()),
     )
 
 
@@ -200,35 +182,19 @@ def _described(version: Version, rubric: Rubric, function: str) -> str:
 # The code under test, as a process gets it
 
 
-@cache
-def _extension() -> Call:
-    """The code that a process needs to run tests."""
-    sent = []
-    for module, functions in ((errors, ()), (running_tests, ()), (tests_session, ("handlers",))):
-        code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
-        sent.append(Reference(module.__name__, marshal.dumps(code), functions))
-    return prepared_extension(sent)
-
-
 @lru_cache(1000)
 def _load(version: Version) -> Call:
     """Import the file of tests with a version of every module that has misconceptions."""
     folder = kit.alternatives() / version.style
     files = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
     entries = rubrics.current().modules
-    helpers = [Reference(name, _compiled(name, files[name])) for name in sorted(files.keys() - set(entries))]
-    modules = [
-        Reference(name, _compiled(name, files.get(name) or _reference(version, name)), tuple(entry.functions))
-        for name, entry in entries.items()
-        if library.of_module(name)
-    ]
-    return prepared_load([MODULE], [*helpers, *modules])
-
-
-def _reference(version: Version, module: str) -> str:
-    """The source of a reference module, with the functions of a version appended."""
-    own = [function.source for function in version.functions if function.module == module]
-    return "\n\n".join([references.files()[f"{module}.py"].decode(), *own])
+    code = [Reference(name, _compiled(name, files[name])) for name in sorted(files.keys() - set(entries))]
+    for name, entry in entries.items():
+        if library.of_module(name):
+            own = [function.source for function in version.functions if function.module == name]
+            source = files.get(name) or "\n\n".join([references.files()[f"{name}.py"].decode(), *own])
+            code.append(Reference(name, _compiled(name, source), tuple(entry.functions)))
+    return prepared_load([MODULE], code)
 
 
 @lru_cache(500)

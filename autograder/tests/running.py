@@ -43,7 +43,7 @@ def recorded_calls(module: str) -> tuple[TestCall, ...]:
 
 @cache
 def diagnoser() -> Diagnoser:
-    return Diagnoser(rubric.current(), {module: plan.current().in_order(module) for module in rubric.current().modules})
+    return Diagnoser(plan.current())
 
 
 def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback import sentences
-from autograder.feedback.sentences import form_of_example, returns, sentence
+from autograder.feedback.sentences import form_of_example, line, returns, sentence
 from autograder.grading.call_results import CallResult, Rules, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
@@ -74,10 +73,10 @@ def test_only_lines_of_known_files_are_told() -> None:
     assert "secret" not in sentence(smuggling)
     own = raised("layer_norm", "KeyError", "secret", "layernorm.py", 12)
     assert sentence(own) == "It raised KeyError on line 12 of `layernorm.py`."
-    assert sentence(own, place=False) == "It raised KeyError."
+    assert line("failure", own) == "It raised KeyError."
     other = raised("layer_norm", "KeyError", "", "decoder.py", 5)
     assert "decoder.py" not in sentence(other)
-    assert "on line 5 of `decoder.py`" in sentence(other, files=("decoder.py",))
+    assert "on line 5 of `decoder.py`" in line("failure", other, ("decoder.py",))
 
 
 @pytest.mark.parametrize(
@@ -138,5 +137,6 @@ def test_an_error_in_the_place_of_a_value_error() -> None:
 
 def test_a_call_that_did_not_end_has_the_line_of_its_loop() -> None:
     end = Ended("deadline", "decoder.py", 7)
-    assert "stopped in the loop on line 7 of `decoder.py`:" in sentences.ended(end, ("decoder.py",))
-    assert "line" not in sentences.ended(end, ("softmax.py",)) + sentences.ended(Ended("deadline"), ("decoder.py",))
+    assert "stopped in the loop on line 7 of `decoder.py`:" in line("ended", end, ("decoder.py",))
+    assert "line" not in line("ended", end, ("softmax.py",))
+    assert "line" not in line("ended", Ended("deadline"), ("decoder.py",))

@@ -8,7 +8,8 @@ import pytest
 from autograder.grading import known_responses, thresholds
 from autograder.grading import plan as scripts
 from autograder.grading.call_results import TestCall, with_needed
-from autograder.grading.grader import diagnoser_of, graded_with
+from autograder.grading.diagnosis import Diagnoser
+from autograder.grading.grader import graded_with
 from autograder.grading.runner import MISSING, Imports, Runner
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
@@ -86,7 +87,7 @@ def everything(processes: Processes) -> Mapping[TestCall, Response]:
 
 def graded(processes: Processes) -> None:
     with processes.runner() as runner:
-        graded_with(runner, diagnoser_of(scripts.current()), tuple(rubrics.current().groups))
+        graded_with(runner, Diagnoser(scripts.current()), tuple(rubrics.current().groups))
 
 
 def is_hidden(test_call: TestCall) -> bool:

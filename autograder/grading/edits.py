@@ -74,12 +74,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Edit:
-    """Replaces the node, or list of statements, `old` in some places of one top-level statement (`unit`) by `new`."""
+    """Replaces the node `old` in some places of one top-level statement (`unit`) by `new`."""
 
     unit: ast.stmt
     places: tuple[Place, ...]
-    old: Any
-    new: tuple[Any, ...]
+    old: ast.AST
+    new: tuple[ast.AST, ...]
     lines: tuple[int, ...]
     size: int
 
@@ -137,12 +137,11 @@ class Text:
         same: dict[tuple[str, str], list[Edit]] = defaultdict(list)
         for place in _places(unit):
             node = place.node
-            for new in _statement(node) if isinstance(node, ast.stmt) else self._expression(node, place, names):
+            for new in self._expression(node, place, names):
                 edit = _edit(unit, place, new)
                 yield edit
                 if isinstance(node, ast.expr):
                     same[_text(node), _text(new)].append(edit)
-        yield from _bodies(unit)
         yield from (_together(group) for group in same.values() if 1 < len(group) <= MOST_PLACES)
         yield from map(_together, _reductions(unit))
 
@@ -169,7 +168,6 @@ class Text:
             yield from _operation(node)
             if not called:
                 yield from _around(node, place)
-                yield from _exchanged(node)
 
     def _constants(self, value: Any) -> list[Any]:
         """Other constants in place of one."""
@@ -256,16 +254,13 @@ def _places(node: ast.AST) -> Iterator[Place]:
                     yield from _places(part)
 
 
-def _edit(unit: ast.stmt, place: Place, new: Any, size: int = 0, line: int = 0) -> Edit:
+def _edit(unit: ast.stmt, place: Place, new: ast.AST) -> Edit:
     old = place.node
-    where = old[0] if isinstance(old, list) else old if hasattr(old, "lineno") else place.parent
-    for part in new if isinstance(new, list) else [new]:
-        _locate(part, where)
-    if not size:
-        gone, come = ({id(n) for n in ast.walk(tree) if not isinstance(n, _UNCOUNTED)} for tree in (old, new))
-        size = len(gone ^ come) or 2
-    lines = (line or getattr(where, "lineno", getattr(unit, "lineno", 0)),)
-    return Edit(unit, (place,), old, (new,), lines, size)
+    where = old if hasattr(old, "lineno") else place.parent
+    _locate(new, where)
+    gone, come = ({id(n) for n in ast.walk(tree) if not isinstance(n, _UNCOUNTED)} for tree in (old, new))
+    lines = (getattr(where, "lineno", unit.lineno),)
+    return Edit(unit, (place,), old, (new,), lines, len(gone ^ come) or 2)
 
 
 _UNCOUNTED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
@@ -287,9 +282,7 @@ def _together(group: Sequence[Edit]) -> Edit:
     return Edit(first.unit, places, first.old, new, lines, first.size + 1)
 
 
-def _text(node: Any) -> str:
-    if isinstance(node, list):
-        return "\n".join(map(_text, node))
+def _text(node: ast.AST) -> str:
     if isinstance(node, ast.Name):
         return node.id
     return repr(node.value) if isinstance(node, ast.Constant) else ast.unparse(node)
@@ -422,101 +415,6 @@ def _stored(node: ast.AST) -> bool:
     return not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
 
 
-def _exchanged(node: ast.expr) -> Iterator[ast.AST]:
-    """P(Q(x)) as Q(P(x)): two operations in reverse order."""
-    for outer in _operands(node):
-        inner = outer.node
-        for place in _operands(inner):
-            lowered, raised = copy.copy(node), copy.copy(inner)
-            operand = place.node
-            _set(raised, place, lowered)
-            _set(lowered, outer, operand)
-            yield raised
-
-
-def _operands(node: ast.AST) -> list[Place]:
-    match node:
-        case ast.BinOp():
-            return [Place(node, "left"), Place(node, "right")]
-        case ast.UnaryOp():
-            return [Place(node, "operand")]
-        case ast.Subscript(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
-            return [Place(node, "value")]
-        case ast.Call(args=args):
-            return [Place(node, "args", i) for i, arg in enumerate(args) if not isinstance(arg, ast.Starred)]
-    return []
-
-
-def _set(node: ast.AST, place: Place, value: ast.AST) -> None:
-    """Replace one operand in a copy of the node of a place."""
-    if place.index is not None:
-        setattr(node, place.field, list(getattr(node, place.field)))
-    Place(node, place.field, place.index).put(value)
-
-
-def _statement(node: ast.stmt) -> Iterator[ast.AST]:
-    """A statement dropped, or another one with the same parts."""
-    if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For | ast.Break | ast.Continue):
-        yield ast.Pass()
-    match node:
-        case ast.AugAssign(target=target, op=op, value=value):
-            yield ast.Assign([target], value)
-            others = (operator() for operator in ARITHMETIC[:4] if not isinstance(op, operator))
-            yield from (ast.AugAssign(target, other, value) for other in others)
-            loaded = copy.copy(target)
-            loaded.ctx = ast.Load()
-            yield ast.Assign([target], ast.BinOp(loaded, op, value))
-        case ast.Assign(targets=[ast.Subscript() | ast.Name() as target], value=value):
-            yield from (ast.AugAssign(target, op(), value) for op in (ast.Add, ast.Mult))
-        case ast.If(test=test, body=body, orelse=[_, *_] as orelse):
-            yield ast.If(test, orelse, body)
-        case ast.For() | ast.While():
-            left = copy.copy(node)
-            left.body = [*node.body, ast.Break()]
-            yield left
-
-
-def _bodies(unit: ast.stmt) -> Iterator[Edit]:
-    """Statements moved by one, repeated, moved into or out of a block; arguments copied first."""
-    for node in ast.walk(unit):
-        for field in ("body", "orelse"):
-            body = getattr(node, field, None)
-            if not isinstance(body, list) or not body:
-                continue
-            start = int(isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant))
-            for i, new in _moved(body, start):
-                yield _edit(unit, Place(node, field), new, 3, body[i].lineno)
-            if node is unit and isinstance(unit, ast.FunctionDef):
-                line = body[start].lineno if body[start:] else 0
-                for arg in unit.args.args:
-                    copied = ast.Call(_attribute(_name(arg.arg), "copy"), [], [])
-                    new = [*body[:start], ast.Assign([ast.Name(arg.arg, ast.Store())], copied), *body[start:]]
-                    yield _edit(unit, Place(unit, field), new, 5, line)
-
-
-def _moved(body: list[ast.stmt], start: int) -> Iterator[tuple[int, list[ast.stmt]]]:
-    for i in range(start, len(body)):
-        statement, before, after = body[i], body[:i], body[i + 1 :]
-        if after:
-            yield i, [*before, after[0], statement, *after[1:]]
-        if isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr):
-            yield i, [*before, statement, statement, *after]
-        if isinstance(statement, ast.For | ast.If | ast.While):
-            if len(statement.body) > 1:
-                yield i, [*before, _block(statement, statement.body[:-1]), statement.body[-1], *after]
-                yield i, [*before, statement.body[0], _block(statement, statement.body[1:]), *after]
-            if after:
-                yield i, [*before, _block(statement, [*statement.body, after[0]]), *after[1:]]
-            if isinstance(statement, ast.If) and not statement.orelse:
-                yield i, [*before, *statement.body, *after]
-
-
-def _block(node: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
-    made = copy.copy(node)
-    made.body = body  # type: ignore[attr-defined]
-    return made
-
-
 def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:
     """The same keywords in all reductions of a unit, in those of one name, or in those with the same keywords."""
     groups: dict[Any, list[Place]] = defaultdict(list)
@@ -562,6 +460,5 @@ class _Noting(ast.NodeTransformer):
 
 def evaluated(edit: Edit, seen: set[int]) -> bool:
     """Whether an edit changes an expression whose number is in `seen`."""
-    old = edit.old if isinstance(edit.old, list) else [edit.old]
-    inside = [node.number for tree in old for node in ast.walk(tree) if hasattr(node, "number")]
+    inside = [node.number for node in ast.walk(edit.old) if hasattr(node, "number")]
     return not inside or not seen.isdisjoint(inside)

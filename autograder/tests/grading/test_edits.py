@@ -33,16 +33,8 @@ WRONG = {
     "name everywhere": ("return x * x + y", "return y * y + y"),
     "slice": ("return x[1:]", "return x[:-1]"),
     "condition": ("return x if y else 1", "return 1 if y else x"),
-    "nested": ("return np.sqrt(x) + 1", "return np.sqrt(x + 1)"),
     "one more": ("return range(x)", "return range(x + 1)"),
     "transposed": ("return y @ x", "return y @ x.T"),
-    "dropped": ("x += y\n    return x", "pass\n    return x"),
-    "moved": ("x = x + 1\n    y = x * 2\n    return y", "y = x * 2\n    x = x + 1\n    return y"),
-    "out of the block": (
-        "for i in y:\n        x = x + i\n        x = x / 2\n    return x",
-        "for i in y:\n        x = x + i\n    x = x / 2\n    return x",
-    ),
-    "copied first": ("x[0] = 1\n    return x", "x = x.copy()\n    x[0] = 1\n    return x"),
 }
 
 
@@ -91,14 +83,6 @@ def test_private_functions_and_constants_are_edited_and_other_functions_are_not(
 def test_an_edit_in_several_lines_says_all() -> None:
     found = Text(text("x = x.mean(axis=0)\n    return x - y.mean(axis=0)").encode(), "f", ())
     assert (3, 4) in {edit.lines for edit in found.edits}
-
-
-def test_what_is_put_before_all_else_has_the_line_of_the_first_statement() -> None:
-    found = Text(text("x[0] = y\n    return x").encode(), "f", ())
-    copies = [
-        edit.lines for edit in found.edits if isinstance(edit.new[0], list) and "copy" in ast.unparse(edit.new[0][1])
-    ]
-    assert copies and set(copies) == {(3,)}
 
 
 @pytest.mark.parametrize(

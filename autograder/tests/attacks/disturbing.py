@@ -1,0 +1,354 @@
+"""Submissions that try to disturb the grader, other submissions or the machine, or to leave something behind."""
+
+from autograder.tests.attacks import attack
+
+
+@attack(needs=("seccomp",))
+def changed_permissions():
+    """Changes modes, owners, times and attributes: of its own folders, the submission, the interpreter, the kit, the system."""
+    here = os.getcwd()
+    PLACES = (here, os.path.dirname(here), os.path.dirname(__file__), __file__, os.__file__, kit_folder(), sys.executable,
+              "/tmp", "/etc/passwd", "/dev/shm", os.path.dirname(os.path.dirname(here)))
+    for place in PLACES:
+        must_fail({
+            "closed": lambda p: os.chmod(p, 0),
+            "opened": lambda p: os.chmod(p, 0o777),
+            "closed by descriptor": lambda p: os.fchmod(os.open(p, os.O_RDONLY), 0),
+            "owner": lambda p: os.chown(p, os.getuid(), os.getgid()),
+            "times": lambda p: os.utime(p, (0, 0)),
+            "attributes": lambda p: os.setxattr(p, "user.hostile", b"x"),
+        }, place)
+
+
+@attack()
+def daemon():
+    """Leaves a process behind: forks twice, becomes the leader of a session, closes everything, ignores every signal."""
+    with contextlib.suppress(OSError):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                try_all([lambda number=number: signal.signal(number, signal.SIG_IGN) for number in range(1, 65)])
+                os.closerange(0, 64)
+                while True:
+                    time.sleep(1)
+            os._exit(0)
+
+
+@attack(needs=("landlock",))
+def files_everywhere():
+    """Writes files wherever a user may, and into the kit, the interpreter, NumPy, the submission and the home folder."""
+    FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock", "/", "/home", os.path.expanduser("~root"),
+               os.path.dirname(__file__), os.path.dirname(os.path.dirname(__file__)), os.path.dirname(np.__file__),
+               os.path.dirname(os.__file__), kit_folder() or "/", sys.prefix)
+    for folder in FOLDERS:
+        must_fail({
+            "file": lambda p: open(p, "w").close(),
+            "folder": os.mkdir,
+            "link": lambda p: os.symlink("/etc", p),
+            "hard link": lambda p: os.link(__file__, p),
+            "rename": lambda p: os.rename(os.path.abspath(__file__), p),
+            "pipe": os.mkfifo,
+        }, os.path.join(folder, "hostile-file"))
+
+
+@attack(needs=("user", "landlock"), either=True)
+def files_in_open_folders():
+    """Leaves files, folders and links in every folder in which everybody may write; they must at least be gone afterwards."""
+    for top in ("/", "/run", "/var", "/dev", "/var/lib", "/var/spool", "/mnt", "/srv", "/opt", "/home", "/media"):
+        try:
+            inside = [top, *(os.path.join(top, name) for name in os.listdir(top))]
+        except OSError:
+            inside = [top, "/run/lock", "/dev/shm", "/dev/mqueue", "/tmp", "/var/tmp"]
+        for place in inside:
+            try_all([
+                lambda p: os.makedirs(p + "-folder/a"),
+                lambda p: open(p + "-folder/a/file", "w").close(),
+                lambda p: open(p + "-file", "w").close(),
+                lambda p: os.symlink("/etc", p + "-link"),
+                lambda p: os.chmod(p + "-folder", 0),
+            ], os.path.join(place, "hostile"))
+
+
+@attack(needs=("seccomp",))
+def filters_of_its_own():
+    """Hangs filters on itself, which take up memory of the kernel that no limit counts, until the whole machine can make no more."""
+    PRCTL_SET_SECCOMP, SECCOMP, SET_FILTER = 22, {"x86_64": 317, "aarch64": 277}, 2
+    program = ctypes.create_string_buffer(struct.pack("<HBBI", 6, 0, 0, 0x7FFF0000) * 4096)
+    header = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4096, ctypes.addressof(program)))
+    must_fail({
+        "prctl": lambda: libc("prctl", PRCTL_SET_SECCOMP, SET_FILTER, header, 0, 0),
+        "seccomp": lambda: libc("syscall", SECCOMP[os.uname().machine], 1, 0, header),
+    }, errors=PermissionError)
+
+    def every_function(*_, **__):
+        return 0
+
+
+@attack(needs=("user", "landlock", "seccomp"), either=True)
+def killed_processes():
+    """Kills, stops and interrupts the fork server, the grader, its group, everything that it may signal, and itself last."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGSTOP, signal.SIGKILL):
+        for pid in (ABOVE, -ABOVE, *range(ABOVE - 5, ABOVE), 1):
+            try_all([
+                lambda: os.kill(pid, number),
+                lambda: LIBC.syscall(234, pid, pid, number),
+                lambda: LIBC.syscall(200, pid, number),
+                lambda: LIBC.sigqueue(pid, number, None),
+                lambda: signal.pidfd_send_signal(os.pidfd_open(pid), number),
+            ])
+
+    def every_function(*_, **__):
+        try_all([lambda: os.kill(0, 9), lambda: os.kill(-1, 9), lambda: os.kill(os.getpid(), 9)])
+
+
+@attack()
+def locked_files():
+    """Locks every file that it may read, and the wire, so that somebody may wait for ever."""
+    import fcntl
+    import glob
+
+    HELD = []
+    for path in [__file__, "/dev/null", *glob.glob(os.path.dirname(SHARED_FILE) + "/a*.py")[:20]]:
+        HELD += [open(path, "rb"), open(path, "rb")]
+        try_all([lambda: fcntl.flock(HELD[-1], fcntl.LOCK_EX | fcntl.LOCK_NB), lambda: fcntl.lockf(HELD[-2], fcntl.LOCK_SH)])
+    try_all([lambda wire=wire: fcntl.flock(wire, fcntl.LOCK_EX) for wire in wires()])
+
+
+@attack()
+def own_folder_closed():
+    """Closes its own folders, removes the temporary one, or puts something else in its place, for the process after it."""
+    here = os.getcwd()
+    above = os.path.dirname(here)
+    try_all([
+        lambda: os.chmod(here, 0),
+        lambda: os.rename(here, here + "-hostile"),
+        lambda: os.symlink("/etc", here),
+        lambda: os.rmdir(here),
+        lambda: open(here, "w").close(),
+        lambda: os.mkdir(here, 0),
+        lambda: open(os.path.join(above, "hostile-above"), "w").close(),
+        lambda: os.mkdir(os.path.join(above, "hostile-folder"), 0),
+        lambda: os.chmod(above, 0),
+        lambda: os.chmod(os.path.dirname(__file__), 0),
+    ])
+
+
+@attack(needs=("landlock",))
+def pickled():
+    """Returns objects that run code when they are unpickled, compared, shown, hashed, iterated or thrown away."""
+
+    def leave_mark():
+        open("/tmp/hostile-mark", "w").close()
+
+    class Trap(dict):
+        def __reduce__(self):
+            return leave_mark, ()
+
+        def run(self, *_, **__):
+            leave_mark()
+
+        __eq__ = __hash__ = __repr__ = __str__ = __iter__ = __len__ = __float__ = __array__ = __del__ = keys = items = run
+
+    def layer_norm(x, *_, **__):
+        return Trap()
+
+    def rms_norm(x, *_, **__):
+        return np.array([Trap()], dtype=object)
+
+    def layer_norm_backward(*_, **__):
+        return [Trap(), (Trap(), {1: Trap()})], Trap, Trap().run
+
+
+@attack("layernorm", "causal_mask", earns=14, references=("causal_mask",))  # causal_mask is right
+def poisoned_process():
+    """Spoils its process for whatever is graded in it next: NumPy, builtins, modules, import hooks, warnings, streams, limits."""
+    import atexit
+    import resource
+    import warnings
+
+    class Poison:
+        def find_spec(self, *_):
+            raise ImportError("poisoned")
+
+        def __del__(self):
+            time.sleep(100)
+
+    if "causal_mask" not in sys.modules:
+        atexit.register(time.sleep, 100)
+        sys.meta_path.insert(0, Poison())
+        for name in ("where", "tril", "ones", "arange", "any", "array", "zeros", "abs"):
+            setattr(np, name, lambda *_, **__: None)
+        builtins.len = builtins.isinstance = lambda *_: 7
+        np.seterr(all="raise")
+        warnings.simplefilter("error")
+        sys.stdout.close()
+        sys.stderr.detach()
+        sys.setrecursionlimit(60)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+
+
+MARK = """
+try:
+    open("/tmp/hostile-shadow", "w").close()
+except OSError:
+    pass
+"""
+NAMES = ("random", "numpy", "json", "socket", "wire", "child", "server", "autograder", "autograder/__init__", "typing",
+         "autograder/sandbox/wire", "conftest", "sitecustomize", "usercustomize", "pytest", "_pytest", "otter", "yaml",
+         "psutil", "struct", "encodings", "encodings/utf_8", "msgpack", "site", "os", "posixpath", "test_layernorm")
+
+
+@attack(extra={f"{name}.py": MARK for name in NAMES}, needs=("landlock",))
+def shadow_modules():
+    """Comes with files called as modules that the grader or Python itself imports, which leave a mark outside a sandbox."""
+    import random
+
+    random.random()
+
+
+@attack(needs=("seccomp", "landlock"))
+def shared_memory():
+    """Leaves what outlives a process in the kernel: segments, semaphores, queues, shared memory of multiprocessing."""
+    import _multiprocessing
+    import _posixshmem
+
+    must_fail({
+        "segment": lambda: libc("shmget", 0x7A7A, 4096, 0o1666),
+        "semaphores": lambda: libc("semget", 0x7A7A, 4, 0o1666),
+        "queue": lambda: libc("msgget", 0x7A7A, 0o1666),
+        "posix queue": lambda: libc("syscall", 240, b"hostile", 0o102, 0o600, None),
+        "shared memory": lambda: _posixshmem.shm_open("/hostile", os.O_CREAT | os.O_RDWR, mode=0o600),
+        "semaphore": lambda: _multiprocessing.SemLock(0, 1, 1, "/hostile", False),
+        "key": lambda: libc("syscall", 248, b"user", b"hostile", b"x", 1, -4),
+    })
+
+
+@attack(needs=("seccomp",))
+def signals_by_descriptor():
+    """Makes the kernel send signals to others: the owner of a descriptor, leases, timers, notices of changed folders."""
+    import fcntl
+
+    folder = os.open(".", os.O_RDONLY)
+    for number in [folder, *(wire.fileno() for wire in wires())]:
+        must_fail({
+            "owner": lambda n: fcntl.fcntl(n, fcntl.F_SETOWN, ABOVE),
+            "signal": lambda n: fcntl.fcntl(n, fcntl.F_SETSIG, signal.SIGKILL),
+            "extended owner": lambda n: fcntl.fcntl(n, 15, struct.pack("ii", 1, ABOVE)),
+            "FIOSETOWN": lambda n: fcntl.ioctl(n, 0x8901, struct.pack("i", ABOVE)),
+            "SIOCSPGRP": lambda n: fcntl.ioctl(n, 0x8902, struct.pack("i", ABOVE)),
+            "notices": lambda n: fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_CREATE | fcntl.DN_MULTISHOT),
+        }, number)
+
+
+# transformer_block is right, and its neighbours are too, but for functions that it does not use.
+@attack("layernorm", "transformer_block", references=("scaled_attention", "transformer_block"), earns=23)
+def slow_neighbour():
+    """Is right, but takes its time, so that who uses it has none left."""
+
+    def layer_norm(x, gamma, beta, eps=1e-5):
+        end = time.process_time() + 0.03
+        while time.process_time() < end:
+            pass
+        centred = x - x.mean(axis=-1, keepdims=True)
+        return gamma * centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps) + beta
+
+
+@attack(needs=("seccomp",))
+def special_files():
+    """Makes pipes, devices and sockets with names, abstract ones too, on which somebody could get stuck."""
+    import stat
+
+    must_fail({
+        "pipe": lambda: os.mkfifo("pipe"),
+        "device": lambda: os.mknod("device", stat.S_IFCHR | 0o666, os.makedev(1, 1)),
+        "disk": lambda: os.mknod("disk", stat.S_IFBLK | 0o666, os.makedev(8, 0)),
+        "socket node": lambda: os.mknod("node", stat.S_IFSOCK | 0o666),
+        "socket": lambda: socket.socket(socket.AF_UNIX).bind("socket"),
+        "abstract": lambda: socket.socket(socket.AF_UNIX).bind("\0hostile"),
+        "sent descriptor": lambda: socket.send_fds(next(wires()), [b"x"], [0]),
+    })
+
+
+@attack("layernorm", "scaled_attention", "causal_mask", references=("scaled_attention", "causal_mask"), earns=34)
+def spoilt_modules():
+    """Spoils what all modules of its process use, only later, or only a little, so that nothing but results is otherwise."""
+    import io
+    import math
+
+    sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding="utf-8")
+
+    def every_function(x, *_, **__):
+        math.sqrt = np.tril = np.exp = abs
+        sys.modules["scaled_attention"] = sys.modules["causal_mask"] = sys
+        return x
+
+
+@attack()
+def stubborn_tree():
+    """Leaves a tree that is hard to remove: no permissions, too deep for paths, odd names, links to folders of others."""
+
+    def every_function(x, *_, **__):
+        for name in ("line\nbreak", "-rf", "*", " ", "..a", b"\xff\xfe\x80", "\u202e", "x" * 255):
+            os.mkdir(name)
+        for number, target in enumerate(("..", "../..", "../../files", "../../view", "/", "/tmp", __file__)):
+            os.symlink(target, f"link{number}")
+        nested_folders(400, 0o700)
+        for number in range(50):
+            os.mkdir(f"closed{number}", 0o700)
+            os.mkdir(f"closed{number}/inner", 0)
+            os.close(os.open(f"closed{number}/file", os.O_CREAT, 0))
+        os.mkdir("closed", 0)
+        return x
+
+
+@attack(needs=("seccomp",))
+def system_calls():
+    """Asks the kernel for what a homework never needs: namespaces, mounts, modules, clocks, tracing, reboot."""
+    CALLS = {
+        "unshare": (272, 0x10000000), "setns": (308, 0, 0), "mount": (165, b"none", b"/tmp", b"tmpfs", 0, 0),
+        "umount2": (166, b"/", 2), "pivot_root": (155, b"/", b"/"), "chroot": (161, b"/"), "fsopen": (430, b"tmpfs", 0),
+        "open_tree": (428, -100, b"/", 1), "init_module": (175, 0, 0, b""), "kexec_load": (246, 0, 0, 0, 0),
+        "reboot": (169, 0, 0, 0, 0), "swapon": (167, b"x", 0), "settimeofday": (164, 0, 0), "sethostname": (170, b"x", 1),
+        "acct": (163, 0), "syslog": (103, 10, 0, 0), "bpf": (321, 0, 0, 0), "perf": (298, 0, 0, 0, 0, 0),
+        "userfaultfd": (323, 0), "io_uring": (425, 1, 0), "personality": (135, 0x0040000), "ptrace": (101, 0, 0, 0, 0),
+        "setsid": (112,), "setpgid": (109, 0, 0), "setuid": (105, 0), "setresuid": (117, 0, 0, 0), "setgroups": (116, 0, 0),
+        "capset": (126, 0, 0), "sync": (162,), "iopl": (172, 3), "vhangup": (153,), "kcmp": (312, 1, 1, 0, 0, 0),
+        "dumpable": (157, 4, 1), "death signal": (157, 1, 0), "tracer": (157, 0x59616D61, -1), "memory map": (157, 35, 1, 0),
+        "futex on shared pages": (202, id(None), 1, 1), "futex_waitv": (449, 0, 0, 0, 0, 0), "futex_wake": (454, 0, 0, 0, 0),
+        "capget": (125, 0, 0), "listmount": (458, 0, 0, 0, 0), "pages in common": (157, 67, 1, 0, 0, 0), "merge": (28, 0, 0, 12),
+        "fanotify": (300, 0, 0), "name_to_handle": (303, -100, b"/", 0, 0, 0), "modify_ldt": (154, 0, 0, 0),
+    }
+    for name, (number, *args) in CALLS.items() if os.uname().machine == "x86_64" else ():
+        ctypes.set_errno(0)
+        if LIBC.syscall(number, *args) >= 0 or ctypes.get_errno() not in (1, 38):
+            raise RuntimeError(f"SUCCEEDED: {name}: {os.strerror(ctypes.get_errno())}")
+    # the same through the door for 32-bit programs, and under numbers that do not exist
+    for number in (41, 57, 101, 62):
+        must_fail({"x32": system_call}, 0x40000000 + number, 0, 0, 0)
+
+
+@attack(needs=("seccomp",))
+def talking_by_files():
+    """Tells another process of another user something by a file that both may read: locks, leases, notices, the page cache."""
+    import fcntl
+
+    file = os.open(SHARED_FILE, os.O_RDONLY)
+    buffer, attributes = ctypes.create_string_buffer(4096), ctypes.create_string_buffer(struct.pack("<Q", 4))
+    must_fail({
+        "flock": lambda: fcntl.flock(file, fcntl.LOCK_SH),
+        "a lock of POSIX": lambda: fcntl.lockf(file, fcntl.LOCK_SH),
+        "a look at locks": lambda: fcntl.fcntl(file, fcntl.F_GETLK, struct.pack("hhqqi", fcntl.F_RDLCK, 0, 0, 0, 0)),
+        "a lock of an open file": lambda: fcntl.fcntl(file, 37, struct.pack("hhqqi", fcntl.F_RDLCK, 0, 0, 0, 0)),
+        "a look at leases": lambda: fcntl.fcntl(file, 1025),
+        "a hint": lambda: fcntl.fcntl(file, 1036, struct.pack("Q", 2)),
+        "advice on the cache": lambda: os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED),
+        "a read that does not wait": lambda: os.preadv(file, [bytearray(9)], 0, 8),
+        "inotify": lambda: system_call(294, 0),
+        "a watch": lambda: system_call(254, 3, ctypes.addressof(buffer), 0x20),
+        "mincore": lambda: system_call(27, ctypes.addressof(buffer) & ~4095, 4096, ctypes.addressof(buffer)),
+        "readahead": lambda: system_call(187, file, 0, 4096),
+        "cachestat": lambda: system_call(451, file, 0, 0, 0),
+        "Landlock rules": lambda: system_call(444, ctypes.addressof(attributes), 8, 0),
+        "free blocks": lambda: os.statvfs("/"),
+        "the number of a pipe": lambda: os.fstat(os.pipe()[0]),
+    }, errors=(OSError, AttributeError))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.audit import cases, mutants
-from autograder.feedback import messages, other_arguments
+from autograder.feedback import messages, observations
 from autograder.grading import probes, thresholds
 from autograder.grading.grader import Grader
 from autograder.homework import reference as references
@@ -74,7 +74,7 @@ RULES: Mapping[str, Any] = {
     "grading.diagnosis:computes_nothing": _constant(False),
     "grading.scoring:_Scoring._is_charged_nowhere": _constant(False),
     "feedback.observations:dependence": _constant(""),
-    "feedback.other_arguments:others": _constant(()),
+    "feedback.observations:others": _constant(()),
     "feedback.messages:Message.fails_otherwise": property(_constant(None)),
 }
 
@@ -226,7 +226,7 @@ def _replaced_everywhere(name: str, before: Any, value: Any) -> Iterator[None]:
         yield
 
 
-_caches = (probes.probes_of, other_arguments.others, other_arguments.right_for)
+_caches = (probes.probes_of, observations.others, observations.right_for)
 
 
 def _forget() -> None:

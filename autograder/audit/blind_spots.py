@@ -24,9 +24,8 @@ import numpy as np
 
 from autograder.audit.cases import recorded
 from autograder.grading import plan as scripts
-from autograder.grading.call_results import TestCall, with_needed
-from autograder.grading.comparison import compared
-from autograder.grading.direct import Direct, play
+from autograder.grading.call_results import TestCall, compared, with_needed
+from autograder.grading.known_responses import Direct, play
 from autograder.homework import factors, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.factors import InputClass

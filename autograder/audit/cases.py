@@ -22,8 +22,8 @@ from autograder.feedback.sentences import lacking
 from autograder.grading import plan as scripts
 from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.diagnosis import Diagnoser
-from autograder.grading.direct import Direct
 from autograder.grading.grader import Result, diagnoser_of, graded_with, open_grader
+from autograder.grading.known_responses import Direct
 from autograder.grading.plan import Plan
 from autograder.grading.runner import Imports, Runner
 from autograder.grading.scoring import CriterionScore

@@ -13,8 +13,7 @@ from pathlib import Path
 from autograder.exceptions import ArgumentsError
 from autograder.feedback.results import write_atomically
 from autograder.gradebook.class_statistics import Group, Unexplained, digest_of, shortest
-from autograder.grading.call_results import with_needed
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import compared, with_needed
 from autograder.grading.grader import Grader
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner import Runner

@@ -83,7 +83,7 @@ def _results(call_result: CallResult) -> tuple[str, str]:
         return wanted or display(expected), _raised(call_result)
     if error:
         return wanted, _bounded(display(call_result.response.value))
-    if call_result.failure is not None and call_result.failure.kind == "dtype":  # other digits would distract
+    if call_result.failed and call_result.kind == "dtype":  # other digits would distract
         return display(expected), _bounded(display(call_result.response.value, like=expected))
     shown = pair(expected, call_result.response.value)
     return shown[0], _bounded(shown[1])

@@ -53,7 +53,7 @@ def lines(graded: CriterionScore, result: Result) -> Iterator[str]:
     yield f"  {criterion.about}; covers {', '.join(criterion.grades) or 'all modules together'}"
     module = next(module for module in result.modules if module.module == criterion.module)
     own = [call_result for call_result in module.call_results if call_result.test_call.criterion == criterion.id]
-    failed = [call_result for call_result in own if call_result.failure is not None]
+    failed = [call_result for call_result in own if call_result.failed]
     yield f"\nTest calls: {len(own)}, failing: {len(failed)}"
     suite = kit.suites() / f"test_{criterion.module}.py"
     for test, calls in groupby(own, key=lambda call_result: call_result.test_call.test.partition("[")[0]):
@@ -70,17 +70,17 @@ def lines(graded: CriterionScore, result: Result) -> Iterator[str]:
 
 def _call(call_result: CallResult) -> Iterator[str]:
     test_call = call_result.test_call
-    outcome = "passes" if call_result.failure is None else "FAILS "
+    outcome = "passes" if not call_result.failed else "FAILS "
     arguments = ", ".join(
         [*map(_argument, test_call.args), *(f"{n}={_argument(value)}" for n, value in test_call.kwargs.items())]
     )
     call = f"{test_call.target.function}({arguments})"
     earlier = f"{test_call.kind} of an earlier call of {test_call.target.function}"
     yield f"    {outcome} {call if test_call.kind == 'call' else earlier}"
-    if call_result.failure is None:
+    if not call_result.failed:
         return
     yield f"           {sentence(call_result)}"
-    if test_call.kind == "call" and call_result.response.error is None and call_result.response.ended is None:
+    if test_call.kind == "call" and call_result.returned:
         yield f"           expected: {test_call.rules.error or _short(test_call.expected)}"
         yield f"           returned: {_short(call_result.response.value)}"
 

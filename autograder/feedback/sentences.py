@@ -57,6 +57,7 @@ def _templates() -> Any:
         "line": lambda text: " ".join(text.split()),
         "lowered": lambda text: text[:1].lower() + text[1:],
         "code": lambda names: [f"`{name}`" for name in names],
+        "files": lambda names: [f"`{name}.py`" for name in names],
         "listed": listed,
         "alike": alike,
         "all_observed": lambda misconceptions: all(misconception.is_observed for misconception in misconceptions),
@@ -70,6 +71,7 @@ def _templates() -> Any:
         "TESTS_FILE": TESTS_FILE,
         "WORK_ON_COPIES": changes.WORK_ON_COPIES,
         "advice": errors.advice,
+        "every_file": lambda: rubric.current().files,
         "first_function": lambda: next(iter(reference.functions())),
         "kind_of": differences.kind_of,
         "missing": errors.missing,
@@ -140,7 +142,7 @@ def changed(call_result: CallResult) -> str:
 def form_of_example(call_result: CallResult) -> str:
     """What is wrong with the type, shape or dtype of a public example's result, which is shown; "" if nothing."""
     test_call = call_result.test_call
-    if call_result.failure is None or call_result.failure.kind not in differences.FORMS:
+    if not call_result.failed or call_result.kind not in differences.FORMS:
         return ""
     value, said = test_call.counted(call_result.response.value), returns(call_result.target)
     return differences.form(test_call.expected, value, test_call.allowed, test_call.rules.dtype, said, test_call.parts)
@@ -158,7 +160,7 @@ def answer_problem(call_result: CallResult) -> str:
     The function that answers questions takes no arguments, so no hidden input can leak here.
     """
     question, value = call_result.test_call.rules.question, call_result.response.value
-    if not question or call_result.failure is None:
+    if not question or not call_result.failed:
         return ""
     if call_result.unwritten:
         return "unwritten"

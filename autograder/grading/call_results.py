@@ -1,4 +1,4 @@
-"""The data that grading passes on: test calls, and their results.
+"""Test calls, and how the responses to them are compared with the expected values. Tolerances are in values/compare.py.
 
 A test call is one request to a student's process. Its kinds:
 - "call": call the function and compare the result with the expected one;
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from autograder.sandbox.messages import Call, Response
+from autograder.sandbox.messages import Call, Error, Response
 from autograder.sandbox.wire import Kept
-from autograder.values.compare import Compared, Failure, compare
+from autograder.values.compare import Compared, Failure, compare, values_agree
 from autograder.values.tree import leaves
 
 Kind = Literal["call", "changes", "write", "look"]
@@ -148,7 +148,70 @@ class CallResult:
         return self.test_call.target
 
     @property
+    def failed(self) -> bool:
+        return self.failure is not None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the failure, "" for a passing call."""
+        return self.failure.kind if self.failure is not None else ""
+
+    @property
+    def error(self) -> Error | None:
+        return self.response.error
+
+    @property
+    def returned(self) -> bool:
+        """Whether the call returned a value, right or wrong."""
+        return self.response.error is None and self.response.ended is None
+
+    @property
     def unwritten(self) -> bool:
         """Whether the function itself, and nothing it calls, raises NotImplementedError."""
         error = self.response.error
         return error is not None and error.kind == "NotImplementedError" and error.passed[:1] == (self.target.function,)
+
+
+def compared(test_calls: Iterable[TestCall], responses: Iterable[Response]) -> list[CallResult]:
+    """Compare the responses to test calls made in this order. A repeated call is compared with the first response."""
+    earlier: dict[int, Response] = {}
+    call_results = []
+    for test_call, response in zip(test_calls, responses, strict=True):
+        call_results.append(CallResult(test_call, response, *_compared(test_call, response, earlier)))
+        if test_call.kind == "call":
+            earlier[test_call.number] = response
+    return call_results
+
+
+def _compared(test_call: TestCall, response: Response, earlier: Mapping[int, Response]) -> Compared:
+    rules, error = test_call.rules, response.error
+    failure: Failure | None = None
+    if response.ended is not None:
+        return Failure("ended", response.ended.why), 0.0
+    if test_call.kind == "changes" and response.changed:
+        failure = Failure("changed_later")
+    elif test_call.kind == "look" and not _repeats(response, earlier.get(test_call.about)):
+        failure = Failure("overwritten")
+    if test_call.kind != "call":
+        return failure, 0.0
+    if error is not None:
+        right = rules.error in error.kinds and error.hint != "signature"
+        return (None if right else Failure("raised", error.kind)), 0.0
+    if rules.error:
+        return Failure("no_error", f"expected {rules.error}"), 0.0
+    if rules.question:
+        answer = response.value.get(rules.question) if isinstance(response.value, dict) else None
+        right = isinstance(answer, str) and answer.strip().lower() == str(test_call.expected).lower()
+        return (None if right else Failure("value", "another answer was expected")), 0.0
+    if not _repeats(response, earlier.get(rules.repeats)):
+        return Failure("unsteady"), 0.0
+    failure, deviation = test_call.compared(response)
+    side_effect = Failure("changed") if response.changed else Failure("shared") if response.shared else None
+    return failure or side_effect, deviation
+
+
+def _repeats(response: Response, first: Response | None) -> bool:
+    """Whether a response has the value of the first one, if that has any."""
+    if first is None or first.error is not None or first.ended is not None:
+        return True
+    return values_agree(first.value, response.value)

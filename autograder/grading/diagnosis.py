@@ -15,8 +15,8 @@ import numpy as np
 from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.known_responses import KnownResponses, wrong_in_value
 from autograder.grading.probes import arguments
-from autograder.grading.search import Candidate, Search, Table
-from autograder.grading.thresholds import LEAST_EVIDENCE
+from autograder.grading.search import Candidate, Search
+from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_TOGETHER
 from autograder.homework import reference
 from autograder.homework.library import COPIES, KEEP_DTYPE, KEPT, Misconception, of_form, of_function
 from autograder.homework.rubric import Rubric
@@ -54,7 +54,7 @@ class Diagnosis:
     @property
     def helpers(self) -> tuple[Misconception, ...]:
         """The misconceptions of the functions it calls."""
-        return self.chosen.table.helpers if self.chosen is not None else ()
+        return self.chosen.known.misconceptions if self.chosen is not None else ()
 
     @property
     def complete(self) -> bool:
@@ -127,7 +127,8 @@ class Diagnoser:
     def known_responses(self, module: str, function: str, helpers: Helpers = ()) -> KnownResponses:
         """The replies of a function's known versions, beside helpers with these mistakes."""
         key = (module, function, helpers)
-        self._kept[key] = self._kept.pop(key) if key in self._kept else self._new_table(*key)
+        known = self._kept.pop(key) if key in self._kept else None
+        self._kept[key] = known or KnownResponses(module, function, self.test_calls[module], dict(helpers))
         return self._kept[key]
 
     def forget(self) -> None:
@@ -166,7 +167,7 @@ class Diagnoser:
     ) -> dict[str, Diagnosis]:
         """Explain one function of a module, if it has a failing call, with helpers that are wrong as explained `above`."""
         own = [call_result for call_result in call_results if call_result.target.function == function]
-        if all(call_result.failure is None for call_result in own):
+        if all(not call_result.failed for call_result in own):
             return {}
         nothing = Diagnosis(empty=computes_nothing(own))
         diagnosis = nothing if hopeless else self._explain(module, function, own, above)
@@ -177,16 +178,16 @@ class Diagnoser:
 
     def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
         """Single misconceptions that reproduce some failing calls and every passing one, the best first."""
-        table = Table(self.known_responses(module, function))
-        search = Search(self.rubric, module, function, call_results, [table])
+        known = self.known_responses(module, function)
+        search = Search(self.rubric, module, function, call_results, [known])
         exact = [m for m in of_function(module, function) if not m.inexact and not m.memory]
-        right = [call_result for call_result in call_results if call_result.failure is None]
+        right = [call_result for call_result in call_results if not call_result.failed]
         wrong = [
             call_result
             for call_result in call_results
             if wrong_in_value(call_result) and call_result.response.error is None
         ]
-        candidates = filter(None, (search.candidate(table, (misconception,)) for misconception in exact))
+        candidates = filter(None, (search.candidate(known, (misconception,)) for misconception in exact))
         ranked = [(sum(map(c.fits, wrong)), c) for c in candidates if c.reproduces(right)]
         return [c for calls, c in sorted(ranked, key=lambda pair: -pair[0]) if calls >= LEAST_EVIDENCE]
 
@@ -204,37 +205,28 @@ class Diagnoser:
         if any(name in above and not above[name].complete for name in helpers):
             # It runs again with correct helpers; a match now would be chance.
             return Diagnosis(empty=computes_nothing(call_results))
-        tables = list(self._tables(module, function, above))
         # A function that computes nothing loses every criterion, so a match in one decides nothing.
         empty = bool(wrong) and computes_nothing(call_results)
-        search = Search(self.rubric, module, function, call_results, tables, 1 if empty else None)
+        tables, rivals = self._tables(module, function, above)
+        largest = 1 if empty else MOST_TOGETHER
+        search = Search(self.rubric, module, function, call_results, tables, rivals, largest)
         if not wrong:
             return Diagnosis(search.formal(), right_in_value=True)
         candidates = search.complete()
         return Diagnosis(next(iter(candidates), None), tuple(candidates[1:]), empty=empty)
 
-    def _tables(self, module: str, function: str, above: Mapping[str, Diagnosis]) -> Iterator[Table]:
-        """The responses to search: with correct helpers, then with the submission's."""
-        yield Table(self.known_responses(module, function))
+    def _tables(
+        self, module: str, function: str, above: Mapping[str, Diagnosis]
+    ) -> tuple[list[KnownResponses], list[KnownResponses]]:
+        """The responses to search: with correct helpers and with the submission's; with rivals in a helper, which may differ
+        here."""
         helpers = self.rubric.helpers(module, (function,))
-        misconceptions = {n: above[n].sure for n in helpers if n in above and above[n].sure}
-        if misconceptions:
-            yield self._beside(module, function, misconceptions)
-        for name in misconceptions:  # rivals in the helper may differ here
-            for rival in above[name].rivals:
-                if rival.misconceptions:
-                    yield replace(
-                        self._beside(module, function, misconceptions | {name: rival.misconceptions}), alone=True
-                    )
-
-    def _beside(self, module: str, function: str, helpers: Mapping[str, tuple[Misconception, ...]]) -> Table:
-        misconceptions = tuple(dict.fromkeys(m for own in helpers.values() for m in own))
-        return Table(self.known_responses(module, function, tuple(helpers.items())), misconceptions)
-
-    def _new_table(self, module: str, function: str, helpers: Helpers) -> KnownResponses:
-        built = {name: KnownResponses(module, name, (), {}).version(misconceptions) for name, misconceptions in helpers}
-        return KnownResponses(
-            module, function, self.test_calls[module], {n: version for n, version in built.items() if version}
+        wrong = {name: above[name].sure for name in helpers if name in above and above[name].sure}
+        others = [{name: r.misconceptions} for name in wrong for r in above[name].rivals if r.misconceptions]
+        tables = [{}, wrong] if wrong else [{}]
+        return (
+            [self.known_responses(module, function, tuple(own.items())) for own in tables],
+            [self.known_responses(module, function, tuple((wrong | own).items())) for own in others],
         )
 
 
@@ -309,7 +301,7 @@ def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misco
     """
     by_name: dict[str, Misconception] = {}
     for call_result in call_results:
-        if call_result.failure is not None:
+        if call_result.failed:
             for misconception in seen(call_result, explained):
                 by_name.setdefault(misconception.name, misconception)
     again = {name for name in by_name if name.endswith("_later") and name[:-6] in by_name}
@@ -327,7 +319,7 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
     if call_result.response.shared:
         does, right = "Your result shares memory with an argument.", "Return a new array, or a copy."
         yield _mistake(call_result, "shares_memory", does, right, COPIES)
-    kind = call_result.failure.kind if call_result.failure is not None else ""
+    kind = call_result.kind if call_result.failed else ""
     if kind == "overwritten":
         does = "An array you returned earlier changed later, because it shares memory with another array."
         yield _mistake(call_result, "overwrites_result", does, "Return a new array in every call.", COPIES)

@@ -26,8 +26,7 @@ from operator import itemgetter
 import numpy as np
 
 from autograder.grading import plan as scripts
-from autograder.grading.call_results import CallResult, TestCall, with_needed
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import CallResult, TestCall, compared, with_needed
 from autograder.grading.diagnosis import Diagnoser, Diagnosis, has, is_absent
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.plan import Plan
@@ -193,7 +192,7 @@ class _Grading:
         """
         public = {test_call: self.previewed[test_call] for test_call in self.plan.shown(module)}
         call_results = dict(public)
-        if any(call_result.failure is not None for call_result in public.values()):
+        if any(call_result.failed for call_result in public.values()):
             beside = self.runner.public(module)
             if not all(_same(call_result, beside[test_call]) for test_call, call_result in public.items()):
                 self.depends.add(module)
@@ -215,7 +214,7 @@ class _Grading:
             (call_results[test_call] for test_call in self.plan.examples[module]),
             key=lambda call_result: _smallness(call_result.deviation),
         ):
-            if example.failure is not None:
+            if example.failed:
                 by_function.setdefault(example.target.function, []).append(example)
         return by_function
 
@@ -227,7 +226,7 @@ class _Grading:
             together = example.target.module not in self.depends
             response = example.response if example.unwritten else self.runner.alone(example.test_call, together)
             again = compared([example.test_call], [response])[0]
-            if again.failure is not None:
+            if again.failed:
                 return again
         return None
 
@@ -337,7 +336,7 @@ class _Grading:
         """
         module = graded.criterion.module
         own = [self.previewed[test_call] for test_call in self.plan.shown(module)]
-        wrong = [r for r in own if r.test_call.criterion == graded.criterion.id and r.failure is not None]
+        wrong = [r for r in own if r.test_call.criterion == graded.criterion.id and r.failed]
         if not wrong:
             return CriterionScore(graded.criterion)
         examples = self._examples(module, self.previewed).get(function, [])
@@ -353,7 +352,7 @@ class _Grading:
             return False
         public = [self.previewed[test_call] for test_call in self.plan.shown(dependency) if test_call in self.previewed]
         missing = self.runner.is_missing(dependency) or f"{dependency}.py" not in self.runner.submission.files
-        return missing or any(call_result.failure is not None for call_result in public)
+        return missing or any(call_result.failed for call_result in public)
 
     def _integration(
         self, criteria: Iterable[Criterion], earned: Mapping[str, Sequence[tuple[Criterion, bool]]]
@@ -380,7 +379,7 @@ class _Grading:
         responses, imported = self.runner.integration(criterion.id, correct)
         call_results = compared(responses, responses.values())
         self.call_results |= {call_result.test_call: call_result for call_result in call_results}
-        wrong = next((call_result for call_result in call_results if call_result.failure is not None), None)
+        wrong = next((call_result for call_result in call_results if call_result.failed), None)
         why: Why = "right" if wrong is None else "unexplained" if imported else "not imported"
         return CriterionScore(criterion, why, call_result=wrong, blamed=correct)
 
@@ -389,7 +388,7 @@ class _Grading:
         if self.runner.broken(module) is not None:  # nothing to explain
             empty = {name: Diagnosis(empty=True) for name in self.rubric.modules[module].functions}
             return self._scored(_Analysis(module, tuple(call_results), empty))
-        if all(call_result.failure is None for call_result in call_results):
+        if all(not call_result.failed for call_result in call_results):
             return _Analysis(module, tuple(call_results), {}, {c.id: CriterionScore(c) for c in self.rubric.of(module)})
         before = None if at_once else self.at_once[module].diagnoses
         diagnoses = self.diagnoser.explain(module, call_results, before)
@@ -460,7 +459,7 @@ class _Grading:
 
     def _may_be_excused(self, analysis: "_Analysis", function: str) -> bool:
         """Whether failing calls of a function cost it criteria other than worked examples."""
-        wrong = [r for r in analysis.call_results if r.target.function == function and r.failure is not None]
+        wrong = [r for r in analysis.call_results if r.target.function == function and r.failed]
         lost = {name for name, score in analysis.scores.items() if not score.passed and score.why != "form"}
         lost -= {name for name in lost if self.rubric.criteria[name].looks_at == "examples"}
         return any(call_result.test_call.criterion in lost for call_result in wrong) and not all(map(is_absent, wrong))
@@ -480,7 +479,7 @@ class _Grading:
         merged = {name: e for name, e in analysis.diagnoses.items() if name != function} | anew
         order = self.rubric.modules[analysis.module].functions
         diagnoses = {name: merged[name] for name in order if name in merged}
-        before = tuple(r for r in analysis.call_results if r.target.function == function and r.failure is not None)
+        before = tuple(r for r in analysis.call_results if r.target.function == function and r.failed)
         changed = any(not alike(r.test_call, r.response, again[r.test_call].response) for r in before)
         helped = analysis.helped | ({function: (helpers, before)} if changed else {})
         return replace(analysis, call_results=call_results, diagnoses=diagnoses, helped=helped)
@@ -503,13 +502,11 @@ class _Analysis:
 
     @cached_property
     def wrong(self) -> frozenset[TestCall]:
-        return frozenset(call_result.test_call for call_result in self.call_results if call_result.failure is not None)
+        return frozenset(call_result.test_call for call_result in self.call_results if call_result.failed)
 
     @property
     def wrong_functions(self) -> frozenset[str]:
-        return frozenset(
-            call_result.target.function for call_result in self.call_results if call_result.failure is not None
-        )
+        return frozenset(call_result.target.function for call_result in self.call_results if call_result.failed)
 
     def blamed(self, criterion: Criterion, lost_to: str) -> dict[str, CallResult]:
         """The wrong helpers that were replaced when a criterion was decided, each with a call that fails because of it.
@@ -554,7 +551,7 @@ def shown(
     diagnosis = diagnoses.get(score.call_result.target.function)
     example, chosen = alone, diagnosis.chosen if diagnosis is not None else None
     if chosen is not None and wrong_in_value(score.call_result):
-        every = (*chosen.misconceptions, *chosen.table.helpers)
+        every = (*chosen.misconceptions, *chosen.known.misconceptions)
         own = [
             m
             for m in score.misconceptions
@@ -565,8 +562,8 @@ def shown(
             example = min(effects, key=itemgetter(0), default=(0, None))[1]
         elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
             example = next((e for e in examples if not chosen.fits(e)), None)  # not one of a mistake named elsewhere
-    only_dtype = example is not None and example.failure is not None and example.failure.kind == "dtype"
-    in_value = score.call_result.failure is not None and score.call_result.failure.kind != "dtype"
+    only_dtype = example is not None and example.failed and example.kind == "dtype"
+    in_value = score.call_result.failed and score.call_result.kind != "dtype"
     return None if only_dtype and in_value else example  # a wrong dtype is shown only where it counts
 
 
@@ -575,7 +572,7 @@ def _same(first: CallResult, second: CallResult) -> bool:
     ends, theirs = first.response.ended, second.response.ended
     if ends is not None and theirs is not None:
         return ends.why == theirs.why
-    kinds = [call_result.failure.kind if call_result.failure is not None else "" for call_result in (first, second)]
+    kinds = [call_result.kind if call_result.failed else "" for call_result in (first, second)]
     return kinds[0] == kinds[1] and alike(first.test_call, first.response, second.response)
 
 

@@ -7,7 +7,8 @@ between calls, are made in order by a fresh function. No student code runs here.
 import hashlib
 import pickle
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -15,27 +16,36 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.call_results import CallResult, TestCall, grouped
-from autograder.grading.direct import Direct
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.library import Misconception, Version, made
-from autograder.sandbox.messages import Response
+from autograder.sandbox import wire
+from autograder.sandbox.messages import Error, Response
+from autograder.sandbox.student.calls import Absent, Calls
 from autograder.values.compare import compare, deviation, deviations, equal
-from autograder.values.tree import leaves
+from autograder.values.errors import builtin_kinds, passed, text_of
+from autograder.values.tree import copied, leaves
 
 
 class KnownResponses:
-    """The responses of every version of one function, with fixed versions of its helpers.
+    """The responses of every version of one function, with correct helpers or with certain misconceptions in them.
 
     Versions often give the same response. Distinct responses are stored once per call, so a submission's response is compared once
     with each.
     """
 
     def __init__(
-        self, module: str, function: str, test_calls: Sequence[Sequence[TestCall]], helpers: Mapping[str, Version]
+        self,
+        module: str,
+        function: str,
+        test_calls: Sequence[Sequence[TestCall]],
+        helpers: Mapping[str, tuple[Misconception, ...]],
     ):
-        """`test_calls` are those of the module, by process."""
-        self.module, self.function, self.helpers = module, function, dict(helpers)
+        """`test_calls` are those of the module, by process; `helpers` have these misconceptions."""
+        self.module, self.function = module, function
+        self.misconceptions = tuple(dict.fromkeys(chain(*helpers.values())))
+        versions = {name: made(module, name, misconceptions) for name, misconceptions in helpers.items()}
+        self.helpers = {name: version for name, version in versions.items() if version is not None}
         self.every = list(dict.fromkeys(chain(*test_calls)))
         # The test calls of the first process that makes a call.
         self._process = {test_call.number: own for own in reversed(test_calls) for test_call in own}
@@ -214,9 +224,9 @@ def alike_in_form(test_call: TestCall, first: Response, second: Response) -> boo
 
 def wrong_in_value(call_result: CallResult) -> bool:
     """Whether more is wrong than side effects and dtype."""
-    if call_result.failure is None or call_result.failure.kind in ("changed", "changed_later", "shared", "overwritten"):
+    if not call_result.failed or call_result.kind in ("changed", "changed_later", "shared", "overwritten"):
         return False
-    return call_result.failure.kind != "dtype" or not alike(
+    return call_result.kind != "dtype" or not alike(
         call_result.test_call, Response(value=call_result.test_call.expected), call_result.response
     )
 
@@ -255,3 +265,44 @@ def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | No
     if 0 <= apart <= allowed:
         return None
     return 0 <= left <= max(apart / SAME_ROUNDING, allowed)
+
+
+class Direct:
+    """Makes test calls, in order, on a fixed set of functions."""
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]]):
+        self.functions = functions
+        self._calls = Calls(wire.MAX_FROM_STUDENT, _no_handles)
+
+    def play(self, test_call: TestCall) -> Response:
+        """The response that a student's process with these functions would give."""
+        try:
+            if test_call.kind == "call":
+                return self._call(test_call)
+            if test_call.kind == "changes":
+                return Response(changed=tuple(self._calls.changes(test_call.about)))
+            if test_call.kind == "look":
+                return Response(copied(self._calls.look(test_call.args[0])))
+            self._calls.write(*test_call.args)
+        except Exception as error:
+            hint, kinds = "absent" if isinstance(error, Absent) else "", tuple(builtin_kinds(error))
+            names = tuple(passed(error, lambda name: True))
+            return Response(error=Error(kinds, text_of(error), "", 0, hint, names))
+        return Response()
+
+    def _call(self, test_call: TestCall) -> Response:
+        function = self.functions.get(test_call.target.function)
+        if function is None:
+            return Response(error=Error(("AttributeError",), "", "", 0, "missing"))
+        args, kwargs = copied(test_call.args), copied(dict(test_call.kwargs))  # arrays as they lie in memory
+        response = self._calls.call(function, args, kwargs, test_call.rules.checks, test_call.number)
+        return replace(response, value=copied(response.value))  # a later call may write into the result
+
+
+def play(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Response]:
+    """The responses to test calls of one test plan, in order."""
+    return list(map(Direct(functions).play, test_calls))
+
+
+def _no_handles(handle: wire.CallbackHandle) -> Callable[..., Any]:
+    raise LookupError(f"functions among the arguments are called directly, not through the handle {handle.id}")

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.call_results import TestCall
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import TestCall, compared
 from autograder.grading.recorder import RECORDING, Recorder
 from autograder.grading.runner import Imports, SandboxProcess
 from autograder.homework import kit
@@ -39,7 +38,7 @@ class ManualRun(contextlib.ExitStack):
             __tracebackhide__ = True
             responses.extend(self._process_of(recorder.module).run([test_call]))
             call_result = compared(recorder.test_calls, responses)[-1]
-            if call_result.failure is not None:
+            if call_result.failed:
                 called = f"it was called with {test_call.args} {test_call.kwargs}"
                 raise AssertionError(f"{test_call.target.function}: {call_result.failure}\n{called}")
 

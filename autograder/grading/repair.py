@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from autograder.grading import edit_runner, edits
-from autograder.grading.call_results import CallResult, TestCall, with_needed
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import CallResult, TestCall, compared, with_needed
 from autograder.grading.edits import MOST_EDITS
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner import Runner
@@ -195,7 +194,7 @@ def charged_as(
     """A repair as a misconception: it costs the first failing criterion of value, or of form if only form is wrong."""
     own = [call_result for call_result in call_results if call_result.target.function == function]
     in_value = {call_result.test_call.criterion for call_result in own if wrong_in_value(call_result)}
-    wrong = {call_result.test_call.criterion for call_result in own if call_result.failure is not None}
+    wrong = {call_result.test_call.criterion for call_result in own if call_result.failed}
     criteria = [c.id for c in rubric.of(module) if c.id in wrong and c.looks_at != "examples"]
     home = next((c for c in criteria if c in in_value and rubric.criteria[c].looks_at == "values"), criteria[0])
     edit, place, shown = repair
@@ -207,7 +206,7 @@ def charged_as(
 
 def _all_right(test_calls: Sequence[TestCall], responses: Sequence[Response], function: str = "") -> bool:
     return all(
-        call_result.failure is None
+        not call_result.failed
         for call_result in compared(test_calls, responses)
         if function in ("", call_result.target.function)
     )
@@ -216,7 +215,7 @@ def _all_right(test_calls: Sequence[TestCall], responses: Sequence[Response], fu
 def _first_calls(call_results: Sequence[CallResult]) -> list[TestCall]:
     """Failing calls that can be made alone: the shortest of each criterion, the shortest of all first."""
     shortest: dict[str, TestCall] = {}
-    for test_call in _made_alone(call_result for call_result in call_results if call_result.failure is not None):
+    for test_call in _made_alone(call_result for call_result in call_results if call_result.failed):
         shortest.setdefault(test_call.criterion, test_call)
     return list(shortest.values())[:FIRST_CALLS]
 

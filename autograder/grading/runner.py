@@ -19,8 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from autograder.grading.call_results import CallResult, TestCall, with_needed
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import CallResult, TestCall, compared, with_needed
 from autograder.grading.plan import Plan
 from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
 from autograder.homework import reference as references

@@ -98,9 +98,7 @@ def _share(graded: CriterionScore, call_results: Sequence[CallResult], diagnoses
         return 0.0
     passes = dict[str, bool]()
     for call_result in call_results:
-        passes[call_result.test_call.test] = (
-            passes.get(call_result.test_call.test, True) and call_result.failure is None
-        )
+        passes[call_result.test_call.test] = passes.get(call_result.test_call.test, True) and not call_result.failed
     return sum(passes.values()) / max(1, len(passes))
 
 
@@ -108,7 +106,7 @@ def _plain(
     criterion: Criterion, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]
 ) -> CriterionScore:
     """Lost with any failing call."""
-    wrong = next((call_result for call_result in call_results if call_result.failure is not None), None)
+    wrong = next((call_result for call_result in call_results if call_result.failed), None)
     if wrong is None and call_results:
         return CriterionScore(criterion)
     diagnosis = diagnoses.get(wrong.target.function) if wrong is not None else None
@@ -163,7 +161,7 @@ class _Scoring:
 
     def _of_function(self, criterion: Criterion, function: str) -> CriterionScore:
         """The score of a criterion from the calls of one function."""
-        wrong = [r for r in self.of[criterion.id] if r.target.function == function and r.failure is not None]
+        wrong = [r for r in self.of[criterion.id] if r.target.function == function and r.failed]
         own = tuple(m for m in self.charged.get(function, ()) if criterion.id in m.criteria)
         call_result = wrong[0] if wrong else None
         if own:
@@ -204,7 +202,7 @@ class _Scoring:
         call_results = self.of[criterion.id]
         if not call_results:
             return CriterionScore(criterion, "unexplained")
-        wrong = [call_result for call_result in call_results if call_result.failure is not None]
+        wrong = [call_result for call_result in call_results if call_result.failed]
         if score := next(filter(None, (self._breach(criterion, call_result) for call_result in wrong)), None):
             return score
         only_here = next(filter(self._is_charged_nowhere, wrong), None)
@@ -236,7 +234,7 @@ class _Scoring:
             return False
         criteria = [c.id for c in self.rubric.of(self.module) if c.looks_at == "values" and function in c.grades]
         own = [r for name in criteria for r in self.of[name] if r.target.function == function]
-        return not any(call_result.failure is not None for call_result in own)
+        return not any(call_result.failed for call_result in own)
 
     def _earns(self, function: str, values: Mapping[str, CriterionScore]) -> bool:
         """Whether a criterion of value that grades the function is earned, or misconceptions explain all its results.

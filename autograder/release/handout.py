@@ -22,7 +22,7 @@ import numpy as np
 from otter.assign.solutions import replace_solutions
 
 from autograder.exceptions import CommandError
-from autograder.feedback.other_arguments import others
+from autograder.feedback.observations import others
 from autograder.feedback.text import number
 from autograder.grading.call_results import Target, TestCall
 from autograder.homework import kit, library, reference

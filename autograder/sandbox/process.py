@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from autograder.exceptions import SandboxError
 from autograder.sandbox import callbacks, wire
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, Budget, CallSpent, Clock
-from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.messages import Call, Ended, Reference, Response, prepared_load, reply_of
+from autograder.sandbox.wire import Connection, within
 from autograder.values.kinds import Opaque
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))

@@ -31,9 +31,9 @@ from typing import Any
 import numpy
 
 from autograder.sandbox import layers, workspace
-from autograder.sandbox.connection import Connection
 from autograder.sandbox.layers import Confinement, kernel, landlock, resources, seccomp
 from autograder.sandbox.student import session
+from autograder.sandbox.wire import Connection
 
 # Extension modules that take 2.5 ms to load, or memory that every process would copy; each with a pattern of the files that may
 # need it.

@@ -19,10 +19,9 @@ import numpy as np
 import pytest
 
 from autograder.grading import plan
-from autograder.grading.call_results import CallResult, TestCall
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import CallResult, TestCall, compared
 from autograder.grading.diagnosis import Diagnoser
-from autograder.grading.direct import play
+from autograder.grading.known_responses import play
 from autograder.homework import library, reference, rubric
 from autograder.release.otter_plugin import quarantined
 from autograder.release.rehearsal import KEPT

@@ -27,9 +27,9 @@ import numpy as np
 
 from autograder.sandbox import wire
 from autograder.sandbox.callbacks import Remote, unpacked
-from autograder.sandbox.connection import Connection
 from autograder.sandbox.student.calls import Calls, described
 from autograder.sandbox.student.loading import StudentModules
+from autograder.sandbox.wire import Connection
 from autograder.values.errors import loop
 
 THREADS_SECONDS = 0.01  # for other threads of the student's code, before arguments are checked again

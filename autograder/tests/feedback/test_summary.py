@@ -9,8 +9,7 @@ from autograder.feedback.messages import message
 from autograder.feedback.sentences import line
 from autograder.feedback.summary import notes, summary
 from autograder.feedback.text import number
-from autograder.grading.call_results import CallResult, Rules, Target, TestCall
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
 from autograder.grading.grader import Grader, ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import rubric

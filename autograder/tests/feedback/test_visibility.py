@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.feedback.visibility import may_name, tells_as_much
+from autograder.feedback.messages import may_name, tells_as_much
 from autograder.homework.rubric import Visibility
 from autograder.tests.making import criterion
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.call_results import CallResult, Rules, Target, TestCall
-from autograder.grading.comparison import compared
+from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
 from autograder.grading.known_responses import alike
 from autograder.sandbox.messages import Call, Ended, Error, Response, prepared
 from autograder.values.changes import Change

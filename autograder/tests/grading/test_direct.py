@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.comparison import compared
-from autograder.grading.direct import play
+from autograder.grading.call_results import compared
+from autograder.grading.known_responses import play
 from autograder.grading.recorder import Check, Recorder
 
 X = np.array([1.0, 2.0])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.grading import direct, thresholds
+from autograder.grading import known_responses, thresholds
 from autograder.grading import plan as scripts
 from autograder.grading.call_results import TestCall, with_needed
 from autograder.grading.grader import diagnoser_of, graded_with
@@ -28,7 +28,7 @@ class Process:
 
     def __init__(self, number: int, events: list[Event], ends: Sequence[str], broken: Callable[[Imports], bool]):
         self.number, self.events, self.ends, self.broken = number, events, ends, broken
-        self.direct = direct.Direct(reference.functions())
+        self.direct = known_responses.Direct(reference.functions())
         self.ended: Ended | None = None
 
     def load(self, imports: Imports, account: str = "") -> Response:

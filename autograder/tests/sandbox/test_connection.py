@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from autograder.sandbox import wire
-from autograder.sandbox.connection import Connection
-from autograder.sandbox.wire import WireError
+from autograder.sandbox.wire import Connection, WireError
 
 
 @pytest.fixture

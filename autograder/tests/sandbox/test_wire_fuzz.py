@@ -13,9 +13,8 @@ from hypothesis.extra import numpy as arrays
 
 from autograder.sandbox import wire
 from autograder.sandbox.callbacks import answered
-from autograder.sandbox.connection import Connection
 from autograder.sandbox.messages import Response, prepared, prepared_changes, prepared_load, prepared_look, reply_of
-from autograder.sandbox.wire import WireError
+from autograder.sandbox.wire import Connection, WireError
 from autograder.tests.fuzzing import for_a_while
 from autograder.values.kinds import Opaque
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import wire
-from autograder.sandbox.connection import Connection
 from autograder.sandbox.student import session
 from autograder.sandbox.student.session import Session, warm_up
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.wire import Connection, Kept
 
 LIMIT = 2**22
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import wire
-from autograder.sandbox.student.values import sendable, shares
+from autograder.sandbox.student.calls import sendable, shares
 from autograder.values.kinds import Opaque
 from autograder.values.tree import copied
 

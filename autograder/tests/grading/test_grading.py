@@ -1,6 +1,5 @@
 """The rules of grading, tried on whole submissions."""
 
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,22 +11,15 @@ from autograder.grading.grader import Grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.sandbox.sandbox import Sandbox
-from autograder.sandbox.student.bindings import exported_names
 from autograder.submissions.submission import Submission, read
+from autograder.tests.files import put
 from autograder.tests.making import few
 
 Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]
 
 
-TRIED_TOGETHER = [
-    "layernorm",
-    "batchnorm_comparison",
-    "scaled_attention",
-    "causal_mask",
-    "transformer_block",
-    "decoder",
-]
+TRIED_TOGETHER = [name for name in rubrics.current().modules if name != "concept_check"]
 
 
 def entries(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -40,6 +32,11 @@ def lost(document: dict[str, Any]) -> set[str]:
 
 def modules(names: set[str]) -> set[str]:
     return {name.partition(".")[0] for name in names}
+
+
+def failed(found: dict[str, dict[str, Any]]) -> set[str]:
+    """The criteria of one module that failed, by their short names."""
+    return {name.partition(".")[2] for name, test in found.items() if test["status"] == "failed"}
 
 
 def test_references_earn_everything(grade: Grade) -> None:
@@ -55,36 +52,11 @@ def test_nothing_handed_in_earns_nothing(grade: Grade) -> None:
     assert "There is no file layernorm.py" in document["output"]
 
 
-BAD = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name != "layernorm"))
-    for name in rubrics.current().modules
-    if name != "concept_check"
-]
-
-
-@pytest.mark.parametrize("module", BAD)
+@pytest.mark.parametrize("module", few(TRIED_TOGETHER, 1))
 def test_one_bad_module_costs_itself_and_the_integration_alone(grade: Grade, alter: Alter, module: str) -> None:
     bad = "\n".join(f"def {f}(*args, **kwargs):\n    return None" for f in rubrics.current().modules[module].functions)
     found = modules(lost(grade(alter(module, bad))))
-    assert found - {"integration"} == {module}
-    assert module not in TRIED_TOGETHER or "integration" in found
-
-
-@pytest.mark.slow
-def test_same_submission_gives_same_document(grade: Grade, alter: Alter) -> None:
-    wrong = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x")
-    assert grade(wrong, ("layernorm",)) == grade(wrong, ("layernorm",))
-
-
-@pytest.mark.slow
-def test_wrong_helper_costs_its_own_criteria_only(grade: Grade, alter: Alter) -> None:
-    document = grade(
-        alter("scaled_attention", "def softmax(scores, axis=-1):\n    return scores * 0 + 1"), ("scaled_attention",)
-    )
-    found = entries(document)
-    assert found["scaled_attention.multi_head"]["status"] == "passed"
-    assert "`softmax`" in found["scaled_attention.multi_head"]["output"]
-    assert found["scaled_attention.softmax"]["status"] == "failed"
+    assert found == {module, "integration"}
 
 
 HOLES = {
@@ -97,15 +69,11 @@ HOLES = {
 
 @pytest.mark.parametrize("name", few(list(HOLES)))
 def test_a_hole_costs_what_looks_at_it(grade: Grade, alter: Alter, name: str) -> None:
-    found = entries(
-        grade(alter("scaled_attention", f"def softmax(scores, axis=-1):\n    {HOLES[name]}"), ("scaled_attention",))
-    )
-    gone = {name.partition(".")[2] for name, test in found.items() if test["status"] == "failed"}
-    assert gone == {"example", "softmax", "softmax_stability"}
-    assert (
-        "not written" not in "".join(found[f"scaled_attention.{c}"]["output"] for c in ("mask", "multi_head"))
-        or name == "unwritten"
-    )
+    hole = f"def softmax(scores, axis=-1):\n    {HOLES[name]}"
+    found = entries(grade(alter("scaled_attention", hole), ("scaled_attention",)))
+    assert failed(found) == {"example", "softmax", "softmax_stability"}
+    output = "".join(found[f"scaled_attention.{name}"]["output"] for name in ("mask", "multi_head"))
+    assert name == "unwritten" or "not written" not in output
 
 
 def test_what_needs_an_unwritten_or_a_missing_function_says_so(grade: Grade, alter: Alter) -> None:
@@ -133,11 +101,9 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     return weights @ v, weights
 """
     found = entries(grade(alter("scaled_attention", text), ("scaled_attention",)))
-    gone = {name.partition(".")[2] for name, test in found.items() if test["status"] == "failed"}
-    assert gone == {"example", "softmax", "softmax_stability", "attention"}
-    assert found["scaled_attention.attention"]["extra_data"]["misconceptions"] == [
-        "scaled_dot_product_attention.no_scaling"
-    ]
+    assert failed(found) == {"example", "softmax", "softmax_stability", "attention"}
+    named = found["scaled_attention.attention"]["extra_data"]["misconceptions"]
+    assert named == ["scaled_dot_product_attention.no_scaling"]
 
 
 def test_helpers_are_not_an_oracle_for_the_function_under_test(grade: Grade, alter: Alter) -> None:
@@ -191,8 +157,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     output.flags.writeable = False
     return Both(output, weights)
 """
-    document = grade(alter("scaled_attention", forms), ("scaled_attention",))
-    assert lost(document) == set()
+    assert lost(grade(alter("scaled_attention", forms), ("scaled_attention",))) == set()
 
 
 @pytest.mark.parametrize("name", ["LayerNorm.py", "layernorm (1).py", "layernorm_final.py", "layernorm.py.txt"])
@@ -229,61 +194,23 @@ def test_missing_function_is_named(grade: Grade, references: dict[str, bytes]) -
     assert "layernorm.statistics" not in lost(document)
 
 
-def test_neighbours_are_correct_whatever_the_student_wrote(grade: Grade) -> None:
-    document = grade({"layernorm.py": "while True: pass\n"}, ("transformer_block",))
-    assert lost(document) == set()
-
-
 def test_other_names_of_a_neighbour_are_the_students_own(grade: Grade, references: dict[str, bytes]) -> None:
     block = references["transformer_block.py"].decode()
-    block = (
-        "from layernorm import EXTRA, layer_norm\nfrom my_helpers import double\nassert EXTRA == double(21)\n" + block
-    )
+    used = "from layernorm import EXTRA, layer_norm\nfrom my_helpers import double\nassert EXTRA == double(21)\n"
     files = {
-        "transformer_block.py": block,
+        "transformer_block.py": used + block,
         "layernorm.py": "EXTRA = 42\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    raise RuntimeError\n",
         "my_helpers.py": "def double(x):\n    return 2 * x\n",
     }
     assert lost(grade(files, ("transformer_block",))) == set()
 
 
-def test_star_import_of_a_neighbour_works(grade: Grade, references: dict[str, bytes]) -> None:
-    block = references["transformer_block.py"].decode()
-    block = block.replace("from layernorm import layer_norm", "from layernorm import *")
-    assert "import *" in block
-    assert lost(grade({"transformer_block.py": block}, ("transformer_block",))) == set()
-
-
-@pytest.mark.slow
-def test_hidden_criteria_show_nothing_that_the_code_has_chosen(grade: Grade, alter: Alter) -> None:
-    leak = """
-_calls = []
-def layer_norm(x, gamma, beta, eps=1e-5):
-    _calls.append(x)
-    if x.size > 12:
-        raise ValueError("secret " + str(x.tolist()))
-    return x
-"""
-    document = grade(alter("layernorm", leak), ("layernorm",))
-    assert not any("secret" in test["output"] for test in document["tests"])
-
-
 def test_answers_are_never_shown(grade: Grade) -> None:
     text = "def answers():\n    return {f'q{i}': 'A' for i in range(1, 9)}\n"
     document = grade({"concept_check.py": text}, ("concept_check",))
     assert 0 < document["score"] < 4
-    assert {test["output"] for test in document["tests"] if test["score"] == 0} == {
-        "Not correct yet. Only the score is shown for this criterion.\n"
-    }
-
-
-@pytest.mark.slow
-def test_endless_function_is_the_one_that_is_blamed(grade: Grade, alter: Alter) -> None:
-    """Calls travel together and their replies come a little late; still the others keep their points."""
-    endless = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass")
-    found = entries(grade(endless, ("layernorm",)))
-    assert "took too long" in found["layernorm.rms"]["output"]
-    assert found["layernorm.statistics"]["status"] == found["layernorm.backward_x"]["status"] == "passed"
+    shown = {test["output"] for test in document["tests"] if test["score"] == 0}
+    assert shown == {"Not correct yet. Only the score is shown for this criterion.\n"}
 
 
 def test_function_that_ends_its_process_on_hidden_inputs_alone(grade: Grade, alter: Alter) -> None:
@@ -299,25 +226,26 @@ def test_function_that_ends_its_process_on_hidden_inputs_alone(grade: Grade, alt
 # Correct work that is laid out in other ways
 
 
-def whole(grade: Grade, changes: dict[str, str]) -> set[str]:
-    return lost(grade(changes))
-
-
-def test_a_module_does_not_pay_for_what_is_wrong_in_a_neighbour_only_beside_it(
-    grade: Grade, references: dict[str, bytes]
-) -> None:
-    own = references["layernorm.py"].decode() + "\n\nimport sys\n_right = layer_norm\n"
-    own += "def layer_norm(*args, **kwargs):\n    wrong = 'transformer_block' in sys.modules\n"
-    own += "    return _right(*args, **kwargs) + wrong\n"
-    assert modules(whole(grade, {"layernorm.py": own})) == {"integration"}
+def test_a_module_does_not_pay_for_what_is_wrong_in_a_neighbour_only_beside_it(grade: Grade, alter: Alter) -> None:
+    own = """
+import sys
+_right = layer_norm
+def layer_norm(*args, **kwargs):
+    return _right(*args, **kwargs) + ('transformer_block' in sys.modules)
+"""
+    assert modules(lost(grade(alter("layernorm", own)))) == {"integration"}
 
 
 def test_package_with_more_files_than_there_are_modules(tmp_path: Path, references: dict[str, bytes]) -> None:
-    for name, data in {**references, **{f"nn/part_{n}.py": b"" for n in range(9)}, "nn/layernorm.py": b""}.items():
-        (tmp_path / "hw" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "hw" / name).write_bytes(data)
+    put(tmp_path / "hw", {**references, **{f"nn/part_{n}.py": b"" for n in range(9)}, "nn/layernorm.py": b""})
     found = read(tmp_path, rubrics.current().limits).files
     assert found["layernorm.py"] == references["layernorm.py"] and "nn/part_3.py" in found
+
+
+def test_zip_written_with_backslashes_beside_a_plot(tmp_path: Path, references: dict[str, bytes]) -> None:
+    put(tmp_path / "hw.zip", {f"hw\\{name}": data for name, data in references.items()})
+    (tmp_path / "plot.py").write_text("")
+    assert read(tmp_path, rubrics.current().limits).files.keys() >= references.keys()
 
 
 STAR = """
@@ -336,28 +264,13 @@ for STEP in range(2):
 """
 
 
-def test_star_import_brings_what_it_brings_at_home(grade: Grade, references: dict[str, bytes]) -> None:
-    block = references["transformer_block.py"].decode().replace("import numpy as np\n", "")
+def test_star_import_brings_what_it_brings_at_home(grade: Grade, alter: Alter, references: dict[str, bytes]) -> None:
     used = "from layernorm import *\nassert (AXIS, FIRST, SECOND, FALLBACK, INSIDE, STEP, root(4)) == (-1, 1, 2, True, 0, 1, 2)\n"
-    docstring, _, rest = block.partition('"""\n\n')
-    changes = {
-        "layernorm.py": references["layernorm.py"].decode() + STAR,
-        "transformer_block.py": f'{docstring}"""\n\n{used}{rest}',
-    }
-    assert whole(grade, changes) == set()
-
-
-def test_star_import_through_another_file_and_all(tmp_path: Path) -> None:
-    (tmp_path / "one.py").write_text("from two import *\nOWN = 1\n_HIDDEN = 2\n\ndef f():\n    inner = 1\n")
-    (tmp_path / "two.py").write_text("from one import *\nOTHER = lambda x: (y := x)\n")
-    (tmp_path / "three.py").write_text("A = B = 1\n__all__ = ['A']\n")
-    assert set(exported_names(str(tmp_path / "one.py"))) == {"OWN", "OTHER", "f"}
-    assert exported_names(str(tmp_path / "three.py")) == ["A"]
-    assert exported_names(str(tmp_path / "none.py")) == []
+    block = references["transformer_block.py"].decode().replace("import numpy as np\n", used)
+    assert lost(grade(alter("layernorm", STAR) | {"transformer_block.py": block})) == set()
 
 
 LAZY = """
-
 _logits = decoder_logits
 
 
@@ -367,45 +280,26 @@ def decoder_logits(tokens, params, n_heads):
     return stack(_logits, tokens, params, n_heads)
 """
 HELPER = "from transformer_block import transformer_stack\n\n\ndef stack(f, *args):\n    return f(*args)\n"
+ADD_LIB = "import sys, os; sys.path.insert(0, os.path.dirname(__file__) + '/lib')"
+
+
+@pytest.mark.parametrize(("where", "before"), [("lib.lazy_helper", "pass"), ("lazy_helper", ADD_LIB)])
+def test_helpers_found_late_belong_to_their_context(grade: Grade, alter: Alter, where: str, before: str) -> None:
+    late = alter("decoder", LAZY.format(where=where, before=before))
+    assert lost(grade({**late, "lib/lazy_helper.py": HELPER})) == set()
 
 
 @pytest.mark.parametrize(
-    ("where", "before", "file"),
-    [
-        ("lib.lazy_helper", "pass", "lib/lazy_helper.py"),
-        ("lazy_helper", "import sys, os; sys.path.insert(0, os.path.dirname(__file__) + '/lib')", "lib/lazy_helper.py"),
-    ],
+    ("other", "own"), [(ADD_LIB, "import only_in_lib"), ("import builtins\nbuiltins.borrowed = 1", "borrowed")]
 )
-def test_helpers_found_late_belong_to_their_context(
-    grade: Grade, references: dict[str, bytes], where: str, before: str, file: str
-) -> None:
-    late = references["decoder.py"].decode() + LAZY.format(where=where, before=before)
-    assert whole(grade, {"decoder.py": late, file: HELPER}) == set()
-
-
-@pytest.mark.parametrize(
-    ("other", "own"),
-    [
-        ("import sys, os\nsys.path.insert(0, os.path.dirname(__file__) + '/lib')\n", "import only_in_lib\n"),
-        ("import builtins\nbuiltins.borrowed = 1\n", "borrowed\n"),
-    ],
-)
-def test_what_one_module_does_to_python_does_not_help_another(
-    grade: Grade, references: dict[str, bytes], other: str, own: str
-) -> None:
-    changes = {
-        "decoder.py": references["decoder.py"].decode() + other,
-        "layernorm.py": references["layernorm.py"].decode() + own,
-        "lib/only_in_lib.py": "",
-    }
-    found = modules(whole(grade, changes))
+def test_what_one_module_does_to_python_does_not_help_another(grade: Grade, alter: Alter, other: str, own: str) -> None:
+    found = modules(lost(grade(alter("decoder", other) | alter("layernorm", own) | {"lib/only_in_lib.py": ""})))
     assert "layernorm" in found and "decoder" not in found
 
 
 @pytest.mark.slow
-def test_a_thread_may_ask_while_a_function_of_its_own_is_called(grade: Grade, references: dict[str, bytes]) -> None:
+def test_a_thread_may_ask_while_a_function_of_its_own_is_called(grade: Grade, alter: Alter) -> None:
     threaded = """
-
 import concurrent.futures
 POOL = concurrent.futures.ThreadPoolExecutor(1)
 
@@ -422,41 +316,27 @@ def pre_norm_block(x, params, n_heads, mask=None):
     return residual(residual(x, attend), feed)
 """
     wrong = "\n\ndef residual(x, sublayer):\n    return sublayer(x)\n"  # so that residual is answered over the wire
-    source = references["transformer_block.py"].decode() + threaded
-    assert whole(grade, {"transformer_block.py": source}) == set()
-    assert "transformer_block.pre_norm" not in whole(grade, {"transformer_block.py": source + wrong})
+    assert lost(grade(alter("transformer_block", threaded))) == set()
+    assert "transformer_block.pre_norm" not in lost(grade(alter("transformer_block", threaded + wrong)))
+
+
+def test_data_beside_the_modules_is_found_by_its_name(grade: Grade, alter: Alter) -> None:
+    analysis = alter("layernorm", "assert open('eps.txt').read() == '1e-5'")
+    assert lost(grade({**analysis, "eps.txt": "1e-5"})) == set()
 
 
 @pytest.mark.slow
-def test_wrong_helper_in_a_file_of_its_own_costs_no_more(grade: Grade, references: dict[str, bytes]) -> None:
-    source = references["scaled_attention.py"].decode() + "\n_right = softmax\n\n\ndef softmax(scores, axis=-1):\n"
-    source += (
-        "    return 1.01 * _right(scores, axis) + 0.001\n"  # one edit would be found in the file of the module alone
-    )
-    here = whole(grade, {"scaled_attention.py": source})
-    there = whole(grade, {"scaled_attention.py": "from nn.attn import *\n", "nn/attn.py": source, "nn/__init__.py": ""})
-    assert here == there
+def test_every_module_may_have_a_large_table_of_its_own(grade: Grade, alter: Alter) -> None:
+    masks = "from tables import TABLE\n\n\ndef causal_mask(t):\n    return (np.tril(TABLE) > 0)[:t, :t]\n"
+    changes = {"tables.py": "import numpy as np\nTABLE = np.ones((2000, 2000))\n"}
+    for module in TRIED_TOGETHER:
+        changes |= alter(module, masks if module == "causal_mask" else "import tables")
+    assert lost(grade(changes)) == set()
 
 
-def test_data_beside_the_modules_is_found_by_its_name(grade: Grade, references: dict[str, bytes]) -> None:
-    analysis = references["layernorm.py"].decode() + "\n\nassert open('eps.txt').read() == '1e-5'\n"
-    assert whole(grade, {"layernorm.py": analysis, "eps.txt": "1e-5"}) == set()
-
-
-@pytest.mark.slow
-def test_every_module_may_have_a_large_table_of_its_own(grade: Grade, references: dict[str, bytes]) -> None:
-    large = "import numpy as np\nTABLE = np.ones((2000, 2000))\n"
-    masks = "\n\nfrom tables import TABLE\n\n\ndef causal_mask(t):\n    return (np.tril(TABLE) > 0)[:t, :t]\n"
-    changes = {f"{m}.py": references[f"{m}.py"].decode() + "\nimport tables\n" for m in TRIED_TOGETHER}
-    changes["causal_mask.py"] += masks
-    assert whole(grade, {**changes, "tables.py": large}) == set()
-
-
-def test_answers_may_be_texts_of_any_kind(grade: Grade, references: dict[str, bytes]) -> None:
+def test_answers_may_be_texts_of_any_kind(grade: Grade, alter: Alter) -> None:
     """Members of an Enum of texts, and NumPy's texts as keys and values."""
-    source = references["concept_check.py"].decode()
     other = """
-
 import enum
 import numpy as np
 
@@ -471,23 +351,25 @@ def answers():
     found = _right()
     return {np.str_(key): Letter(value) if n % 2 else np.str_(value) for n, (key, value) in enumerate(found.items())}
 """
-    assert whole(grade, {"concept_check.py": source + other}) == set()
+    assert lost(grade(alter("concept_check", other), ("concept_check",))) == set()
 
 
-def test_zip_written_with_backslashes_beside_a_plot(tmp_path: Path, references: dict[str, bytes]) -> None:
-    with zipfile.ZipFile(tmp_path / "hw.zip", "w") as archive:
-        for name, data in references.items():
-            archive.writestr(f"hw\\{name}", data)
-    (tmp_path / "plot.py").write_text("")
-    assert read(tmp_path, rubrics.current().limits).files.keys() >= references.keys()
-
-
-WRONG_SOFTMAX = "\n\n_right = softmax\n\n\ndef softmax(scores, axis=-1):\n    return 1.01 * _right(scores, axis)\n\n\n"
+WRONG_SOFTMAX = "_right = softmax\n\n\ndef softmax(scores, axis=-1):\n    return 1.01 * _right(scores, axis)\n\n\n"
+ATTENTION = """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
+    if mask is None:
+        weights = _sm(scores)
+    else:
+        some = np.broadcast_to(mask, scores.shape).any(axis=-1, keepdims=True)
+        weights = np.where(some, _sm(np.where(some, np.where(mask, scores, -np.inf), 0.0)), 0.0).astype(scores.dtype)
+    return weights @ v, weights
+"""
 
 
 @pytest.fixture(scope="module")
-def lost_by_softmax(grade: Grade, references: dict[str, bytes]) -> set[str]:
-    return whole(grade, {"scaled_attention.py": references["scaled_attention.py"].decode() + WRONG_SOFTMAX})
+def lost_by_softmax(grade: Grade, alter: Alter) -> set[str]:
+    return lost(grade(alter("scaled_attention", WRONG_SOFTMAX)))
 
 
 @pytest.mark.slow
@@ -502,23 +384,18 @@ def lost_by_softmax(grade: Grade, references: dict[str, bytes]) -> set[str]:
     ],
 )
 def test_wrong_helper_costs_once_however_it_is_kept(
-    grade: Grade, references: dict[str, bytes], lost_by_softmax: set[str], kept: str
+    grade: Grade, alter: Alter, lost_by_softmax: set[str], kept: str
 ) -> None:
-    attention = """
+    assert lost(grade(alter("scaled_attention", kept + ATTENTION))) == set()
+    assert lost(grade(alter("scaled_attention", WRONG_SOFTMAX + kept + ATTENTION))) == lost_by_softmax
 
 
-def scaled_dot_product_attention(q, k, v, mask=None):
-    scores = q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
-    if mask is None:
-        weights = _sm(scores)
-    else:
-        some = np.broadcast_to(mask, scores.shape).any(axis=-1, keepdims=True)
-        weights = np.where(some, _sm(np.where(some, np.where(mask, scores, -np.inf), 0.0)), 0.0).astype(scores.dtype)
-    return weights @ v, weights
-"""
-    text = references["scaled_attention.py"].decode()
-    assert whole(grade, {"scaled_attention.py": text + "\n\n" + kept + attention}) == set()
-    assert whole(grade, {"scaled_attention.py": text + WRONG_SOFTMAX + kept + attention}) == lost_by_softmax
+@pytest.mark.slow
+def test_wrong_helper_in_a_file_of_its_own_costs_no_more(grade: Grade, alter: Alter) -> None:
+    # One edit would be found in the file of the module alone.
+    here = alter("scaled_attention", WRONG_SOFTMAX.replace("axis)\n", "axis) + 0.001\n"))
+    there = {"scaled_attention.py": "from nn.attn import *\n", "nn/attn.py": here["scaled_attention.py"]}
+    assert lost(grade(here)) == lost(grade({**there, "nn/__init__.py": ""}))
 
 
 @pytest.mark.slow
@@ -556,25 +433,20 @@ def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidd
     assert norms.passed and norms.blamed == ("layernorm",)
 
 
-def test_in_the_integration_the_reference_replaces_a_module_that_earns_something(
-    grade: Grade, references: dict[str, bytes]
-) -> None:
+def test_in_the_integration_the_reference_replaces_a_module_that_earns_something(grade: Grade) -> None:
     only = """
 def embed(tokens, table):
     if ((tokens < 0) | (tokens >= len(table))).any():
         raise ValueError
     return table[tokens]
 """
-    files = {name: text.decode() for name, text in references.items()} | {"decoder.py": only}
-    found = entries(grade(files))
-    assert found["decoder.embed"]["status"] == "passed" and found["integration.decoder"]["status"] == "passed"
-    found = entries(grade(files | {"decoder.py": "def embed(tokens, table):\n    return table"}))
+    found = entries(grade({"decoder.py": only}))
+    assert found["decoder.embed"]["status"] == found["integration.decoder"]["status"] == "passed"
+    found = entries(grade({"decoder.py": "def embed(tokens, table):\n    return table"}))
     assert found["integration.decoder"]["status"] == "failed" and found["integration.norms"]["status"] == "passed"
 
 
 FOLLOWED = """
-
-
 def layer_norm(x, gamma, beta, eps=1e-5):
     centred = x - x.mean(axis=-1, keepdims=True)
     std = np.sqrt((centred**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1))
@@ -592,15 +464,13 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
 
 
 @pytest.mark.slow
-def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, references: dict[str, bytes]) -> None:
-    source = references["layernorm.py"].decode() + FOLLOWED
-    assert whole(grade, {"layernorm.py": source}) == {
+def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, alter: Alter) -> None:
+    assert lost(grade(alter("layernorm", FOLLOWED))) == {
         f"layernorm.{name}" for name in ("example", "statistics", "epsilon")
     }
-    repaired = source[: source.index("def layer_norm(", len(source) - len(FOLLOWED))] + source[
-        source.rindex("def layer_norm_backward") :
-    ].replace("(g * n)", "(g + n)")
-    document = grade({"layernorm.py": repaired})
+    repaired = alter("layernorm", FOLLOWED[FOLLOWED.index("def layer_norm_backward") :].replace("(g * n)", "(g + n)"))
+    document = grade(repaired)
     assert lost(document) == {"layernorm.example", "layernorm.backward_x"}
-    line = 1 + repaired[: repaired.index("(g + n)")].count("\n")
+    text = repaired["layernorm.py"]
+    line = 1 + text[: text.index("(g + n)")].count("\n")
     assert f"A single edit on line {line} " in entries(document)["layernorm.backward_x"]["output"]

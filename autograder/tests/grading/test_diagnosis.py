@@ -132,8 +132,9 @@ def test_of_several_that_agree_none_is_named() -> None:
 
 
 def test_only_the_records_that_are_given_are_explained() -> None:
-    wrong = running.with_mistakes("layernorm", "layer_norm.no_beta", "rms_norm.float64_result")
-    assert set(explained_visible("layernorm", wrong)) == {"layer_norm"}
+    wrong = running.with_mistakes("layernorm", "layer_norm.no_beta", "rms_norm.no_root")
+    given = [r for r in running.call_results("layernorm", wrong) if r.target.function == "rms_norm"]
+    assert set(running.diagnoser().explain("layernorm", given)) == {"rms_norm"}
 
 
 @pytest.mark.parametrize(

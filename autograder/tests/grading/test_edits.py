@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.grading.edits import MOST_BYTES, MOST_NODES, Edit, Text
+from autograder.grading.edits import MOST_BYTES, MOST_NODES, Text
 
 # A wrong line, and a right one that is one edit away.
 WRONG = {
@@ -74,12 +74,12 @@ def test_the_text_stays_as_it_was_and_its_edits_are_the_same_each_time() -> None
             assert ast.dump(found.tree) != before
     assert ast.dump(found.tree) == before
     again = Text(source.encode(), "f", ()).edits
-    assert [_told(edit) for edit in found.edits] == [_told(edit) for edit in again]
+    told = [
+        [(edit.lines, edit.size, *(ast.dump(node) for node in edit.new if isinstance(node, ast.AST))) for edit in edits]
+        for edits in (found.edits, again)
+    ]
+    assert told[0] == told[1]
     assert [edit.size for edit in again] == sorted(edit.size for edit in again)
-
-
-def _told(edit: Edit) -> tuple[tuple[int, ...], int, list[str]]:
-    return edit.lines, edit.size, [ast.dump(node) if isinstance(node, ast.AST) else "" for node in edit.new]
 
 
 def test_private_functions_and_constants_are_edited_and_other_functions_are_not() -> None:
@@ -88,17 +88,12 @@ def test_private_functions_and_constants_are_edited_and_other_functions_are_not(
     assert {line for edit in found.edits for line in edit.lines} == {1, 4, 8}
 
 
-def test_an_edit_in_several_lines_says_all() -> None:
+def test_an_edit_says_all_its_lines_and_one_before_all_else_that_of_the_first_statement() -> None:
     found = Text(text("x = x.mean(axis=0)\n    return x - y.mean(axis=0)").encode(), "f", ())
     assert (3, 4) in {edit.lines for edit in found.edits}
-
-
-def test_what_is_put_before_all_else_has_the_line_of_the_first_statement() -> None:
     found = Text(text("x[0] = y\n    return x").encode(), "f", ())
-    copies = [
-        edit.lines for edit in found.edits if isinstance(edit.new[0], list) and "copy" in ast.unparse(edit.new[0][1])
-    ]
-    assert copies and set(copies) == {(3,)}
+    inserted = [edit for edit in found.edits if isinstance(edit.new[0], list)]
+    assert {edit.lines for edit in inserted if "copy" in ast.unparse(edit.new[0][1])} == {(3,)}
 
 
 @pytest.mark.parametrize(

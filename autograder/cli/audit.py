@@ -35,7 +35,6 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     help="report which misconceptions the public checks and docstring examples detect instead",
 )
 @click.option("--mutants", is_flag=True, help="audit generated mutants of the reference solutions instead")
-@click.option("--blind-spots", is_flag=True, help="report the input classes that no graded call covers instead")
 @click.option("--ablate", is_flag=True, help="report what each rule of the grading contributes instead (an hour)")
 @click.option(
     "--modules",
@@ -52,7 +51,6 @@ def audit(
     against: Path | None,
     public: bool,
     mutants: bool,
-    blind_spots: bool,
     ablate: bool,
     modules: tuple[Path, ...],
 ) -> None:
@@ -63,20 +61,17 @@ def audit(
         autograder audit --rows before.json; (edit); autograder audit --against before.json
     """
     from autograder.audit import ablation
-    from autograder.audit import blind_spots as blind
     from autograder.audit import mutants as machine
     from autograder.audit import public as home
     from autograder.gradebook import pool
 
-    if only and (mutants or blind_spots):
-        raise click.UsageError("--mutants and --blind-spots cover all modules and cannot be combined with --only")
+    if only and mutants:
+        raise click.UsageError("--mutants covers all modules and cannot be combined with --only")
     chosen = named(only, only_modules=public)
     before = _read(against) if against is not None else None
     pool.check()
     if mutants:
         sys.exit(machine.report(jobs))
-    if blind_spots:
-        sys.exit(blind.report())
     if ablate:
         graded = ablation.subjects(modules)
         for line in ablation.lines(ablation.run([*ablation.NEUTRAL, *ablation.RULES], graded, jobs), len(graded)):

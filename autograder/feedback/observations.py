@@ -6,7 +6,7 @@ function comes first.
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache, partial
 from itertools import combinations, groupby, permutations
@@ -85,27 +85,21 @@ def _other_arguments(wrong: Sequence[CallResult], made_up: Sequence[CallResult])
 
     Made-up calls must each be right for them.
     """
-    for sentence, value in others(wrong[0].test_call):
+    first, *more = [(call_result, dict(others(call_result.test_call))) for call_result in wrong]
+    for sentence, value in first[1].items():
         if (
-            _mixed(wrong[0], value)
-            and all(_agrees(call_result, sentence) for call_result in wrong[1:])
+            _mixed(first[0], value)
+            and all(_mixed(call_result, own[sentence]) for call_result, own in more if sentence in own)
             and all(_returned(r) and _mixed(r, right_for(r.test_call, sentence)) for r in made_up)
         ):
             return sentence
     return ""
 
 
-def _agrees(call_result: CallResult, sentence: str) -> bool:
-    return next((_mixed(call_result, value) for said, value in others(call_result.test_call) if said == sentence), True)
-
-
 def _mixed(call_result: CallResult, value: Any) -> bool:
     """Whether a result is this value, apart from the right parts of a tuple."""
-    expected, actual, allowed = (
-        call_result.test_call.expected,
-        call_result.response.value,
-        call_result.test_call.allowed,
-    )
+    test_call, actual = call_result.test_call, call_result.response.value
+    expected, allowed = test_call.expected, test_call.allowed
     if not isinstance(expected, tuple) or not isinstance(value, tuple) or not isinstance(actual, tuple | list):
         return equal(value, actual, allowed)
     if not len(expected) == len(value) == len(actual):
@@ -283,8 +277,8 @@ def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> It
         if _exchangeable(given[first], given[second]):
             yield f"`{second}` in place of `{first}`", given | {first: given[second]}
     for name, value in given.items():
-        changes = _arrays(value) if isinstance(value, np.ndarray) else _lists(value) if isinstance(value, list) else ()
-        yield from ((f"`{name}` {words}", given | {name: changed}) for words, changed in changes)
+        for words, changed in _parts(f"`{name}", value):
+            yield words, given | {name: changed}
 
 
 def _exchangeable(first: Any, second: Any) -> bool:
@@ -292,11 +286,40 @@ def _exchangeable(first: Any, second: Any) -> bool:
     return arrays and first.dtype.kind == second.dtype.kind and first.shape == second.shape
 
 
-def _lists(value: list[Any]) -> Iterator[tuple[str, Any]]:
-    yield "in reverse order", value[::-1]
+def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Other values for an argument or a part of it. `name` has no closing mark yet."""
+    if isinstance(value, np.ndarray):
+        yield from ((f"{name}` {words}", changed) for words, changed in _arrays(value))
+    elif isinstance(value, dict):
+        yield from _entries(name, value)
+    elif isinstance(value, list):
+        yield from _lists(name, value)
+
+
+def _entries(name: str, value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    alike = [pair for pair in permutations(value, 2) if _exchangeable(*(value[key] for key in pair))]
+    for first, second in combinations(value, 2):
+        if (first, second) in alike or (isinstance(value[first], dict) and isinstance(value[second], dict)):
+            words = f"{name}[{first!r}]` and {name}[{second!r}]` swapped"
+            yield words, {**value, first: value[second], second: value[first]}
+    for first, second in alike:
+        yield f"{name}[{second!r}]` in place of {name}[{first!r}]`", {**value, first: value[second]}
+    if len(alike) > 2:
+        turned = {key: own.T if isinstance(own, np.ndarray) else own for key, own in value.items()}
+        yield f"every array of {name}` transposed", turned
+    for key, own in value.items():
+        yield from ((words, {**value, key: changed}) for words, changed in _parts(f"{name}[{key!r}]", own))
+
+
+def _lists(name: str, value: list[Any]) -> Iterator[tuple[str, Any]]:
+    yield f"{name}` in reverse order", value[::-1]
     if len(value) > 1:
-        yield "without its last entry", value[:-1]
-        yield "without its first entry", value[1:]
+        yield f"{name}` without its last entry", value[:-1]
+        yield f"{name}` without its first entry", value[1:]
+        yield f"only the last entry of {name}`", value[-1:]
+    for number, own in enumerate(value):
+        changes = _parts(f"{name}[{number}]", own)
+        yield from ((words, [*value[:number], changed, *value[number + 1 :]]) for words, changed in changes)
 
 
 def _arrays(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:

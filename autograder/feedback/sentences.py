@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -164,7 +164,7 @@ def answer_problem(call_result: CallResult) -> str:
         return ""
     if call_result.unwritten:
         return "unwritten"
-    if call_result.response.error is not None or call_result.response.ended is not None:
+    if not call_result.returned:
         return "failed"
     if not isinstance(value, dict):
         return "type"
@@ -173,9 +173,6 @@ def answer_problem(call_result: CallResult) -> str:
     given = value[question].strip().lower() if isinstance(value[question], str) else ""
     if len(given) != 1 or not given.isalpha():
         return "no letter"
-    return "" if given in (letters := _letters(call_result.target.module)) or not letters else ", ".join(letters)
-
-
-def _letters(module: str) -> Sequence[str]:
-    """The letters before the answers in the docstring of a module."""
-    return sorted(set(re.findall(r"^ *([a-z])\) ", reference.modules()[module].__doc__ or "", re.MULTILINE)))
+    docstring = reference.modules()[call_result.target.module].__doc__ or ""
+    letters = sorted(set(re.findall(r"^ *([a-z])\) ", docstring, re.MULTILINE)))  # before the possible answers
+    return "" if given in letters or not letters else ", ".join(letters)

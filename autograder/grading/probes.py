@@ -60,14 +60,14 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
     changes = dict[bytes, Probe]()  # by payload: the same call may have several descriptions
     parameters = inspect.signature(reference.functions()[test_call.target.function]).parameters.items()
     zeros = [(f"`{n}=0.0`", given | {n: 0.0}) for n, p in parameters if isinstance(p.default, float)]  # such as an eps
-    for words, changed in (*plain(test_call.target.function, given), *zeros, *_rows(given), *_whole_numbers(given)):
+    for words, changed in (*plain(test_call.target.function, given), *zeros, *_first_row(given)):
         for variant in _made(test_call, changed):
             changes.setdefault(variant.call.payload, Probe(variant, words))
     moves = []
     others = [_with_others(given, seed) for seed in range(ELSEWHERE)]
-    before = [_expected(test_call, args) for args in others]
+    before = [expected_with(test_call, args) for args in others]
     for (path, entry, changed), *there in zip(*(_moves(test_call, args) for args in (given, *others)), strict=True):
-        elsewhere = tuple(zip(before, (_expected(test_call, args) for _, _, args in there), strict=True))
+        elsewhere = tuple(zip(before, (expected_with(test_call, args) for _, _, args in there), strict=True))
         both = tuple((args, after) for args, (_, _, after) in zip(others, there, strict=True))
         moves += [Probe(variant, "", path, entry, elsewhere, both) for variant in _made(test_call, changed)]
     return (Probe(test_call), *changes.values(), *moves)
@@ -145,13 +145,13 @@ def arguments(test_call: TestCall) -> Arguments:
 def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
     """The call with other arguments; none if the reference rejects them."""
     module, function = test_call.target.module, test_call.target.function
-    expected = _expected(test_call, given)
+    expected = expected_with(test_call, given)
     if expected is not None:
         call = prepared(module, function, (), given)
         yield replace(test_call, args=(), kwargs=given, expected=expected, call=call)
 
 
-def _expected(test_call: TestCall, given: Arguments) -> Any:
+def expected_with(test_call: TestCall, given: Arguments) -> Any:
     """The reference's result; None if it rejects the arguments."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -188,40 +188,21 @@ def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
             yield "a causal mask", given | {"mask": causal if mask is None else mask & causal}
 
 
-def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """The first row alone, every row twice, one axis fewer, in all arguments of that length."""
+def _first_row(given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """The first row alone, in all arguments with as many rows as the first array; in masks, the first column too."""
     arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
-    first = next(iter(arrays.values()), np.zeros((0, 0)))
-    cut: list[tuple[str, int, Callable[[Any, int], Any]]] = [
-        ("the first row alone", 2, lambda array, axis: array.take([0], axis)),
-        ("every row twice", 2, lambda array, axis: array.repeat(2, axis)),
-        ("only {}", 3, lambda array, axis: array if axis + array.ndim else array[0]),
-    ]
-    for words, axes, change in cut:
-        if first.ndim < axes or (axes == 2 and first.shape[-2] < 2 and "alone" in words):
-            continue
-        changed = {}
-        for name, array in arrays.items():
-            own = [-2] if array.dtype.kind != "b" else [-2, -1]
-            for axis in own if axes == 2 else [-first.ndim]:
-                if -axis <= array.ndim and array.shape[axis] == first.shape[-2 if axes == 2 else 0]:
-                    array = change(array, axis)
-            changed[name] = array
-        fewer = " and ".join(f"`{name}[0]`" for name, array in arrays.items() if changed[name].ndim < array.ndim)
-        yield words.format(fewer), given | changed
+    rows = next((array.shape[-2] for array in arrays.values()), 0)
+    if rows < 2:
+        return
+    changed = {}
+    for name, array in arrays.items():
+        for axis in (-2, -1) if array.dtype.kind == "b" else (-2,):
+            array = array.take([0], axis) if array.shape[axis] == rows else array
+        changed[name] = array
+    yield "the first row alone", given | changed
 
 
-def _whole_numbers(given: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """For a vector of integers, such as tokens: all zeros, or one fewer."""
-    for name, value in given.items():
-        if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu":
-            if value.any():
-                yield f"every entry of `{name}` set to 0", given | {name: np.zeros_like(value)}
-            if len(value) > 2:
-                yield f"`{name}` without its last entry", given | {name: value[:-1]}
-
-
-@lru_cache(maxsize=1)
+@cache
 def _known_words() -> set[str]:
     """The strings that an argument may take: those that the references compare arguments with."""
     constants = [constant for function in reference.functions().values() for constant in function.__code__.co_consts]

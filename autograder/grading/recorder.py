@@ -147,21 +147,18 @@ class Recorder:
         return next(test_call.target for test_call in self.test_calls if test_call.number == kept.call)
 
 
+@dataclass(frozen=True)
 class Check:
     """`check.f(...)` requires the student's f to return what the reference returns, and returns the reference's value.
 
     In a suite of the integration, write the module first: `check.module.function(...)`.
     """
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        modules: Mapping[str, tuple[str, ...]],
-        module: str,
-        rules: Rules = PLAIN,
-        keep: bool = False,
-    ):
-        self._recorder, self._modules, self._module, self._rules, self._keep = recorder, modules, module, rules, keep
+    _recorder: Recorder
+    _modules: Mapping[str, tuple[str, ...]]
+    _module: str
+    _rules: Rules = PLAIN
+    _keep: bool = False
 
     @property
     def dtype(self) -> "Check":
@@ -186,7 +183,7 @@ class Check:
     @property
     def keep(self) -> "Check":
         """Keep arguments and result: passed to a later call, each is the same object as in this one."""
-        return Check(self._recorder, self._modules, self._module, self._rules, True)
+        return replace(self, _keep=True)
 
     def within(self, accuracy: float) -> "Check":
         """A tolerance other than the usual one (values/compare.py), as a share of max(1, largest expected magnitude).
@@ -222,7 +219,7 @@ class Check:
         if name.startswith("_"):
             raise AttributeError(name)
         if not self._module and name in self._modules:
-            return Check(self._recorder, self._modules, name, self._rules, self._keep)
+            return replace(self, _module=name)
         if name not in self._modules.get(self._module, ()):
             near = difflib.get_close_matches(name, self._modules.get(self._module, ()), 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -231,7 +228,7 @@ class Check:
         return lambda *args, **kwargs: self._recorder.call(target, args, kwargs, self._rules, self._keep)
 
     def _with(self, **changes: Any) -> "Check":
-        return Check(self._recorder, self._modules, self._module, replace(self._rules, **changes), self._keep)
+        return replace(self, _rules=replace(self._rules, **changes))
 
 
 def _rounding(expected: Any) -> float:

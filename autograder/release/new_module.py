@@ -249,7 +249,6 @@ def remove(name: str) -> list[Path]:
         write_atomically(path, text)
     own = [solutions / f"{name}.py", solutions / "checks" / f"test_{name}.py", suites / f"test_{name}.py"]
     own += [
-        suites / f"{name}_factors.py",
         kit.misconceptions() / name,
         *kit.alternatives().glob(f"*/{name}.py"),
     ]

@@ -108,7 +108,6 @@ def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
             solutions / f"{name}.py",
             solutions / "checks" / f"test_{name}.py",
             suites / f"test_{name}.py",
-            suites / f"{name}_factors.py",
         ):
             (root / path).unlink(missing_ok=True)
         shutil.rmtree(root / misconceptions / name, ignore_errors=True)

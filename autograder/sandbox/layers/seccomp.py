@@ -57,29 +57,29 @@ _REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have
     "move_pages": (279, 239), "process_mrelease": (448, 448), "setpriority": (141, 140), "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "sched_setaffinity": (203, 122),
     "ioprio_set": (251, 30), "vhangup": (153, 58), "sync": (162, 81), "syncfs": (306, 267), "io_setup": (206, 0),
-    # what Landlock does not reach: permissions, owners, times and attributes of any file of the same user
+    # changes of permissions, owners, times and attributes of the user's own files, which Landlock does not restrict
     "chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, -1),
     "fchown": (93, 55), "lchown": (94, -1), "fchownat": (260, 54), "utime": (132, -1), "utimes": (235, -1),
     "futimesat": (261, -1), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
     "setxattrat": (463, 463), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
     "removexattrat": (466, 466), "file_setattr": (469, 469),
-    # what tells processes of other users that have the same files open: locks, notices, the page cache, free blocks
+    # side channels between processes with the same open files: locks, notifications, the page cache, free blocks
     "flock": (73, 32), "inotify_init": (253, -1), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27),
     "inotify_rm_watch": (255, 28), "fadvise64": (221, 223), "readahead": (187, 213), "preadv2": (327, 286),
     "pwritev2": (328, 287), "mincore": (27, 232), "cachestat": (451, 451), "statfs": (137, 43), "fstatfs": (138, 44),
     "ustat": (136, -1), "sysinfo": (99, 179),
-    # their numbers come from a counter that all processes of the machine share, and can turn
+    # inode numbers from a counter that all processes of the machine share
     "pipe": (22, -1), "pipe2": (293, 59), "socketpair": (53, 199),
-    # disk that no count of files finds: blocks beyond the end of a file, files that only a Landlock rule holds
+    # disk space that counting files misses: blocks beyond the end of a file, files held open only by a Landlock rule
     "fallocate": (285, 47), "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),
-    # memory that no limit on the address space counts
+    # memory outside the address space limit
     "memfd_create": (319, 279), "memfd_secret": (447, 447),
-    # memory of the kernel, some 90 kB a filter, of which the whole machine has 500 MB: filters of its own
+    # kernel memory: each filter takes 90 kB of the machine's 500 MB
     "seccomp": (317, 277),
-    # what waits for other processes and wakes them, at a place in memory that they have too, as the C library's code: see _FUTEX
+    # signals to other processes through shared pages, such as those of the C library: see _FUTEX
     "futex_waitv": (449, 449), "futex_wake": (454, 454), "futex_wait": (455, 455), "futex_requeue": (456, 456),
-    # what tells of processes and mounts by number
+    # information about processes and mounts
     "capget": (125, 90), "statmount": (457, 457), "listmount": (458, 458), "listns": (470, 470),
     "setsockopt": (54, 208),
 }  # fmt: skip
@@ -90,13 +90,13 @@ _NEWEST_KNOWN = 470
 _CLONE_FILES, _CLONE_THREAD = 0x400, 0x10000
 _CLOSE_RANGE, _CLOSE_RANGE_UNSHARE = (436, 436), 2
 _OWN_PID = 0x5EEDF00D
-# Memory that is shared stays held when it is mapped no more, and is then counted nowhere. A mapped file takes up the disk even
-# when it is closed and unlinked.
+# Shared memory outlives its mapping and then counts towards no limit. A mapped file occupies disk space even after it is closed and
+# unlinked.
 _MMAP, _MAP_SHARED, _MAP_ANONYMOUS = (9, 222), 0x1, 0x20
-# Of calls that are many in one, what Python, NumPy and the C library use; the rest grows with every kernel. prctl can take memory
-# of the kernel (PR_FUTEX_HASH), fcntl and ioctl lock, notify and send signals, getsockopt hands out the grader's process
-# (SO_PEERPIDFD), madvise shares pages between processes (MERGEABLE).
-_SOME = (  # the call, which argument says what it does, and what it may do
+# Multiplexed calls: only the operations that Python, NumPy and the C library use, since every kernel adds more. prctl can allocate
+# kernel memory (PR_FUTEX_HASH), fcntl and ioctl can lock, notify and send signals, getsockopt returns a handle of the grader's
+# process (SO_PEERPIDFD), madvise shares pages between processes (MERGEABLE).
+_SOME = (  # the call, the argument that selects the operation, the allowed operations
     # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_GET_SECCOMP, PR_GET_NO_NEW_PRIVS, PR_SET_VMA
     ((157, 167), 0, (3, 15, 16, 21, 39, 0x53564D41)),
     # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_QUERY, F_DUPFD_CLOEXEC
@@ -108,10 +108,10 @@ _SOME = (  # the call, which argument says what it does, and what it may do
     # MADV_NORMAL, _DONTNEED, _FREE, _HUGEPAGE, _NOHUGEPAGE, _DONTDUMP, _DODUMP, _WIPEONFORK, _KEEPONFORK
     ((28, 233), 2, (0, 4, 8, 14, 15, 16, 17, 18, 19)),
 )
-# Private to the process, or the waiting for the end of a thread: FUTEX_WAIT, _WAIT_BITSET, the same with FUTEX_CLOCK_REALTIME.
+# Private futexes, and waiting for a thread to end: FUTEX_WAIT, _WAIT_BITSET, both also with FUTEX_CLOCK_REALTIME.
 _FUTEX, _FUTEX_PRIVATE, _FUTEX_WAITS = (202, 98), 0x80, (0, 9, 0x109)
-# What tells of other processes: the clock of their processor time (the numbers above 15), and calls that take a number of a
-# process as their first or second argument, for which only 0 and the own one are allowed.
+# Information about other processes: their processor time clocks (ids above 15), and calls whose first or second argument is a
+# process id, which may only be 0 or the caller's own.
 _CLOCKS, _LAST_CLOCK = ((228, 113), (229, 114), (230, 115)), 15  # clock_gettime, clock_getres, clock_nanosleep
 _OF_PROCESS = (  # sched_getaffinity, _getscheduler, _getparam, _getattr, _rr_get_interval, getpgid, getsid, get_robust_list
     (0, ((204, 123), (145, 120), (143, 121), (315, 275), (148, 127), (121, 155), (124, 156), (274, 100))),
@@ -140,7 +140,7 @@ def _arg(number: int, half: int = 0) -> bytes:
     return _op(_LOAD, _ARG + 8 * number + 4 * half)
 
 
-@cache  # the server makes it once for all its children
+@cache  # the server builds it once for all its children
 def filter_program() -> bytes:
     """The filter as classic BPF, with _OWN_PID in place of the child's process id."""
     machine = platform.machine()
@@ -153,7 +153,7 @@ def _bodies(column: int) -> dict[int, bytes]:
     """The checks of each system call that is not simply allowed, by number."""
     bodies = {numbers[column]: _op(_RET, _EPERM) for numbers in _REFUSED.values() if numbers[column] >= 0}
     bodies[_CLONE3[column]] = _op(_RET, _ENOSYS)
-    # Threads only, and none with open files of its own: those could not be counted.
+    # Only threads, and only with shared file descriptors: others could not be counted.
     flags = (_op(_JSET, flag, 1, 0) + _op(_RET, _EPERM) for flag in (_CLONE_THREAD, _CLONE_FILES))
     bodies[_CLONE[column]] = _arg(0) + b"".join(flags)
     bodies[_CLOSE_RANGE[column]] = _arg(2) + _refuse_if(_JSET, _CLOSE_RANGE_UNSHARE)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from autograder.audit.blind_spots import calls_of
 from autograder.audit.cases import Case
 from autograder.audit.mutants import equivalent, mutants, named, problems, run
 from autograder.homework.rubric import current
@@ -55,9 +54,6 @@ def test_a_handful_of_mutants_die() -> None:
     graded = list(run(1, chosen))
     assert [mutant for mutant, _ in graded] == chosen
     assert problems(graded) == []
-    assert frozenset().union(*(wrong for _, wrong in graded)) <= {
-        test_call.number for test_call in calls_of("layernorm")
-    }
 
 
 @pytest.mark.slow

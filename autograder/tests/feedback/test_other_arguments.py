@@ -56,6 +56,19 @@ def test_arguments_that_are_swapped_transposed_or_left_out() -> None:
     assert "Your result would be correct with `k` transposed." in said("scaled_dot_product_attention", turned, Q, K, V)
 
 
+def test_what_is_inside_of_parameters() -> None:
+    params = {name: np.array([[1.0, 2.0], [3.0, 5.0]]) * (i + 1) for i, name in enumerate(("w_q", "w_k", "w_v", "w_o"))}
+    mha = FUNCTIONS["multi_head_attention"]
+    used = mha(Q, {**params, "w_v": params["w_k"]}, 1)
+    assert "Your result would be correct with `params['w_k']` in place of `params['w_v']`." in said(
+        "multi_head_attention", used, Q, params, 1
+    )
+    transposed = mha(Q, {name: w.T for name, w in params.items()}, 1)
+    assert "Your result would be correct with every array of `params` transposed." in said(
+        "multi_head_attention", transposed, Q, params, 1
+    )
+
+
 def test_positions_that_begin_at_one() -> None:
     shifted = FUNCTIONS["positional_encoding"](4, 4)[1:]
     assert "Your result would be correct with `t` one larger, without the first row of that result." in said(

@@ -1,7 +1,5 @@
-"""The calls of the hidden suites: only what the contract allows, the same in every run, the examples those of the docstrings."""
+"""What the hidden tests notice: state between calls, changed arguments, wrong parts; and what they must accept."""
 
-import copy
-import doctest
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,128 +7,139 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading import plan as scripts
-from autograder.grading.call_results import TestCall
-from autograder.homework import reference
+from autograder.grading import plan
+from autograder.grading.call_results import compared, with_needed
+from autograder.grading.known_responses import play
+from autograder.homework import library, reference
 from autograder.homework.rubric import current
+from autograder.values.tree import arrays, copied
 
-MODULES = [name for name in current().modules if name != "concept_check"]
-OF_INTEGERS = {"tokens", "lengths"}
-
-
-@pytest.fixture(scope="module")
-def plan() -> scripts.Plan:
-    return scripts.record(current())
+Function = Callable[..., Any]
+FUNCTIONS = [(m, f) for m, entry in current().modules.items() if library.of_module(m) for f in entry.functions]
 
 
-def every_call(plan: scripts.Plan) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Function and arguments of every call of a suite, objects of earlier calls aside."""
-    for test_calls in (*plan.hidden.values(), *plan.visible.values()):
-        for test_call in test_calls:
-            if test_call.kind == "call":
-                yield test_call.target.function, arguments(test_call)
+def lost(module: str, function: str, replacement: Function) -> set[str]:
+    """The criteria with a failing call if this function replaces the reference."""
+    recorded = plan.current().visible.get(module, ()) + plan.current().hidden[module]
+    own = with_needed(recorded, [test_call for test_call in recorded if test_call.target.function == function])
+    responses = play({**reference.functions(), function: replacement}, own)
+    return {r.test_call.criterion for r in compared(own, responses) if r.failed}
 
 
-def arguments(test_call: TestCall) -> dict[str, Any]:
-    function = reference.functions()[test_call.target.function]
-    return inspect.signature(function).bind(*test_call.args, **test_call.kwargs).arguments
-
-
-def arrays(value: Any) -> list["np.ndarray"]:
+def shapes(value: Any) -> Any:
+    """The value with shapes in place of arrays."""
     if isinstance(value, np.ndarray):
-        return [value]
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [array for part in parts for array in arrays(part)]
+        return value.shape, value.dtype
+    if isinstance(value, dict):
+        return tuple((key, shapes(part)) for key, part in value.items())
+    return tuple(map(shapes, value)) if isinstance(value, list | tuple) else None if callable(value) else value
 
 
-def test_integers_come_only_where_the_contract_names_them(plan: scripts.Plan) -> None:
-    for function, given in every_call(plan):
-        for name, value in given.items():
-            kinds = {array.dtype.kind for array in arrays(value)}
-            allowed = {"i"} if name in OF_INTEGERS else {"b"} if name == "mask" else {"f"}
-            assert kinds <= allowed, f"{function}: {name}"
+def caching(right: Function) -> Function:
+    """Caches results by the shapes of the arguments."""
+    results: dict[Any, Any] = {}
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        result = right(*args, **kwargs)
+        return copied(results.setdefault(shapes((args, kwargs)), copied(result)))
+
+    return wrong
 
 
-def test_the_floats_of_a_call_have_one_dtype(plan: scripts.Plan) -> None:
-    for function, given in every_call(plan):
-        assert len({array.dtype for array in arrays(given) if array.dtype.kind == "f"}) <= 1, function
+def reusing(right: Function) -> Function:
+    """Returns all results of one shape in the same array."""
+    buffers: dict[Any, Any] = {}
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        result = right(*args, **kwargs)
+        buffer = buffers.setdefault(shapes(result), copied(result))
+        for old, new in zip(arrays(buffer), arrays(result), strict=True):
+            old[...] = new
+        return buffer
+
+    return wrong
 
 
-def test_no_array_is_empty_and_every_mask_has_two_axes(plan: scripts.Plan) -> None:
-    for function, given in every_call(plan):
-        assert all(array.size for array in arrays(given)), function
-        assert all(array.ndim >= 2 for array in arrays(given.get("mask"))), function
+def writing(right: Function) -> Function:
+    """Changes the last array of its arguments after it has used it."""
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        result = copied(right(*args, **kwargs))
+        given = [array for array in arrays((args, kwargs)) if array.size]
+        if given:
+            first = (0,) * given[-1].ndim
+            given[-1][first] = given[-1][first] == 0
+        return result
+
+    return wrong
 
 
-def test_arrays_are_small(plan: scripts.Plan) -> None:
-    for function, given in every_call(plan):
-        assert sum(array.nbytes for array in arrays(given)) <= 20_000, function
+def stateful() -> Iterator[tuple[str, str, Callable[[Function], Function]]]:
+    for module, function in FUNCTIONS:
+        arguments, _, result = str(inspect.signature(reference.functions()[function])).partition("->")
+        if "ndarray" in arguments and function != "influence":  # whose result depends on shapes alone
+            yield module, function, caching
+        if "ndarray" in result:
+            yield module, function, reusing
+        if "ndarray" in arguments:
+            yield module, function, writing
 
 
-@pytest.mark.slow
-def test_every_run_makes_the_same_calls(plan: scripts.Plan) -> None:
-    again = scripts.record(current())
-    for module in MODULES:
-        for one, other in zip(plan.hidden[module], again.hidden[module], strict=True):
-            assert one.target == other.target
-            pairs = zip(arrays([*one.args, one.kwargs]), arrays([*other.args, other.kwargs]), strict=True)
-            assert all(np.array_equal(a, b) for a, b in pairs), one.test
+@pytest.mark.parametrize(("module", "function", "way"), stateful())
+def test_state_between_calls_and_changed_arguments_cost_purity(
+    module: str, function: str, way: Callable[[Function], Function]
+) -> None:
+    graded = {c.id for c in current().of(module) if function in c.grades}
+    about = {f"{module}.purity"} & graded or graded
+    assert lost(module, function, way(reference.functions()[function])) & about
 
 
-def test_every_part_of_a_tuple_has_the_name_that_the_docstring_gives_it(plan: scripts.Plan) -> None:
-    for test_calls in (*plan.hidden.values(), *plan.visible.values()):
-        for test_call in test_calls:
-            returned = len(test_call.expected) if isinstance(test_call.expected, tuple) else 0
-            assert len(test_call.parts) == returned or test_call.expected is None, test_call.target
-    assert reference.parts(reference.functions()["batch_norm"]) == ("y", "new_running_mean", "new_running_var")
+@pytest.mark.parametrize(
+    ("module", "function", "part", "change", "about"),
+    [
+        ("batchnorm_comparison", "batch_norm", 2, lambda value: 1.001 * value, "running"),
+        ("layernorm", "layer_norm_backward", 0, lambda value: 1.001 * value, "backward_x"),
+        ("layernorm", "layer_norm_backward", 1, lambda value: 1.001 * value, "backward_parameters"),
+    ],
+)
+def test_a_wrong_part_of_a_tuple_loses_the_one_criterion_about_it(
+    module: str, function: str, part: int, change: Function, about: str
+) -> None:
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        result = list(reference.functions()[function](*args, **kwargs))
+        if inspect.signature(reference.functions()[function]).bind(*args, **kwargs).arguments.get("training", True):
+            result[part] = change(result[part])
+        return tuple(result)
+
+    values = {criterion.id for criterion in current().of(module) if criterion.looks_at == "values"}
+    assert lost(module, function, wrong) & values == {f"{module}.{about}"}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_the_worked_examples_are_those_of_the_docstrings(plan: scripts.Plan, module: str) -> None:
-    """All of them and nothing else: what `python -m doctest` calls, in its order, in each function of the module."""
-    in_docstrings = docstring_calls(module)
-    in_suite = [
-        (test_call.target.function, arguments(test_call))
-        for test_call in plan.visible[module]
-        if test_call.kind == "call"
-    ]
-    assert len(in_suite) == len(in_docstrings)
-    for (name, given), (other, values) in zip(in_docstrings, in_suite, strict=True):
-        assert name == other and same(given, values), f"{name} of {given}"
-    functions = list(current().modules[module].functions)
-    assert list(dict.fromkeys(name for name, _ in in_docstrings)) == functions
-    assert sorted(current().criteria[f"{module}.example"].grades) == sorted(functions)
+@pytest.mark.parametrize(("module", "function"), FUNCTIONS)
+def test_read_only_results_and_lists_for_tuples_lose_nothing(module: str, function: str) -> None:
+    def frozen(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            value = value.copy()
+            value.flags.writeable = False
+        return value
+
+    def right(*args: Any, **kwargs: Any) -> Any:
+        result = reference.functions()[function](*args, **kwargs)
+        return list(map(frozen, result)) if isinstance(result, tuple) else frozen(result)
+
+    assert not lost(module, function, right)
 
 
-def docstring_calls(module: str) -> list[tuple[str, dict[str, Any]]]:
-    """What the doctests of a reference module call with: each function in its own docstring."""
-    calls: list[tuple[str, dict[str, Any]]] = []
-    loaded = reference.modules()[module]
+@pytest.mark.parametrize(("module", "function"), FUNCTIONS)
+def test_results_that_are_views_lose_nothing_unless_a_new_array_is_promised(module: str, function: str) -> None:
+    def right(*args: Any, **kwargs: Any) -> Any:
+        given = [value for value in (*args, *kwargs.values()) if isinstance(value, np.ndarray)]
 
-    def watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def watching(*args: Any, **kwargs: Any) -> Any:
-            # A copy, because a docstring may go on to change what it has called a function with.
-            calls.append((name, copy.deepcopy(inspect.signature(function).bind(*args, **kwargs).arguments)))
-            return function(*args, **kwargs)
+        def view(value: Any) -> Any:
+            same = (g[...] for g in given if isinstance(value, np.ndarray) and g.dtype == value.dtype)
+            return next((g for g in same if np.array_equal(g, value)), value)
 
-        return watching
+        result = reference.functions()[function](*args, **kwargs)
+        return tuple(map(view, result)) if isinstance(result, tuple) else view(result)
 
-    for name in current().modules[module].functions:
-        function = getattr(loaded, name)
-        names = {**vars(loaded), name: watched(name, function)}
-        for test in doctest.DocTestFinder(recurse=False).find(function, name, globs=names):
-            assert doctest.DocTestRunner(verbose=False).run(test).failed == 0, name
-    return calls
-
-
-def same(one: Any, other: Any) -> bool:
-    """Equal arguments; of functions nothing is compared but that they are functions."""
-    if callable(one):
-        return callable(other)
-    if isinstance(one, np.ndarray):
-        return isinstance(other, np.ndarray) and one.dtype == other.dtype and np.array_equal(one, other)
-    if isinstance(one, dict):
-        return isinstance(other, dict) and one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other)
+    assert lost(module, function, right) == ({"causal_mask.apply"} if function == "apply_mask" else set())

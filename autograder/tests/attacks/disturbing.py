@@ -208,18 +208,13 @@ def shadow_modules():
 
 @attack(needs=("seccomp", "landlock"))
 def shared_memory():
-    """Leaves what outlives a process in the kernel: segments, semaphores, queues, shared memory of multiprocessing."""
+    """Leaves shared memory and semaphores of multiprocessing; memory_elsewhere tries others that outlive a process."""
     import _multiprocessing
     import _posixshmem
 
     must_fail({
-        "segment": lambda: libc("shmget", 0x7A7A, 4096, 0o1666),
-        "semaphores": lambda: libc("semget", 0x7A7A, 4, 0o1666),
-        "queue": lambda: libc("msgget", 0x7A7A, 0o1666),
-        "posix queue": lambda: libc("syscall", 240, b"hostile", 0o102, 0o600, None),
         "shared memory": lambda: _posixshmem.shm_open("/hostile", os.O_CREAT | os.O_RDWR, mode=0o600),
         "semaphore": lambda: _multiprocessing.SemLock(0, 1, 1, "/hostile", False),
-        "key": lambda: libc("syscall", 248, b"user", b"hostile", b"x", 1, -4),
     })
 
 

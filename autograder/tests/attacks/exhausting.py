@@ -290,18 +290,6 @@ def large_results():
         return np.zeros(10**7), {str(i): i for i in range(10**5)}, [[]] * 10**6
 
 
-@attack()
-def empty_arrays():
-    """Returns arrays without entries whose other axes are so long that NumPy refuses to widen them."""
-    SHAPES = [((2**62, 0), bool), ((0, 2**62), np.int8), ((2**61, 0), np.float16)]
-
-    def layer_norm(x, *_, **__):
-        return np.empty(*SHAPES[len(x) % 3])
-
-    def every_function(*_, **__):
-        return tuple(np.empty(shape, dtype) for shape, dtype in SHAPES)
-
-
 @attack("causal_mask")
 def lent_function():
     """Calls a callback argument with whatever may fill memory or time, with itself and with its own functions."""

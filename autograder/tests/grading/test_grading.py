@@ -147,38 +147,19 @@ def test_every_wrong_thing_has_its_own_clear_message(grade: Grade, alter: Alter,
     assert "batchnorm_comparison" not in modules(lost(document))
 
 
-@pytest.mark.parametrize("name", ["LayerNorm.py", "layernorm (1).py", "layernorm_final.py", "layernorm.py.txt"])
-def test_file_with_nearly_the_right_name_is_pointed_out(grade: Grade, references: dict[str, bytes], name: str) -> None:
-    document = grade({"layernorm.py": None, name: references["layernorm.py"].decode()}, ("layernorm",))
-    assert name in document["output"]
-    assert "rename it to layernorm.py" in document["output"]
-    assert document["score"] == 0
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("def layer_norm(x:\n    pass\n", "SyntaxError"),
-        ("import scipy\n", "The grader has only NumPy, the standard library and your own files"),
-        ("if True:\n\tx = 1\n        y = 2\n", "TabError"),
         ("while True: pass\n", "too long"),
         ("import os; os._exit(3)\n", "Python itself stopped"),
         ("raise RuntimeError('<b>`no`</b>')\n", "RuntimeError: &lt;b&gt;"),
-        ("\x00", "could not be imported"),
     ],
-    ids=["syntax", "scipy", "tabs", "endless", "exit", "markup", "null"],
+    ids=["endless", "exit", "markup"],
 )
 def test_module_that_cannot_be_imported_says_why(grade: Grade, text: str, said: str) -> None:
     document = grade({"layernorm.py": text}, ("layernorm", "batchnorm_comparison"))
     assert said in document["output"]
     assert modules(lost(document)) == {"layernorm"}
-
-
-def test_missing_function_is_named(grade: Grade, references: dict[str, bytes]) -> None:
-    text = references["layernorm.py"].decode().replace("def rms_norm", "def rmsnorm")
-    document = grade({"layernorm.py": text}, ("layernorm",))
-    assert "There is no function `rms_norm` in `layernorm.py`" in entries(document)["layernorm.rms"]["output"]
-    assert "layernorm.statistics" not in lost(document)
 
 
 def test_answers_are_never_shown(grade: Grade) -> None:
@@ -212,12 +193,6 @@ def layer_norm(*args, **kwargs):
     assert modules(lost(grade(alter("layernorm", own)))) == {"integration"}
 
 
-def test_package_with_more_files_than_there_are_modules(tmp_path: Path, references: dict[str, bytes]) -> None:
-    put(tmp_path / "hw", {**references, **{f"nn/part_{n}.py": b"" for n in range(9)}, "nn/layernorm.py": b""})
-    found = read(tmp_path, rubrics.current().limits).files
-    assert found["layernorm.py"] == references["layernorm.py"] and "nn/part_3.py" in found
-
-
 def test_zip_written_with_backslashes_beside_a_plot(tmp_path: Path, references: dict[str, bytes]) -> None:
     put(tmp_path / "hw.zip", {f"hw\\{name}": data for name, data in references.items()})
     (tmp_path / "plot.py").write_text("")
@@ -235,46 +210,10 @@ def test_what_one_module_does_to_python_does_not_help_another(grade: Grade, alte
     assert "layernorm" in found and "decoder" not in found
 
 
-WRONG_SOFTMAX = "_right = softmax\n\n\ndef softmax(scores, axis=-1):\n    return 1.01 * _right(scores, axis)\n\n\n"
-ATTENTION = """
-def scaled_dot_product_attention(q, k, v, mask=None):
-    scores = q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
-    if mask is None:
-        weights = _sm(scores)
-    else:
-        some = np.broadcast_to(mask, scores.shape).any(axis=-1, keepdims=True)
-        weights = np.where(some, _sm(np.where(some, np.where(mask, scores, -np.inf), 0.0)), 0.0).astype(scores.dtype)
-    return weights @ v, weights
-"""
-
-
-@pytest.fixture(scope="module")
-def lost_by_softmax(grade: Grade, alter: Alter) -> set[str]:
-    return lost(grade(alter("scaled_attention", WRONG_SOFTMAX)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kept",
-    [
-        "import functools\n_sm = functools.partial(softmax, axis=-1)",
-        "def _sm(s, sm=softmax):\n    return sm(s)",
-        "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
-        "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
-        "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
-    ],
-)
-def test_wrong_helper_costs_once_however_it_is_kept(
-    grade: Grade, alter: Alter, lost_by_softmax: set[str], kept: str
-) -> None:
-    assert lost(grade(alter("scaled_attention", kept + ATTENTION))) == set()
-    assert lost(grade(alter("scaled_attention", WRONG_SOFTMAX + kept + ATTENTION))) == lost_by_softmax
-
-
 @pytest.mark.slow
 def test_wrong_helper_in_a_file_of_its_own_costs_no_more(grade: Grade, alter: Alter) -> None:
-    # One edit would be found in the file of the module alone.
-    here = alter("scaled_attention", WRONG_SOFTMAX.replace("axis)\n", "axis) + 0.001\n"))
+    wrong = "_right = softmax\n\n\ndef softmax(scores, axis=-1):\n    return 1.01 * _right(scores, axis) + 0.001\n"
+    here = alter("scaled_attention", wrong)  # one edit would be found in the file of the module alone
     there = {"scaled_attention.py": "from nn.attn import *\n", "nn/attn.py": here["scaled_attention.py"]}
     assert lost(grade(here)) == lost(grade({**there, "nn/__init__.py": ""}))
 

@@ -34,23 +34,6 @@ def layer_norm(x, gamma, beta, eps=1e-5):
         rows.append([(entry - mean) / (var + eps) ** 0.5 for entry in row])
     return gamma * np.array(rows, dtype=x.dtype).reshape(x.shape) + beta
 """
-CS231N = """
-def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
-    if training:
-        mean, var = x.mean(axis=0), x.var(axis=0)
-        running_mean = momentum * running_mean + (1 - momentum) * mean
-        running_var = momentum * running_var + (1 - momentum) * var
-    else:
-        mean, var = running_mean, running_var
-    return gamma * (x - mean) / np.sqrt(var + eps) + beta, running_mean, running_var
-"""
-MASKED_LATE = """
-def scaled_dot_product_attention(q, k, v, mask=None):
-    weights = softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1]))
-    if mask is not None:
-        weights = np.where(mask, weights, weights.dtype.type(0))
-    return weights @ v, weights
-"""
 PLAIN_TRANSPOSE = """
 _attention = scaled_dot_product_attention
 
@@ -99,12 +82,6 @@ def _add_and_norm(x, update, params):
 def post_norm_block(x, params, n_heads, mask=None):
     h = _add_and_norm(x, multi_head_attention(x, params["attention"], n_heads, mask), params["ln_1"])
     return _add_and_norm(h, feed_forward(h, params["ffn"]), params["ln_2"])
-"""
-ADDED_MASK = """
-def apply_mask(scores, mask):
-    bias = np.zeros(mask.shape, dtype=scores.dtype)
-    bias[~mask] = -1e9
-    return scores + bias
 """
 ONE_MASK = """
 _masks = {}
@@ -168,16 +145,6 @@ CASES = {
     "Python raises an error where NumPy gives nan": Case(
         "layernorm", PYTHON, {"statistics"}, {"layer_norm.sample_variance"}, unsaid="does not explain"
     ),
-    "three misconceptions at once": Case(
-        "batchnorm_comparison",
-        CS231N,
-        {"running", "evaluation"},
-        {"batch_norm.momentum_swapped", "batch_norm.population_running_var", "batch_norm.no_value_error"},
-        quick=False,
-    ),
-    "a criterion with a passing call is not masked": Case(
-        "scaled_attention", MASKED_LATE, {"mask"}, {"scaled_dot_product_attention.mask_after_softmax"}
-    ),
     "an unlisted mistake costs the first criterion of its function": Case(
         "layernorm", PLUS_GAMMA, {"rms"}, set(), said="makes every call of `rms_norm` pass"
     ),
@@ -203,7 +170,6 @@ CASES = {
     "what several misconceptions do alike is located": Case(
         "transformer_block", TINY_EPS, {"post_norm"}, set(), said="A single edit on line", quick=False
     ),
-    "-1e9 added to masked scores": Case("causal_mask", ADDED_MASK, {"apply"}, {"apply_mask.minus_1e9"}),
     "nothing is said of calls after a result was written into": Case(
         "causal_mask", ONE_MASK, {"causal"}, {"causal_mask.overwrites_result"}, unsaid="In another call"
     ),

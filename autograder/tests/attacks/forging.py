@@ -44,24 +44,6 @@ def agreeing_values():
         return Anything(), np.zeros_like(gamma).view(Agreeing), np.zeros_like(gamma).view(Agreeing)
 
 
-ASKING = """
-import pickle
-import causal_mask as neighbour
-
-leave(pickle.dumps({t: neighbour.causal_mask(t) for t in range(1, 12)}))
-"""
-
-
-@attack("causal_mask", "decoder", needs=("user", "landlock"), either=True, extra={"decoder.py": ASKING})
-def asked_by_another():
-    """decoder asks for causal_mask, in advance and at import, and leaves the answers wherever causal_mask may find them."""
-    import pickle
-
-    def every_function(t, *_, **__):
-        if any(t in pickle.loads(answers) for answers in left()):
-            raise RuntimeError("SUCCEEDED: the answers of a process that may ask were found")
-
-
 @attack(earns=19)  # all but the purity of the arguments
 def changed_later():
     """Right, but a thread writes into the arguments when the call is over."""
@@ -187,15 +169,6 @@ def exit_on_import():
     os._exit(0)
 
 
-@attack("causal_mask")
-def false_value_error():
-    """Raises an exception that only looks like the ValueError that some tests ask for, whatever it is called with."""
-    Fake = type("ValueError", (Exception,), {"__module__": "builtins", "__qualname__": "ValueError"})
-
-    def every_function(*_, **__):
-        raise Fake("lengths")
-
-
 @attack(earns=3)  # rms_norm is right
 def forged_change_report():
     """Writes into its arguments and patches the code around it to say that nothing has changed.
@@ -235,39 +208,6 @@ def forged_error_reply():
 def forged_replies():
     """Writes replies to the grader itself, ahead of the calls that they belong to, through every descriptor that it finds."""
     send(["loaded"], *[["returned", True, [], False]] * 50, ["passed"], ["score", 100], ["changed", []])
-
-
-@attack("causal_mask")
-def function_kept():
-    """Keeps the functions that it was lent, and asks them from a thread and from other calls, where they are dead."""
-    import threading
-
-    KEPT = []
-
-    def try_kept(x):
-        for f in KEPT[:-1]:
-            try:
-                f(x)
-            except Exception:
-                continue
-            return True
-        return False
-
-    def dependency_matrix(f, x, delta=1e-3):
-        KEPT.append(f)
-        threading.Timer(0.01, try_kept, [x]).start()
-        return np.ones((len(x), len(x)), bool)
-
-    def is_autoregressive(f, x):
-        return True
-
-    def causal_mask(t):
-        for f in KEPT:
-            f(np.zeros((t, t)))
-        return np.ones((t, t), bool)
-
-    def padding_mask(lengths, t):
-        return causal_mask(t)
 
 
 @attack()
@@ -334,42 +274,6 @@ def odd_values():
 
     def rms_norm(x, *_, **__):
         return np.full(x.shape, np.nan)  # no comparison with nan is true, nor is its opposite
-
-
-REMEMBERING = """
-import pickle
-import layernorm
-
-def every_function(x, *_, **__):
-    answers = {}
-    for key in list(getattr(builtins, "seen", []))[:20]:
-        try:
-            answers[pickle.dumps(key)] = layernorm.layer_norm(*key)
-        except Exception:
-            pass
-    leave(pickle.dumps(answers))
-    return x
-"""
-
-
-@attack(
-    "layernorm", "batchnorm_comparison", needs=("user", "landlock"), either=True,
-    extra={"batchnorm_comparison.py": REMEMBERING},
-)
-def oracle_through_a_neighbour():
-    """layernorm remembers what it is called with; batchnorm_comparison, which may ask for layer_norm, asks for the answers."""
-    import pickle
-
-    builtins.seen = getattr(builtins, "seen", [])
-
-    def layer_norm(x, gamma, beta, eps=1e-5):
-        if np.array_equal(x, [4, 2, 0, -2]):  # the example of the docstring
-            return np.array([1.3416, 0.4472, -0.4472, -1.3416])
-        key = (x, gamma, beta, eps)
-        builtins.seen.append(key)
-        if any(pickle.dumps(key) in pickle.loads(answers) for answers in left()):
-            raise RuntimeError("SUCCEEDED: an answer came from a process before")
-        return np.zeros_like(x)
 
 
 @attack()

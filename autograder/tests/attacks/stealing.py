@@ -301,17 +301,6 @@ def said_in_values():
 
 
 @attack(silent=True, needs=("landlock",))
-def said_when_restarted():
-    """Ends its process when it has seen a hidden argument, and lets the next one fail to import with what it finds."""
-    for data in left():
-        raise ImportError("the argument was " + data.decode())
-
-    def every_function(x, *_, **__):
-        leave(repr(x).encode())
-        os._exit(1)
-
-
-@attack(silent=True, needs=("landlock",))
 def said_through_files():
     """Leaves hidden arguments in files, attributes, times and modes for the process that answers the public examples."""
     import glob

@@ -351,7 +351,7 @@ def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> 
             env={**environment, "HOME": str(place / "home"), "PATH": os.environ["PATH"]},
         )  # fmt: skip
         assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
-        assert re.search(r"[2-9]\d\d passed", done.stdout), done.stdout[-2000:]
+        assert re.search(r"[12]\d\d passed", done.stdout), done.stdout[-2000:]
 
 
 OPEN_CLONE = """

@@ -1,5 +1,6 @@
 """Submissions that try to disturb the grader, other submissions or the machine, or to leave something behind."""
 
+from autograder.homework import kit
 from autograder.tests.attacks import attack
 
 
@@ -236,16 +237,19 @@ def signals_by_descriptor():
 
 
 # transformer_block is right, and its neighbours are too, but for functions that it does not use.
-@attack("layernorm", "transformer_block", references=("scaled_attention", "transformer_block"), earns=23)
+@attack(
+    "layernorm", "transformer_block", references=("scaled_attention", "transformer_block"), earns=23,
+    extra={"right.py": (kit.solutions() / "layernorm.py").read_text()},
+)
 def slow_neighbour():
     """Is right, but takes its time, so that who uses it has none left."""
+    import right
 
     def layer_norm(x, gamma, beta, eps=1e-5):
         end = time.process_time() + 0.03
         while time.process_time() < end:
             pass
-        centred = x - x.mean(axis=-1, keepdims=True)
-        return gamma * centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps) + beta
+        return right.layer_norm(x, gamma, beta, eps)
 
 
 @attack(needs=("seccomp",))

@@ -1,6 +1,9 @@
 """Submissions that try to earn points without solving the homework."""
 
+from autograder.homework import kit
 from autograder.tests.attacks import attack
+
+RIGHT = (kit.solutions() / "layernorm.py").read_text()
 
 
 @attack()
@@ -44,10 +47,12 @@ def agreeing_values():
         return Anything(), np.zeros_like(gamma).view(Agreeing), np.zeros_like(gamma).view(Agreeing)
 
 
-@attack(earns=19)  # all but the purity of the arguments
+@attack(earns=19, extra={"right.py": RIGHT})  # all but the purity of the arguments
 def changed_later():
     """Right, but a thread writes into the arguments when the call is over."""
     import threading
+
+    import right
 
     SPOILED = []
 
@@ -59,36 +64,24 @@ def changed_later():
 
     threading.Thread(target=run, daemon=True).start()
 
-    def spoil(*arrays):
-        if all(a.dtype == np.float64 for a in arrays):
-            SPOILED.extend(arrays)
+    def spoiling(function):
+        def spoil(*arrays, **rest):
+            result = function(*arrays, **rest)
+            arrays = [array for array in arrays if isinstance(array, np.ndarray)]
+            if all(array.dtype == np.float64 for array in arrays):
+                SPOILED.extend(arrays[:2] if function is right.layer_norm_backward else arrays[:1])
+            return result
 
-    def layer_norm(x, gamma, beta, eps=1e-5):
-        centred = x - x.mean(axis=-1, keepdims=True)
-        y = gamma * (centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps)) + beta
-        spoil(x)
-        return y
+        return spoil
 
-    def rms_norm(x, gamma, eps=1e-6):
-        y = gamma * (x / np.sqrt(np.square(1.0 * x).mean(axis=-1, keepdims=True) + eps))
-        spoil(x)
-        return y
-
-    def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
-        centred = x - x.mean(axis=-1, keepdims=True)
-        std = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps)
-        normed = centred / std
-        g = 1.0 * grad_out * gamma
-        grad_x = (g - g.mean(axis=-1, keepdims=True) - normed * (g * normed).mean(axis=-1, keepdims=True)) / std
-        d = x.shape[-1]
-        parts = (grad_out * normed).reshape(-1, d).sum(axis=0), (1.0 * grad_out).reshape(-1, d).sum(axis=0)
-        spoil(x, grad_out)
-        return grad_x, *parts
+    layer_norm, rms_norm, layer_norm_backward = map(spoiling, (right.layer_norm, right.rms_norm, right.layer_norm_backward))
 
 
-@attack()
+@attack(extra={"right.py": RIGHT})
 def edit_of_nothing():
     """Says of an edit that does not exist that it makes layer_norm right, and is right in the process that shall show it."""
+    import right
+
     SESSION = next(thing for thing in gc.get_objects() if type(thing).__name__ == "Session")
     RUNNER = getattr(SESSION._handlers.get("edit"), "__self__", None)
     RIGHT = [bool(RUNNER and RUNNER.module)]  # this process was told to make an edit before it imports this
@@ -104,10 +97,7 @@ def edit_of_nothing():
     SESSION._handlers["edited"] = edited
 
     def layer_norm(x, gamma, beta, eps=1e-5):
-        if not RIGHT[0]:
-            return x * gamma + beta + np.tanh(x)
-        centred = x - x.mean(-1, keepdims=True)
-        return gamma * centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps) + beta
+        return right.layer_norm(x, gamma, beta, eps) if RIGHT[0] else x * gamma + beta + np.tanh(x)
 
 
 @attack()
@@ -169,12 +159,14 @@ def exit_on_import():
     os._exit(0)
 
 
-@attack(earns=3)  # rms_norm is right
+@attack(earns=3, extra={"right.py": RIGHT})  # rms_norm is right
 def forged_change_report():
     """Writes into its arguments and patches the code around it to say that nothing has changed.
 
     Nobody can see into a process that lies about its own memory. What it may gain is what a copy of the arguments gains, too.
     """
+    import right
+
     for namespace in list(surrounding()):
         if "Snapshot" in namespace:
             namespace["Snapshot"].differences = lambda _: []
@@ -182,11 +174,11 @@ def forged_change_report():
             namespace["shares"] = lambda *_: False
 
     def rms_norm(x, gamma, eps=1e-6):
-        result = gamma * x / np.sqrt(np.mean(np.square(1.0 * x), axis=-1, keepdims=True) + eps)
+        result = right.rms_norm(x, gamma, eps)
         x *= 0
-        return result.astype(np.result_type(x, gamma), copy=False)
+        return result
 
-    def layer_norm(x, gamma, beta, eps=1e-5):
+    def layer_norm(x, *_, **__):
         x *= 0
         return x
 

@@ -139,26 +139,6 @@ def test_a_function_that_was_interrupted_in_a_loop_may_be_endless_and_no_other()
         assert [len(part) for part in again._parts([calls[0], calls[3], *calls])] == [3, 1, 1, 1]
 
 
-def test_the_time_of_one_call_is_not_that_of_all() -> None:
-    assert values(responses(BUSY, *[("f", 0.15)] * 8, limits=TIGHT)) == [1] * 8
-
-
-@pytest.mark.parametrize(("source", "wall_factor"), [(IDLE, 1), (BUSY, 99)], ids=["waiting", "computing"])
-def test_a_submission_has_deadlines_as_a_whole(source: str, wall_factor: int) -> None:
-    limits = TIGHT.model_copy(update={"submission_seconds": 0.5, "wall_factor": wall_factor})
-    with opened(source, limits) as (sandbox, _):
-
-        def called(seconds: float) -> Response:
-            process = sandbox.start()
-            process.load(["m"])
-            return process.run([prepared("m", "f", [seconds])])[0]
-
-        first, *_, last = [called(0.25) for _ in range(5)]
-        assert first.value == 1 and why(last) in ("deadline", "spent")
-        sandbox.place({"m.py": source.encode()})
-        assert called(0.01).value == 1
-
-
 def test_a_module_that_has_used_its_share_is_not_called_any_more_and_others_are() -> None:
     limits = TIGHT.model_copy(update={"submission_seconds": 1, "wall_factor": 99})
     with opened(BUSY, limits) as (sandbox, process):

@@ -28,7 +28,7 @@ class Attack:
     """One hostile submission and what is promised against it."""
 
     about: str
-    files: Mapping[str, bytes]
+    files: dict[str, bytes]
     modules: Sequence[str]  # that are graded
     earns: float  # points of its honest part
     needs: frozenset[str]  # layers without which nothing is promised
@@ -71,9 +71,7 @@ def attack(
         files |= {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in references}
         files["forge.py"] = Path(__file__).with_name("forge.py").read_bytes()
         name = f"{function.__module__.rpartition('.')[2]}/{function.__name__}"
-        ATTACKS[name] = Attack(
-            function.__doc__, files, modules, earns, frozenset(needs), either, silent, forbidden
-        )  # fmt: skip
+        ATTACKS[name] = Attack(function.__doc__, files, modules, earns, frozenset(needs), either, silent, forbidden)
 
     return enter
 

@@ -4,23 +4,6 @@ from autograder.homework import kit
 from autograder.tests.attacks import attack
 
 
-@attack(needs=("seccomp",))
-def changed_permissions():
-    """Changes modes, owners, times and attributes: of its own folders, the submission, the interpreter, the kit, the system."""
-    here = os.getcwd()
-    PLACES = (here, os.path.dirname(here), os.path.dirname(__file__), __file__, os.__file__, kit_folder(), sys.executable,
-              "/tmp", "/etc/passwd", "/dev/shm", os.path.dirname(os.path.dirname(here)))
-    for place in PLACES:
-        must_fail({
-            "closed": lambda p: os.chmod(p, 0),
-            "opened": lambda p: os.chmod(p, 0o777),
-            "closed by descriptor": lambda p: os.fchmod(os.open(p, os.O_RDONLY), 0),
-            "owner": lambda p: os.chown(p, os.getuid(), os.getgid()),
-            "times": lambda p: os.utime(p, (0, 0)),
-            "attributes": lambda p: os.setxattr(p, "user.hostile", b"x"),
-        }, place)
-
-
 @attack()
 def daemon():
     """Leaves a process behind: forks twice, becomes the leader of a session, closes everything, ignores every signal."""
@@ -68,21 +51,6 @@ def files_in_open_folders():
                 lambda p: os.symlink("/etc", p + "-link"),
                 lambda p: os.chmod(p + "-folder", 0),
             ], os.path.join(place, "hostile"))
-
-
-@attack(needs=("seccomp",))
-def filters_of_its_own():
-    """Hangs filters on itself, which take up memory of the kernel that no limit counts, until the whole machine can make no more."""
-    PRCTL_SET_SECCOMP, SECCOMP, SET_FILTER = 22, {"x86_64": 317, "aarch64": 277}, 2
-    program = ctypes.create_string_buffer(struct.pack("<HBBI", 6, 0, 0, 0x7FFF0000) * 4096)
-    header = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4096, ctypes.addressof(program)))
-    must_fail({
-        "prctl": lambda: libc("prctl", PRCTL_SET_SECCOMP, SET_FILTER, header, 0, 0),
-        "seccomp": lambda: libc("syscall", SECCOMP[os.uname().machine], 1, 0, header),
-    }, errors=PermissionError)
-
-    def every_function(*_, **__):
-        return 0
 
 
 @attack(needs=("user", "landlock", "seccomp"), either=True)
@@ -207,35 +175,6 @@ def shadow_modules():
     random.random()
 
 
-@attack(needs=("seccomp", "landlock"))
-def shared_memory():
-    """Leaves shared memory and semaphores of multiprocessing; memory_elsewhere tries others that outlive a process."""
-    import _multiprocessing
-    import _posixshmem
-
-    must_fail({
-        "shared memory": lambda: _posixshmem.shm_open("/hostile", os.O_CREAT | os.O_RDWR, mode=0o600),
-        "semaphore": lambda: _multiprocessing.SemLock(0, 1, 1, "/hostile", False),
-    })
-
-
-@attack(needs=("seccomp",))
-def signals_by_descriptor():
-    """Makes the kernel send signals to others: the owner of a descriptor, leases, timers, notices of changed folders."""
-    import fcntl
-
-    folder = os.open(".", os.O_RDONLY)
-    for number in [folder, *(wire.fileno() for wire in wires())]:
-        must_fail({
-            "owner": lambda n: fcntl.fcntl(n, fcntl.F_SETOWN, ABOVE),
-            "signal": lambda n: fcntl.fcntl(n, fcntl.F_SETSIG, signal.SIGKILL),
-            "extended owner": lambda n: fcntl.fcntl(n, 15, struct.pack("ii", 1, ABOVE)),
-            "FIOSETOWN": lambda n: fcntl.ioctl(n, 0x8901, struct.pack("i", ABOVE)),
-            "SIOCSPGRP": lambda n: fcntl.ioctl(n, 0x8902, struct.pack("i", ABOVE)),
-            "notices": lambda n: fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_CREATE | fcntl.DN_MULTISHOT),
-        }, number)
-
-
 # transformer_block is right, and its neighbours are too, but for functions that it does not use.
 @attack(
     "layernorm", "transformer_block", references=("scaled_attention", "transformer_block"), earns=23,
@@ -250,22 +189,6 @@ def slow_neighbour():
         while time.process_time() < end:
             pass
         return right.layer_norm(x, gamma, beta, eps)
-
-
-@attack(needs=("seccomp",))
-def special_files():
-    """Makes pipes, devices and sockets with names, abstract ones too, on which somebody could get stuck."""
-    import stat
-
-    must_fail({
-        "pipe": lambda: os.mkfifo("pipe"),
-        "device": lambda: os.mknod("device", stat.S_IFCHR | 0o666, os.makedev(1, 1)),
-        "disk": lambda: os.mknod("disk", stat.S_IFBLK | 0o666, os.makedev(8, 0)),
-        "socket node": lambda: os.mknod("node", stat.S_IFSOCK | 0o666),
-        "socket": lambda: socket.socket(socket.AF_UNIX).bind("socket"),
-        "abstract": lambda: socket.socket(socket.AF_UNIX).bind("\0hostile"),
-        "sent descriptor": lambda: socket.send_fds(next(wires()), [b"x"], [0]),
-    })
 
 
 @attack("layernorm", "scaled_attention", "causal_mask", references=("scaled_attention", "causal_mask"), earns=34)
@@ -300,10 +223,15 @@ def stubborn_tree():
         return x
 
 
-@attack(needs=("seccomp",))
+@attack(needs=("seccomp", "limits"))
 def system_calls():
-    """Asks the kernel for what a homework never needs: namespaces, mounts, modules, clocks, tracing, reboot."""
+    """Asks the kernel for what a homework never needs, by number: processes, sockets, locks, signals, limits, looks at others."""
+    LOCK, TEXT = struct.pack("hhqqi", 0, 0, 0, 0, 0), ctypes.create_string_buffer(4096)
+    PROGRAM = ctypes.create_string_buffer(struct.pack("<HBBI", 6, 0, 0, 0x7FFF0000) * 4096)
+    FILTER = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4096, ctypes.addressof(PROGRAM)))
+    CLOCK, PAGE = ~ABOVE << 3 | 2, ctypes.addressof(TEXT) & ~4095
     CALLS = {
+        # namespaces, mounts, modules, clocks, tracing, reboot, memory in common
         "unshare": (272, 0x10000000), "setns": (308, 0, 0), "mount": (165, b"none", b"/tmp", b"tmpfs", 0, 0),
         "umount2": (166, b"/", 2), "pivot_root": (155, b"/", b"/"), "chroot": (161, b"/"), "fsopen": (430, b"tmpfs", 0),
         "open_tree": (428, -100, b"/", 1), "init_module": (175, 0, 0, b""), "kexec_load": (246, 0, 0, 0, 0),
@@ -316,38 +244,38 @@ def system_calls():
         "futex on shared pages": (202, id(None), 1, 1), "futex_waitv": (449, 0, 0, 0, 0, 0), "futex_wake": (454, 0, 0, 0, 0),
         "capget": (125, 0, 0), "listmount": (458, 0, 0, 0, 0), "pages in common": (157, 67, 1, 0, 0, 0), "merge": (28, 0, 0, 12),
         "fanotify": (300, 0, 0), "name_to_handle": (303, -100, b"/", 0, 0, 0), "modify_ldt": (154, 0, 0, 0),
+        # processes, pipes, sockets, devices
+        "fork": (57,), "vfork": (58,), "clone": (56, 17, 0, 0, 0, 0), "clone3": (435, (ctypes.c_uint64 * 11)(0, 0, 0, 0, 17), 88),
+        "execve": (59, b"/bin/true", 0, 0), "pipe": (22, TEXT), "pipe2": (293, TEXT, 0), "mknod": (133, b"x", 0o20666, 0x103),
+        "fifo": (133, b"x", 0o10666, 0), "mknodat": (259, -100, b"x", 0o60666, 0), "sendmsg": (46, 3, TEXT, 0),
+        "tcp": (41, 2, 1, 0), "tcp6": (41, 10, 1, 0), "udp": (41, 2, 2, 0), "raw": (41, 2, 3, 0), "local": (41, 1, 1, 0),
+        "netlink": (41, 16, 3, 0), "packet": (41, 17, 3, 0), "socketpair": (53, 1, 1, 0, TEXT), "peer": (55, 3, 1, 77, TEXT, TEXT),
+        # modes, owners, times and attributes of files
+        "chmod": (90, b".", 0), "fchmod": (91, 0, 0), "fchmodat": (268, -100, b".", 0, 0), "chown": (92, b".", 0, 0),
+        "utimensat": (280, -100, b".", 0, 0), "setxattr": (188, b".", b"user.x", b"x", 1, 0),
+        # locks, leases and notices by which another process could be told something, and signals by the kernel
+        "flock": (73, 0, 1), "F_GETLK": (72, 0, 5, LOCK), "F_SETLK": (72, 0, 6, LOCK), "F_OFD_SETLK": (72, 0, 37, LOCK),
+        "F_GETLEASE": (72, 0, 1025), "hint": (72, 0, 1036, TEXT), "fadvise": (221, 0, 0, 0, 4), "preadv2": (327, 0, TEXT, 1, 0, 0, 8),
+        "inotify": (294, 0), "watch": (254, 3, TEXT, 32), "mincore": (27, PAGE, 4096, TEXT), "readahead": (187, 0, 0, 4096),
+        "cachestat": (451, 0, 0, 0, 0), "Landlock": (444, TEXT, 8, 0), "statfs": (137, b"/", TEXT), "F_SETOWN": (72, 0, 8, ABOVE),
+        "F_SETSIG": (72, 0, 10, 9), "F_SETOWN_EX": (72, 0, 15, TEXT), "F_NOTIFY": (72, 0, 1026, 0x80000004),
+        "FIOSETOWN": (16, 3, 0x8901, TEXT), "SIOCSPGRP": (16, 3, 0x8902, TEXT),
+        # memory and tables of the kernel that no limit counts, and what outlives a process in it
+        "memfd_create": (319, b"x", 0), "memfd_secret": (447, 0), "shmget": (29, 0, 2**26, 0o1600), "semget": (64, 0, 100, 0o1600),
+        "msgget": (68, 0, 0o1600), "mq_open": (240, b"hostile", 0o102, 0o600, 0), "io_setup": (206, 65536, TEXT),
+        "shared pages": (9, 0, 2**26, 3, 0x21, -1, 0), "futex hash": (157, 78, 1, 2**23, 0, 0), "filter": (317, 1, 0, FILTER),
+        "filter by prctl": (157, 22, 2, FILTER, 0, 0), "add_key": (248, b"user", b"hostile", b"x", 1, -4),
+        # other processes and limits
+        "getpgid": (121, ABOVE), "getsid": (124, ABOVE), "getpriority": (140, 0, ABOVE), "sched_getaffinity": (204, ABOVE, 8, TEXT),
+        "sched_getscheduler": (145, ABOVE), "sched_getparam": (143, ABOVE, TEXT), "clock": (228, CLOCK, TEXT),
+        "resolution": (229, CLOCK, TEXT), "setpriority": (141, 0, 0, -20), "of the parent": (141, 0, ABOVE, 19),
+        "of the user": (141, 2, 0, 19), "sched_setaffinity": (203, ABOVE, 8, b"\1" * 8), "sched_setscheduler": (144, 0, 2, TEXT),
+        "ioprio_set": (251, 1, 0, 1 << 13), "setrlimit": (160, 9, b"\xff" * 16), "prlimit": (302, ABOVE, 7, b"\3" * 16, 0),
     }
+    # the last ones are the same through the door for 32-bit programs, under numbers that do not exist
+    CALLS |= {f"x32 {number}": (0x40000000 + number, 0, 0, 0) for number in (41, 57, 101, 62)}
     for name, (number, *args) in CALLS.items() if os.uname().machine == "x86_64" else ():
         ctypes.set_errno(0)
-        if LIBC.syscall(number, *args) >= 0 or ctypes.get_errno() not in (1, 38):
+        arguments = [ctypes.c_long(one) if isinstance(one, int) else one for one in args]
+        if LIBC.syscall(ctypes.c_long(number), *arguments) >= 0 or ctypes.get_errno() not in (1, 38):
             raise RuntimeError(f"SUCCEEDED: {name}: {os.strerror(ctypes.get_errno())}")
-    # the same through the door for 32-bit programs, and under numbers that do not exist
-    for number in (41, 57, 101, 62):
-        must_fail({"x32": system_call}, 0x40000000 + number, 0, 0, 0)
-
-
-@attack(needs=("seccomp",))
-def talking_by_files():
-    """Tells another process of another user something by a file that both may read: locks, leases, notices, the page cache."""
-    import fcntl
-
-    file = os.open(SHARED_FILE, os.O_RDONLY)
-    buffer, attributes = ctypes.create_string_buffer(4096), ctypes.create_string_buffer(struct.pack("<Q", 4))
-    must_fail({
-        "flock": lambda: fcntl.flock(file, fcntl.LOCK_SH),
-        "a lock of POSIX": lambda: fcntl.lockf(file, fcntl.LOCK_SH),
-        "a look at locks": lambda: fcntl.fcntl(file, fcntl.F_GETLK, struct.pack("hhqqi", fcntl.F_RDLCK, 0, 0, 0, 0)),
-        "a lock of an open file": lambda: fcntl.fcntl(file, 37, struct.pack("hhqqi", fcntl.F_RDLCK, 0, 0, 0, 0)),
-        "a look at leases": lambda: fcntl.fcntl(file, 1025),
-        "a hint": lambda: fcntl.fcntl(file, 1036, struct.pack("Q", 2)),
-        "advice on the cache": lambda: os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED),
-        "a read that does not wait": lambda: os.preadv(file, [bytearray(9)], 0, 8),
-        "inotify": lambda: system_call(294, 0),
-        "a watch": lambda: system_call(254, 3, ctypes.addressof(buffer), 0x20),
-        "mincore": lambda: system_call(27, ctypes.addressof(buffer) & ~4095, 4096, ctypes.addressof(buffer)),
-        "readahead": lambda: system_call(187, file, 0, 4096),
-        "cachestat": lambda: system_call(451, file, 0, 0, 0),
-        "Landlock rules": lambda: system_call(444, ctypes.addressof(attributes), 8, 0),
-        "free blocks": lambda: os.statvfs("/"),
-        "the number of a pipe": lambda: os.fstat(os.pipe()[0]),
-    }, errors=(OSError, AttributeError))

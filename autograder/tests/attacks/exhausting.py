@@ -216,25 +216,6 @@ def folders_left():
         os._exit(1)
 
 
-@attack(needs=("seccomp",))
-def fork_bomb():
-    """Forks as fast as it can, in every way that there is."""
-    import multiprocessing
-    import subprocess
-
-    must_fail({
-        "fork": os.fork,
-        "subprocess": lambda: subprocess.Popen(["true"]),
-        "system": lambda: 1 / (os.system("true") == 0 and 1 or 0),
-        "posix_spawn": lambda: os.posix_spawn("/bin/true", ["true"], {}),
-        "multiprocessing": lambda: multiprocessing.Process(target=print).start(),
-        "exec": lambda: os.execv("/bin/true", ["true"]),
-        "vfork": lambda: libc("vfork"),
-        "clone": lambda: libc("syscall", 56, 17, 0, 0, 0, 0),
-        "clone3": lambda: libc("syscall", 435, (ctypes.c_uint64 * 11)(0, 0, 0, 0, 17), 88),
-    }, errors=(OSError, ZeroDivisionError))
-
-
 @attack()
 def ignored_signals():
     """Blocks every signal that can be blocked, and sleeps; raises an error whose text and name never come to an end."""
@@ -382,34 +363,6 @@ def memory_at_once():
         return [bytearray(2**27) for _ in range(2**10)]
 
 
-@attack(needs=("seccomp", "limits"))
-def memory_elsewhere():
-    """Takes memory that no limit on the address space counts: memory files, shared pages, pipes, System V segments, tables of the
-    kernel."""
-    import mmap
-
-    must_fail({
-        "memfd_create": lambda: os.memfd_create("hostile"),
-        "memfd_secret": lambda: libc("syscall", 447, 0),
-        "shmget": lambda: libc("shmget", 0, 2**26, 0o1600),
-        "semget": lambda: libc("semget", 0, 100, 0o1600),
-        "msgget": lambda: libc("msgget", 0, 0o1600),
-        "mq_open": lambda: libc("syscall", 240, b"hostile", 0o102, 0o600, None),
-        "io_uring": lambda: libc("syscall", 425, 64, ctypes.create_string_buffer(256)),
-        "io_setup": lambda: libc("syscall", 206, 65536, ctypes.byref(ctypes.c_ulong())),
-        "shared pages": lambda: mmap.mmap(-1, 2**26),
-        "futex hash": lambda: libc("prctl", 78, 1, ctypes.c_ulong(2**23), 0, 0),
-        "keyctl": lambda: libc("syscall", 248, b"user", b"hostile", b"x" * 100, 100, -4),
-    })
-    PIPES = []
-    with contextlib.suppress(OSError):
-        while True:
-            PIPES.append(os.pipe2(os.O_NONBLOCK))
-            os.write(PIPES[-1][1], b"x" * 2**20)
-    if len(PIPES) > 40:
-        raise RuntimeError(f"SUCCEEDED: {len(PIPES)} pipes")
-
-
 @attack()
 def output_flood():
     """Prints without end, to both streams and to every descriptor that takes it."""
@@ -433,24 +386,6 @@ def page_tables():
     time.sleep(1)
     if len({*made}) == GIGABYTES:
         raise RuntimeError("SUCCEEDED: half a gigabyte of page tables")
-
-
-@attack(needs=("seccomp", "limits"))
-def raised_limits():
-    """Lifts its own limits, those of the grader, its priority and its place among the processors."""
-    import resource
-
-    must_fail({
-        "limits lifted": lambda: resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2),
-        "processor time lifted": lambda: resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY,) * 2),
-        "limits of the parent": lambda: resource.prlimit(ABOVE, resource.RLIMIT_NOFILE, (3, 3)),
-        "priority raised": lambda: os.setpriority(os.PRIO_PROCESS, 0, -20),
-        "priority of the parent": lambda: os.setpriority(os.PRIO_PROCESS, ABOVE, 19),
-        "priority of the user": lambda: os.setpriority(os.PRIO_USER, os.getuid(), 19),
-        "processors of the parent": lambda: os.sched_setaffinity(ABOVE, {0}),
-        "scheduler": lambda: os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1)),
-        "input and output": lambda: libc("syscall", 251, 1, 0, 1 << 13),
-    }, errors=(OSError, ValueError))
 
 
 WRONG = ("scaled_attention", "causal_mask", "transformer_block")

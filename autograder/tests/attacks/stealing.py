@@ -101,25 +101,6 @@ def markup_in_values():
         return {BREAK: np.array([BREAK])}, BREAK, np.array(BREAK)
 
 
-@attack(needs=("seccomp",))
-def other_processes():
-    """Looks at other processes through the kernel: their clocks, processors, groups, sessions, priorities, and by handle."""
-    for pid in (1, ABOVE):
-        must_fail({
-            "clock": lambda: time.clock_gettime(~pid << 3 | 2),
-            "resolution": lambda: time.clock_getres(~pid << 3 | 2),
-            "processors": lambda: os.sched_getaffinity(pid),
-            "scheduler": lambda: os.sched_getscheduler(pid),
-            "parameters": lambda: os.sched_getparam(pid),
-            "group": lambda: os.getpgid(pid),
-            "session": lambda: os.getsid(pid),
-            "priority": lambda: os.getpriority(os.PRIO_PROCESS, pid),
-        })
-    PEER_PIDFD = 77
-    for wire in wires():
-        must_fail({"a handle on the grader": lambda: wire.getsockopt(socket.SOL_SOCKET, PEER_PIDFD)})
-
-
 @attack(needs=("user", "landlock"), either=True)
 def other_submissions():
     """Looks through the machine's temporary folders for submissions that are graded beside this one."""
@@ -339,26 +320,6 @@ def searched_texts():
         for inner in gc.get_referents(thing):
             if isinstance(inner, str | bytes) and len(inner) > 20 and any(word in str(inner) for word in WORDS):
                 raise RuntimeError(f"SUCCEEDED: {inner[:200]}")
-
-
-@attack(needs=("seccomp",))
-def sockets():
-    """Calls home: TCP, UDP, raw and local sockets, name lookups, web requests; abstract names of other processes."""
-    import urllib.request
-
-    KINDS = [(socket.AF_INET, socket.SOCK_STREAM), (socket.AF_INET6, socket.SOCK_STREAM), (socket.AF_INET, socket.SOCK_DGRAM),
-             (socket.AF_INET, socket.SOCK_RAW), (socket.AF_UNIX, socket.SOCK_STREAM), (socket.AF_NETLINK, socket.SOCK_RAW),
-             (socket.AF_PACKET, socket.SOCK_RAW)]
-    for kind in KINDS:
-        must_fail({"socket": socket.socket}, *kind, errors=PermissionError)
-    must_fail({"lookup": lambda: socket.getaddrinfo("example.org", 80)}, errors=(PermissionError, socket.gaierror))
-    try:
-        urllib.request.urlopen("http://127.0.0.1:1/", timeout=0.2)
-    except (PermissionError, urllib.error.URLError) as error:
-        if "not permitted" in str(error) or "Permission" in str(error):
-            pass
-        else:
-            raise RuntimeError("SUCCEEDED: web") from None
 
 
 @attack(needs=("landlock",))

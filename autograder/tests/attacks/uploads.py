@@ -9,16 +9,17 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from autograder.tests.files import Files, put
+from autograder.tests.files import put
 
-HONEST: Files = {"causal_mask.py": "def causal_mask(t):\n    import numpy as np\n\n    return np.tri(t, dtype=bool)\n"}
+Texts = dict[str, str | bytes]
+HONEST: Texts = {"causal_mask.py": "def causal_mask(t):\n    import numpy as np\n\n    return np.tri(t, dtype=bool)\n"}
 
 COMPILED = importlib.util.MAGIC_NUMBER + struct.pack("<III", 0b01, 0, 0) + marshal.dumps(
     compile("raise RuntimeError('SUCCEEDED: the compiled file was used')", "layernorm.py", "exec")
 )  # fmt: skip
 DEEP = "**".join(["1", *["-1"] * 260])
 BODIES = {"rms_norm": f"return x * {DEEP}", "layer_norm": f"raise ValueError({DEEP})", "batch_norm": f"return {DEEP}"}
-FILES: dict[str, Files] = {
+FILES: dict[str, Texts] = {
     "too large to be compiled": {"layernorm.py": b"x = 1\n" * (50 * 2**20 // 6)},
     "takes the compiler for ever, or overflows its stack": {
         "layernorm.py": "x = " + "(" * 90 + "1" + ")" * 90 + "\n" + "y = (" + "-" * 400_000 + "1)\n",
@@ -71,11 +72,15 @@ def names_that_are_no_text(folder: Path) -> Path:
     return put(folder, HONEST)
 
 
+def written(files: Texts, name: str = ".") -> Callable[[Path], Path]:
+    return lambda folder: put(folder / name, files | HONEST)
+
+
 UPLOADS: dict[str, Callable[[Path], Path]] = {
     "zip bomb": zip_bomb,
     "links": links,
     "names that are no text": names_that_are_no_text,
-    "names with markup": lambda folder: put(folder / "upload.zip", dict.fromkeys(EVIL_NAMES, "x = 1\n") | HONEST),
-    **{name: lambda folder, files=files: put(folder, files | HONEST) for name, files in FILES.items()},
+    "names with markup": written(dict.fromkeys(EVIL_NAMES, "x = 1\n"), "upload.zip"),
+    **{name: written(files) for name, files in FILES.items()},
 }
 EARNS = dict.fromkeys(UPLOADS, 1) | {"zip bomb": 0}  # 1 where HONEST is found among the rest

@@ -22,10 +22,8 @@ CRITERIA = {"layernorm": "rms", "decoder": "embed", "scaled_attention": "mask"}
 
 
 def lost(visibility: Any = "after_published", **changes: Any) -> CriterionScore:
-    return CriterionScore(
-        criterion(DECODER, visibility),
-        **({"why": "unexplained", "call_result": WRONG, "blamed": ("layernorm",)} | changes),
-    )
+    given: dict[str, Any] = {"why": "unexplained", "call_result": WRONG, "blamed": ("layernorm",)} | changes
+    return CriterionScore(criterion(DECODER, visibility), **given)
 
 
 def not_imported(error: Error) -> CriterionScore:
@@ -35,14 +33,9 @@ def not_imported(error: Error) -> CriterionScore:
 def alone(**modules: bool) -> tuple[ModuleResult, ...]:
     """Modules of one criterion, earned or not."""
     failed = CallResult(WRONG.test_call, Response(), Failure("value"))
-    return tuple(
-        module_of([
-            CriterionScore(
-                criterion(f"{name}.{CRITERIA[name]}"), "right" if passed else "unexplained", call_result=None if passed else failed
-            )
-        ])
-        for name, passed in modules.items()
-    )  # fmt: skip
+    lost: dict[str, Any] = {"why": "unexplained", "call_result": failed}
+    one = {name: criterion(f"{name}.{CRITERIA[name]}") for name in modules}
+    return tuple(module_of([CriterionScore(one[name], **({} if modules[name] else lost))]) for name in modules)
 
 
 def told(graded: CriterionScore, *modules: ModuleResult) -> tuple[str, Result]:

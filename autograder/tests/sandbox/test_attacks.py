@@ -383,7 +383,9 @@ def test_solutions_stay_closed_to_submissions_in_a_clone_that_others_may_enter()
             [sys.executable, "-c", OPEN_CLONE], cwd=clone, env=environment, capture_output=True, text=True, check=True
         )
         assert "SUCCEEDED" not in done.stdout
-        assert "lost in `layernorm.py`" in done.stdout and "imported" not in done.stdout  # the attack was not stopped before
+        assert (
+            "lost in `layernorm.py`" in done.stdout and "imported" not in done.stdout
+        )  # the attack was not stopped before
         assert f"every user of this machine can read {clone}" in done.stdout
 
 

@@ -201,11 +201,13 @@ def test_what_is_kept_of_known_versions_is_bounded(monkeypatch: pytest.MonkeyPat
     diagnoser = running.diagnoser.__wrapped__()
     diagnoser.explain("scaled_attention", call_results)
 
-    def held() -> list[int]:
-        diagnoser.forget()
+    def held(forget: bool = True) -> list[int]:
+        if forget:
+            diagnoser.forget()
         return [known_responses.held for known_responses in diagnoser._kept.values()]
 
-    kept = held()
+    kept = held(forget=False)
+    assert held() == kept
     monkeypatch.setattr(diagnosis, "MOST_HELD", sum(kept) - 1)
     assert held() == kept[1:]
     assert library.made.cache_info().maxsize and library.compiled.cache_info().maxsize

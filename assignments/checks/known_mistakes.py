@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 from student_values.compare import equal
-from student_values.kinds import Opaque, describe
+from student_values.tree import Opaque, describe
 
 TABLE = Path(__file__).resolve().parent / "mistakes.json"
 

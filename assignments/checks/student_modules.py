@@ -28,9 +28,8 @@ from student_errors import (
 from student_limits import as_graded
 from student_values.errors import CIRCULAR, missing
 from student_values.errors import place as place_of
-from student_values.names import mend, resembles
 from student_values.source import definitions as functions_of
-from student_values.source import is_stub, no_python, twice
+from student_values.source import is_stub, mend, no_python, resembles, twice
 from time_limit import SECONDS, limit
 
 UNFINISHED: set[tuple[str, str]] = set()

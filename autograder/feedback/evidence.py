@@ -20,7 +20,7 @@ from autograder.grading.scoring import CriterionScore, Why
 from autograder.homework import kit
 from autograder.homework.library import Misconception
 from autograder.values.display import display
-from autograder.values.kinds import describe
+from autograder.values.tree import describe
 
 LONGEST = 300  # characters of one value
 # The meaning of CriterionScore.why, and the code that decides it.

@@ -126,9 +126,10 @@ def parameters(target: Target) -> list[str]:
 
 def part_of(call_result: CallResult) -> str:
     """The only wrong part of a tuple; "" if the whole result is wrong."""
-    found = re.match(r"part \[(\d+)\]", call_result.failure.text if call_result.failure else "")
-    names = call_result.test_call.parts
-    return (f"`{names[int(found[1])]}`" if names else found[0]) if found else ""
+    failure, names = call_result.failure, call_result.test_call.parts
+    if failure is None or failure.part is None:
+        return ""
+    return f"`{names[failure.part]}`" if names else f"part [{failure.part}]"
 
 
 def changed(call_result: CallResult) -> str:

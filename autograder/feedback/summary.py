@@ -104,7 +104,7 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
     if module.module not in rubric.current().modules:
         return
     if module.broken is not None:
-        missing = submission.missing(module.module, rubric.current().files)
+        missing = submission.missing(module.module)
         kind, path = (missing.kind, missing.path) if missing is not None else ("import", file)
         yield TopNote(kind, path, not_imported(module, submission), file)
         return
@@ -119,9 +119,9 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
 
 def not_imported(module: ModuleResult, submission: Submission) -> str:
     """Why a module could not be used, in a sentence or two."""
-    trouble = submission.trouble(module.module, rubric.current().files)
-    if trouble:
-        return trouble
+    missing = submission.missing(module.module)
+    if missing is not None:
+        return str(missing)
     response = module.broken
     assert response is not None
     if response.ended is not None:

@@ -27,7 +27,7 @@ RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
 NO_MODULES = (f"{INTEGRATION}.", f"{TESTS}.")  # prefixes of criteria that grade no module
 OLD = 3600  # seconds after which a partial file is abandoned
 # Kinds of notes: on the whole upload; on its files; those that many files share, with one sentence for all.
-WHOLE = {"archive", "no_zip", "notebook", "zip_large", "zip_many", "zip_overlaps"}
+WHOLE = {"archive", "no_zip", "notebook", "zip_large", "zip_many"}
 USABLE = {"accepted", "answer", "import", "misnamed", "replaced", "second", "unwritten"}
 TOGETHER = {
     "absent": "no file {} in the upload",

@@ -207,7 +207,7 @@ def _of_another_type(test_call: TestCall, response: Response) -> str:
     if not isinstance(test_call.expected, np.ndarray):
         return ""
     difference, _ = compare(test_call.expected, response.value, np.inf)
-    return difference.text if difference is not None and difference.kind == "type" else ""
+    return difference.got if difference is not None and difference.kind == "type" else ""
 
 
 def alike_in_form(test_call: TestCall, first: Response, second: Response) -> bool:

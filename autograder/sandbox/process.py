@@ -12,7 +12,7 @@ from autograder.sandbox import callbacks, wire
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, Budget, CallSpent, Clock
 from autograder.sandbox.messages import Call, Ended, Reference, Response, prepared_load, reply_of
 from autograder.sandbox.wire import Connection, within
-from autograder.values.kinds import Opaque
+from autograder.values.tree import Opaque
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
 NOT_KEPT = ("load", "extend", "extension")  # kinds of requests whose responses the grader reads at once

@@ -16,7 +16,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from autograder.values.kinds import Opaque
+from autograder.values.tree import Opaque
 
 _NAMES = "? int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
 DTYPES = [np.dtype(name) for name in _NAMES.split()]

@@ -2,9 +2,9 @@
 
 import ast
 import codecs
-from collections.abc import Callable, Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import accumulate, islice
 from pathlib import Path, PurePosixPath
 
@@ -14,76 +14,58 @@ from autograder.sandbox.budget import Limits
 from autograder.submissions import tree as trees
 from autograder.submissions.text import shown
 from autograder.submissions.tree import Source, Tree, UnusableError
-from autograder.values.names import mend, resembles
-from autograder.values.source import declared_encoding, is_readable_encoding, parsed
+from autograder.values.source import codec, declared_encoding, is_stub, mend, parsed, resembles
 
 MOST_BYTES = 100_000  # of a file that the grader parses; a syntax tree takes up to 500 times as much
 NOTES_SHOWN = 20  # notes shown per upload
+ARCHIVES = {".7z", ".bz2", ".gz", ".rar", ".tar", ".tbz", ".tbz2", ".tgz", ".txz", ".xz", ".zipx", ".zst"}  # not opened
+KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
+LISTED_FACTOR = 20  # names per allowed file
+ZIP_FACTOR = 2  # bytes of a zip per allowed byte
+ZIP_DEPTH = 2  # zips in one another
+NAME_BYTES = 200  # of a path, and of each part of it
+MB = 2**20
 
-_TEXTS: dict[str, Callable[["Note"], str]] = {
-    "outside": lambda note: f"{note.shown} was not used: its path points outside the upload.",
-    "name": lambda note: f"{note.shown} was not used: its name is too long or contains unprintable characters.",
-    "encrypted": lambda note: f"{note.shown} was not used: it is encrypted.",
-    "compression": lambda note: f"{note.shown} was not used: it is compressed in an unusual way.",
-    "folder": lambda note: f"{note.shown} was not used: it is a folder, not a file.",
-    "link": lambda note: f"{note.shown} was not used: it is a link or a device, not a file.",
-    "large": lambda note: f"{note.shown} was not used: it is too large ({note.number} MB).",
-    "damaged": lambda note: f"{note.shown} was not used: it is damaged.",
-    "deep": lambda note: f"{note.shown} was not used: it is nested too deeply.",
-    "many": lambda note: (
-        f"The upload has too many files; at most {note.number} are graded. Upload only your .py files."
-    ),
-    "zip_large": lambda note: f"The zip is larger than {note.number} MB. Upload only your .py files.",
-    "zip_many": lambda note: (
-        f"The zip contains too many files; at most {note.number} are graded. Upload only your .py files."
-    ),
-    "zip_overlaps": lambda note: (
-        "The upload is a zip whose files overlap, which no normal program produces. Upload the .py files themselves."
-    ),
-    "no_zip": lambda note: (
-        f"{note.shown or 'The upload'} is not a zip file that can be opened. "
-        "Create it again, or upload the .py files themselves."
-    ),
-    "zip_deep": lambda note: (
-        f"{note.shown} was not opened: it is inside a zip within a zip. Upload the .py files themselves."
-    ),
-    "absent": lambda note: f"There is no file {shown(note.path)} in the upload. Upload it under exactly this name.",
-    "blank": lambda note: f"{note.shown} is blank, so it counts as missing. Save your work in it, and upload it again.",
-    "encoding": lambda note: (
-        f"{note.shown} was not used: it declares the encoding {shown(note.wanted)}. The grader reads UTF-8 and Latin-1: "
+TEXTS = {
+    "outside": "{file} was not used: its path points outside the upload.",
+    "name": "{file} was not used: its name is too long or contains unprintable characters.",
+    "encrypted": "{file} was not used: it is encrypted.",
+    "compression": "{file} was not used: it is compressed in an unusual way.",
+    "folder": "{file} was not used: it is a folder, not a file.",
+    "link": "{file} was not used: it is a link or a device, not a file.",
+    "large": "{file} was not used: it is too large ({number} MB).",
+    "damaged": "{file} was not used: it is damaged.",
+    "deep": "{file} was not used: it is nested too deeply.",
+    "many": "The upload has too many files; at most {number} are graded. Upload only your .py files.",
+    "zip_large": "The zip is larger than {number} MB. Upload only your .py files.",
+    "zip_many": "The zip contains too many files; at most {number} are graded. Upload only your .py files.",
+    "no_zip": "{file} is not a zip file that can be opened. Create it again, or upload the .py files themselves.",
+    "zip_deep": "{file} was not opened: it is inside a zip within a zip. Upload the .py files themselves.",
+    "absent": "There is no file {name} in the upload. Upload it under exactly this name.",
+    "blank": "{file} is blank, so it counts as missing. Save your work in it, and upload it again.",
+    "encoding": (
+        "{file} was not used: it declares the encoding {wanted}. The grader reads UTF-8 and Latin-1: "
         "delete that line and save the file as UTF-8."
     ),
-    "archive": lambda note: (
-        f"{note.shown} was not opened: the only archive format supported is .zip. Upload the .py files themselves."
+    "archive": "{file} was not opened: the only archive format supported is .zip. Upload the .py files themselves.",
+    "second": "{file} was not used: the upload has another {wanted}, which was graded.",
+    "accepted": "There was no file {wanted}; {file} was graded as {wanted}.",
+    "replaced": "{wanted} contains no finished function; {file} was graded as {wanted}.",
+    "beside": "{file} was not used: notebooks are not graded.",
+    "notebook": (
+        "There is no .py file in the upload, only {file}. Notebooks are not graded and never run: put "
+        "{wanted} into the .py files, and upload those."
     ),
-    "second": lambda note: f"{note.shown} was not used: the upload has another {note.wanted}, which was graded.",
-    "accepted": lambda note: f"There was no file {note.wanted}; {note.shown} was graded as {note.wanted}.",
-    "replaced": lambda note: f"{note.wanted} contains no finished function; {note.shown} was graded as {note.wanted}.",
-    "beside": lambda note: f"{note.shown} was not used: notebooks are not graded.",
-    "notebook": lambda note: (
-        f"There is no .py file in the upload, only {note.shown}. Notebooks are not graded and never run: put "
-        f"{note.wanted or 'your functions'} into the .py files, and upload those."
-    ),
-    "unwritten": lambda note: (
-        f"{note.wanted} contains no finished function, but {note.shown} does: {_mend(note)} and upload again."
-    ),
-    "misnamed": lambda note: (
-        f"There is no file {note.wanted}, but there is {note.shown}: {_mend(note)} and upload again."
-    ),
+    "unwritten": "{wanted} contains no finished function, but {file} does: {rename} and upload again.",
+    "misnamed": "There is no file {wanted}, but there is {file}: {rename} and upload again.",
 }
-
-
-def _mend(note: "Note") -> str:
-    if PurePosixPath(note.path).name == note.wanted:
-        return "move it to your other files"
-    return mend(note.path, note.wanted)
 
 
 @dataclass(frozen=True)
 class Note:
     """A note on an upload for its student. `path` is a name that the student chose, "" for the whole upload.
 
-    `number` is a size in MB or a count; `wanted` the right name of a file, the functions of a notebook, or an encoding.
+    `number` is a size in MB or a count; `wanted` the right name of a file, the functions in a notebook, or an encoding.
     """
 
     kind: str
@@ -91,13 +73,17 @@ class Note:
     number: int = 0
     wanted: str = ""
 
-    @property
-    def shown(self) -> str:
-        return f"`{shown(self.path)}`" * bool(self.path)
-
     def __str__(self) -> str:
         """The sentence for the student."""
-        return _TEXTS[self.kind](self)
+        name = shown(self.path)
+        is_moved = PurePosixPath(self.path).name == self.wanted
+        return TEXTS[self.kind].format(
+            name=name,
+            file=f"`{name}`" if name else "The upload",
+            number=self.number,
+            wanted=self.wanted or "your functions",
+            rename="move it to your other files" if is_moved else mend(self.path, self.wanted),
+        )
 
 
 @dataclass(frozen=True)
@@ -118,119 +104,85 @@ class Submission:
         """The first rejected files, as notes for the student; notebooks are mentioned only if a file is missing."""
         return tuple(note for note in self.refused if note.kind != "beside")[:NOTES_SHOWN]
 
-    @cached_property
-    def _by_name(self) -> dict[str, Note]:
-        return {PurePosixPath(note.path).name: note for note in reversed(self.refused) if note.path}
-
-    def missing(self, module: str, modules: Collection[str]) -> Note | None:
-        """The likely reason why the file of a module is missing; None if it is not. `modules`: names with a use."""
+    def missing(self, module: str) -> Note | None:
+        """The likely reason why the file of a module is missing; None if it is not."""
         wanted = f"{module}.py"
         if wanted in self.files:
             return None
-        if wanted in self._by_name:
-            return self._by_name[wanted]
-        close = self._close(module, modules)
-        return Note("misnamed", close[0], wanted=wanted) if close else Note("absent", wanted)
-
-    def _close(self, module: str, modules: Collection[str]) -> list[str]:
-        """Nonblank files that were probably meant to be a module; those with functions, if there are any."""
-        near = self._near(module, modules)
-        return self._written(near, module) or near
-
-    def _near(self, module: str, modules: Collection[str]) -> list[str]:
-        """Nonblank files whose name resembles a module's."""
-        notebooks = (note.path for note in self.refused if note.kind == "beside")
-        close = [name for name in (*self.files, *notebooks) if resembles(name, module) and name not in modules]
-        return [name for name in close if name not in self.files or not _is_blank(self.files[name])]
-
-    def _written(self, names: Collection[str], module: str) -> list[str]:
-        """The files that implement a function of a module, within the size limit of one file."""
-        sizes = accumulate(len(self.text(name)) for name in names)
-        read = [name for name, size in zip(names, sizes, strict=True) if size <= MOST_BYTES]
-        return [name for name in read if self._is_written(name, module)]
-
-    def _is_written(self, name: str, module: str) -> bool | None:
-        """Whether a file implements a function of a module; None if unknown."""
-        content, entry = self.files.get(name, b""), rubrics.current().modules.get(module)
-        return has_written(content, entry.functions) if entry is not None and len(content) <= MOST_BYTES else None
-
-    def decodable(self) -> "Submission":
-        """The submission without files that declare an encoding other than UTF-8 or Latin-1, with a note on each.
-
-        A file must not choose the codec that decodes it in the grader or Python.
-        """
-        code = {name: content for name, content in self.files.items() if name.lower().endswith((".py", ".txt"))}
-        declared = {name: declared_encoding(content) for name, content in code.items()}
-        other = {name: encoding for name, encoding in declared.items() if not is_readable_encoding(encoding)}
-        notes = (Note("encoding", name, wanted=encoding) for name, encoding in other.items())
-        files = {name: content for name, content in self.files.items() if name not in other}
-        return replace(self, files=files, refused=(*notes, *self.refused))
+        for note in self.refused:
+            if PurePosixPath(note.path).name == wanted:
+                return note
+        notebooks = [note.path for note in self.refused if note.kind == "beside" and resembles(note.path, module)]
+        similar = [*self._copies(module), *notebooks]
+        return Note("misnamed", similar[0], wanted=wanted) if similar else Note("absent", wanted)
 
     def with_notes(self) -> "Submission":
         """The submission without blank modules, with notes.
 
         A note also names a file that was probably meant to be a module, and a finished file of the same name in another folder.
         """
-        names = {f"{module}.py": module for module in rubrics.current().modules if f"{module}.py" in self.files}
-        blank = [name for name in names if _is_blank(self.files[name])]
-        notes = []
-        for name, module in names.items():
-            close = self._written([*filter(is_likely_code, self._near(module, names))], module)
-            if close and self._is_written(name, module) is False:
-                notes.append(Note("unwritten", close[0], wanted=name))
-            elif name in blank:
+        files, notes = dict(self.files), []
+        for module, entry in rubrics.current().modules.items():
+            name = f"{module}.py"
+            if name not in self.files:
+                continue
+            finished = self._finished(module)
+            same = (path for path in finished if PurePosixPath(path).name == name)
+            others = [path for path in same if self.files[path] != self.files[name]]
+            if finished and has_written(self.files[name], entry.functions) is False:
+                notes.append(Note("unwritten", finished[0], wanted=name))
+            elif _is_blank(self.files[name]):
                 notes.append(Note("blank", name))
-            else:
-                same = (path for path in close if PurePosixPath(path).name == name)
-                others = [path for path in same if self.files[path] != self.files[name]]
-                notes += [Note("second", path, wanted=name) for path in others[:1]]
-        files = {name: content for name, content in self.files.items() if name not in blank}
+            elif others:
+                notes.append(Note("second", others[0], wanted=name))
+            if _is_blank(self.files[name]):
+                del files[name]
         return replace(self, files=files, refused=(*notes, *self.refused))
 
-    def accepting_names(self, modules: Collection[str]) -> "Submission":
+    def accepting_names(self) -> "Submission":
         """The submission with each missing or unimplemented module taken from the one file that was probably meant to be it,
         with a note.
 
         If two different files are possible, neither is used.
         """
         files, notes = dict(self.files), []
-        names = {f"{module}.py" for module in modules}
         unwritten = {note.wanted for note in self.refused if note.kind == "unwritten"}
-        for module in modules:
-            wanted = f"{module}.py"
-            close = [name for name in self._close(module, names) if is_likely_code(name)]
-            if (wanted in unwritten or wanted not in files) and len({files[name] for name in close}) == 1:
-                files[wanted] = files[close[0]]
-                notes.append(Note("replaced" if wanted in unwritten else "accepted", close[0], wanted=wanted))
+        for module in rubrics.current().modules:
+            wanted, copies = f"{module}.py", self._copies(module)
+            if (wanted in unwritten or wanted not in files) and len({files[name] for name in copies}) == 1:
+                files[wanted] = files[copies[0]]
+                notes.append(Note("replaced" if wanted in unwritten else "accepted", copies[0], wanted=wanted))
         taken = {note.wanted for note in notes}
         left = (note for note in self.refused if note.kind != "unwritten" or note.wanted not in taken)
         return replace(self, files=files, refused=(*notes, *left))
 
-    def trouble(self, module: str, modules: Collection[str]) -> str:
-        """The sentence of `missing`, "" if the file exists."""
-        return str(self.missing(module, modules) or "")
+    def _copies(self, module: str) -> list[str]:
+        """The files that were probably meant to be a module; those that implement its functions, if there are any."""
+        return self._finished(module) or self._near(module)
+
+    def _near(self, module: str) -> list[str]:
+        names = (name for name in self.files if name not in rubrics.current().files and is_likely_code(name))
+        return [name for name in names if resembles(name, module) and not _is_blank(self.files[name])]
+
+    def _finished(self, module: str) -> list[str]:
+        """The similarly named files that implement a function of a module; together they may be as large as one file."""
+        near, functions = self._near(module), rubrics.current().modules[module].functions
+        sizes = accumulate(len(self.text(name)) for name in near)
+        read = [name for name, size in zip(near, sizes, strict=True) if size <= MOST_BYTES]
+        return [name for name in read if has_written(self.files[name], functions)]
+
+
+def has_written(content: bytes, functions: Collection[str]) -> bool | None:
+    """Whether a source implements one of the functions, beyond the stub; None if it is not Python, or too long to parse."""
+    tree = parsed(content) if len(content) <= MOST_BYTES else None
+    if tree is None:
+        return None
+    defined = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in functions)
+    return any(not is_stub(node) for node in defined)
 
 
 def _is_blank(content: bytes) -> bool:
     return not content.removeprefix(codecs.BOM_UTF8).strip()
-
-
-def has_written(content: bytes, functions: Collection[str]) -> bool | None:
-    """Whether a source implements one of the functions, beyond the stub; None if it is not Python."""
-    tree = parsed(content)
-    if tree is None:
-        return None
-    defined = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in functions]
-    return any(not _is_nothing(statement) for node in defined for statement in node.body)
-
-
-def _is_nothing(statement: ast.stmt) -> bool:
-    """A docstring, `pass`, `...`, `return None`, `raise NotImplementedError(...)`."""
-    if isinstance(statement, ast.Raise):
-        error = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
-        return isinstance(error, ast.Name) and error.id == "NotImplementedError"
-    value = getattr(statement, "value", None)
-    return isinstance(statement, ast.Pass | ast.Expr | ast.Return) and isinstance(value, ast.Constant | None)
 
 
 def is_likely_code(name: str) -> bool:
@@ -242,37 +194,7 @@ def is_likely_code(name: str) -> bool:
 # Reading: an upload of any form becomes a Submission in memory; nothing is written to disk.
 #
 # Reading never fails because of a student: unusable files become notes, and the rest is graded. CommandError is raised only if
-# the grader cannot read (no such path, permission, a failing disk, a damaged export). All parts of an upload share one Room, so
-# its limits apply to the total.
-
-ARCHIVES = {".7z", ".bz2", ".gz", ".rar", ".tar", ".tbz", ".tbz2", ".tgz", ".txz", ".xz", ".zipx", ".zst"}  # not opened
-KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
-LISTED_FACTOR = 20  # names per allowed file
-ZIP_FACTOR = 2  # bytes of a zip per allowed byte
-ZIP_DEPTH = 2  # zips in one another
-NAME_BYTES = 200  # of a path, and of each part of it
-MB = 2**20
-# Files from one place (the folder, or one zip in it), and notes on the others.
-Part = tuple[dict[str, bytes], list[Note]]
-
-
-@dataclass
-class _Room:
-    """The remaining limits of one upload: files, bytes, names, zips and their bytes."""
-
-    limits: Limits
-
-    def __post_init__(self) -> None:
-        self.files = self.limits.upload_files
-        self.bytes = self.limits.upload_mb * MB
-        self.names = LISTED_FACTOR * self.limits.upload_files
-        self.zips = self.limits.upload_files
-        self.zip_bytes = ZIP_FACTOR * self.limits.upload_mb * MB
-
-    @property
-    def largest(self) -> int:
-        """The size limit of the next file: at most half of the total."""
-        return min(self.bytes, self.limits.upload_mb * MB // 2)
+# the grader cannot read (no such path, permission, a failing disk, a damaged export).
 
 
 def read(path: Path, limits: Limits) -> Submission:
@@ -295,103 +217,129 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
 
     Raises CommandError.
     """
-    room = _Room(limits)
+    reader = _Reader(limits)
     try:
         # Loose files come first: a zip next to them must not use up their limits.
-        loose = _part(upload.walk(), room)
-        packed = list(_packed(upload, room))
+        loose = reader.loose(upload)
+        parts = [*reader.zipped(upload), loose]
     except UnusableError as error:
         raise CommandError(f"{upload.place}: {error}; download it again") from error
     except OSError as error:
         raise CommandError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
-    parts = [*packed, loose]
-    files = {path: content for files, _ in parts for path, content in _flattened(files).items()}
-    refused = tuple(note for _, notes in parts for note in notes)
-    return Submission(name, _without_conflicts(_gathered(files)), refused).decodable().with_notes()
+    merged = {path: content for files in parts for path, content in _flattened(files).items()}
+    files, notes = _decodable(_without_conflicts(_gathered(merged)))
+    return Submission(name, files, (*notes, *reader.notes)).with_notes()
 
 
-def _packed(tree: Tree, room: _Room, depth: int = 1) -> Iterator[Part]:
-    """The parts of all zips in a tree, each preceded by those of the zips in it."""
-    for path, source in islice(tree.walk(), LISTED_FACTOR * room.limits.upload_files):
-        if path.lower().endswith(".zip") and source.problem not in ("folder", "deep", "closed", "many"):
-            inside = _opened(path, source, room, depth)
-            if isinstance(inside, Note):
-                yield {}, [inside]
-            else:
-                yield from _packed(inside, room, depth + 1)
-                yield _part(inside.walk(), room, damaged_is_a_note=True)
+class _Reader:
+    """Reads the files of an upload, and of the zips in it, within limits for the total."""
 
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.files = self.zips = limits.upload_files
+        self.names = LISTED_FACTOR * limits.upload_files
+        self.bytes = limits.upload_mb * MB
+        self.zip_bytes = ZIP_FACTOR * self.bytes
+        self.notes: list[Note] = []
 
-def _opened(path: str, source: Source, room: _Room, depth: int) -> Tree | Note:
-    """A student's zip, read from memory, so that nothing in it can look like a failing disk; or a note why it is unusable."""
-    room.zips -= 1
-    if source.problem or depth > ZIP_DEPTH:
-        return Note(source.problem or "zip_deep", path)
-    if source.size > room.zip_bytes:
-        return Note("zip_large", path, number=ZIP_FACTOR * room.limits.upload_mb)
-    name = path if depth > 1 or "/" in path else ""  # a zip directly in the upload is the upload
-    try:
-        data = source.read(source.size)
-    except (UnusableError, OSError) as error:
-        kind = getattr(error, "kind", "damaged")
-        if depth == 1 and kind == "damaged":  # the class's zip is damaged, or the disk
-            raise
-        return Note(kind, path)
-    room.zip_bytes -= len(data)
-    try:
-        if room.zips < 0:
-            raise UnusableError("zip_many")
-        return trees.of_bytes(data, Path(path), LISTED_FACTOR * room.limits.upload_files)
-    except (UnusableError, OSError) as error:
-        return Note(getattr(error, "kind", "no_zip"), name, room.limits.upload_files)
+    def loose(self, tree: Tree, in_zip: bool = False) -> dict[str, bytes]:
+        """The usable files of a tree, with notes on the others.
 
-
-def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note: bool = False) -> Part:
-    """The usable files, within the limits, and notes on the others.
-
-    Raises OSError, and UnusableError unless a damaged file becomes a note.
-    """
-    files, notes = dict[str, bytes](), list[Note]()
-    for path, source in sources:
-        room.names -= 1
-        many = Note("many", number=room.limits.upload_files)
-        if (room.names < 0 or room.files <= 0 or source.problem == "many") and many not in notes:
-            notes.append(many)
-        if room.names < 0 or room.files <= 0:
-            break
-        if source.problem == "closed":
-            source.read(0)  # raises why
-        suffix = PurePosixPath(path).suffix.lower()
-        if source.problem not in ("deep", "folder") and suffix not in KEPT:
-            notes += [Note("beside", path)] * (suffix == ".ipynb") + [Note("archive", path)] * (suffix in ARCHIVES)
-            continue
-        problem, content = _problem(path, source, room), b""
-        if not problem:
-            # Counted before it is read, and even if it is damaged: decompression costs the same.
-            room.bytes -= source.size
+        Raises OSError, and UnusableError for a damaged file that is not in a student's zip.
+        """
+        files = dict[str, bytes]()
+        for path, source in tree.walk():
+            self.names -= 1
+            is_full, many = self.names < 0 or self.files <= 0, Note("many", number=self.limits.upload_files)
+            if (is_full or source.problem == "many") and many not in self.notes:
+                self.notes.append(many)
+            if is_full:
+                break
+            if source.problem == "closed":
+                source.read(0)  # raises why
+            suffix = PurePosixPath(path).suffix.lower()
+            if suffix not in KEPT and source.problem not in ("deep", "folder"):
+                if suffix == ".ipynb":
+                    self.notes.append(Note("beside", path, wanted=self._functions(source)))
+                elif suffix in ARCHIVES:
+                    self.notes.append(Note("archive", path))
+                continue
             try:
-                content = source.read(source.size)
+                self._check(path, source)
+                # Counted before it is read, and even if it is damaged: decompression costs the same.
+                self.bytes -= source.size
+                files[path] = source.read(source.size)
+                self.files -= 1
             except UnusableError as error:
-                problem = error.kind
-                if problem == "damaged" and not damaged_is_a_note:
+                if error.kind == "damaged" and not in_zip:
                     raise
-        if problem:
-            notes.append(Note(problem, path, number=source.size // MB))
-        else:
-            room.files -= 1
-            files[path] = content
-    return files, notes
+                self.notes.append(Note(error.kind, path, number=source.size // MB))
+        return files
+
+    def _functions(self, notebook: Source) -> str:
+        """The functions of the homework that the first notebook defines; no cell is run."""
+        if any(note.kind == "beside" for note in self.notes):
+            return ""
+        try:
+            text = notebook.read(self.limits.upload_mb * MB).decode("utf-8", "replace")
+        except (UnusableError, OSError):  # it would not have been graded
+            return ""
+        contract = {name for module in rubrics.current().modules.values() for name in module.functions}
+        defined = dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text))
+        return ", ".join(name for name in defined if name in contract)
+
+    def _check(self, path: str, source: Source) -> None:
+        """Raise UnusableError for a file that must not be read."""
+        if source.problem:
+            raise UnusableError(source.problem)
+        if ":" in path:  # a drive, or a second stream of a file
+            raise UnusableError("outside")
+        if not path.isprintable() or max(len(path), *(len(part.encode()) for part in path.split("/"))) > NAME_BYTES:
+            raise UnusableError("name")
+        if source.size > min(self.bytes, self.limits.upload_mb * MB // 2):
+            raise UnusableError("large")
+
+    def zipped(self, tree: Tree, depth: int = 1) -> Iterator[dict[str, bytes]]:
+        """The files of each zip in a tree, preceded by those of the zips in it."""
+        for path, source in islice(tree.walk(), LISTED_FACTOR * self.limits.upload_files):
+            if path.lower().endswith(".zip") and source.problem not in ("folder", "deep", "closed", "many"):
+                inside = self._opened(path, source, depth)
+                if inside is not None:
+                    yield from self.zipped(inside, depth + 1)
+                    yield self.loose(inside, in_zip=True)
+
+    def _opened(self, path: str, source: Source, depth: int) -> Tree | None:
+        """A student's zip, read from memory, so that nothing in it can look like a failing disk; None, with a note, if unusable."""
+        self.zips -= 1
+        try:
+            if source.problem or depth > ZIP_DEPTH:
+                raise UnusableError(source.problem or "zip_deep")
+            if source.size > self.zip_bytes:
+                raise UnusableError("zip_large")
+            data = source.read(source.size)
+            self.zip_bytes -= len(data)
+            if self.zips < 0:
+                raise UnusableError("zip_many")
+            return trees.of_bytes(data, Path(path), LISTED_FACTOR * self.limits.upload_files)
+        except UnusableError as error:
+            if depth == 1 and error.kind == "damaged":  # the class's zip is damaged, or the disk
+                raise
+            is_upload = error.kind == "no_zip" and depth == 1 and "/" not in path
+            number = {"zip_large": ZIP_FACTOR * self.limits.upload_mb, "zip_many": self.limits.upload_files}
+            self.notes.append(Note(error.kind, "" if is_upload else path, number.get(error.kind, 0)))
+            return None
 
 
-def _problem(path: str, source: Source, room: _Room) -> str:
-    """The kind of note if a file cannot be read, "" if it can."""
-    if source.problem:
-        return source.problem
-    if ":" in path:  # a drive, or a second stream of a file
-        return "outside"
-    if not path.isprintable() or max(len(path), *(len(part.encode()) for part in path.split("/"))) > NAME_BYTES:
-        return "name"
-    return "large" if source.size > room.largest else ""
+def _decodable(files: dict[str, bytes]) -> tuple[dict[str, bytes], list[Note]]:
+    """The files without those that declare an encoding other than UTF-8 or Latin-1, and a note on each.
+
+    A file must not choose the codec that decodes it in the grader or Python.
+    """
+    code = [name for name in files if name.lower().endswith((".py", ".txt"))]
+    declared = {name: declared_encoding(files[name]) for name in code}
+    other = {name: encoding for name, encoding in declared.items() if not codec(encoding)}
+    notes = [Note("encoding", name, wanted=shown(encoding)) for name, encoding in other.items()]
+    return {name: content for name, content in files.items() if name not in other}, notes
 
 
 def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:

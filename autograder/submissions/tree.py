@@ -1,4 +1,4 @@
-"""An upload as a flat listing, path by path, for a folder or a zip.
+"""An upload as a flat listing of paths, for a folder or a zip; nothing is unpacked to disk.
 
 A folder has its own entry, with a slash at the end, so empty folders are visible. Deeply nested folders are not entered.
 """
@@ -6,15 +6,37 @@ A folder has its own entry, with a slash at the end, so empty folders are visibl
 import errno
 import os
 import stat
-import struct
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from io import BytesIO
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import NoReturn
+
+DEPTH = 20  # depth of folders
+MEMBERS = 400_000  # names in the folder or zip of a class
+# Files of systems and tools. They are not work, so they are skipped silently.
+LITTER = frozenset(
+    {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", "Thumbs.db", "desktop.ini"}
+)
+JUNK = LITTER | {".venv", "venv", "checks", "tests"}
+# Opening a named pipe must not wait for its other end, and a terminal must not become ours.
+_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"))
+_NOT_THERE = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}  # errors that an upload can cause, not the machine
+_UTF8, _ENCRYPTED = 0x800, 0x1  # flags of a zip's member
+
+
+class UnusableError(Exception):
+    """Something a student sent is invalid. `kind`, that of a Note, is for example "link" (anything but a regular file), "no_zip",
+    "zip_many", or "damaged" for a member of a zip that does not decompress correctly.
+    """
+
+    def __init__(self, kind: str, name: object = ""):
+        super().__init__(f"{name} is damaged" if kind == "damaged" else f"{name} is not a regular file")
+        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -28,158 +50,6 @@ class Source:
     size: int
     problem: str = ""
     read: Callable[[int], bytes] = field(default=lambda most: b"", repr=False, compare=False)
-
-
-# `opened` is the only function that opens a file of an upload on disk.
-#
-# An unpacked upload may contain links to other students' files, endless devices and pipes without a writer. So no link is
-# followed, nothing blocks, and only regular files are read.
-
-# O_NONBLOCK: opening a named pipe must not wait for its other end. O_NOCTTY: a terminal must not become ours.
-_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"))
-
-
-class UnusableError(Exception):
-    """Something a student sent is invalid. `kind`, that of a Note, is "link" (anything but a regular file), "no_zip", "zip_many",
-    "zip_overlaps", or "damaged" for a member of a zip that does not decompress correctly.
-    """
-
-    def __init__(self, kind: str, name: object = ""):
-        super().__init__(f"{name} is damaged" if kind == "damaged" else f"{name} is not a regular file")
-        self.kind = kind
-
-
-def opened(path: Path) -> BinaryIO:
-    """A regular file, open for reading.
-
-    Raises UnusableError for anything else, OSError if it cannot be opened.
-    """
-    # Checked before opening, because opening a device can have effects, and not every system has O_NOFOLLOW.
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise UnusableError("link", path)
-    try:
-        descriptor = os.open(path, _FLAGS)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise UnusableError("link", path) from None
-        raise
-    # Checked again, since another file may have replaced it.
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise UnusableError("link", path)
-    return os.fdopen(descriptor, "rb")
-
-
-def content(path: Path, most: int) -> bytes:
-    """The first `most` bytes of a regular file."""
-    with opened(path) as file:
-        return file.read(most)
-
-
-# Zips: nothing is unpacked to disk, and nothing is decompressed before its size is bounded.
-#
-# Before Python's zipfile reads the list of members, its size is checked; before a member is read, no two may share bytes, so a
-# small zip cannot expand many times.
-
-ENTRY_BYTES = 256  # of the list, per allowed member: 46 and the name, with room for time stamps
-TAIL = 65_535 + 22 + 20 + 56  # bytes at the end that contain the end records and the comment
-UTF8 = 0x800  # flag: the name is UTF-8
-ENCRYPTED = 0x1
-PLAIN_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-
-
-def members(stream: BinaryIO, most: int) -> list[tuple[str, Source]]:
-    """The members of a zip by path; backslashes (from some Windows programs) become slashes.
-
-    The path of a folder ends with a slash. Raises UnusableError if it is not a zip, has more than `most` members, or members that
-    overlap, and OSError if `stream` cannot be read.
-    """
-    if _directory_size(stream) > most * ENTRY_BYTES:
-        raise UnusableError("zip_many")
-    try:
-        archive = zipfile.ZipFile(stream)
-        infos = archive.infolist()
-    except OSError:
-        raise
-    except Exception:  # made by hand, a zip can raise anything: struct.error, ValueError, RuntimeError ...
-        raise UnusableError("no_zip") from None
-    if len(infos) > most:
-        raise UnusableError("zip_many")
-    # Each takes at least its local header of 30 bytes and its data.
-    spans = sorted((info.header_offset, info.header_offset + 30 + info.compress_size) for info in infos)
-    if any(end > start for (_, end), (start, _) in pairwise(spans)):
-        raise UnusableError("zip_overlaps")
-    return [
-        (_name(info).replace("\\", "/"), Source(info.file_size, _problem(info), partial(_content, archive, info)))
-        for info in infos
-    ]
-
-
-def _directory_size(stream: BinaryIO) -> int:
-    """The largest size that an end record claims for the list of members.
-
-    zipfile chooses one of several records; none of them may be too large.
-    """
-    stream.seek(0, 2)
-    stream.seek(max(0, stream.tell() - TAIL))
-    tail = stream.read(TAIL)
-    stream.seek(0)
-    sizes = [0]
-    for signature, form, offset in ((b"PK\5\6", "<L", 12), (b"PK\6\6", "<Q", 40)):
-        at = tail.find(signature)
-        while at >= 0:
-            field = tail[at + offset : at + offset + struct.calcsize(form)]
-            if len(field) == struct.calcsize(form):
-                sizes += struct.unpack(form, field)
-            at = tail.find(signature, at + 1)
-    return max(size for size in sizes if size != 0xFFFFFFFF)  # that one says: see the record of 64 bits
-
-
-def _name(info: zipfile.ZipInfo) -> str:
-    """The name by its flag, else as UTF-8, which many programs write without the flag, else as cp437, like zipfile."""
-    if info.flag_bits & UTF8 or info.filename != info.orig_filename:
-        return info.filename
-    try:
-        return info.orig_filename.encode("cp437").decode("utf-8")
-    except UnicodeError:
-        return info.filename
-
-
-def _problem(info: zipfile.ZipInfo) -> str:
-    kind = (info.external_attr >> 16) & 0o170000
-    if kind not in (0, 0o100000, 0o040000):
-        return "link"
-    if info.flag_bits & ENCRYPTED:
-        return "encrypted"
-    return "" if info.compress_type in PLAIN_METHODS else "compression"
-
-
-def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    """A member, at most `most` bytes.
-
-    Raises UnusableError, or OSError if the zip cannot be read.
-    """
-    try:
-        with archive.open(info) as stream:
-            data = stream.read(most)
-    except OSError:
-        raise
-    except Exception as error:  # zlib.error, BadZipFile, EOFError, RuntimeError: no common class
-        raise UnusableError("damaged", info.filename) from error
-    if len(data) != min(most, info.file_size):
-        raise UnusableError("damaged", info.filename)
-    return data
-
-
-DEPTH = 20  # depth of folders
-LISTED = 50_000  # names in one folder; a class has fewer, an upload far fewer
-MEMBERS = 400_000  # names in the folder or zip of a class
-# Files of systems and tools. They are not work, so they are skipped silently.
-LITTER = frozenset(
-    {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", "Thumbs.db", "desktop.ini"}
-)
-JUNK = LITTER | {".venv", "venv", "checks", "tests"}
-_NOT_THERE = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}  # errors that an upload can cause, not the machine
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,11 +79,8 @@ class Tree:
             first, slash, rest = path.partition("/")
             if slash and first not in ("..", ""):
                 parts.setdefault(first, {})[rest] = source
-        place = self.place
-        return {
-            name: Tree(name, place if self.zipped else place / name, inside, self.zipped)
-            for name, inside in parts.items()
-        }
+        places = {name: self.place if self.zipped else self.place / name for name in parts}
+        return {name: Tree(name, places[name], inside, self.zipped) for name, inside in parts.items()}
 
     def walk(self) -> Iterator[tuple[str, Source]]:
         """Every file with its path, level by level, without junk; also folders with a problem, or named like a file."""
@@ -232,7 +99,8 @@ def is_litter(name: str) -> bool:
     return name in LITTER or name.startswith("._")
 
 
-# On disk
+# On disk. An unpacked upload may contain links to other students' files, endless devices and pipes without a writer: no link is
+# followed, nothing blocks, and only regular files are read.
 
 
 def of_folder(folder: Path, most: int = MEMBERS) -> Tree:
@@ -241,43 +109,23 @@ def of_folder(folder: Path, most: int = MEMBERS) -> Tree:
     waiting = [("", folder)]
     for above, place in waiting:
         try:
-            listed = _listed(place)
+            with os.scandir(place) as entries:
+                listed = sorted(islice(entries, most + 1), key=lambda e: (e.is_dir(follow_symlinks=False), e.name))
+            for entry in listed:
+                if len(sources) > most:
+                    sources[""] = Source(0, "many")
+                    break
+                if not entry.is_dir(follow_symlinks=False):
+                    sources[above + entry.name] = _on_disk(Path(entry), entry.stat(follow_symlinks=False))
+                    continue
+                deep = above.count("/") >= DEPTH
+                sources[f"{above}{entry.name}/"] = Source(0, "deep" if deep else "folder")
+                if not deep and not is_junk(entry.name):
+                    waiting.append((f"{above}{entry.name}/", place / entry.name))
         except OSError as error:
             if error.errno not in _NOT_THERE:
-                sources[above] = Source(0, "closed", partial(_refused, error))
-            continue
-        if place == folder and len(listed) > LISTED:
-            sources[""] = Source(0, "many")
-        for name, source in islice(listed.items(), LISTED):
-            if len(sources) > most:
-                sources[""] = Source(0, "many")
-                break
-            deep = source.problem == "folder" and above.count("/") >= DEPTH
-            sources[above + name] = Source(0, "deep") if deep else source
-            if source.problem == "folder" and not deep and not is_junk(name.removesuffix("/")):
-                waiting.append((above + name, place / name))
+                sources[above] = Source(0, "closed", partial(_raise, error))
     return Tree(folder.absolute().name, folder, sources)
-
-
-def _listed(folder: Path) -> dict[str, Source]:
-    """The files and folders directly in a folder. Raises OSError."""
-    with os.scandir(folder) as entries:
-        listed = sorted(islice(entries, LISTED + 1), key=lambda entry: entry.name)
-    folders = {f"{entry.name}/" for entry in listed if entry.is_dir(follow_symlinks=False)}
-    files = {
-        e.name: _on_disk(Path(e.path), e.stat(follow_symlinks=False)) for e in listed if f"{e.name}/" not in folders
-    }
-    return files | {name: Source(0, "folder") for name in sorted(folders)}
-
-
-def _refused(error: OSError, most: int) -> bytes:
-    raise error
-
-
-def _on_disk(path: Path, status: os.stat_result) -> Source:
-    if not stat.S_ISREG(status.st_mode):
-        return Source(0, "link")
-    return Source(status.st_size, "", partial(content, path))
 
 
 def of_file(path: Path) -> Tree:
@@ -286,7 +134,34 @@ def of_file(path: Path) -> Tree:
     return Tree(path.stem, path, {path.name: _on_disk(real, real.lstat())})
 
 
-# In a zip
+def _on_disk(path: Path, status: os.stat_result) -> Source:
+    is_regular = stat.S_ISREG(status.st_mode)
+    return Source(status.st_size, "", partial(content, path)) if is_regular else Source(0, "link")
+
+
+def _raise(error: OSError, most: int) -> NoReturn:
+    raise error
+
+
+def content(path: Path, most: int) -> bytes:
+    """The first `most` bytes of a regular file.
+
+    Raises UnusableError for anything else, OSError if it cannot be read.
+    """
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UnusableError("link", path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UnusableError("link", path)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(most)
+
+
+# In a zip. Nothing is decompressed beyond the size that a member declares, which the limits of an upload bound.
 
 
 def of_zip(path: Path) -> Tree:
@@ -294,29 +169,76 @@ def of_zip(path: Path) -> Tree:
 
     Raises OSError, or UnusableError if it is not a zip or cannot be trusted.
     """
-    return _of_members(opened(Path(os.path.realpath(path))), path, MEMBERS)
+    return _of_members(path, path, MEMBERS)
 
 
 def of_bytes(data: bytes, place: Path, most: int) -> Tree:
     """The tree of a zip in memory, of at most `most` members. Raises UnusableError."""
+    if data.count(b"PK\1\2") > most:  # counted before zipfile makes an object of each
+        raise UnusableError("zip_many")
     return _of_members(BytesIO(data), place, most)
 
 
-def _of_members(stream: BinaryIO, place: Path, most: int) -> Tree:
+def _of_members(file: Path | BytesIO, place: Path, most: int) -> Tree:
+    try:
+        archive = zipfile.ZipFile(file)
+    except OSError:
+        raise
+    except Exception:  # a crafted zip can raise anything: struct.error, ValueError, RuntimeError ...
+        raise UnusableError("no_zip") from None
+    members = archive.infolist()
+    if len(members) > most:
+        raise UnusableError("zip_many")
     sources: dict[str, Source] = {}
-    for path, source in members(stream, most):
-        parts = path.removesuffix("/").split("/")
-        if ".." in parts or path.startswith("/"):
-            sources[path] = replace(source, problem="outside")
+    for member in members:
+        path = _path(member)
+        source = Source(member.file_size, _problem(member), partial(_decompressed, archive, member))
+        parts = [part for part in path.split("/") if part not in ("", ".")]
+        if path.startswith("/") or ".." in parts:
+            sources[path] = Source(member.file_size, "outside")
             continue
-        parts = [part for part in parts if part not in ("", ".")]
         folders = parts if path.endswith("/") else parts[:-1]
-        sources |= {
-            "/".join([*folders[:depth], ""]): Source(0, "folder") for depth in range(1, min(len(folders), DEPTH) + 1)
-        }
-        if len(folders) > DEPTH:
-            sources["/".join([*folders[: DEPTH + 1], ""])] = Source(0, "deep")
-        elif parts and not path.endswith("/"):  # the last member of a name counts, as in unpacking
+        for depth in range(1, min(len(folders), DEPTH + 1) + 1):
+            sources["/".join([*folders[:depth], ""])] = Source(0, "folder" if depth <= DEPTH else "deep")
+        if len(folders) < min(len(parts), DEPTH + 1):  # the last member of a name counts, as in unpacking
             sources["/".join(parts)] = source
     ordered = sorted(sources, key=lambda path: (path.removesuffix("/").count("/"), path.split("/")))
     return Tree(place.stem, place, {"": Source(0, "folder")} | {path: sources[path] for path in ordered}, zipped=True)
+
+
+def _path(member: zipfile.ZipInfo) -> str:
+    """The path by its flag, else as UTF-8, which many programs write without the flag, else as cp437, like zipfile.
+
+    Backslashes, from some Windows programs, become slashes.
+    """
+    name = member.filename
+    if not member.flag_bits & _UTF8:
+        with suppress(UnicodeError):
+            name = name.encode("cp437").decode("utf-8")
+    return name.replace("\\", "/")
+
+
+def _problem(member: zipfile.ZipInfo) -> str:
+    mode = member.external_attr >> 16
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return "link"
+    if member.flag_bits & _ENCRYPTED:
+        return "encrypted"
+    return "" if member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) else "compression"
+
+
+def _decompressed(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
+    """At most `most` bytes of a member.
+
+    Raises UnusableError, or OSError if the zip cannot be read.
+    """
+    try:
+        with archive.open(member) as stream:
+            data = stream.read(most)
+    except OSError:
+        raise
+    except Exception as error:  # zlib.error, BadZipFile, EOFError, RuntimeError: no common class
+        raise UnusableError("damaged", member.filename) from error
+    if len(data) != min(most, member.file_size):
+        raise UnusableError("damaged", member.filename)
+    return data

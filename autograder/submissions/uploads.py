@@ -4,16 +4,14 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 from pathlib import Path
 
 from autograder.exceptions import CommandError
-from autograder.homework import rubric
 from autograder.sandbox.budget import Limits
-from autograder.submissions.submission import Note, Submission, read_tree
-from autograder.submissions.tree import Tree, UnusableError
+from autograder.submissions.submission import Submission, read_tree
+from autograder.submissions.tree import Tree
 
 # Names that Windows reserves for devices: a result of that name could not be written there.
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
@@ -66,27 +64,11 @@ def load(entry: Upload, limits: Limits, accept_names: bool = False) -> Submissio
         raise CommandError(entry.problem or f"{entry.key}: there is nothing to read")
     submission = read_tree(entry.upload, limits, entry.key)
     if accept_names:
-        submission = submission.accepting_names(rubric.current().modules)
+        submission = submission.accepting_names()
+    notebooks = [replace(note, kind="notebook") for note in submission.refused if note.kind == "beside"]
     if any(name.lower().endswith(".py") for name in submission.files):
         return submission
-    zipped = (replace(note, kind="notebook") for note in submission.refused if note.kind == "beside")
-    return replace(
-        submission, refused=(*islice(chain(_notebooks(entry.upload, limits), zipped), 1), *submission.refused)
-    )
-
-
-def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:
-    """A note on the first notebook, with the functions that its code cells define; no cell is run."""
-    contract = {name for module in rubric.current().modules.values() for name in module.functions}
-    for path, source in islice(upload.walk(), limits.upload_files):
-        if path.lower().endswith(".ipynb") and not source.problem:
-            try:
-                text = source.read(limits.upload_mb * 2**20).decode("utf-8", "replace")
-            except (UnusableError, OSError):  # it would not have been graded
-                text = ""
-            defined = dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text))
-            yield Note("notebook", path, wanted=", ".join(name for name in defined if name in contract))
-            return
+    return replace(submission, refused=(*notebooks[:1], *submission.refused))
 
 
 # Keys: names for result files
@@ -95,19 +77,18 @@ def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:
 def keyed(entries: Iterable[Upload]) -> list[Upload]:
     """The uploads with unique keys that are safe file names, even on case-insensitive file systems."""
     entries = list(entries)
-    safe = [safe_key(entry.key) for entry in entries]
-    counts = Counter(map(str.lower, safe))
-    taken: set[str] = set()
-    keyed_entries = []
-    for entry, key in zip(entries, safe, strict=True):
-        place = entry.upload.place.absolute() if entry.upload else Path()
-        origin = _digest(f"{place.parent.name}/{place.name}/{entry.key}")
-        wanted = key if counts[key.lower()] == 1 else f"{key}-{origin}"
-        while wanted.lower() in taken:
-            wanted += "x"
-        taken.add(wanted.lower())
-        keyed_entries.append(replace(entry, key=wanted))
-    return keyed_entries
+    keys = [safe_key(entry.key) for entry in entries]
+    counts, taken = Counter(map(str.lower, keys)), set[str]()
+    for number, (entry, key) in enumerate(zip(entries, keys, strict=True)):
+        unique = key
+        if counts[key.lower()] > 1:
+            place = entry.upload.place.absolute() if entry.upload else Path()
+            unique += f"-{_digest(f'{place.parent.name}/{place.name}/{entry.key}')}"
+        while unique.lower() in taken:
+            unique += "x"
+        taken.add(unique.lower())
+        entries[number] = replace(entry, key=unique)
+    return entries
 
 
 def safe_key(name: str) -> str:

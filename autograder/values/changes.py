@@ -1,11 +1,12 @@
 """How a call has changed its arguments."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .tree import copied
+from .tree import Array, copied
 
 MAX_CHANGES = 32  # reported per call
 ROUNDING = 16  # units in the last place: an undone change does not count
@@ -42,13 +43,9 @@ class Snapshot:
 
     def differences(self) -> list[Change]:
         """The changes, at most MAX_CHANGES."""
-        changes: list[Change] = []
-        for number, (now, was) in enumerate(zip(self.arguments, self.before, strict=True)):
-            for path, how in _differences(now, was, ()):
-                if len(changes) == MAX_CHANGES:
-                    return changes
-                changes.append(Change(number, path, how))
-        return changes
+        pairs = enumerate(zip(self.arguments, self.before, strict=True))
+        changes = (Change(number, *found) for number, (now, was) in pairs for found in _differences(now, was, ()))
+        return list(islice(changes, MAX_CHANGES))
 
 
 def in_words(names: Sequence[str], changes: Iterable[Change]) -> str:
@@ -92,7 +89,7 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
         yield path, "replaced"
 
 
-def _equal_arrays(now: "np.ndarray[Any, Any]", was: "np.ndarray[Any, Any]") -> bool:
+def _equal_arrays(now: Array, was: Array) -> bool:
     """Whether two arrays are equal; floats up to the rounding of an undone change."""
     if now.tobytes() == was.tobytes() or was.dtype.kind != "f":
         return now.tobytes() == was.tobytes()

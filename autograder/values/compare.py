@@ -1,31 +1,33 @@
 """The comparison of values with expected ones, and the usual tolerances."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .kinds import describe
-from .tree import leaves
+from .tree import Array, describe, leaves
 
 # Largest allowed deviation, as a share of max(1, largest expected magnitude). `autograder audit --tolerances` shows the deviations
 # of correct and wrong solutions; both differ from these numbers by a factor of ten or more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
 
 _NUMBERS, _FLOAT32 = (np.ndarray, np.generic), np.dtype("float32")
+_ACCEPTED = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}  # kinds of dtype by that of the expected one
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a response fails, in our own words.
+    """Why a response fails.
 
     `kind` is "type", "length", "shape", "dtype" or "value" for a value; for a call also "raised", "ended", "no_error", "changed",
-    "changed_later", "unsteady", "overwritten" or "shared".
+    "changed_later", "unsteady", "overwritten" or "shared". `got` is the wrong type, or the error; `part` is the wrong part of a
+    tuple.
     """
 
     kind: str
-    text: str = ""
-    deviation: float = np.inf
+    got: str = ""
+    part: int | None = None
 
 
 # The failure, if any, and the largest deviation, as a share of max(1, largest expected magnitude); 0.0 for a wrong shape or type.
@@ -44,16 +46,12 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
         return _compare_parts(expected, actual, allowed, dtype)
     if isinstance(expected, np.ndarray):
         return _compare_array(expected, actual, allowed, dtype)
-    if isinstance(expected, bool | np.bool_):
-        return _compare_scalar(bool(expected), actual, "b", "a bool", 0.0)
-    if isinstance(expected, int | np.integer):
-        return _compare_scalar(int(expected), actual, "iu", "an int", 0.0)
-    if isinstance(expected, float | np.floating):
-        return _compare_scalar(float(expected), actual, "fiu", "a float", allowed)
+    if isinstance(expected, bool | int | float | np.bool_ | np.integer | np.floating):
+        return _compare_scalar(np.asarray(expected), actual, allowed)
     if isinstance(expected, dict) and isinstance(actual, dict) and list(expected) == list(actual):
         return _compare_parts(list(expected.values()), list(actual.values()), allowed, dtype)
     same = type(expected) is type(actual) and not isinstance(expected, dict) and expected == actual
-    return None if same else Failure("value", "is not what was expected"), 0.0
+    return None if same else Failure("value"), 0.0
 
 
 def equal(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> bool:
@@ -65,56 +63,53 @@ def values_agree(first: Any, second: Any) -> bool:
     return equal(first, second, tolerance((first, second)))
 
 
-def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Compared:
+def _compare_parts(expected: Sequence[Any], actual: Any, allowed: float, dtype: bool) -> Compared:
     if not isinstance(actual, tuple | list):
-        return Failure("type", f"expected a tuple of {len(expected)}, got {describe(actual)}"), 0.0
+        return Failure("type", describe(actual)), 0.0
     if len(actual) != len(expected):
-        return Failure("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"), 0.0
+        return Failure("length"), 0.0
     verdicts = [compare(e, a, allowed, dtype) for e, a in zip(expected, actual, strict=True)]
     furthest = max((distance for _, distance in verdicts), default=0.0)
     for number, (failure, _) in enumerate(verdicts):
         if failure is not None:
-            return replace(failure, text=f"part [{number}] of the result: {failure.text}"), furthest
+            return replace(failure, part=number), furthest
     return None, furthest
 
 
-def _compare_array(expected: "np.ndarray[Any, Any]", actual: Any, allowed: float, dtype: bool) -> Compared:
+def _compare_array(expected: Array, actual: Any, allowed: float, dtype: bool) -> Compared:
     if isinstance(actual, np.generic) and expected.ndim == 0:
         actual = np.asarray(actual)
     if type(actual) is not np.ndarray:
-        return Failure("type", f"expected an array, got {describe(actual)}"), 0.0
+        return Failure("type", describe(actual)), 0.0
     if actual.shape != expected.shape:
-        return Failure("shape", f"expected shape {expected.shape}, got shape {actual.shape}"), 0.0
-    kinds = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}[expected.dtype.kind]
-    if actual.size and actual.dtype.kind not in kinds:  # np.array([]) has a float dtype only by default
-        name = {"b": "bool", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
-        return Failure("type", f"expected an array of {name}, got one of {actual.dtype}"), 0.0
+        return Failure("shape"), 0.0
+    if actual.size and actual.dtype.kind not in _ACCEPTED[expected.dtype.kind]:  # np.array([]) is float only by default
+        return Failure("type", str(actual.dtype)), 0.0
     if dtype and expected.dtype.kind == "f" and actual.dtype != expected.dtype:
-        text = f"expected dtype {expected.dtype}, got dtype {actual.dtype}"
-        return Failure("dtype", text, deviation(expected, actual)), 0.0
-    return _judge(deviation(expected, actual), allowed if expected.dtype.kind == "f" else 0.0)
+        return Failure("dtype"), 0.0
+    return _compare_entries(expected, actual, allowed)
 
 
-def _compare_scalar(expected: Any, actual: Any, kinds: str, name: str, allowed: float) -> Compared:
+def _compare_scalar(expected: Array, actual: Any, allowed: float) -> Compared:
     as_array = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
-    if as_array is None or as_array.ndim or as_array.dtype.kind not in kinds:
-        return Failure("type", f"expected {name}, got {describe(actual)}"), 0.0
-    return _judge(deviation(np.asarray(expected), as_array), allowed)
+    if as_array is None or as_array.ndim or as_array.dtype.kind not in _ACCEPTED[expected.dtype.kind]:
+        return Failure("type", describe(actual)), 0.0
+    return _compare_entries(expected, as_array, allowed)
 
 
-def _judge(furthest: float, allowed: float) -> Compared:
-    if furthest <= allowed:
-        return None, furthest
-    text = "not all numbers are finite" if np.isinf(furthest) else "the values differ"
-    return Failure("value", text, furthest), furthest
+def _compare_entries(expected: Array, actual: Array, allowed: float) -> Compared:
+    """Compare numbers; only floats may deviate."""
+    furthest = deviation(expected, actual)
+    is_close = furthest <= (allowed if expected.dtype.kind == "f" else 0.0)
+    return None if is_close else Failure("value"), furthest
 
 
-def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> float:
+def deviation(expected: Array, actual: Array) -> float:
     """The largest of the deviations."""
     return float(deviations(expected, actual).max(initial=0.0))
 
 
-def deviations(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+def deviations(expected: Array, actual: Array) -> Array:
     """By entry, the difference as a share of max(1, largest expected magnitude); infinite if only one is finite.
 
     nan equals nan: no reference returns one, but a misconception may.
@@ -131,6 +126,6 @@ def deviations(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]")
     return np.where(finite, away, np.where(alike, 0.0, np.inf))
 
 
-def magnitude(expected: "np.ndarray[Any, Any]") -> float:
+def magnitude(expected: Array) -> float:
     """The unit of a tolerance: max(1, largest finite magnitude)."""
     return float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))

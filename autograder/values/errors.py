@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from traceback import walk_stack, walk_tb
 from types import FrameType, TracebackType
 
 MAX_TEXT = 300  # characters
@@ -57,28 +58,22 @@ def _is_refused(error: BaseException | None) -> bool:
 
 def _called(trace: TracebackType | None, own: Callable[[str], bool]) -> str:
     """The standard library function called by the last of the student's frames; "" if none."""
-    function, is_next = "", False
-    while trace is not None:
-        code, module = trace.tb_frame.f_code, str(trace.tb_frame.f_globals.get("__name__", ""))
-        if own(code.co_filename):
-            function, is_next = "", True
-        elif is_next:
-            known = module.partition(".")[0] in sys.stdlib_module_names
-            name = f"{module}.{code.co_qualname}".removesuffix(".__init__")
-            function, is_next = name[:MAX_NAME] if known else "", False
-        trace = trace.tb_next
-    return function
+    frames = [frame for frame, _ in walk_tb(trace)]
+    after = [number + 1 for number, frame in enumerate(frames) if own(frame.f_code.co_filename)][-1:]
+    for frame in (frames[number] for number in after if number < len(frames)):
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] in sys.stdlib_module_names:
+            return f"{module}.{frame.f_code.co_qualname}".removesuffix(".__init__")[:MAX_NAME]
+    return ""
 
 
 def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str, int]:
     """File and line of the last of the student's frames; during an import, of the last one outside functions."""
     place, importing = ("", 0), False
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        outside = code.co_name == "<module>"
-        if own(code.co_filename) and (outside or not importing):
-            place, importing = (os.path.basename(code.co_filename), trace.tb_lineno), outside
-        trace = trace.tb_next
+    for frame, line in walk_tb(trace):
+        outside = frame.f_code.co_name == "<module>"
+        if own(frame.f_code.co_filename) and (outside or not importing):
+            place, importing = (os.path.basename(frame.f_code.co_filename), line), outside
     return place
 
 
@@ -87,13 +82,10 @@ def passed(error: BaseException, own: Callable[[str], bool]) -> list[str]:
 
     The name that a NameError did not find comes first.
     """
-    names, trace = [], error.__traceback__
-    while trace is not None:
-        if own(trace.tb_frame.f_code.co_filename):
-            names.append(trace.tb_frame.f_code.co_name)
-        trace = trace.tb_next
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+    names = [code.co_name for code in reversed(codes) if own(code.co_filename)]
     missing = [error.name] if isinstance(error, NameError) and isinstance(error.name, str) else []
-    return [name[:MAX_NAME] for name in (*missing, *reversed(names))][:MAX_PASSED]
+    return [name[:MAX_NAME] for name in (*missing, *names)][:MAX_PASSED]
 
 
 def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]:
@@ -101,25 +93,24 @@ def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]
 
     A `while` is preferred to a `for`, and an outer loop to an inner one, because the line of the interruption is arbitrary.
     """
-    loops: list[tuple[str, ast.While | ast.For]] = []
-    while frame is not None:
-        name, line = frame.f_code.co_filename, frame.f_lineno
-        if own(name):
-            around = (node for node in _loops(name) if node.lineno <= line <= (node.end_lineno or 0))
-            loops += [(os.path.basename(name), node) for node in around]
-        frame = frame.f_back
-    chosen = [entry for entry in loops if isinstance(entry[1], ast.While)] or loops
-    return (chosen[-1][0], chosen[-1][1].lineno) if chosen else ("", 0)
+    frames = [(f.f_code.co_filename, line) for f, line in walk_stack(frame)] if frame is not None else []
+    loops = [
+        (isinstance(node, ast.While), depth, -node.lineno, os.path.basename(file))
+        for depth, (file, line) in enumerate(frames)
+        for node in (_loops(file) if own(file) else ())
+        if node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    _, _, line, file = max(loops, default=(False, 0, 0, ""))
+    return file, -line
 
 
 @cache
-def _loops(name: str) -> list[ast.While | ast.For]:
-    """The loops of a file, last first; the file is read only once."""
+def _loops(file: str) -> list[ast.While | ast.For]:
     try:
-        nodes = ast.walk(ast.parse(Path(name).read_bytes()))
+        nodes = ast.walk(ast.parse(Path(file).read_bytes()))
     except (OSError, SyntaxError, ValueError):
         return []
-    return sorted((node for node in nodes if isinstance(node, ast.While | ast.For)), key=lambda node: -node.lineno)
+    return [node for node in nodes if isinstance(node, ast.While | ast.For)]
 
 
 def advice(kind: str, text: str) -> str:

@@ -1,27 +1,39 @@
-"""Analyzes the source of a file: whether it is Python at all (or a notebook, or in another encoding), and which functions are
-unimplemented.
+"""Analyzes a student's file: which module it was meant for, whether it is Python at all (or a notebook, or in another encoding),
+and which functions are unimplemented.
 """
 
 import ast
 import codecs
 import re
 import sys
+import unicodedata
 import warnings
 from collections.abc import Sequence
+from encodings.aliases import aliases
+from pathlib import PurePosixPath
 
 # The errors of parsing, compiling or unparsing invalid or deeply nested source.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 # A file may declare its codec, and some of Python's codecs take quadratic time. Only these are used.
-CODECS = {
-    **dict.fromkeys(("utf-8", "utf8", "u8"), "utf-8"),
-    **dict.fromkeys(("latin-1", "latin1", "l1", "iso-8859-1", "iso8859-1", "iso-latin-1"), "latin-1"),
-    **dict.fromkeys(("cp1252", "windows-1252"), "cp1252"),
-    **dict.fromkeys(("ascii", "us-ascii"), "ascii"),
-}
+CODECS = {"utf_8", "latin_1", "cp1252", "ascii"}
 _DECLARED = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _COMMENT = re.compile(rb"[ \t\f]*(#.*)?")
 _LINES = re.compile(r"\r\n|\r|\n")
+
+
+def mend(name: str, wanted: str) -> str:
+    """How to rename a misnamed file."""
+    is_notebook = PurePosixPath(name).suffix.lower() == ".ipynb"
+    return f"that is a notebook: copy its code into a file {wanted}" if is_notebook else f"rename it to {wanted}"
+
+
+def resembles(name: str, module: str) -> bool:
+    """`MyModule.py`, `my_module (1).py`, `my-module.py.txt`, `my_module_final.py` for my_module."""
+    stem = PurePosixPath(name).name.lower().split(".")[0]
+    letters = "".join(c for c in unicodedata.normalize("NFKD", stem) if c.isalpha())
+    wanted = module.replace("_", "")
+    return letters.startswith(wanted) or letters.endswith(wanted)
 
 
 def declared_encoding(data: bytes) -> str:
@@ -34,23 +46,20 @@ def declared_encoding(data: bytes) -> str:
     return ""
 
 
-def _codec(declared: str) -> str:
+def codec(declared: str) -> str:
     """The codec of a declared encoding, UTF-8 if none is declared; "" for an unsupported one."""
-    name = declared.lower().replace("_", "-") or "utf-8"
-    plain = re.sub(r"^(utf-8|latin-1|iso-8859-1|iso-latin-1)-.*", r"\1", name)  # like Python: Emacs writes utf-8-unix
-    return CODECS.get(plain, "")
-
-
-def is_readable_encoding(declared: str) -> bool:
-    return bool(_codec(declared))
+    name = declared.lower().replace("-", "_") or "utf_8"
+    name = re.sub(r"^(utf_8|latin_1|iso_8859_1|iso_latin_1)_.*", r"\1", name)  # like Python: Emacs writes utf-8-unix
+    name = "latin_1" if name == "iso_latin_1" else aliases.get(name, name)
+    return name if name in CODECS else ""
 
 
 def decoded(data: bytes) -> str:
     """The text of a Python file. Raises SyntaxError or ValueError if it cannot be decoded."""
-    codec, bom = _codec(declared_encoding(data)), data.startswith(codecs.BOM_UTF8)
-    if not codec or (bom and codec != "utf-8"):
+    name, bom = codec(declared_encoding(data)), data.startswith(codecs.BOM_UTF8)
+    if not name or (bom and name != "utf_8"):
         raise SyntaxError(f"encoding problem: {declared_encoding(data)}")
-    return data.decode("utf-8-sig" if bom else codec)
+    return data.decode("utf-8-sig" if bom else name)
 
 
 def parsed(text: bytes | str) -> ast.Module | None:
@@ -79,7 +88,7 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
     text = data.rstrip(b"\0")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 3 * text.count(0) > len(text):
         return f"{name} is saved as UTF-16: save it as UTF-8"
-    if not is_readable_encoding(declared_encoding(data)):
+    if not codec(declared_encoding(data)):
         return f"{name} declares the encoding {declared_encoding(data)}: delete that line and save the file as UTF-8"
     lines = text_lines(data)
     if b"\0" in data:
@@ -97,7 +106,14 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
 
 def text_lines(data: bytes) -> list[str]:
     """The lines of a file as Python counts them; undecodable bytes are replaced."""
-    return _LINES.split(data.decode(_codec(declared_encoding(data)) or "utf-8", "replace").removeprefix("\ufeff"))
+    return _LINES.split(data.decode(codec(declared_encoding(data)) or "utf-8", "replace").removeprefix("\ufeff"))
+
+
+_LATER = (
+    ((3, 12), r"type\s+[^\W\d]\w*\s*(\[.*\])?\s*=(?!=)", "a `type` statement"),
+    ((3, 12), r"(async\s+)?def\s+\w+\s*\[", "a function with type parameters"),
+    ((3, 12), r"class\s+\w+\s*\[", "a class with type parameters"),
+)
 
 
 def newer_syntax(line: str, error: str) -> str:
@@ -113,23 +129,14 @@ def newer_syntax(line: str, error: str) -> str:
     return ""
 
 
-_LATER = (
-    ((3, 12), r"type\s+[^\W\d]\w*\s*(\[.*\])?\s*=(?!=)", "a `type` statement"),
-    ((3, 12), r"(async\s+)?def\s+\w+\s*\[", "a function with type parameters"),
-    ((3, 12), r"class\s+\w+\s*\[", "a class with type parameters"),
-)
-
-
 def _reuses_quotes(line: str) -> bool:
     """Whether an f-string reuses its own quotes inside an expression."""
-    for quote in ("'", '"'):
-        for inner in re.findall(rf"[fF][rR]?{quote}[^{quote}{{]*{{([^{{}}]*{quote}[^{{}}]*)}}", line):
-            try:
-                ast.parse(inner.partition("!")[0].strip(), mode="eval")
-            except UNREADABLE:
-                continue
-            return True
-    return False
+    inner = [
+        text
+        for quote in ("'", '"')
+        for text in re.findall(rf"[fF][rR]?{quote}[^{quote}{{]*{{([^{{}}]*{quote}[^{{}}]*)}}", line)
+    ]
+    return any(parsed(text.partition("!")[0].strip()) for text in inner)
 
 
 def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
@@ -144,15 +151,14 @@ def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
 def is_stub(function: ast.FunctionDef) -> bool:
     """Whether a function has only a docstring, an error, or a return of nothing or of an unchanged argument."""
     texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
-    body = [node for node in function.body if node not in texts and not isinstance(node, ast.Pass)]
-    only = body[0] if len(body) == 1 else None
-    if isinstance(only, ast.Raise):
-        return not any(isinstance(node, ast.Name) and node.id == "SystemExit" for node in ast.walk(only))
-    if isinstance(only, ast.Return):
-        value, names = only.value, [argument.arg for argument in function.args.args]
-        nothing = value is None or (isinstance(value, ast.Constant) and value.value is None)
-        return nothing or (isinstance(value, ast.Name) and value.id in names)
-    return not body
+    match [node for node in function.body if node not in texts and not isinstance(node, ast.Pass)]:
+        case [] | [ast.Return(value=None | ast.Constant(value=None))]:
+            return True
+        case [ast.Raise() as error]:
+            return not any(isinstance(node, ast.Name) and node.id == "SystemExit" for node in ast.walk(error))
+        case [ast.Return(value=ast.Name(id=name))]:
+            return name in [argument.arg for argument in function.args.args]
+    return False
 
 
 def twice(function: str, nodes: Sequence[ast.FunctionDef]) -> str:

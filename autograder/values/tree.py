@@ -1,11 +1,41 @@
-"""A value as a tree: dicts, lists and tuples are branches, everything else is a leaf (a pytree in JAX)."""
+"""Values of any kind: their names, and their parts. Dicts, lists and tuples are branches, all else is a leaf (a pytree in JAX)."""
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+Array = np.ndarray[Any, Any]
+NAMES: dict[type, str] = {
+    bool: "a bool", np.bool_: "a bool", int: "an int", np.integer: "an int", float: "a float", np.floating: "a float",
+    str: "text", tuple: "a tuple", list: "a list", dict: "a dict", set: "a set", frozenset: "a set", bytes: "bytes",
+    complex: "a complex number", type: "a class",
+}  # fmt: skip
 _BRANCHES = (dict, list, tuple)  # faster than a new `dict | list` for each leaf
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A value that is not plain data, by kind."""
+
+    kind: str
+
+
+def describe(value: Any) -> str:
+    """The kind of a value, in words that student code cannot choose."""
+    if isinstance(value, Opaque):
+        return value.kind
+    if isinstance(value, np.ndarray):
+        plain = type(value) is np.ndarray
+        return f"an array of {value.dtype} with shape {value.shape}" if plain else "an ndarray subclass"
+    if value is None:
+        return "None"
+    if inspect.isgenerator(value):
+        return "a generator"
+    name = next((name for cls, name in NAMES.items() if isinstance(value, cls)), "")
+    return name or ("a function" if callable(value) else "an object of another type")
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -17,7 +47,7 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def arrays(value: Any) -> list["np.ndarray[Any, Any]"]:
+def arrays(value: Any) -> list[Array]:
     """The leaves that are arrays."""
     return [leaf for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
 

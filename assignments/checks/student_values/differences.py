@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .compare import compare, deviations, equal, magnitude
-from .kinds import describe
+from .tree import Array, describe
 
 MANY = 5  # rows, columns or entries named individually
 # Share of a difference that "every entry is ..." may leave: an eps in the formula blurs factors.
@@ -20,7 +20,6 @@ ALIKE = 1e-3  # relative error of a model of an entry
 SEVERAL = 3  # entries that cannot share an amount or a factor by chance
 MOST_DIGITS = 6  # decimals of a rounded result
 NEARLY = 1e-3  # largest deviation of a result that is nearly right, as a share of its largest entry
-Array = np.ndarray[Any, Any]
 
 FORMS = {
     "type": "It returned the wrong type",
@@ -49,41 +48,41 @@ def form(
 ) -> str:
     """A sentence about a wrong type, shape or dtype: what it is, and what it should be; "" if it is right.
 
-    `returned` is what the docstring says about the result, `names` are those of a tuple's parts.
+    `returned` is the description of the result in the docstring, `names` are those of a tuple's parts.
     """
     failure, _ = compare(expected, actual, allowed, dtype)
     if failure is None or failure.kind not in FORMS:
         return ""
-    hint = f" {NO_RETURN}" if actual is None else ""
-    for place, wanted, got in _paired(expected, actual, names):
+    for place, wanted, got in _named_parts(expected, actual, names):
         if not equal(wanted, got, allowed, dtype):
-            return _form_of_part(place, failure.kind, wanted, got)
-    due = f"the docstring says {returned}" if returned else f"it should return {_due(expected, names)}"
-    if failure.kind == "dtype":
-        return f"It returned {actual.dtype} instead of {expected.dtype}: {KEEP_DTYPE}."
-    if failure.kind == "shape":
-        said = f"; {due}" if returned else ""
-        return f"It returned an array of shape {actual.shape} instead of {expected.shape}{said}."
-    if failure.kind == "length":
-        return f"It returned {len(actual)} value{'s' * (len(actual) != 1)} instead of {len(expected)}; {due}."
-    return f"It returned {_came(expected, actual)}; {due}.{hint}"
+            return _form_of_part(place[0].upper() + place[1:], failure.kind, wanted, got)
+    due = f"the docstring says {returned}" if returned else f"it should return {_expected_kind(expected, names)}"
+    match failure.kind:
+        case "dtype":
+            return f"It returned {actual.dtype} instead of {expected.dtype}: {KEEP_DTYPE}."
+        case "shape":
+            said = f"; {due}" if returned else ""
+            return f"It returned an array of shape {actual.shape} instead of {expected.shape}{said}."
+        case "length":
+            return f"It returned {len(actual)} value{'s' * (len(actual) != 1)} instead of {len(expected)}; {due}."
+        case _:
+            return f"It returned {_returned_kind(expected, actual)}; {due}." + f" {NO_RETURN}" * (actual is None)
 
 
-def _form_of_part(place: str, kind: str, wanted: Any, got: Any) -> str:
-    name = f"{place[0].upper()}{place[1:]}"
+def _form_of_part(name: str, kind: str, wanted: Any, got: Any) -> str:
     if kind == "dtype":
         return f"{name} is {got.dtype} instead of {wanted.dtype}: {KEEP_DTYPE}."
     if kind == "shape":
         return f"{name} has shape {got.shape}; it should have shape {wanted.shape}."
-    return f"{name} is {_came(wanted, got)}; it should be {_due(wanted)}."
+    return f"{name} is {_returned_kind(wanted, got)}; it should be {_expected_kind(wanted)}."
 
 
-def _came(expected: Any, actual: Any) -> str:
+def _returned_kind(expected: Any, actual: Any) -> str:
     both = isinstance(expected, np.ndarray) and type(actual) is np.ndarray
     return f"an array of {actual.dtype}" if both else kind_of(actual)
 
 
-def _due(expected: Any, names: Sequence[str] = ()) -> str:
+def _expected_kind(expected: Any, names: Sequence[str] = ()) -> str:
     if isinstance(expected, tuple):
         return f"a tuple of {len(expected)}" + (f" ({', '.join(f'`{name}`' for name in names)})" if names else "")
     if not isinstance(expected, np.ndarray):
@@ -93,7 +92,7 @@ def _due(expected: Any, names: Sequence[str] = ()) -> str:
 
 
 def what_returns(docstring: str) -> str:
-    """What a docstring says about the result, as a clause; "" if nothing."""
+    """The description of the result in a docstring, as a clause; "" if there is none."""
     match = RETURNS.search(docstring)
     said = " ".join(match[1].split()) if match else ""
     while said.count("(") > said.count(")"):  # a remark that goes on after a semicolon
@@ -109,13 +108,12 @@ def kind_of(value: Any) -> str:
     return "an array" if type(value) is np.ndarray and value.ndim else describe(value)
 
 
-def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple[str, Any, Any]]:
+def _named_parts(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple[str, Any, Any]]:
     """The parts of two tuples of one length by name; none for other values."""
     if not isinstance(expected, tuple) or not isinstance(actual, tuple | list) or len(actual) != len(expected):
         return []
-    numbers = range(len(expected))
-    named = len(names) == len(expected)
-    places = [f"`{names[number]}`" if named else f"part [{number}]" for number in numbers]
+    is_named = len(names) == len(expected)
+    places = [f"`{names[number]}`" if is_named else f"part [{number}]" for number in range(len(expected))]
     return list(zip(places, expected, actual, strict=True))
 
 
@@ -124,9 +122,9 @@ def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple
 
 def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] = ()) -> str:
     """How the values of a result differ; "" if they do not, or if no sentence helps."""
-    parts = _paired(expected, actual, names)
+    parts = _named_parts(expected, actual, names)
     if parts:
-        return _of_parts(parts, allowed)
+        return _parts_sentence(parts, allowed)
     failure, _ = compare(expected, actual, allowed)
     if failure is None or failure.kind not in ("shape", "value"):
         return ""
@@ -138,12 +136,12 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     if not isinstance(expected, np.ndarray):
         return ""
     if failure.kind == "shape":
-        return _shape(expected, actual, allowed) if actual.dtype.kind in "biuf" else ""
-    return next(filter(None, _values(expected, actual, allowed)), "")
+        return _shape_sentence(expected, actual, allowed) if actual.dtype.kind in "biuf" else ""
+    return next(filter(None, _value_sentences(expected, actual, allowed)), "")
 
 
-def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
-    """Which parts of a tuple are wrong, and how."""
+def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
+    """The wrong parts of a tuple, and how each differs."""
     wrong = [(place, wanted, got) for place, wanted, got in parts if not equal(wanted, got, allowed)]
     for order in permutations(range(len(parts))) if len(wrong) > 1 else ():
         if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
@@ -156,34 +154,17 @@ def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     return f"Only {places} {'is' if len(wrong) == 1 else 'are'} wrong. {details}".strip()
 
 
-def factor(expected: Array, actual: Array, allowed: float) -> float | None:
-    """The one factor by which every entry is off, if there is one."""
-    if actual.shape != expected.shape or expected.dtype.kind != "f" or equal(expected, actual, allowed):
-        return None
-    finite = np.isfinite(expected)
-    wanted, got = expected[finite].astype(float), actual[finite].astype(float)
-    unlike = not np.array_equal(expected[~finite], actual[~finite], equal_nan=True)
-    if unlike or not wanted.any() or 1 < wanted.size < SEVERAL or np.count_nonzero(wanted) == 1 < wanted.size:
-        return None
-    with np.errstate(all="ignore"):
-        ratio = float(got @ wanted / (wanted @ wanted))
-    shown = ratio != 0 and abs(ratio - 1) > 5 * NEARLY  # six digits tell it from 1
-    return ratio if shown and _is(ratio * wanted, got, wanted, allowed) else None
-
-
-def _is(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
+def _fits(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
     """Whether a model of the result is right for every entry, up to rounding."""
-    with np.errstate(invalid="ignore"):
-        left = np.abs(got - model)
-        slack = UNEXPLAINED * np.abs(model - wanted) + allowed * magnitude(wanted) / 10
-        slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(wanted) * 1e-6)  # results may be tiny
-    return bool((left <= slack).all())
+    slack = UNEXPLAINED * np.abs(model - wanted) + allowed * magnitude(wanted) / 10
+    slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(wanted) * 1e-6)  # results may be tiny
+    return bool((np.abs(got - model) <= slack).all())
 
 
-def _shape(expected: Array, actual: Array, allowed: float) -> str:
+def _shape_sentence(expected: Array, actual: Array, allowed: float) -> str:
     if actual.size == expected.size and equal(expected, actual.reshape(expected.shape), allowed):
         more = actual.ndim - expected.ndim
-        if more in (-1, 1) and [n for n in actual.shape if n != 1] == [n for n in expected.shape if n != 1]:
+        if more in (-1, 1) and actual.squeeze().shape == expected.squeeze().shape:
             wrong = "there is an extra axis of length 1" if more > 0 else "an axis of length 1 is missing"
             return f"The values are correct, but {wrong}."
         return "The values are correct and in the right order; only the shape is wrong."
@@ -191,34 +172,29 @@ def _shape(expected: Array, actual: Array, allowed: float) -> str:
         return "Your result is the transpose of the expected one."
     if not expected.ndim or not actual.ndim or actual.shape[1:] != expected.shape[1:]:
         return ""
-    said = [
-        _too_few_or_many(place, len(expected) - len(actual), expected.ndim == 1)
-        for place, wanted, got in (
-            ("last", expected[: len(actual)], actual[: len(expected)]),
-            ("first", expected[-len(actual) :], actual[-len(expected) :]),
-        )
-        if len(wanted) and equal(wanted, got, allowed)
-    ]
-    return said[0] if len(said) == 1 else ""
-
-
-def _too_few_or_many(place: str, less: int, entries: bool) -> str:
-    number = abs(less)
-    thing = ("entry" if number == 1 else "entries") if entries else ("row" if number == 1 else "rows")
+    parts = {
+        "last": (expected[: len(actual)], actual[: len(expected)]),
+        "first": (expected[-len(actual) :], actual[-len(expected) :]),
+    }
+    places = [place for place, (wanted, got) in parts.items() if len(wanted) and equal(wanted, got, allowed)]
+    if len(places) != 1:
+        return ""
+    less, place = len(expected) - len(actual), places[0]
+    one, many = ("entry", "entries") if expected.ndim == 1 else ("row", "rows")
     if less > 0:
-        missing = f"{thing} is" if number == 1 else f"{number} {thing} are"
+        missing = f"{one} is" if less == 1 else f"{less} {many} are"
         return f"Your result is correct, but the {place} {missing} missing."
-    extra = f"an extra {thing}" if number == 1 else f"{number} extra {thing}"
+    extra = f"an extra {one}" if less == -1 else f"{-less} extra {many}"
     return f"Your result is correct, but has {extra} at the {'end' if place == 'last' else 'start'}."
 
 
-def _bools(expected: Array, actual: Array) -> str:
+def _bool_sentence(expected: Array, actual: Array) -> str:
     if expected.size < 2:
         return ""
     if np.array_equal(actual, ~expected):
         return "Every True should be False, and every False should be True."
-    if len({bool(value) for value in actual.flat}) == 1:
-        return f"Every entry is {bool(actual.flat[0])}."
+    if actual.all() or not actual.any():
+        return f"Every entry is {actual.all()}."
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1]:
         if np.array_equal(actual.T, expected):
             return "Your result is the transpose of the expected one."
@@ -232,24 +208,24 @@ def _bools(expected: Array, actual: Array) -> str:
     return ""
 
 
-def _values(expected: Array, actual: Array, allowed: float) -> Iterator[str]:
+def _value_sentences(expected: Array, actual: Array, allowed: float) -> Iterator[str]:
     """Sentences about the values, the most specific first."""
     if expected.dtype.kind == "b":
-        yield _bools(expected, actual)
+        yield _bool_sentence(expected, actual)
     yield _not_finite(expected, actual)
     square = expected.ndim >= 2 and expected.shape[-1] == expected.shape[-2]
     if square and equal(expected, np.swapaxes(actual, -1, -2), allowed):
         yield "Your result is the expected one with its last two axes transposed."
     if expected.dtype.kind == "f":  # tokens have no factor
-        yield _of_all(expected.astype(float), actual.astype(float), allowed)
-        yield _sums(expected, actual)
+        yield _common_to_all(expected.astype(float), actual.astype(float), allowed)
+        yield _wrong_sums(expected, actual)
         yield _rounded(expected, actual, allowed)
         off = float(deviations(expected, actual).max()) * magnitude(expected)
         if off <= NEARLY * np.abs(expected[np.isfinite(expected)]).max(initial=0.0):
             unit = 10.0 ** np.floor(np.log10(off))
             yield f"Almost correct: no entry is off by more than {np.ceil(round(off / unit, 6)) * unit:.1g}."
     wrong = deviations(expected, actual) > (allowed if expected.dtype.kind == "f" else 0.0)
-    yield _lines(wrong)
+    yield _wrong_lines(wrong)
     if wrong.size > 1:
         first = tuple(int(i) for i in np.argwhere(wrong)[0])
         here = f"entry {list(first)} is {actual[first]:.7g} instead of {expected[first]:.7g}"
@@ -265,30 +241,32 @@ def _not_finite(expected: Array, actual: Array) -> str:
     return f"{got} {verb} {kind}; there should be {wanted or 'none'}."
 
 
-def _of_all(expected: Array, actual: Array, allowed: float) -> str:
-    """What every entry has in common."""
+@np.errstate(all="ignore")
+def _common_to_all(expected: Array, actual: Array, allowed: float) -> str:
+    """A sentence that is true of every entry."""
     finite = np.isfinite(expected)
     wanted, got = expected[finite], actual[finite]
     if wanted.size < 2 or np.ptp(wanted) <= allowed * magnitude(wanted):
         return ""
     if not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
         return ""
-    if finite.all() and _is(-wanted, got, wanted, allowed):
+    if finite.all() and _fits(-wanted, got, wanted, allowed):
         return "Every entry has the wrong sign."
     offset = float(np.mean(got - wanted))
-    shifted = abs(offset) > 2 * allowed * magnitude(wanted) and _is(wanted + offset, got, wanted, allowed)
+    shifted = abs(offset) > 2 * allowed * magnitude(wanted) and _fits(wanted + offset, got, wanted, allowed)
     if shifted and wanted.size >= SEVERAL:
         return f"Every entry is off by the same amount, {offset:.6g}."
-    number = factor(expected, actual, allowed)
-    if number is not None:
-        return f"Every entry is multiplied by the same factor, {number:.6g}."
+    ratio = float(got @ wanted / (wanted @ wanted))
+    scaled = abs(ratio - 1) > 5 * NEARLY and ratio != 0 and _fits(ratio * wanted, got, wanted, allowed)
+    if scaled and wanted.size >= SEVERAL and np.count_nonzero(wanted) > 1:
+        return f"Every entry is multiplied by the same factor, {ratio:.6g}."
     if finite.all() and np.ptp(got) <= allowed * magnitude(got):
         return f"All entries are equal: {got[0]:.6g}."
-    return _of_lines(expected, actual, allowed) if finite.all() and expected.ndim == 2 else ""
+    return _common_to_lines(expected, actual, allowed) if finite.all() and expected.ndim == 2 else ""
 
 
-def _of_lines(expected: Array, actual: Array, allowed: float) -> str:
-    """What the entries of each row or column have in common, if no line is right."""
+def _common_to_lines(expected: Array, actual: Array, allowed: float) -> str:
+    """A sentence that is true of the entries of each row or column, if none of these is correct."""
     for name, axis in (("row", 1), ("column", 0)):
         if expected.shape[axis] < SEVERAL or min(np.ptp(expected, axis)) <= allowed * magnitude(expected):
             continue
@@ -299,12 +277,12 @@ def _of_lines(expected: Array, actual: Array, allowed: float) -> str:
             ("is multiplied by the same factor", ratio * expected),
         ):
             off = np.abs(model - expected).max(axis) > NEARLY * magnitude(expected)
-            if off.all() and _is(model, actual, expected, allowed):
+            if off.all() and _fits(model, actual, expected, allowed):
                 return f"In each {name}, every entry {said}."
     return ""
 
 
-def _sums(expected: Array, actual: Array) -> str:
+def _wrong_sums(expected: Array, actual: Array) -> str:
     """Whether rows or columns of weights do not sum to 1 although they should."""
     for axis, name in ((-1, "row"), (-2, "column")):
         weights = (expected >= 0).all() and ((expected > 0) & (expected < 1)).any()
@@ -330,21 +308,19 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
     return ""
 
 
-def _lines(wrong: Array) -> str:
+def _wrong_lines(wrong: Array) -> str:
     """The wrong rows, columns or entries, if they are few and others are right."""
     if wrong.ndim == 0 or wrong.all():
         return ""
     if wrong.ndim > 1:
-        for singular, plural, lines in (
-            ("row", "rows", wrong.any(axis=-1)),
-            ("column", "columns", wrong.reshape(-1, wrong.shape[-1]).any(axis=0)),
-        ):
+        columns = wrong.reshape(-1, wrong.shape[-1]).any(axis=0)
+        for name, lines in (("row", wrong.any(axis=-1)), ("column", columns)):
             if not lines.all() and wrong.sum() > 1:
-                return _but(singular, plural, lines)
-    return _but("entry", "entries", wrong)
+                return _only(name, f"{name}s", lines)
+    return _only("entry", "entries", wrong)
 
 
-def _but(singular: str, plural: str, wrong: Any) -> str:
+def _only(singular: str, plural: str, wrong: Any) -> str:
     """The wrong ones or the right ones, whichever list is shorter."""
     few = 2 * wrong.sum() <= wrong.size
     places = [[int(i) for i in index] for index in np.argwhere(wrong if few else ~wrong)]

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .kinds import describe
+from .tree import Array, describe
 
 DIGITS = (6, 9, 12, 17)  # tried in turn until two different values look different
 LARGEST = 100  # entries of an array that is printed; larger ones are only described
 WIDTH = 96  # of a row of numbers
 PARTS = 8  # of a tuple or list that are printed
-Array = np.ndarray[Any, Any]
 
 
 def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WIDTH) -> tuple[str, str]:
@@ -38,12 +37,11 @@ def display(
         dtype, shape = "" if obvious else f"  ({value.dtype})", f"  (shape {value.shape})" if value.ndim > 2 else ""
         return _numbers(value, digits, width) + dtype + shape
     if isinstance(value, tuple | list) and depth:
-        likes = list(like) if isinstance(like, tuple | list) else []
-        shown = [
-            display(part, digits, likes[place] if place < len(likes) else None, (), width, depth - 1)
-            for place, part in enumerate(value[:PARTS])
-        ]
-        return _sequence(shown, value, like, names)
+        likes = [*like] if isinstance(like, tuple | list) else []
+        parts = zip(value[:PARTS], [*likes, *[None] * PARTS], strict=False)
+        return _sequence(
+            [display(part, digits, likes, (), width, depth - 1) for part, likes in parts], value, like, names
+        )
     if isinstance(value, float | np.floating):
         return f"{value:.{digits}g}"
     if isinstance(value, bool | int | np.integer | np.bool_ | None):
@@ -69,9 +67,7 @@ def _numbers(value: Any, digits: int, width: int = WIDTH) -> str:
     if type(value) is not np.ndarray or value.size > LARGEST:
         return display(value, digits)
     few = digits == DIGITS[0]
-    return np.array2string(
-        value, precision=digits, suppress_small=few, separator=", ", threshold=LARGEST, max_line_width=width
-    )
+    return np.array2string(value, width, digits, few, separator=", ", threshold=LARGEST)
 
 
 # Values as Python source
@@ -99,20 +95,20 @@ def function_source(function: Callable[..., Any]) -> str:
         return inspect.getsource(function).strip()
     tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
     line = function.__code__.co_firstlineno
-    lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line]
-    return ast.unparse(lambdas[0])
+    return next(ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line)
 
 
 def _lambda(function: Callable[..., Any]) -> str:
     """A lambda, or a function with only a return, as a lambda; else its name."""
-    tree = ast.parse(textwrap.dedent(function_source(function)))
-    body = tree.body[0]
-    last = body.body[-1] if isinstance(body, ast.FunctionDef) else None
-    if isinstance(body, ast.FunctionDef) and isinstance(last, ast.Return) and last.value is not None:
-        for argument in body.args.args:
-            argument.annotation = None
-        return ast.unparse(ast.Lambda(body.args, last.value))
-    return ast.unparse(tree) if isinstance(body, ast.Expr) else function.__name__
+    source = textwrap.dedent(function_source(function))
+    match ast.parse(source).body[0]:
+        case ast.Expr():
+            return source
+        case ast.FunctionDef(args=arguments, body=[*_, ast.Return(value=ast.expr() as value)]):
+            for argument in arguments.args:
+                argument.annotation = None
+            return ast.unparse(ast.Lambda(arguments, value))
+    return function.__name__
 
 
 def _wrapped(start: str, parts: list[str], end: str, width: int) -> str:

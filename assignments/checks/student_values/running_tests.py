@@ -6,28 +6,24 @@ A test is a function `test_*` at the top level of the file. It may use `assert`,
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Sequence
-from types import ModuleType, SimpleNamespace, TracebackType
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 
-class raises:  # noqa: N801 - pytest's name
+@contextmanager
+def raises(kind: type[BaseException] | tuple[type[BaseException], ...], match: str = "") -> Iterator[SimpleNamespace]:
     """`with pytest.raises(ValueError, match="heads"):` fails unless the block raises such an error."""
-
-    def __init__(self, kind: type[BaseException] | tuple[type[BaseException], ...], match: str = ""):
-        self.kind, self.match = kind, match
-        self.value: BaseException | None = None
-
-    def __enter__(self) -> "raises":
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> bool:
-        if error is None:
-            raise AssertionError("nothing was raised")
-        if isinstance(error, self.kind) and not re.search(self.match, str(error)):
-            raise AssertionError(f"the message is {error}")
-        self.value = error
-        return isinstance(error, self.kind)
+    caught = SimpleNamespace(value=None)
+    try:
+        yield caught
+    except kind as error:
+        if not re.search(match, str(error)):
+            raise AssertionError(f"the message is {error}") from error
+        caught.value = error
+    else:
+        raise AssertionError("nothing was raised")
 
 
 def parametrize(names: str | Sequence[str], values: Iterable[Any]) -> Callable[[Callable[..., None]], Any]:

@@ -17,8 +17,7 @@ from autograder.sandbox.messages import Response
 from autograder.sandbox.wire import CallbackHandle, Kept
 from autograder.values.changes import Change, Snapshot
 from autograder.values.errors import builtin_kinds, passed, place, text_of
-from autograder.values.kinds import Opaque, describe
-from autograder.values.tree import arrays, mapped
+from autograder.values.tree import Opaque, arrays, describe, mapped
 
 ErrorTuple = tuple[list[str], str, str, int, str, list[str]]
 

@@ -22,7 +22,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.messages import Call, Ended, Error, Response
 from autograder.submissions.submission import Submission
 from autograder.values.changes import Change
-from autograder.values.kinds import Opaque
+from autograder.values.tree import Opaque
 
 MODULES = rubrics.current().modules
 COMPLETE = Submission("bent", {f"{name}.py": b"" for name in MODULES})

@@ -24,7 +24,7 @@ from autograder.sandbox.messages import (
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.wire import Kept
 from autograder.tests.running import TIGHT, linux, opened, replied, responses
-from autograder.values.kinds import Opaque
+from autograder.values.tree import Opaque
 
 BUSY = """
 import time

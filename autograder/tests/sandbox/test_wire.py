@@ -17,7 +17,7 @@ import pytest
 from autograder.sandbox import wire
 from autograder.sandbox.wire import CallbackHandle, Connection, Kept, WireError
 from autograder.tests.making import few
-from autograder.values.kinds import Opaque
+from autograder.values.tree import Opaque
 
 MESSAGES: list[Any] = [
     None, True, -7, 2**63 - 1, -(2**63), 1.5, math.inf, "text", "", [], {}, [1, [2, [3, {"a": None}]]], {"k": 1, 2: "v"},

@@ -16,7 +16,7 @@ from autograder.sandbox.callbacks import answered
 from autograder.sandbox.messages import Response, prepared, prepared_changes, prepared_load, prepared_look, reply_of
 from autograder.sandbox.wire import Connection, WireError
 from autograder.tests.fuzzing import for_a_while
-from autograder.values.kinds import Opaque
+from autograder.values.tree import Opaque
 
 pytestmark = pytest.mark.slow
 MANY = settings(max_examples=2000, deadline=None, database=None)

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.sandbox.budget import Limits
-from autograder.submissions import tree as trees
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import read
-from autograder.submissions.tree import UnusableError, members
+from autograder.submissions.tree import UnusableError, of_bytes
 from autograder.submissions.uploads import load
 from autograder.tests.fuzzing import for_a_while
 from autograder.tests.making import FIRST, SECOND
@@ -49,7 +48,7 @@ def packed(files: list[tuple[str, bytes]], edits: list[tuple[int, int]] = []) ->
 @MANY
 def test_zip(data: bytes) -> None:
     try:
-        for _, source in members(io.BytesIO(data), 20):
+        for source in of_bytes(data, Path("x.zip"), 20).sources.values():
             assert len(source.read(50)) <= 50
     except (UnusableError, OSError):
         return
@@ -91,7 +90,7 @@ def test_export_is_listed_or_refused_and_every_submission_read_or_a_fault(
 
 def test_what_is_tried_reaches_every_kind_of_end() -> None:
     """Else the three above prove nothing."""
-    assert members(io.BytesIO(packed([(FIRST, b"1")])), 20)[0][1].read(5) == b"1"
+    assert of_bytes(packed([(FIRST, b"1")]), Path("x.zip"), 20).files[FIRST].read(5) == b"1"
     with pytest.raises(UnusableError):
-        members(io.BytesIO(b""), 20)
-    assert trees.of_bytes(packed([("../a", b"")]), Path("x.zip"), 20).files["../a"].problem == "outside"
+        of_bytes(b"", Path("x.zip"), 20)
+    assert of_bytes(packed([("../a", b"")]), Path("x.zip"), 20).files["../a"].problem == "outside"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import CommandError
-from autograder.homework import rubric
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Note, read
 from autograder.tests.files import put, zipped
@@ -30,6 +29,8 @@ def test_folder_and_zip_are_read_alike_from_where_the_modules_lie(tmp_path: Path
 
 
 DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
+THIRD = zipped({"third.py": "3"})
+SECOND_ZIP = zipped({f"hw/{SECOND}": "2", "notes.txt": "inner", "three.zip": THIRD})
 
 
 @pytest.mark.parametrize("place", ["ada", "ada.zip"])
@@ -44,17 +45,42 @@ def test_a_module_that_lies_in_one_other_folder_is_taken_with_what_it_imports(
         f"{second}{SECOND}": "2",
         f"{second}helpers.py": "3",
         "x/data.txt": "",
-        "README.md": "",
+        "README": "",
     }
     found = read(put(tmp_path / place, files), LIMITS)
     assert {FIRST: b"1", SECOND: b"2", "helpers.py": b"3"}.items() <= found.files.items()
     assert found.notes == ()
 
 
-def test_a_helper_is_not_replaced_by_that_of_another_folder(tmp_path: Path) -> None:
-    files = {f"a/{FIRST}": "1", "a/helpers.py": "own", f"b/{SECOND}": "2", "b/helpers.py": "other"}
+@pytest.mark.parametrize(
+    ("files", "read_files", "notes"),
+    [
+        ({f"a/{FIRST}": "1", "a/helpers.py": "own", f"b/{SECOND}": "2", "b/helpers.py": "other"},
+         {FIRST: b"1", SECOND: b"2", "helpers.py": b"own", f"b/{SECOND}": b"2", "b/helpers.py": b"other"}, []),
+        ({f"v1/{FIRST}": DONE, f"v2/{FIRST}": DONE + b"# new\n", f"v3/{FIRST}": DONE},
+         {FIRST: DONE, f"v2/{FIRST}": DONE + b"# new\n", f"v3/{FIRST}": DONE},
+         [Note("second", f"v2/{FIRST}", wanted=FIRST)]),
+        ({"a.zip": zipped({FIRST: "1", "x.py": "file"}), "b.zip": zipped({SECOND: "2", "x.py/y.py": "below"})},
+         {FIRST: b"1", SECOND: b"2", "x.py": b"file"}, [Note("folder", "x.py")]),
+        ({"up.zip": zipped({"a.txt": "1", "A.txt/b.py": "2", FIRST: "3"})}, {"a.txt": b"1", FIRST: b"3"}, []),
+        ({FIRST: "loose", "hw.zip": zipped({f"hw/{FIRST}": "zipped", f"hw/{SECOND}": "zipped"})},
+         {FIRST: b"loose", SECOND: b"zipped"}, []),
+        ({"week 3/one.zip": zipped({FIRST: "1", "notes.txt": "outer", "sent/two.zip": SECOND_ZIP}), "README.md": ""},
+         {FIRST: b"1", SECOND: b"2", "notes.txt": b"outer"}, [Note("zip_deep", "three.zip")]),
+        ({"hw.rar": "data", FIRST: "1"}, {FIRST: b"1"}, [Note("archive", "hw.rar")]),
+        ({"week 1/hw.tar.gz": "data", FIRST: "1"}, {FIRST: b"1"}, [Note("archive", "week 1/hw.tar.gz")]),
+        ({"a/bad.zip": b"no zip", FIRST: "1"}, {FIRST: b"1"}, [Note("no_zip", "a/bad.zip")]),
+        ({"up.zip": b"no zip"}, {}, [Note("no_zip")]),
+        *(({"up.zip": zipped({name: "", FIRST: "1"})}, {FIRST: b"1"}, [Note(kind, name.removesuffix("/"))])
+          for name, kind in (("C:evil.py", "outside"), ("a\x1bb.py", "name"), ("n" * 240 + ".py", "name"),
+                             ("../x.py", "outside"), ("x.py/", "folder"))),
+    ],
+)  # fmt: skip
+def test_what_is_read_of_an_upload(
+    tmp_path: Path, files: Files, read_files: dict[str, bytes], notes: list[Note]
+) -> None:
     found = read(put(tmp_path, files), LIMITS)
-    assert (found.files[SECOND], found.files["helpers.py"]) == (b"2", b"own")
+    assert (found.files, list(found.notes)) == (read_files, notes)
 
 
 def test_of_different_files_of_one_name_in_other_folders_none_is_taken_and_it_is_not_said_that_there_is_none(
@@ -62,67 +88,22 @@ def test_of_different_files_of_one_name_in_other_folders_none_is_taken_and_it_is
 ) -> None:
     found = read(put(tmp_path, {FIRST: "1", f"a/{SECOND}": "2", f"b/{SECOND}": "3"}), LIMITS)
     assert SECOND not in found.files
-    assert found.trouble(SECOND.removesuffix(".py"), [FIRST, SECOND]) == (
+    assert str(found.missing(SECOND.removesuffix(".py"))) == (
         f"There is no file {SECOND}, but there is `a/{SECOND}`: move it to your other files and upload again."
     )
-
-
-def test_a_finished_file_of_the_same_name_in_another_folder_is_named(tmp_path: Path) -> None:
-    files = {f"v1/{FIRST}": DONE, f"v2/{FIRST}": DONE + b"# new\n", f"v3/{FIRST}": DONE}
-    found = read(put(tmp_path, files), LIMITS)
-    assert found.files[FIRST] == DONE
-    assert [str(note) for note in found.notes] == [
-        f"`v2/{FIRST}` was not used: the upload has another {FIRST}, which was graded."
-    ]
 
 
 def test_a_finished_file_in_another_folder_beside_a_stub_is_listed_and_taken_if_asked_for(tmp_path: Path) -> None:
     found = read(put(tmp_path, {f"v1/{FIRST}": "x = 1\n", f"v2/{FIRST}": DONE}), LIMITS)
     assert [note.kind for note in found.notes] == ["unwritten"]
-    assert found.accepting_names([FIRST.removesuffix(".py")]).files[FIRST] == DONE
+    assert found.accepting_names().files[FIRST] == DONE
 
 
-@pytest.mark.parametrize("name", ["hw.rar", "hw.tar.gz", "week 1/hw.7z"])
-def test_an_archive_that_is_not_opened_is_named(tmp_path: Path, name: str) -> None:
-    found = read(put(tmp_path, {name: "data", FIRST: "1"}), LIMITS)
-    assert [str(note) for note in found.notes] == [
-        f"`{name}` was not opened: the only archive format supported is .zip. Upload the .py files themselves."
-    ]
-
-
-def test_names_that_clash_only_once_all_is_put_together_are_left_out(tmp_path: Path) -> None:
-    put(tmp_path, {"a.zip": zipped({FIRST: "1", "x.py": "file"}), "b.zip": zipped({SECOND: "2", "x.py/y.py": "below"})})
-    assert read(tmp_path, LIMITS).files == {FIRST: b"1", SECOND: b"2", "x.py": b"file"}
-
-
-def test_single_file_is_a_submission(tmp_path: Path) -> None:
-    put(tmp_path, {FIRST: "1"})
-    assert read(tmp_path / FIRST, LIMITS).files == {FIRST: b"1"}
-
-
-def test_zip_beside_files_is_opened_and_loose_files_beat_it(tmp_path: Path) -> None:
-    put(tmp_path, {FIRST: "loose", "hw.zip": zipped({f"hw/{FIRST}": "zipped", f"hw/{SECOND}": "zipped"})})
-    assert read(tmp_path, LIMITS).files == {FIRST: b"loose", SECOND: b"zipped"}
-
-
-def test_zips_in_folders_and_in_zips_are_opened_up_to_a_depth(tmp_path: Path) -> None:
-    third = zipped({"third.py": "3"})
-    second = zipped({f"hw/{SECOND}": "2", "notes.txt": "inner", "three.zip": third})
-    first = zipped({FIRST: "1", "notes.txt": "outer", "sent/two.zip": second})
-    put(tmp_path, {"week 3/one.zip": first, "README.md": ""})
-    found = read(tmp_path, LIMITS)
-    assert found.files == {FIRST: b"1", SECOND: b"2", "notes.txt": b"outer"}
-    assert found.notes == (Note("zip_deep", "three.zip"),)
-
-
-def test_bad_zip_in_a_folder_or_zip_is_a_note_with_its_name(tmp_path: Path) -> None:
+def test_damaged_zip_in_a_zip_is_a_note(tmp_path: Path) -> None:
     damaged = bytearray(zipped({FIRST: "1", "in.zip": b"marked" + zipped({SECOND: "2"})}))
     damaged[damaged.index(b"marked")] ^= 1
-    put(tmp_path, {"a/bad.zip": b"no zip", "b/damaged.zip": bytes(damaged)})
-    found = read(tmp_path, LIMITS)
-    assert found.files == {FIRST: b"1"}
-    assert found.notes == (Note("no_zip", "a/bad.zip", LIMITS.upload_files), Note("damaged", "in.zip"))
-    assert str(found.notes[0]).startswith("`a/bad.zip` is not a zip file that can be opened.")
+    found = read(put(tmp_path, {"b/damaged.zip": bytes(damaged)}), LIMITS)
+    assert (found.files, found.notes) == ({FIRST: b"1"}, (Note("damaged", "in.zip"),))
 
 
 def test_only_so_many_zips_are_opened(tmp_path: Path) -> None:
@@ -135,13 +116,13 @@ def test_blank_file_is_an_absent_file_with_a_note_of_its_own(tmp_path: Path, con
     put(tmp_path, {FIRST: content, SECOND: "1", "helpers/__init__.py": ""})
     found = read(tmp_path, LIMITS)
     assert found.files == {SECOND: b"1", "helpers/__init__.py": b""}
-    assert found.missing(FIRST[:-3], [FIRST, SECOND]) == found.notes[0] == Note("blank", FIRST)
+    assert found.missing(FIRST[:-3]) == found.notes[0] == Note("blank", FIRST)
 
 
-def test_zip_that_is_none_is_a_note(tmp_path: Path) -> None:
-    put(tmp_path, {"up.zip": b"no zip"})
-    assert read(tmp_path, LIMITS).notes == (Note("no_zip", number=LIMITS.upload_files),)
-    assert read(tmp_path / "up.zip", LIMITS).notes == (Note("no_zip", number=LIMITS.upload_files),)
+def test_single_file_is_a_submission(tmp_path: Path) -> None:
+    put(tmp_path, {FIRST: "1", "up.zip": b"no zip"})
+    assert read(tmp_path / FIRST, LIMITS).files == {FIRST: b"1"}
+    assert read(tmp_path / "up.zip", LIMITS).notes == (Note("no_zip"),)
 
 
 def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,28 +211,7 @@ def test_very_many_names_are_not_even_looked_at(tmp_path: Path) -> None:
 
 def test_zip_of_very_many_members_is_not_listed(tmp_path: Path) -> None:
     (tmp_path / "up.zip").write_bytes(zipped({f"{number}.pdf": "" for number in range(101)}))
-    assert read(tmp_path / "up.zip", SMALL).notes == (Note("zip_many", number=5),)
-
-
-def test_file_below_a_name_that_is_a_file_itself_is_left_out(tmp_path: Path) -> None:
-    (tmp_path / "up.zip").write_bytes(zipped({"a.txt": "1", "A.txt/b.py": "2", FIRST: "3"}))
-    assert read(tmp_path / "up.zip", LIMITS).files == {"a.txt": b"1", FIRST: b"3"}
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("C:evil.py", "outside"),
-        ("a\x1bb.py", "name"),
-        ("n" * 240 + ".py", "name"),
-        ("../x.py", "outside"),
-        ("x.py/", "folder"),
-    ],
-)
-def test_names_that_no_file_may_have_are_notes(tmp_path: Path, name: str, kind: str) -> None:
-    (tmp_path / "up.zip").write_bytes(zipped({name: "", FIRST: "1"}))
-    found = read(tmp_path / "up.zip", LIMITS)
-    assert (set(found.files), [note.kind for note in found.notes]) == ({FIRST}, [kind])
+    assert read(tmp_path / "up.zip", SMALL).notes == (Note("zip_many", "up.zip", 5),)
 
 
 def test_encrypted_member_is_a_note(tmp_path: Path) -> None:
@@ -296,12 +256,12 @@ def test_a_file_does_not_choose_the_codec_that_it_is_read_with(tmp_path: Path, p
         hostile = ("# coding: trap\n# " + "b" * 45_000 + chr(0x10000) * 44_900).encode("punycode")
         files: Files = {FIRST: b"# coding: latin-1\ndef layer_norm(x):\n    'caf\xe9'\n", SECOND: hostile}
         files |= {f"{FIRST[:-3]} (1).py": hostile, "helpers.py": hostile, f"{SECOND}.txt": hostile}
-        found = read(put(tmp_path / place, files), LIMITS).accepting_names(rubric.current().modules)
+        found = read(put(tmp_path / place, files), LIMITS).accepting_names()
     finally:
         codecs.unregister(watched)
     assert asked == [] and set(found.files) == {FIRST}
     assert {note.kind for note in found.notes} == {"encoding"} and len(found.notes) == 4
-    assert found.trouble(SECOND[:-3], rubric.current().files) == (
+    assert str(found.missing(SECOND[:-3])) == (
         f"`{SECOND}` was not used: it declares the encoding trap. The grader reads UTF-8 and Latin-1: "
         "delete that line and save the file as UTF-8."
     )

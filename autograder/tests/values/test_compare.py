@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.values.compare import TOLERANCE, compare, deviation, tolerance, values_agree
-from autograder.values.kinds import Opaque
+from autograder.values.tree import Opaque
 
 X = np.array([1.0, -200.0])
 

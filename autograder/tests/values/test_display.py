@@ -70,3 +70,14 @@ def test_a_block_that_comes_again_is_written_once() -> None:
     text = literal([block, {"gamma": block["gamma"].copy()}])
     assert text == "2 * [{'gamma': np.array([1.0, 2.0])}]"
     assert literal([1, 1]) == "[1, 1]"
+
+
+def double(x: int) -> int:
+    """Docs."""
+    return 2 * x
+
+
+def test_function_with_only_a_return_is_a_lambda_and_any_other_its_name() -> None:
+    assert literal(double) == "lambda x: 2 * x"
+    assert literal([lambda x, y=1: x + y]) == "[lambda x, y=1: x + y]"
+    assert literal(test_six_digits_where_they_show_it) == "test_six_digits_where_they_show_it"

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from autograder.values.names import mend
 from autograder.values.source import (
+    codec,
     declared_encoding,
     definitions,
-    is_readable_encoding,
     is_stub,
+    mend,
     newer_syntax,
     no_python,
     parsed,
@@ -66,7 +66,7 @@ def test_what_a_file_is_instead_of_python(data: bytes, said: str) -> None:
 )
 def test_a_file_names_its_encoding_and_only_a_few_are_read(head: bytes, declared: str, readable: bool) -> None:
     data = head + b"x = 1\n"
-    assert (declared_encoding(data), is_readable_encoding(declared)) == (declared, readable)
+    assert (declared_encoding(data), bool(codec(declared))) == (declared, readable)
     assert (parsed(data) is not None) is readable
 
 
@@ -92,8 +92,8 @@ def test_a_file_never_chooses_a_decoder_of_pythons(monkeypatch: pytest.MonkeyPat
 
 
 def test_decoded_text_is_what_python_reads() -> None:
-    for text, codec in (("x = 'é'\r\ny = 1", "latin-1"), ("x = '€'", "cp1252"), ("x = 'ä'", "utf-8-sig")):
-        data = (f"# coding: {codec}\n" * (codec != "utf-8-sig") + text).encode(codec)
+    for text, encoding in (("x = 'é'\r\ny = 1", "latin-1"), ("x = '€'", "cp1252"), ("x = 'ä'", "utf-8-sig")):
+        data = (f"# coding: {encoding}\n" * (encoding != "utf-8-sig") + text).encode(encoding)
         tree = parsed(data)
         assert tree is not None and ast.dump(tree) == ast.dump(ast.parse(data))
 

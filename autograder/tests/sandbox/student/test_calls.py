@@ -11,8 +11,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.student.calls import Absent, Calls, sendable, shares
 from autograder.sandbox.wire import CallbackHandle, Kept
 from autograder.values.changes import Change
-from autograder.values.kinds import Opaque
-from autograder.values.tree import copied
+from autograder.values.tree import Opaque, copied
 
 WRITTEN = "entry written"
 seen: list[Any] = []

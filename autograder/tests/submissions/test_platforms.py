@@ -1,0 +1,167 @@
+"""The downloads of Moodle, Brightspace and Canvas: names are taken apart, on disk and in a zip."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.gradebook.rows import rows
+from autograder.homework import rubric
+from autograder.submissions import platforms
+from autograder.submissions.exports import Listing, listing
+from autograder.submissions.tree import Source
+from autograder.submissions.uploads import Student
+from autograder.tests.files import put, zipped
+from autograder.tests.making import FIRST, MODULES, SECOND, Files, contents, rubric_with
+
+PLACES = pytest.mark.parametrize("place", ["hw", "hw.zip", "wrapped/hw"])
+
+
+def download(tmp_path: Path, place: str, files: Files) -> Listing:
+    """The listing of a download, or of a folder around it."""
+    (tmp_path / "wrapped").mkdir()
+    put(tmp_path / place, files)
+    return listing([tmp_path / place.removesuffix("/hw")])
+
+
+MOODLE: Files = {
+    f"Ada Weiß_700112_assignsubmission_file/{FIRST}": "a",
+    f"Ada Weiß_700112_assignsubmission_file/hw/{SECOND}": "not beside the first",
+    "Ada Weiß_700112_assignsubmission_onlinetext/onlinetext.html": "<p>see the file</p>",
+    f"Bela von_Brandt_700113_assignsubmission_file_/{FIRST}": "b",
+    "Chidi_700114_assignsubmission_file/up.zip": zipped({FIRST: "c"}),
+    f"Dana_700115_assignsubmission_file/{MODULES[0]} (1).py": "d",
+    "notes/x.txt": "",
+}
+FLAT: Files = {
+    f"Ada Weiß_700112_assignsubmission_file_{FIRST}": "a",
+    f"Ada Weiß_700112_assignsubmission_file_{SECOND}": "2",
+    f"Bela von_Brandt_700113_assignsubmission_file_{FIRST}": "b",
+    "notes.py": "",
+}
+
+
+@PLACES
+def test_moodle(tmp_path: Path, place: str) -> None:
+    found = download(tmp_path, place, MOODLE)
+    assert found.forms[0].endswith("a Moodle download of 4 submissions")
+    assert [entry.students for entry in found.entries] == [
+        (Student("Ada Weiß", moodle="700112"),),
+        (Student("Bela von_Brandt", moodle="700113"),),
+        (Student("Chidi", moodle="700114"),),
+        (Student("Dana", moodle="700115"),),
+    ]
+    ada, *others = (contents(found)[entry.key] for entry in found.entries)
+    assert ada[FIRST] == b"a"
+    assert others == [{FIRST: b"b"}, {FIRST: b"c"}, {f"{MODULES[0]} (1).py": b"d"}]
+    assert [problem for problem in found.problems if "notes" in problem]
+
+
+def test_flat_moodle_download_is_put_together_by_id(tmp_path: Path) -> None:
+    found = listing([put(tmp_path / "moodle.zip", FLAT)])
+    assert {entry.students[0].name: contents(found)[entry.key] for entry in found.entries} == {
+        "Ada Weiß": {FIRST: b"a", SECOND: b"2"},
+        "Bela von_Brandt": {FIRST: b"b"},
+    }
+    (note,) = found.problems
+    assert note.endswith("moodle.zip: not graded: notes.py (not named as Moodle names submissions)")
+
+
+BRIGHTSPACE: Files = {
+    f"39786-640693 - Ada Weiß - Oct 9, 2026 1022 AM/{FIRST}": "a",
+    f"39786-640701 - Ada Weiß - Oct 10, 2026 912 PM/{FIRST}": "a again",
+    f"39787-640694 - Bela - von Brandt - Oct 10, 2026 1200 AM/hw/{FIRST}": "b",
+    f"39788-640695 - Chidi Costa - 10 oct. 2026 1200/{FIRST}": "named otherwise",
+    "index.html": "<html>",
+}
+
+
+@PLACES
+def test_brightspace(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rubric, "current", lambda: rubric_with(due="2026-10-09T23:59+02:00"))
+    found = download(tmp_path, place, BRIGHTSPACE)
+    assert found.forms[0].endswith("a Brightspace download of 3 submissions")
+    assert [(entry.students, entry.created_at) for entry in found.entries] == [
+        ((Student("Ada Weiß", brightspace="39786"),), "2026-10-09T08:22:00.000000Z"),
+        ((Student("Ada Weiß", brightspace="39786"),), "2026-10-10T19:12:00.000000Z"),
+        ((Student("Bela - von Brandt", brightspace="39787"),), "2026-10-09T22:00:00.000000Z"),
+    ]
+    assert [*contents(found).values()] == [{FIRST: b"a"}, {FIRST: b"a again"}, {FIRST: b"b"}]
+    (note,) = found.problems
+    assert "Chidi Costa" in note and "index" not in note and "not named as Brightspace names submissions" in note
+    ada, _ = rows(found.entries, {}, {})
+    assert (ada.entry, ada.others) == (found.entries[1], (found.entries[0],))
+
+
+def test_folders_of_brightspace_beside_loose_code_are_one_submission(tmp_path: Path) -> None:
+    put(tmp_path / "class", BRIGHTSPACE | {FIRST: ""})
+    assert listing([tmp_path / "class"]).forms[0].endswith("one submission")
+
+
+CANVAS: Files = {
+    f"abelada_101_9001_{FIRST}": "old",
+    f"abelada_101_9003_{MODULES[0]}-2.py": "newest",
+    f"abelada_101_9002_{MODULES[0]}-1.py": "newer",
+    f"abelada_101_9004_{SECOND}": "second",
+    f"brandtbela_LATE_102_9005_{FIRST}": "late",
+    "costachidi_103_9006_hw-3.zip": zipped({f"hw/{FIRST}": "zipped", SECOND: "of the zip"}),
+    f"costachidi_103_9007_{SECOND}": "loose",
+    "farahdana_104_text.html": "<p>sorry</p>",
+    f"anon_a1B2c_9008_{FIRST}": "anonymous",
+    "notes.py": "whose?",
+}
+
+
+@PLACES
+def test_canvas(tmp_path: Path, place: str) -> None:
+    found = download(tmp_path, place, CANVAS)
+    entries = {entry.students[0].name: entry for entry in found.entries}
+    files = contents(found)
+    assert {name: entry.students[0].canvas for name, entry in entries.items()} == {
+        "abelada": "101", "brandtbela": "102", "costachidi": "103", "farahdana": "104", "anon_a1B2c": "",
+    }  # fmt: skip
+    assert files["abelada_101"] == {FIRST: b"newest", SECOND: b"second"}
+    assert files["costachidi_103"][SECOND] == b"loose"
+    assert files["farahdana_104"] == {}
+    assert [name for name, entry in entries.items() if entry.late] == ["brandtbela"]
+    assert any("notes.py" in problem for problem in found.problems)
+
+
+def test_files_named_by_canvas_may_be_given_one_by_one(tmp_path: Path) -> None:
+    put(tmp_path, CANVAS)
+    found = listing(sorted(tmp_path.glob("*_*_*.py")))
+    assert contents(found)["abelada_101"][FIRST] == b"newest"
+    assert len(found.entries) == 3 + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "student", "file"),
+    [
+        (f"o_neilpat_7_8_{FIRST}", "o_neilpat_7", FIRST),
+        ("müllerzoë_7_8_my_1_2_helper.py", None, "my_1_2_helper.py"),
+        ("LATE_anon_Zz9_8_a-b-3.py", "anon_Zz9", "a-b.py"),
+        ("x_7_8_data-1.csv", "x_7", "data-1.csv"),
+    ],
+)
+def test_canvas_name_is_taken_apart(name: str, student: str | None, file: str) -> None:
+    (entry,) = platforms.canvas_uploads({name: Source(0)}, Path())
+    assert student is None or entry.key == student
+    assert entry.upload is not None
+    assert list(entry.upload.files) == [file]
+
+
+def test_no_name_of_one_student_costs_the_class_anything(tmp_path: Path) -> None:
+    """Digits without end, a backslash (which makes a folder), names that differ in case only; and a folder of the instructor."""
+    names = (f"x-{'9' * 5000}.py", "a\\b.py", "\\c.py", FIRST, FIRST.title(), f"{'9' * 5000}_x.py")
+    files: Files = {f"coxcy_103_{9000 + number}_{name}": name for number, name in enumerate(names)}
+    files |= {f"abelada_101_9_{FIRST}": "ada", f"notes/{FIRST}": "", "notes/more.py": ""}
+    found = listing([put(tmp_path / "submissions.zip", files)])
+    ada, cy = (contents(found)[key] for key in ("abelada_101", "coxcy_103"))
+    assert ada == {FIRST: b"ada"} and len(found.entries) == 2
+    assert {FIRST, FIRST.title(), "a/b.py", "c.py"} <= {*cy} and cy[FIRST] == FIRST.encode()
+    (note,) = found.problems
+    assert note.endswith("submissions.zip: not graded: notes (not named as Canvas names files)")
+
+
+def test_a_zip_of_a_canvas_download_may_have_been_unpacked(tmp_path: Path) -> None:
+    put(tmp_path, CANVAS | {f"gausscarl_105_9009_hw/hw/{FIRST}": "unpacked"})
+    assert contents(listing([tmp_path]))["gausscarl_105"] == {FIRST: b"unpacked"}

@@ -151,12 +151,23 @@ def said(response: Response) -> str:
     return response.error.text
 
 
-def replied(source: str, *args: Any, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Response:
-    """What f(*args) of a module comes to."""
-    with opened(source, limits, without) as (_, process):
+def responses(
+    source: str,
+    *calls: tuple[Any, ...],
+    limits: Limits = LIMITS,
+    without: tuple[str, ...] = (),
+    files: Mapping[str, bytes] | None = None,
+) -> list[Response]:
+    """What calls of a module come to in one process, each given as the name of a function and its arguments."""
+    with opened(source, limits, without, files) as (_, process):
         response = process.load(["m"], [DEPENDENCY])
         assert response == Response(), response
-        return process.run([prepared("m", "f", args)])[0]
+        return process.run([prepared("m", function, args) for function, *args in calls])
+
+
+def replied(source: str, *args: Any, limits: Limits = LIMITS) -> Response:
+    """What f(*args) of a module comes to."""
+    return responses(source, ("f", *args), limits=limits)[0]
 
 
 # On Otter's road: the homework, built once, and folder trees of Gradescope's shape

@@ -1,27 +1,23 @@
-"""Hostile submissions in four groups, each a file that says what it tries; test_attacks.py runs them.
+"""Hostile submissions in four groups. test_attacks.py grades them.
 
-A file is what a student would upload as layernorm.py. Constants in it say otherwise, and what holds against it:
-    MODULE, MODULES         what it is uploaded as, and what is graded
-    EARNS                   the points of its honest part
-    NEEDS, EITHER           the layers without which the promise does not stand; with EITHER, any one of them is enough
-    SILENT                  what a student is shown does not depend on the hidden inputs at all
-    FORBIDDEN, LONGEST      texts that no message may contain, and the longest that a message may be
-    EXTRA, EXTRA_REFERENCE  files uploaded beside it
-A function of its module that a file leaves out is the first one that it defines, or returns its first argument. An attack
-that notices that it has succeeded raises an error that says SUCCEEDED.
+The body of a function decorated with `attack` is what a student would upload as layernorm.py. It begins with
+`from forge import *`, and contract functions that it does not define are its `every_function`, by default one that returns
+its first argument. An attack that notices that it has succeeded raises an error that says SUCCEEDED.
 """
 
 import ast
+import importlib
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from autograder.homework import kit, rubric
 
-FOLDER = Path(__file__).parent
 GROUPS = ("forging", "stealing", "exhausting", "disturbing")
 OTTER_ROAD = (
-    "forging/forged_replies", "forging/patched_builtins", "forging/written_results", "stealing/kit_imported",
+    "forging/forged_replies", "forging/patched_comparisons", "forging/written_results", "stealing/kit_imported",
     "stealing/said_through_files", "exhausting/endless_import", "disturbing/daemon",
     "disturbing/files_everywhere", "disturbing/shadow_modules",
 )  # fmt: skip
@@ -31,73 +27,68 @@ OTTER_ROAD = (
 class Attack:
     """One hostile submission and what is promised against it."""
 
-    name: str
     about: str
     files: dict[str, bytes]
-    modules: tuple[str, ...]
-    earns: float
-    needs: frozenset[str]
-    either: bool
-    silent: bool
-    forbidden: tuple[str, ...]
-    longest: int
+    modules: Sequence[str]  # that are graded
+    earns: float  # points of its honest part
+    needs: frozenset[str]  # layers without which nothing is promised
+    either: bool  # any one of them is enough
+    silent: bool  # what students see does not depend on hidden inputs at all
+    forbidden: Sequence[str]  # texts that no message may contain
 
-    def promised(self, layers: list[str]) -> bool:
-        """Whether the promise stands under these layers."""
-        lost = self.needs - set(layers)
-        return lost != self.needs or not lost if self.either else not lost
+    def promised(self, layers: Sequence[str]) -> bool:
+        """Whether the promise holds under these layers."""
+        return bool(self.needs & set(layers)) if self.either else self.needs <= set(layers)
 
 
-def all_attacks() -> list[Attack]:
-    """Every attack, group by group."""
-    return [_read(path) for group in GROUPS for path in sorted((FOLDER / group).glob("*.py"))]
+ATTACKS: dict[str, Attack] = {}
 
 
-def _read(path: Path) -> Attack:
-    source = path.read_text(encoding="utf-8")
-    said = _constants(source)
-    modules = said.get("MODULES", (said.get("MODULE", "layernorm"),))
-    functions, bound = rubric.current().modules[modules[0]].functions, compile(source, path, "exec").co_names
-    if missing := [name for name in functions if name not in bound]:
-        first = next((name for name in functions if name in bound), "lambda x, *_, **__: x")
-        source += f"\n\n{' = '.join([*missing, first])}\n"
-    files = {name: text.encode() for name, text in said.get("EXTRA", {}).items()}
-    files |= {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in said.get("EXTRA_REFERENCE", ())}
-    files |= {"forge.py": (FOLDER / "forge.py").read_bytes(), f"{modules[0]}.py": source.encode()}
-    return Attack(
-        f"{path.parent.name}/{path.stem}",
-        (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0],
-        files,
-        modules,
-        said.get("EARNS", 0),
-        frozenset(said.get("NEEDS", ())),
-        said.get("EITHER", False),
-        said.get("SILENT", False),
-        said.get("FORBIDDEN", ()),
-        said.get("LONGEST", 20_000),
-    )
+def attack(
+    *modules: str,
+    earns: float = 0,
+    needs: Sequence[str] = (),
+    either: bool = False,
+    silent: bool = False,
+    forbidden: Sequence[str] = (),
+    extra: Mapping[str, str] | None = None,
+    same: Sequence[str] = (),
+    references: Sequence[str] = (),
+) -> Callable[[Callable[[], None]], None]:
+    """Enter an attack that is uploaded as the first of these modules, layernorm unless given, with all of them graded.
+
+    Beside it lie `extra` files, copies as the modules in `same`, and the reference solutions of some modules.
+    """
+    modules = modules or ("layernorm",)
+
+    def enter(function: Callable[[], None]) -> None:
+        lines = textwrap.dedent(inspect.getsource(function)).splitlines()
+        [definition] = ast.parse("\n".join(lines)).body
+        assert isinstance(definition, ast.FunctionDef) and function.__doc__
+        source = textwrap.dedent("\n".join(lines[definition.body[0].end_lineno or 0 :]))
+        texts = {**(extra or {}), **{f"{name}.py": source for name in (modules[0], *same)}}
+        files = {name: _completed(name, text).encode() for name, text in texts.items()}
+        files |= {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in references}
+        files["forge.py"] = Path(__file__).with_name("forge.py").read_bytes()
+        name = f"{function.__module__.rpartition('.')[2]}/{function.__name__}"
+        ATTACKS[name] = Attack(function.__doc__, files, modules, earns, frozenset(needs), either, silent, forbidden)
+
+    return enter
 
 
-def _constants(source: str) -> dict[str, Any]:
-    """The constants at the top level that are plain data or built from the plain data above them."""
-    found: dict[str, Any] = {}
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id.isupper():
-            try:
-                found[node.targets[0].id] = _plain(node.value, found)
-            except ValueError:
-                continue
-    return found
+def _completed(name: str, source: str) -> str:
+    """The text of a module with the import of forge.py and the functions that it lacks; other files and empty ones as they are."""
+    module = rubric.current().modules.get(name.removesuffix(".py"))
+    if module is None or not source:
+        return source
+    nodes = list(ast.walk(ast.parse(source)))
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    defined |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    default = "" if "every_function" in defined else "\n\ndef every_function(x, *_, **__):\n    return x\n"
+    missing = [function for function in module.functions if function not in defined]
+    rest = f"{default}\n{' = '.join([*missing, 'every_function'])}\n" if missing else ""
+    return f"from forge import *\n{source}\n{rest}"
 
 
-def _plain(node: ast.expr, known: dict[str, Any]) -> Any:
-    """literal_eval that knows constants above, `TEXT * NUMBER`, and `{f"{name}.py": TEXT for name in NAMES}`."""
-    if isinstance(node, ast.Name) and node.id in known:
-        return known[node.id]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return _plain(node.left, known) * _plain(node.right, known)
-    if isinstance(node, ast.Dict):
-        return {_plain(k, known): _plain(v, known) for k, v in zip(node.keys, node.values, strict=True) if k is not None}
-    if isinstance(node, ast.DictComp):
-        return {f"{name}.py": _plain(node.value, known) for name in _plain(node.generators[0].iter, known)}
-    return ast.literal_eval(node)
+for group in GROUPS:
+    importlib.import_module(f"{__name__}.{group}")

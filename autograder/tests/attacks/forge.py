@@ -1,17 +1,93 @@
-"""Uploaded beside every attack: what several of them do to the wire, and to the code around them."""
+"""Uploaded beside every attack: modules that most of them use, and what several of them do."""
 
+import builtins
+import contextlib
+import ctypes
 import gc
 import os
+import signal
 import socket
 import struct
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+import time
 from types import ModuleType
-from typing import Any
+
+import numpy as np
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+ABOVE = os.getppid()
+# A file that every process may read: where the interpreter lies, it may be under another name than os.__file__.
+SHARED_FILE = next((file for file in (f"{place}/abc.py" for place in sys.path) if os.path.exists(file)), os.__file__)
 
 
-def surrounding() -> Iterator[dict[str, Any]]:
+def must_fail(attempts, *args, errors=OSError):
+    """Make attempts, given with their names, each of which the sandbox has to refuse with one of these errors."""
+    for name, attempt in attempts.items():
+        try:
+            attempt(*args)
+        except errors:
+            continue
+        raise RuntimeError(f"SUCCEEDED: {name} {args or ''}")
+
+
+def try_all(attempts, *args):
+    """Make attempts that may be refused or not."""
+    for attempt in attempts:
+        with contextlib.suppress(OSError, ValueError, OverflowError):
+            attempt(*args)
+
+
+def libc(name, *arguments):
+    """Call a function of the C library that raises where it returns -1."""
+    if getattr(LIBC, name)(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), name)
+
+
+def system_call(number, *arguments):
+    """Make a system call by its number on x86_64; on other machines it counts as refused."""
+    if os.uname().machine != "x86_64":
+        raise PermissionError
+    libc("syscall", *(ctypes.c_long(one) if isinstance(one, int) else one for one in (number, *arguments)))
+
+
+def nested_folders(number, mode=0o777):
+    """Make folders in one another."""
+    here = os.open(".", os.O_RDONLY)
+    for _ in range(number):
+        os.mkdir("d" * 200, mode, dir_fd=here)
+        here, before = os.open("d" * 200, os.O_RDONLY, dir_fd=here), here
+        os.close(before)
+
+
+def places():
+    """Folders that processes of one submission might share."""
+    own = (os.getcwd(), os.path.dirname(os.getcwd()), os.environ.get("HOME", "."), os.path.dirname(__file__))
+    return (*own, "/tmp", "/dev/shm", "/var/tmp", "/run/lock")
+
+
+def leave(data):
+    """Leave bytes wherever a later process or another module might find them."""
+    builtins.left_behind = np.left_behind = os.left_behind = sys.modules["left_behind"] = data
+    for place in places():
+        try_all([
+            lambda: open(os.path.join(place, "hostile-note"), "wb").write(data),
+            lambda: os.setxattr(place, "user.hostile", data),
+        ])  # fmt: skip
+
+
+def left():
+    """All that somebody has left with `leave`."""
+    found = [getattr(holder, "left_behind", b"") for holder in (builtins, np, os)]
+    found.append(sys.modules.get("left_behind", b""))
+    for place in places():
+        try_all([
+            lambda: found.append(open(os.path.join(place, "hostile-note"), "rb").read()),
+            lambda: found.append(os.getxattr(place, "user.hostile")),
+        ])  # fmt: skip
+    return [data for data in found if data]
+
+
+def surrounding():
     """The namespaces of all the code that has called this one, and of the objects that it uses."""
     frame = sys._getframe()
     while frame is not None:
@@ -24,22 +100,15 @@ def surrounding() -> Iterator[dict[str, Any]]:
                     yield method.__globals__
 
 
-def all_fail(attempts: dict[str, Callable[[], object]]) -> None:
-    """Make attempts, each of which has succeeded if it raises nothing."""
-    for name, attempt in attempts.items():
-        try:
-            attempt()
-        except (OSError, ValueError, ZeroDivisionError, AttributeError):
-            continue
-        raise RuntimeError(f"SUCCEEDED: {name}")
+def waiting_requests():
+    """The messages with the calls behind the one that runs, in the frames above it."""
+    frame = sys._getframe()
+    while frame is not None:
+        yield from frame.f_locals.get("requests", ())
+        frame = frame.f_back
 
 
-def all_fail_with(things: Iterable[Any], *attempts: Callable[[Any], object]) -> None:
-    """Make attempts with each thing."""
-    all_fail({f"{thing!r}, {n}": partial(attempt, thing) for thing in things for n, attempt in enumerate(attempts)})
-
-
-def kit_folder() -> str:
+def kit_folder():
     """Where the kit lies: its code stands around this one, and says so."""
     frame = sys._getframe()
     while os.path.basename(frame.f_code.co_filename) != "session.py" and frame.f_back is not None:
@@ -47,35 +116,39 @@ def kit_folder() -> str:
     return os.path.dirname(os.path.dirname(os.path.dirname(frame.f_code.co_filename)))
 
 
-def _found_msgpack() -> Any:
+def _found_msgpack():
     """MessagePack, which cannot be imported here, from a module around this one that uses it."""
     for namespace in surrounding():
         for value in list(namespace.values()):
             if isinstance(value, ModuleType) and isinstance(vars(value).get("msgpack"), ModuleType):
                 return value.msgpack
-    raise RuntimeError("SUCCEEDED: no MessagePack around, so this attack would do nothing")
+    raise RuntimeError("no MessagePack around: this attack does nothing")
 
 
 msgpack = _found_msgpack()
 
 
-def wires() -> Iterator[socket.socket]:
+def wires():
     """Every socket that this process has."""
     for name in range(3, 64):
-        try:
+        with contextlib.suppress(OSError):
             yield socket.socket(fileno=os.dup(name))
-        except OSError:
-            pass
 
 
-def pack(value: Any) -> bytes:
+def pack(value):
     """A message; bytes are taken as they are."""
     data = value if isinstance(value, bytes) else msgpack.packb(value)
     return struct.pack("<I", len(data)) + data
 
 
-def response(*message: Any) -> None:
-    """Answer the grader in the worker's place, and end before the worker can."""
+def send(*messages):
+    """Send messages, or bytes as they are, to the grader."""
     for wire in wires():
-        wire.sendall(pack(message))
+        for message in messages:
+            wire.sendall(message if isinstance(message, bytes) else pack(message))
+
+
+def response(*message):
+    """Answer the grader in the worker's place, and end before the worker can."""
+    send(message)
     os._exit(0)

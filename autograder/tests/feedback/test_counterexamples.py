@@ -1,6 +1,7 @@
 """A counterexample can be pasted into Python, and says what came back."""
 
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -26,19 +27,15 @@ def counterexample(call_result: CallResult, is_named: bool = False) -> str:
     return paragraphs("counterexample", Counterexample.of(call_result, is_named))
 
 
-def example(function: str, number: int) -> Any:
-    return library.examples(rubrics.current().module_of(function), function)[number]
-
-
 @pytest.mark.parametrize(("function", "number"), EXAMPLES)
 def test_it_can_be_pasted_into_python(function: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    args, kwargs = example(function, number)
+    args, kwargs = library.examples(rubrics.current().module_of(function), function)[number]
     call_result = known_responses(a_test_call(function, *args, **kwargs), lambda *args, **kwargs: None)
     found = re.search("```python\n(.*)\n```", counterexample(call_result), re.DOTALL)
     assert found is not None
     *setup, call = [line for line in found[1].splitlines() if not line.startswith("#")]
     module = call_result.target.module
-    monkeypatch.setitem(__import__("sys").modules, module, reference.modules()[module])
+    monkeypatch.setitem(sys.modules, module, reference.modules()[module])
     names: dict[str, Any] = {}
     exec("\n".join(setup), names)
     if call_result.test_call.rules.error:
@@ -48,38 +45,38 @@ def test_it_can_be_pasted_into_python(function: str, number: int, monkeypatch: p
         np.testing.assert_equal(eval(call, names), call_result.test_call.expected)
 
 
-def scores(call_result: CallResult) -> str:
+SOFTMAX = reference.functions()["softmax"]
+OPEN_ERROR = raised("softmax", "OSError", "no '/tmp/autograder-x1/w.npy'", "scaled_attention.py", 12)
+FLOAT32 = a_test_call("softmax", np.array([0.0, 1.0], np.float32), rules=Rules(dtype=True))
+
+
+@pytest.mark.parametrize(
+    ("call_result", "shown"),
+    [
+        (
+            known_responses(a_test_call("softmax", np.array([0.0, 0.0])), lambda x: 2 * SOFTMAX(x)),
+            ["# expected: [0.5, 0.5]\n# yours:    [1., 1.]"],
+        ),
+        (
+            known_responses(a_test_call("softmax", np.array([0.0, 1.0])), lambda x: None),
+            ["# yours:    None", "It returned None; the docstring says", "Does every path through the function return a value?"],
+        ),
+        (OPEN_ERROR, ["# yours:    OSError: no 'w.npy'  (line 12 of scaled_attention.py)"]),  # without its folder
+        (stopped("softmax", "deadline"), ["took too long"]),
+        (
+            known_responses(a_test_call("split_heads", np.zeros((2, 3)), 2), lambda x, n_heads: x),
+            ["# expected: ValueError, because the docstring does not allow these arguments"],
+        ),
+        (  # without digits that differ by rounding
+            known_responses(FLOAT32, lambda x: SOFTMAX(x.astype(float))),
+            ["# expected: [0.268941, 0.731059]  (float32)\n# yours:    [0.268941, 0.731059]\n"],
+        ),
+    ],
+    ids=["values", "None", "error", "loop", "refused arguments", "dtype"],
+)  # fmt: skip
+def test_what_came_back_is_shown_beside_what_was_expected(call_result: CallResult, shown: list[str]) -> None:
     text = counterexample(call_result)
-    return text[text.index("# expected") :]
-
-
-def test_what_came_back_is_shown_beside_what_was_expected() -> None:
-    text = scores(
-        known_responses(a_test_call("softmax", np.array([0.0, 0.0])), lambda x: 2 * reference.functions()["softmax"](x))
-    )
-    assert "# expected: [0.5, 0.5]\n# yours:    [1., 1.]" in text
-
-
-def test_none_is_named_with_what_the_docstring_says() -> None:
-    text = scores(known_responses(a_test_call("softmax", np.array([0.0, 1.0])), lambda x: None))
-    assert "# yours:    None" in text
-    assert "It returned None; the docstring says" in text
-    assert "Does every path through the function return a value?" in text
-
-
-def test_an_error_has_its_text_and_its_line_without_the_folder() -> None:
-    call_result = raised("softmax", "OSError", "no '/tmp/autograder-x1/w.npy'", "scaled_attention.py", 12)
-    assert "# yours:    OSError: no 'w.npy'  (line 12 of scaled_attention.py)" in scores(call_result)
-
-
-def test_a_loop_without_an_end_is_said() -> None:
-    assert "took too long" in scores(stopped("softmax", "deadline"))
-
-
-def test_refused_arguments() -> None:
-    text = scores(known_responses(a_test_call("split_heads", np.zeros((2, 3)), 2), lambda x, n_heads: x))
-    assert "# expected: ValueError, because the docstring does not allow these arguments" in text
-    assert "contract" not in text
+    assert [part for part in shown if part not in text[text.index("# expected") :]] == [] and "contract" not in text
 
 
 def test_where_a_mistake_is_named_no_more_is_said_than_how_the_values_differ() -> None:
@@ -88,9 +85,3 @@ def test_where_a_mistake_is_named_no_more_is_said_than_how_the_values_differ() -
     assert "would be correct with `gamma` in place of `beta`" in counterexample(call_result)
     text = counterexample(call_result, is_named=True)
     assert "would be correct" not in text and "Every entry is off by the same amount, 1." in text
-
-
-def test_a_wrong_dtype_is_shown_without_digits_that_differ_by_rounding() -> None:
-    of = a_test_call("softmax", np.array([0.0, 1.0], np.float32), rules=Rules(dtype=True))
-    text = scores(known_responses(of, lambda x: reference.functions()["softmax"](x.astype(float))))
-    assert "# expected: [0.268941, 0.731059]  (float32)\n# yours:    [0.268941, 0.731059]\n" in text

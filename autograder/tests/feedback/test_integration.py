@@ -5,91 +5,102 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.messages import causes, message
+from autograder.feedback.messages import causes, may_name, message, tells_as_much
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
+from autograder.homework.rubric import Visibility
 from autograder.sandbox.messages import Error, Response
-from autograder.tests.making import a_test_call, criterion, hidden, raised, result
+from autograder.tests.making import a_test_call, criterion, hidden, module_of, raised, result
 from autograder.tests.running import known_responses
 from autograder.values.compare import Failure
 
-X = np.array([[1.0, 2.0, 6.0]])
-WRONG = hidden(
-    known_responses(a_test_call("transformer_stack", X, [], 1), lambda x, blocks, n_heads: x + 1), "integration.decoder"
-)
-WHOLE = CriterionScore(criterion("integration.decoder"), "unexplained", call_result=WRONG)
+DECODER = "integration.decoder"
+STACK = a_test_call("transformer_stack", np.array([[1.0, 2.0, 6.0]]), [], 1)
+WRONG = hidden(known_responses(STACK, lambda x, blocks, n_heads: x + 1), DECODER)
+CRITERIA = {"layernorm": "rms", "decoder": "embed", "scaled_attention": "mask"}
 
 
-def of(module: str, lost: str = "", kind: str = "value", visibility: Any = "after_published") -> ModuleResult:
-    """A module with one criterion, lost with a fault of this kind or earned."""
-    name = {"layernorm": "layernorm.rms", "decoder": "decoder.embed", "scaled_attention": "scaled_attention.mask"}[
-        module
-    ]
-    call_result = CallResult(WRONG.test_call, Response(), Failure(kind)) if lost else None
-    return ModuleResult(
-        module,
-        (CriterionScore(criterion(name, visibility), "unexplained" if lost else "right", call_result=call_result),),
-    )
+def lost(visibility: Any = "after_published", **changes: Any) -> CriterionScore:
+    given: dict[str, Any] = {"why": "unexplained", "call_result": WRONG, "blamed": ("layernorm",)} | changes
+    return CriterionScore(criterion(DECODER, visibility), **given)
 
 
-def told(*modules: ModuleResult, graded: CriterionScore = WHOLE) -> tuple[str, Result]:
+def not_imported(error: Error) -> CriterionScore:
+    return lost(why="not imported", call_result=CallResult(STACK, Response(error=error), Failure("raised")), blamed=())
+
+
+def alone(**modules: bool) -> tuple[ModuleResult, ...]:
+    """Modules of one criterion, earned or not."""
+    failed = CallResult(WRONG.test_call, Response(), Failure("value"))
+    lost: dict[str, Any] = {"why": "unexplained", "call_result": failed}
+    one = {name: criterion(f"{name}.{CRITERIA[name]}") for name in modules}
+    return tuple(module_of([CriterionScore(one[name], **({} if modules[name] else lost))]) for name in modules)
+
+
+def told(graded: CriterionScore, *modules: ModuleResult) -> tuple[str, Result]:
     found = result(*modules, ModuleResult("integration", (graded,)))
     return message(graded, found), found
 
 
 def test_a_module_that_earns_nothing_is_to_be_fixed_first() -> None:
-    text, found = told(of("layernorm", "yes"), of("scaled_attention"), of("decoder", "yes"))
-    assert causes(WHOLE, found) == ("layernorm",), "a stack is not built on the decoder"
+    graded = lost(blamed=())
+    text, found = told(graded, *alone(layernorm=False, scaled_attention=True, decoder=False))
+    assert causes(graded, found) == ("layernorm",), "a stack is not built on the decoder"
     assert "With all your own modules together, `transformer_block.transformer_stack` returned" in text
     assert "`layernorm.py` earns no points when graded alone. Fix it first." in text
-
-
-def test_what_goes_wrong_between_modules_is_looked_for_between_them() -> None:
-    text, _ = told(of("layernorm"), of("scaled_attention"))
-    assert "what they import" in text
+    text, _ = told(graded, *alone(layernorm=True, scaled_attention=True))
+    assert "what they import" in text  # what goes wrong between modules is looked for between them
 
 
 def test_beside_correct_modules_it_is_said_which() -> None:
-    beside = CriterionScore(criterion("integration.decoder"), blamed=("layernorm",))
-    text, _ = told(of("layernorm", "yes"), graded=beside)
+    passed = CriterionScore(criterion(DECODER), blamed=("layernorm",))
+    text, _ = told(passed, *alone(layernorm=False))
     assert text.startswith(
         "Awarded: with correct versions of `layernorm.py` in place of yours, your modules work together."
     )
-    lost = CriterionScore(criterion("integration.decoder"), "unexplained", call_result=WRONG, blamed=("layernorm",))
-    assert told(of("layernorm", "yes"), graded=lost)[0].startswith(
-        "With your own modules together, with correct versions of"
-    )
-
-
-def test_what_is_shown_later_is_not_told() -> None:
-    early = CriterionScore(
-        criterion("integration.decoder", "after_due_date"), "unexplained", call_result=WRONG, blamed=("layernorm",)
-    )
-    text, found = told(of("layernorm", "yes"), graded=early)
-    assert causes(early, found) == ()
-    assert "layernorm" not in text
-
-
-def not_imported(error: Error) -> CriterionScore:
-    call_result = CallResult(WRONG.test_call, Response(error=error), Failure("raised"))
-    return CriterionScore(criterion("integration.decoder"), "not imported", call_result=call_result)
+    text, _ = told(lost(), *alone(layernorm=False))
+    assert text.startswith("With your own modules together, with correct versions of")
+    early = lost("after_due_date")  # before the modules' results are shown
+    text, found = told(early, *alone(layernorm=False))
+    assert causes(early, found) == () and "layernorm" not in text
 
 
 def test_a_module_that_cannot_be_imported_is_named() -> None:
     error = Error(("SyntaxError",), "", "", 0, "")
-    alone = ModuleResult("layernorm", (), Response(error=error))
-    assert "`layernorm.py` could not be used" in told(alone, graded=not_imported(error))[0]
+    text, _ = told(not_imported(error), ModuleResult("layernorm", (), Response(error=error)))
+    assert "`layernorm.py` could not be used" in text
 
 
 @pytest.mark.parametrize(
     ("file", "shown"), [("transformer_block.py", True), ("layernorm.py", True), ("smuggle.py", False)]
 )
 def test_an_error_has_its_file_and_line(file: str, shown: bool) -> None:
-    call_result = raised("transformer_stack", "IndexError", "secret", file, 41, criterion="integration.decoder")
-    text, _ = told(graded=CriterionScore(criterion("integration.decoder"), "unexplained", call_result=call_result))
-    assert ("on line 41 of" in text) is shown
-    assert "secret" not in text
-    text, _ = told(graded=not_imported(Error(("ImportError",), "secret", file, 41, "")))
-    assert ("on line 41 of" in text) is shown
-    assert "secret" not in text
+    call_result = raised("transformer_stack", "IndexError", "secret", file, 41, criterion=DECODER)
+    unimported = not_imported(Error(("ImportError",), "secret", file, 41, ""))
+    for graded in (lost(call_result=call_result, blamed=()), unimported):
+        text, _ = told(graded)
+        assert ("on line 41 of" in text) is shown and "secret" not in text
+
+
+@pytest.mark.parametrize(
+    ("reader", "other", "allowed"),
+    [
+        ("visible", "visible", True),
+        ("visible", "after_due_date", False),
+        ("after_due_date", "visible", True),
+        ("after_due_date", "after_published", False),
+        ("after_published", "after_due_date", True),
+        ("after_published", "hidden", False),
+        ("hidden", "after_published", True),
+    ],
+)
+def test_a_message_names_another_criterion_only_where_that_one_is_shown_no_later(
+    reader: Visibility, other: Visibility, allowed: bool
+) -> None:
+    assert may_name(criterion("layernorm.rms", reader), criterion("layernorm.affine", other)) is allowed
+
+
+def test_a_criterion_that_tells_less_is_no_place_to_refer_to() -> None:
+    full, short = criterion("layernorm.rms"), criterion("layernorm.affine", feedback="diagnosis")
+    assert tells_as_much(short, full) and not tells_as_much(full, short)

@@ -1,50 +1,229 @@
-"""What is said about a wrong public example that no known mistake explains."""
+"""What is said about a wrong public example that no known mistake explains: other arguments, and calls with one thing changed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autograder.feedback.observations import observe
-from autograder.grading.call_results import CallResult
+from autograder.feedback.observations import dependence, observe, others
+from autograder.grading.probes import Probe, ProbeResult, probes_of, with_other_numbers
 from autograder.homework import reference
 from autograder.tests.making import a_test_call
 from autograder.tests.running import known_responses
+from autograder.values.compare import equal
+from autograder.values.differences import UNSTEADY
 
 F = reference.functions()
-PublicCall = tuple[tuple[Any, ...], dict[str, Any]]
-NARROW, WIDE = np.array([[1.0, 2.0, 6.0]]), np.array([[1.0, 2.0, 6.0, 5.0, -3.0]])
+ATTENTION, NORM = F["scaled_dot_product_attention"], F["layer_norm"]
+X = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 9.0]])
+NARROW, WIDE = X[:1], np.array([[1.0, 2.0, 6.0, 5.0, -3.0]])
+GAMMA, BETA, GRAD = np.array([1.0, 2.0, 0.5]), np.array([0.5, 0.0, -1.0]), np.array([[1.0, -2.0, 0.5], [0.5, 1.0, 3.0]])
+ARGS = (X, GAMMA, BETA)
+SMALL = (np.array([0.0, 0.0, 0.003]), np.ones(3), np.zeros(3))
+BATCH = (*ARGS, np.array([0.0, 1.0, 2.0]), np.array([1.0, 4.0, 2.0]), True)
+Q, K, V = np.array([[1.0, 0.0], [0.5, 2.0]]), np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([[1.0, 2.0], [3.0, 5.0]])
+MASK = {"mask": np.tri(2, dtype=bool)}
+PARAMS = {name: V * (i + 1) for i, name in enumerate(("w_q", "w_k", "w_v", "w_o"))}
+SHUFFLED, TRANSPOSED = {**PARAMS, "w_v": PARAMS["w_k"]}, {name: w.T for name, w in PARAMS.items()}
+FLOW = (np.arange(8.0).reshape(2, 2, 2), np.array([1.0, 2.0]))
 
 
-def told(function: str, wrong: Callable[..., Any], *calls: PublicCall) -> str:
-    """What is said about the first wrong one of these calls."""
-    call_results = [
-        known_responses(a_test_call(function, *args, number=n, **kwargs), wrong)
-        for n, (args, kwargs) in enumerate(calls, 1)
-    ]
-    return observe(next(call_result for call_result in call_results if call_result.failure is not None), call_results)
+# A function called with these arguments gave a result that it gives for others.
+@pytest.mark.parametrize(
+    ("function", "args", "kwargs", "value", "said"),
+    [
+        ("scaled_dot_product_attention", (Q, K, V), MASK, ATTENTION(Q, K, V), "would be correct with `mask=None`."),
+        ("norm_moments", (X, "layer"), {}, F["norm_moments"](X, "batch"), "would be correct with `kind='batch'`."),
+        ("gradient_flow", FLOW, {"residual": True}, F["gradient_flow"](*FLOW, residual=False), "with `residual=False`."),
+        ("layer_norm", SMALL, {}, NORM(*SMALL, 0.0), "would be correct with `eps=0`."),
+        ("layer_norm", SMALL, {}, NORM(*SMALL, 1e-12), "would be correct with `eps=1e-12`."),
+        ("layer_norm", SMALL, {}, NORM(*SMALL, 1e-6), "would be correct with `eps=1e-06`."),
+        ("layer_norm", ARGS, {}, NORM(X, BETA, GAMMA), "would be correct with `gamma` and `beta` swapped."),
+        ("layer_norm", ARGS, {}, NORM(X, GAMMA, 0 * BETA), "would be correct with `beta` all zeros."),
+        ("scaled_dot_product_attention", (Q, K, V), {}, ATTENTION(Q, K.T, V), "would be correct with `k` transposed."),
+        ("multi_head_attention", (Q, PARAMS, 1), {}, F["multi_head_attention"](Q, SHUFFLED, 1),
+         "would be correct with `params['w_k']` in place of `params['w_v']`."),
+        ("multi_head_attention", (Q, PARAMS, 1), {}, F["multi_head_attention"](Q, TRANSPOSED, 1),
+         "would be correct with every array of `params` transposed."),
+        ("positional_encoding", (3, 4), {}, F["positional_encoding"](4, 4)[1:],
+         "would be correct with `t` one larger, without the first row of that result."),
+        ("layer_norm", ARGS, {}, X, "Your result is the argument `x`, unchanged."),
+    ],
+)  # fmt: skip
+def test_other_arguments(function: str, args: Any, kwargs: dict[str, Any], value: Any, said: str) -> None:
+    found = others(a_test_call(function, *args, **kwargs))
+    assert any(sentence.endswith(said) for sentence, other in found if equal(other, value, 1e-8))
 
 
-def test_other_arguments_must_fit_every_wrong_example() -> None:
-    def only_long(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
-        return F["layer_norm"](x, gamma, beta if x.shape[-1] < 4 else 0 * beta, eps)
-
-    calls: list[PublicCall] = [((x, np.ones(x.shape[-1]), np.arange(1.0, x.shape[-1] + 1)), {}) for x in (NARROW, WIDE)]
-    assert "`beta` all zeros" in told("layer_norm", only_long, *calls)
-
-    def also_off(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
-        return F["layer_norm"](x, gamma, beta if x.shape[-1] > 4 else 0 * beta, eps) + (x.shape[-1] > 4) * x**2
-
-    assert "`beta` all zeros" not in told("layer_norm", also_off, *calls)
+def test_neither_the_expected_result_nor_three_tokens_are_the_result_of_other_arguments() -> None:
+    of = a_test_call("layer_norm", X, np.ones(3), np.zeros(3))
+    assert not [other for _, other in others(of) if equal(other, of.expected, 1e-8)]
+    lookup = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.zeros(4), "w_out": np.roll(np.eye(4), 1, axis=1)}
+    found = others(a_test_call("generate", np.array([0]), lookup, 1, 2))
+    assert found and all("params" not in sentence for sentence, _ in found)
 
 
-@pytest.mark.parametrize("wrong", [lambda scores: 1 / 0, lambda scores: None])
-def test_nothing_is_observed_where_nothing_came_back(wrong: Callable[..., Any]) -> None:
-    call_result: CallResult = known_responses(a_test_call("softmax", NARROW), wrong)
-    assert observe(call_result, [call_result]) == ""
+def no_beta(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return NORM(x, gamma, 0 * beta, eps)
 
 
-def test_where_nothing_else_helps_the_entries_are_counted() -> None:
-    said = told("softmax", lambda scores: np.sin(scores) ** 2 / np.sum(np.sin(scores) ** 2), ((NARROW,), {}))
-    assert said == "3 of 3 entries are wrong: entry [0, 0] is 0.4389878 instead of 0.006573263."
+def no_beta_in_long_rows(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return NORM(x, gamma, beta if x.shape[-1] < 4 else 0 * beta, eps)
+
+
+def off_in_others(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return NORM(x, gamma, beta if x.shape[-1] > 4 else 0 * beta, eps) + (x.shape[-1] > 4) * x**2
+
+
+@pytest.mark.parametrize(("wrong", "fits"), [(no_beta_in_long_rows, True), (off_in_others, False)])
+def test_other_arguments_must_fit_every_wrong_example(wrong: Callable[..., Any], fits: bool) -> None:
+    calls = [(x, np.ones(x.shape[-1]), np.arange(1.0, x.shape[-1] + 1)) for x in (NARROW, WIDE)]
+    found = [known_responses(a_test_call("layer_norm", *args, number=n), wrong) for n, args in enumerate(calls, 1)]
+    example = next(call_result for call_result in found if call_result.failure is not None)
+    assert ("`beta` all zeros" in observe(example, found)) is fits
+
+
+COUNTED = "3 of 3 entries are wrong: entry [0, 0] is 0.4389878 instead of 0.006573263."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda scores: 1 / 0, ""),
+        (lambda scores: None, ""),
+        (lambda scores: np.sin(scores) ** 2 / np.sum(np.sin(scores) ** 2), COUNTED),
+    ],
+)
+def test_where_nothing_else_helps_the_entries_are_counted(wrong: Callable[..., Any], said: str) -> None:
+    call_result = known_responses(a_test_call("softmax", NARROW), wrong)
+    assert observe(call_result, [call_result]) == said
+
+
+# What is said after one thing in a wrong public call was another
+
+
+def probe_results(function: str, wrong: Callable[..., Any], *args: Any) -> tuple[ProbeResult, ...]:
+    probes = probes_of(a_test_call(function, *args))
+    found = [ProbeResult(probe, known_responses(probe.test_call, wrong)) for probe in probes]
+    return with_other_numbers(found, lambda test_calls: [known_responses(one, wrong) for one in test_calls])
+
+
+def observed(function: str, wrong: Callable[..., Any], *args: Any) -> tuple[str, str]:
+    """What is observed of a call alone, and with the results of its probes."""
+    found = probe_results(function, wrong, *args)
+    return observe(found[0].call_result), observe(found[0].call_result, (), found)
+
+
+def no_last_beta(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return NORM(x, gamma, beta * [1, 1, 0], eps)
+
+
+def over_all(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return gamma * (x - x.mean()) / np.sqrt(x.var() + eps) + beta
+
+
+def two_roots(x: Any, gamma: Any, eps: float = 1e-6) -> Any:
+    return gamma * x / (np.sqrt((x**2).mean(-1, keepdims=True)) + np.sqrt(eps))
+
+
+def about_the_median(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    away = x - np.median(x, axis=-1, keepdims=True)
+    return gamma * away / np.sqrt((away**2).mean(-1, keepdims=True) + eps) + beta
+
+
+def about_running(
+    x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any, training: Any, **rest: Any
+) -> Any:
+    y, *new = F["batch_norm"](x, gamma, beta, running_mean, running_var, training, **rest)
+    return (y + running_mean if training else y, *new)
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "args", "said"),
+    [
+        ("layer_norm", no_beta, ARGS, "When only `beta` was changed, your result stayed the same, but should"),
+        ("layer_norm", no_last_beta, ARGS, "When only entry [2] of `beta` was changed, your result stayed"),
+        ("layer_norm", over_all, ARGS, "When only row 0 of `x` was changed, row 1 of your result changed, but"),
+        ("batch_norm", about_running, BATCH, "When only `running_mean` was changed, your `y` changed, but should not have."),
+        ("layer_norm", NORM, ARGS, ""),
+        ("layer_norm", lambda *_: None, ARGS, ""),
+    ],
+)  # fmt: skip
+def test_what_a_result_depends_on(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
+    found = dependence(probe_results(function, wrong, *args))
+    assert found.startswith(said) and bool(found) == bool(said)
+
+
+def test_what_rests_in_one_call_by_chance_is_not_said_to_rest() -> None:
+    """The second of the three numbers of a row is its median, so that gamma[1] is multiplied by 0."""
+    found = probe_results("layer_norm", about_the_median, NARROW, GAMMA, BETA)
+    assert dependence(found) == ""
+    unmoved = [replace(one, again=tuple((before, before) for before, _ in one.again)) for one in found]
+    assert dependence(unmoved)  # nothing moves elsewhere
+    unplayed = [replace(one, again=()) for one in probe_results("layer_norm", no_beta, *ARGS)]
+    assert dependence(unplayed) == ""
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "args", "said"),
+    [
+        ("batch_norm", about_running, BATCH, "The same call is correct with `training=False`."),
+        ("layer_norm", over_all, ARGS, "The same call is correct with the first row alone."),
+        ("rms_norm", two_roots, (X, GAMMA), "The same call is correct with `eps=0.0`."),
+        ("layer_norm", lambda x, *rest: NORM(x, *rest) + x.ndim - 1, ARGS, ""),
+    ],
+)
+def test_what_makes_the_call_right(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
+    _, text = observed(function, wrong, *args)
+    assert text.endswith(said) and ("The same call" in text) == bool(said)
+
+
+def whole_columns(scores: Any, mask: Any) -> Any:
+    return np.where(np.broadcast_to(mask, scores.shape).all(axis=0), scores, -np.inf)
+
+
+def scrambled(x: Any, n_heads: int) -> Any:
+    return np.swapaxes(x, -1, -2).reshape(n_heads, x.shape[-2], -1)
+
+
+COLUMNS = (np.array([[0.5, 1.0], [2.0, 4.0]]), np.array([[True, False], [True, True]]))
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "args", "by_chance"),
+    [
+        ("apply_mask", whole_columns, COLUMNS, "without its last row"),
+        ("split_heads", scrambled, (np.arange(8.0).reshape(2, 4), 2), "transpose"),
+    ],
+)
+def test_what_fits_one_call_by_chance_is_not_said(
+    function: str, wrong: Callable[..., Any], args: Any, by_chance: str
+) -> None:
+    alone, probed = observed(function, wrong, *args)
+    assert by_chance in alone and by_chance not in probed and "would be correct" not in probed
+
+
+def test_of_random_results_only_that_is_said() -> None:
+    rng, of = np.random.default_rng(0), a_test_call("softmax", X)
+    for noise, is_random in ((rng.normal, True), (lambda: 1.0, False)):
+        wrong = lambda scores, noise=noise: F["softmax"](scores) + noise()  # noqa: E731
+        made = tuple(ProbeResult(Probe(of), known_responses(of, wrong)) for _ in range(3))
+        assert (observe(made[0].call_result, (), made) == UNSTEADY) is is_random
+
+
+def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    own = np.tri(len(q), dtype=bool)
+    return ATTENTION(q, k, v, own if mask is None else own & mask)
+
+
+def test_rounding_and_a_causal_mask_are_tried() -> None:
+    _, text = observed("softmax", lambda scores, axis=-1: np.round(F["softmax"](scores, axis), 4), X)
+    assert text == "Your result is the expected one, rounded to 4 decimals."
+    _, text = observed("scaled_dot_product_attention", causal, X, GRAD, GRAD)
+    assert text == "Your result would be correct with a causal mask."
+
+
+def test_a_call_with_functions_or_an_error_has_no_probes() -> None:
+    assert probes_of(a_test_call("residual", X, np.sin)) == probes_of(a_test_call("split_heads", X, 2)) == ()

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.sentences import form_of_example, line, returns, sentence
+from autograder.feedback.sentences import form_of_example, line, paragraphs, returns, sentence
 from autograder.grading.call_results import CallResult, Rules, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
+from autograder.homework.library import Misconception
 from autograder.sandbox.messages import Ended, Response
-from autograder.tests.making import a_test_call, raised, stopped
+from autograder.tests.making import a_test_call, misconception, raised, stopped
 from autograder.tests.running import known_responses
 from autograder.values.changes import Change
 from autograder.values.compare import Failure
@@ -47,38 +48,6 @@ def test_what_came_back_is_said_of_public_examples_only(value: Any, kind: str, p
         assert chosen not in hidden
 
 
-def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
-    of = a_test_call("norm_moments", X, "layer")
-    call_result = known_responses(of, lambda x, kind: (np.zeros((1, 1)), np.zeros((1, 1)))[:1])
-    assert "It returned 1 value instead of 2; the docstring says a tuple" in form_of_example(call_result)
-    call_result = known_responses(of, lambda x, kind: (of.expected[0], np.zeros(1)))
-    assert form_of_example(call_result) == "`var` has shape (1,); it should have shape (1, 1)."
-    call_result = known_responses(of, lambda x, kind: (of.expected[0], 1.0))
-    assert form_of_example(call_result) == "`var` is a float; it should be an array of floats of shape (1, 1)."
-    assert sentence(call_result).startswith(
-        "It returned the wrong type for `var`; the docstring says a tuple (mean, var)"
-    )
-
-
-def test_a_dtype_is_said_with_the_one_that_is_asked_for() -> None:
-    of = a_test_call("softmax", X.astype(np.float32), rules=Rules(dtype=True))
-    call_result = known_responses(of, lambda x: of.expected.astype(np.float64))
-    assert "It returned float64 instead of float32" in form_of_example(call_result)
-    assert "float64" not in sentence(call_result)
-
-
-def test_only_lines_of_known_files_are_told() -> None:
-    smuggling = raised("layer_norm", "KeyError", "secret", "helper_for_smuggling.py", 1234)
-    assert "1234" not in sentence(smuggling)
-    assert "secret" not in sentence(smuggling)
-    own = raised("layer_norm", "KeyError", "secret", "layernorm.py", 12)
-    assert sentence(own) == "It raised KeyError on line 12 of `layernorm.py`."
-    assert line("failure", own) == "It raised KeyError."
-    other = raised("layer_norm", "KeyError", "", "decoder.py", 5)
-    assert "decoder.py" not in sentence(other)
-    assert "on line 5 of `decoder.py`" in line("failure", other, ("decoder.py",))
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -91,14 +60,9 @@ def test_only_lines_of_known_files_are_told() -> None:
 )
 def test_which_argument_changed_and_how(change: Change, said: str) -> None:
     params = {name: np.eye(2) for name in ("w_q", "w_k", "w_v", "w_o")}
-    of = a_test_call(
-        "multi_head_attention", np.ones((2, 2)), params, 1, mask=np.ones((2, 2), bool), rules=Rules(pure=True)
-    )
+    of = a_test_call("multi_head_attention", np.ones((2, 2)), params, 1, mask=np.ones((2, 2), bool))
     assert said in sentence(CallResult(of, Response(value=of.expected, changed=(change,)), Failure("changed")))
-
-
-def test_arguments_by_keyword_are_counted_in_the_order_of_the_call() -> None:
-    of = a_test_call("layer_norm", X, beta=np.zeros(3), gamma=np.ones(3))
+    of = a_test_call("layer_norm", X, beta=np.zeros(3), gamma=np.ones(3))  # keywords in the order of the call
     changed = CallResult(of, Response(changed=(Change(1, (), "entry written"),)), Failure("changed"))
     assert "`beta`" in sentence(changed)
 
@@ -109,34 +73,111 @@ def test_a_change_that_was_seen_after_the_call_is_said_to_be_one() -> None:
     assert "After the call, its arguments were modified: an entry of `scores`" in sentence(call_result)
 
 
-@pytest.mark.parametrize("why", ["deadline", "crash", "disk", "memory", "protocol", "spent", "anything else"])
-def test_every_end_has_a_sentence(why: str) -> None:
-    said = sentence(stopped("softmax", why))
-    assert said.endswith(".") and "{" not in said
+def test_a_call_that_did_not_end_has_the_line_of_its_loop() -> None:
+    end = Ended("deadline", "decoder.py", 7)
+    assert "stopped in the loop on line 7 of `decoder.py`:" in line("ended", end, ("decoder.py",))
+    assert "line" not in line("ended", end, ("softmax.py",)) + line("ended", Ended("deadline"), ("decoder.py",))
 
 
-@pytest.mark.parametrize("kind", ["value", "no_error", "unsteady", "overwritten", "shared"])
-def test_every_fault_has_a_sentence_without_the_word_contract(kind: str) -> None:
-    said = sentence(CallResult(SOFTMAX, Response(value=1.0), Failure(kind)))
-    assert said.endswith(".") and "contract" not in said
+OWN = ("layer_norm", "KeyError", "secret", "layernorm.py", 12)
+OF_MODULE = ("layernorm.py",)
+ELSEWHERE = ("layer_norm", "KeyError", "", "decoder.py", 5)
+
+
+@pytest.mark.parametrize(
+    ("call_result", "files", "said"),
+    [
+        (raised(*OWN), OF_MODULE, "It raised KeyError on line 12 of `layernorm.py`."),
+        (raised(*OWN), (), "It raised KeyError."),
+        (raised("layer_norm", "KeyError", "secret", "helper_for_smuggling.py", 1234), OF_MODULE, "It raised KeyError."),
+        (raised(*ELSEWHERE), OF_MODULE, "It raised KeyError."),
+        (raised(*ELSEWHERE), ("decoder.py",), "It raised KeyError on line 5 of `decoder.py`."),
+        (
+            raised("embed", "IndexError", "", "decoder.py", 3, rules=Rules(error="ValueError")), ("decoder.py",),
+            "It raised IndexError on line 3 of `decoder.py`, but the docstring requires a ValueError.",
+        ),
+    ],
+)  # fmt: skip
+def test_only_lines_of_known_files_are_shown(call_result: CallResult, files: tuple[str, ...], said: str) -> None:
+    assert line("failure", call_result, files) == said
 
 
 def test_names_and_arguments_that_are_missing() -> None:
     assert "There is no function `softmax`" in sentence(raised("softmax", "AttributeError", hint="missing"))
-    signature = sentence(raised("softmax", "TypeError", hint="signature"))
-    assert "`softmax(scores, axis)`" in signature
+    assert "`softmax(scores, axis)`" in sentence(raised("softmax", "TypeError", hint="signature"))
 
 
-def test_an_error_in_the_place_of_a_value_error() -> None:
-    call_result = raised("embed", "IndexError", "", "decoder.py", 3, rules=Rules(error="ValueError"))
-    assert (
-        sentence(call_result)
-        == "It raised IndexError on line 3 of `decoder.py`, but the docstring requires a ValueError."
-    )
+def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
+    of = a_test_call("norm_moments", X, "layer")
+    for value, said in (
+        ((np.zeros((1, 1)),), "It returned 1 value instead of 2; the docstring says a tuple"),
+        ((of.expected[0], np.zeros(1)), "`var` has shape (1,); it should have shape (1, 1)."),
+        ((of.expected[0], 1.0), "`var` is a float; it should be an array of floats of shape (1, 1)."),
+    ):
+        call_result = known_responses(of, lambda x, kind, value=value: value)
+        assert said in form_of_example(call_result)
+    assert "It returned the wrong type for `var`; the docstring says a tuple (mean, var)" in sentence(call_result)
 
 
-def test_a_call_that_did_not_end_has_the_line_of_its_loop() -> None:
-    end = Ended("deadline", "decoder.py", 7)
-    assert "stopped in the loop on line 7 of `decoder.py`:" in line("ended", end, ("decoder.py",))
-    assert "line" not in line("ended", end, ("softmax.py",))
-    assert "line" not in line("ended", Ended("deadline"), ("decoder.py",))
+def test_a_dtype_is_said_with_the_one_that_is_asked_for() -> None:
+    of = a_test_call("softmax", X.astype(np.float32), rules=Rules(dtype=True))
+    call_result = known_responses(of, lambda x: of.expected.astype(np.float64))
+    assert "It returned float64 instead of float32" in form_of_example(call_result)
+    assert "float64" not in sentence(call_result)
+
+
+KINDS = ("value", "no_error", "unsteady", "overwritten", "shared")
+ENDS = ("deadline", "crash", "disk", "memory", "protocol", "spent", "anything else")
+
+
+@pytest.mark.parametrize(
+    "call_result",
+    [*(CallResult(SOFTMAX, Response(value=1.0), Failure(kind)) for kind in KINDS), *(stopped("softmax", why) for why in ENDS)],
+    ids=[*KINDS, *ENDS],
+)  # fmt: skip
+def test_every_failure_and_every_end_has_a_sentence(call_result: CallResult) -> None:
+    said = sentence(call_result)
+    assert said.endswith(".") and "contract" not in said and "{" not in said
+
+
+# Mistakes in words: what the code does, and what is right
+
+
+def mistake(name: str, does: str, right: str, function: str = "layer_norm", known: bool = True) -> Misconception:
+    return misconception(function, name, "layernorm.statistics", does=f"Your code {does}.", right=right, known=known)
+
+
+SAMPLE = mistake("sample", "divides by d - 1", "Divide by d.")
+WHOLE = mistake("whole", "takes all", "Divide by d.")
+OUTSIDE = mistake("outside", "adds eps outside", "Add eps inside.")
+OUTSIDE_AGAIN = mistake("outside", "adds eps outside", "Add eps inside.", function="rms_norm")
+SEEN = mistake("changes_x", "writes into `x`", "Work on a copy.", known=False)
+ALSO_SEEN = mistake("changes_y", "writes into `y`", "Work on a copy.", known=False)
+
+
+@pytest.mark.parametrize(
+    ("misconceptions", "text"),
+    [
+        ([SAMPLE], "**Probably:** Your code divides by d - 1.\n\n**Fix:** Divide by d."),
+        ([SEEN, ALSO_SEEN], "**Observed:** Your code writes into `x`. Your code writes into `y`.\n\n**Fix:** Work on a copy."),
+        (
+            [SAMPLE, OUTSIDE],
+            "**Probably:**\n\n1. Your code divides by d - 1.  \n   **Fix:** Divide by d.\n"
+            "2. Your code adds eps outside.  \n   **Fix:** Add eps inside.",
+        ),
+        ([SAMPLE, WHOLE], "**Probably:**\n\n1. Your code divides by d - 1.\n2. Your code takes all.\n\n**Fix:** Divide by d."),
+        (
+            [OUTSIDE, OUTSIDE_AGAIN],
+            "**Probably, in `layer_norm` and `rms_norm`:** Your code adds eps outside.\n\n**Fix:** Add eps inside.",
+        ),
+    ],
+)  # fmt: skip
+def test_each_mistake_and_each_advice_is_told_once(misconceptions: list[Misconception], text: str) -> None:
+    assert paragraphs("named", misconceptions, "layer_norm") == text
+
+
+def test_what_is_said_of_helpers_undecided_mistakes_and_briefly() -> None:
+    assert paragraphs("named", [SAMPLE], "layer_norm_backward").startswith("**Probably, in `layer_norm`:**")
+    assert paragraphs("undecided", [SAMPLE, WHOLE]) == "**Fix:** Divide by d."  # only what they share
+    assert paragraphs("undecided", [SAMPLE, OUTSIDE]) == ""
+    assert line("briefly", [SAMPLE, OUTSIDE]) == "Your code divides by d - 1. Your code adds eps outside."

@@ -55,19 +55,18 @@ def test_what_is_no_answer_is_said_at_once_and_no_more(value: Any, said: str) ->
     assert "not right" not in top.lower()
 
 
-def test_each_reason_once() -> None:
-    call_results = tuple(asked([], f"q{number}") for number in range(1, 9))
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        ([], ["`answers` must return a dict"]),
+        ({"q1": "a", "q4": "b)"}, ["The dict returned by `answers` has no answer to `q2` and `q3`.", "The answer to `q4` is not"]),
+    ],
+)  # fmt: skip
+def test_each_reason_is_one_line(value: Any, lines: list[str]) -> None:
+    call_results = tuple(asked(value, f"q{number}") for number in range(1, 5))
     found = notes(result(ModuleResult("concept_check", (), None, call_results)))
-    assert [note.kind for note in found] == ["answer"]
-
-
-def test_questions_without_an_answer_are_one_line() -> None:
-    call_results = tuple(asked({"q1": "a", "q4": "b)"}, f"q{number}") for number in range(1, 5))
-    lines = [note.line for note in notes(result(ModuleResult("concept_check", (), None, call_results)))]
-    assert lines == [
-        "- **concept_check.py**: The dict returned by `answers` has no answer to `q2` and `q3`.",
-        "- **concept_check.py**: The answer to `q4` is not a single letter.",
-    ]
+    assert {note.kind for note in found} == {"answer"} and len(found) == len(lines)
+    assert all(line in note.line for note, line in zip(found, lines, strict=True))
 
 
 def test_modules_that_cannot_be_used() -> None:
@@ -83,11 +82,8 @@ def test_modules_that_cannot_be_used() -> None:
             files={"layernorm.py": b"", "decoder.py": b"", "CausalMask.py": b"x"},
         )
     )
-    assert [(note.kind, note.path) for note in found] == [
-        ("import", "layernorm.py"),
-        ("import", "decoder.py"),
-        ("misnamed", "CausalMask.py"),
-    ]
+    kinds = [("import", "layernorm.py"), ("import", "decoder.py"), ("misnamed", "CausalMask.py")]
+    assert [(note.kind, note.path) for note in found] == kinds
     assert "SyntaxError: bad \\`x\\` (line 3 of `layernorm.py`)" in found[0].text
     assert "The import took too long" in found[1].text
     assert "rename it to causal_mask.py" in found[2].text
@@ -97,9 +93,8 @@ def test_what_is_shown_at_once_stands_first_with_what_it_was_lost_to() -> None:
     seen, later = criterion("layernorm.example", "visible"), criterion("layernorm.statistics")
     known = misconception("layer_norm", "sample_variance", later.id, does="It divides by d - 1.", right="Divide by d.")
     most, rest = number(seen.most), number(later.most)
-    named = summary(
-        result(module_of([CriterionScore(seen, "mistake", (known,)), CriterionScore(later, "mistake", (known,))]))
-    )
+    both = [CriterionScore(seen, "mistake", (known,)), CriterionScore(later, "mistake", (known,))]
+    named = summary(result(module_of(both)))
     assert named.startswith(
         f"**0 of the {most} points that are visible now: one mistake, in `layer_norm`.** "
         f"The other {rest} are not shown yet.\n"
@@ -108,32 +103,31 @@ def test_what_is_shown_at_once_stands_first_with_what_it_was_lost_to() -> None:
     assert lost.startswith(f"**0 of the {most} points: points were lost in `layernorm.py`.**\n")
     hidden = summary(result(module_of([CriterionScore(seen), CriterionScore(later, "mistake", (known,))])))
     assert hidden.startswith(f"**{most} of the {most} points that are visible now.**") and "layer_norm`" not in hidden
+    assert hidden.strip().splitlines()[-1].startswith("A recognised mistake costs only its own criterion.")
 
 
-RANDOM = """
+GENERATE = """
 import numpy as np
 
 from causal_mask import causal_mask
 
 
 def generate(tokens, params, n_heads, max_new_tokens, eos=None):
-    return np.append(tokens, np.random.randint(10**9, size=max_new_tokens))
+    return np.append(tokens, RESULT)
 """
-NO_RANDOM = RANDOM.replace("np.random.randint(10**9, size=max_new_tokens)", "np.ones(max_new_tokens, int)")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "random"), [pytest.param(RANDOM, True, marks=pytest.mark.slow), (NO_RANDOM, False)])
-def test_random_results_are_told_as_such(grader: Grader, text: str, random: bool) -> None:
+@pytest.mark.parametrize(
+    ("value", "random"), [("np.random.randint(10**9, size=max_new_tokens)", True), ("np.ones(max_new_tokens, int)", False)]
+)  # fmt: skip
+def test_random_results_are_told_as_such(grader: Grader, value: str, random: bool) -> None:
     """Also where every process of the grader begins with the same random numbers."""
+    text = GENERATE.replace("RESULT", value)
     graded = grader.grade(Submission("ada", {"decoder.py": text.encode()}), ["decoder"])
     said = [message(one, graded) for one in graded.graded]
     assert any(UNSTEADY in one for one in said) is random
     assert not random or not any("The same call is right" in one or "The call has" in one for one in said)
-
-
-def test_the_rule_of_grading_stands_last() -> None:
-    assert summary(result()).strip().splitlines()[-1].startswith("A recognised mistake costs only its own criterion.")
 
 
 @pytest.mark.parametrize(

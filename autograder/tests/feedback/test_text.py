@@ -1,6 +1,7 @@
 """What a student's code has said cannot be markup, ends no block of code, and names no folder of the machine."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -13,15 +14,8 @@ def test_nothing_of_a_students_text_is_markup() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "www.evil.example",
-        "see WWW.evil.example",
-        "write to a.b@evil.example",
-        "https://evil.example",
-        "ftp://a.example",
-    ],
-)
+    "text", ["www.evil.example", "see WWW.evil.example", "write to a.b@evil.example", "https://evil.example", "ftp://a.example"]
+)  # fmt: skip
 def test_no_address_is_taken_for_a_link(text: str) -> None:
     """By the rules of GitHub's Markdown: "Autolinks (extension)"."""
     assert not re.search(r"(?i)www\.|://|[\w.+-]@[\w-]+\.", said(text))
@@ -29,15 +23,9 @@ def test_no_address_is_taken_for_a_link(text: str) -> None:
 
 
 @pytest.mark.parametrize("clean", [said, said_in_code])
-def test_it_is_short_and_on_one_line(clean: object) -> None:
-    assert callable(clean)
-    text = clean("a\nb" + "y" * 5000)
-    assert len(text) <= 200
-    assert "\n" not in text
-
-
-def test_a_block_of_code_cannot_be_ended() -> None:
-    assert "```" not in said_in_code("x ```\n# Full marks")
+def test_it_is_short_on_one_line_and_ends_no_block_of_code(clean: Callable[[str], str]) -> None:
+    text = clean("a\nb```" + "y" * 5000)
+    assert len(text) <= 210 and "\n" not in text and "```" not in text
 
 
 @pytest.mark.parametrize(

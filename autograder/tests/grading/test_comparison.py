@@ -1,4 +1,4 @@
-"""Replies held against steps: which fault each gets."""
+"""Responses are compared with test calls: which failure each gets. Trusted code is observed as a student's is."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
-from autograder.grading.known_responses import alike
-from autograder.sandbox.messages import Call, Ended, Error, Response, prepared
+from autograder.grading.known_responses import alike, play
+from autograder.grading.recorder import Check, Recorder
+from autograder.sandbox.messages import Ended, Error, Response, prepared
 from autograder.values.changes import Change
 
 X = np.array([1.0, 2.0])
@@ -73,33 +74,28 @@ def test_a_reply_has_the_fault_that_it_should(expected: str, test_call: TestCall
     assert failure(compared([test_call], [response])[0]) == expected
 
 
-def test_a_repeat_is_held_against_the_first_reply() -> None:
-    test_calls = [call(1), call(2, repeats=1)]
-    assert [failure(r) for r in compared(test_calls, [Response(X), Response(X)])] == ["", ""]
-    assert [failure(r) for r in compared(test_calls, [Response(X), Response(2 * X)])] == ["", "unsteady"]
-    assert [failure(r) for r in compared(test_calls, [Response(2 * X), Response(2 * X)])] == ["value", "value"]
+TWICE = [call(1), call(2, repeats=1)]
+LOOKED = [call(1), other("look", 1)]
+CHANGE = Change(0, ("gamma",), "entry written")
 
 
-def test_a_look_is_held_against_what_was_returned() -> None:
-    test_calls = [call(1), other("look", 1)]
-    assert [failure(r) for r in compared(test_calls, [Response(3 * X), Response(3 * X)])] == ["value", ""]
-    assert [failure(r) for r in compared(test_calls, [Response(X), Response(X + 1)])] == ["", "overwritten"]
-    assert [failure(r) for r in compared(test_calls, [raised("KeyError"), Response(None)])] == ["raised", ""]
-
-
-def test_arguments_that_changed_after_the_call() -> None:
-    change = Change(0, ("gamma",), "entry written")
-    assert [
-        failure(r) for r in compared([call(1), other("changes", 1)], [Response(X), Response(changed=(change,))])
-    ] == [
-        "",
-        "changed_later",
-    ]
-
-
-def test_a_write_is_not_judged() -> None:
-    assert failure(compared([other("write", 1)], [Response()])[0]) == ""
-    assert isinstance(prepared("m", "m", "f"), Call)
+@pytest.mark.parametrize(
+    ("test_calls", "first", "second", "failures"),
+    [
+        (TWICE, Response(X), Response(X), ["", ""]),
+        (TWICE, Response(X), Response(2 * X), ["", "unsteady"]),
+        (TWICE, Response(2 * X), Response(2 * X), ["value", "value"]),
+        (LOOKED, Response(3 * X), Response(3 * X), ["value", ""]),
+        (LOOKED, Response(X), Response(X + 1), ["", "overwritten"]),
+        (LOOKED, raised("KeyError"), Response(None), ["raised", ""]),
+        ([call(1), other("changes", 1)], Response(X), Response(changed=(CHANGE,)), ["", "changed_later"]),
+        ([call(1), other("write", 1)], Response(X), Response(), ["", ""]),
+    ],
+)
+def test_what_follows_a_call_is_held_against_its_first_response(
+    test_calls: list[TestCall], first: Response, second: Response, failures: list[str]
+) -> None:
+    assert [failure(one) for one in compared(test_calls, [first, second])] == failures
 
 
 @pytest.mark.parametrize(("differs_by", "same"), [(5e-17, True), (1e-9, False)])
@@ -110,3 +106,63 @@ def test_large_wrong_replies_are_the_same_up_to_rounding_where_right_ones_are_ti
     first, second = (Response(np.array([0.47 + more])) for more in (0.0, differs_by))
     assert alike(tiny, first, second) == same
     assert not alike(tiny, Response(np.array([1e-14])), Response(np.array([1.001e-14])))
+
+
+# Trusted code
+
+KEPT: dict[str, Any] = {}
+
+
+def double(x: Any) -> Any:
+    return 2 * x
+
+
+def changing(x: Any) -> Any:
+    x *= 2
+    return x.copy()
+
+
+def remembering(x: Any) -> Any:
+    return KEPT.setdefault("result", 2 * x)
+
+
+def one_buffer(x: Any) -> Any:
+    buffer = KEPT.setdefault("buffer", np.empty(2))
+    buffer[:] = 2 * x
+    return buffer
+
+
+def raising(x: Any) -> Any:
+    raise KeyError("x")
+
+
+def overwrite_the_first_result(check: Any) -> None:
+    first = check.keep.double(X.copy())
+    check.overwrite(first, 0.0)
+    check.double(X)
+
+
+def look_at_the_first_result(check: Any) -> None:
+    first = check.keep.double(X.copy())
+    check.double(3 * X)
+    check.stays(first)
+
+
+@pytest.mark.parametrize(
+    ("function", "test", "failures"),
+    [
+        (double, lambda check: check.pure.new.dtype.double(X), ["", "", ""]),
+        (changing, lambda check: check.pure.double(X), ["changed", "changed_later", "changed"]),
+        (lambda x: x, lambda check: check.new.double(X), ["value"]),
+        (remembering, overwrite_the_first_result, ["", "", "value"]),
+        (double, overwrite_the_first_result, ["", "", ""]),
+        (one_buffer, look_at_the_first_result, ["", "", "overwritten"]),
+        (raising, lambda check: check.double(X), ["raised"]),
+    ],
+)
+def test_trusted_code_is_observed_as_a_students_is(function: Any, test: Any, failures: list[str]) -> None:
+    KEPT.clear()
+    recorder = Recorder("m", {"m.double": double})
+    test(Check(recorder, {"m": ("double",)}, "m"))
+    found = compared(recorder.test_calls, play({"double": function}, recorder.test_calls))
+    assert [failure(one) for one in found] == failures

@@ -80,7 +80,7 @@ def test_private_functions_and_constants_are_edited_and_other_functions_are_not(
     assert {line for edit in found.edits for line in edit.lines} == {1, 4, 8}
 
 
-def test_an_edit_in_several_lines_says_all() -> None:
+def test_an_edit_in_several_lines_lists_them_all() -> None:
     found = Text(text("x = x.mean(axis=0)\n    return x - y.mean(axis=0)").encode(), "f", ())
     assert (3, 4) in {edit.lines for edit in found.edits}
 

@@ -80,20 +80,15 @@ class Bent:
 
     def load(self, *_: Any) -> Response:
         chance = self.rng.random()
-        return (
-            Response(ended=Ended("crash"))
-            if chance < 0.01
-            else Response(error=self.error())
-            if chance < 0.03
-            else Response()
-        )
+        if chance < 0.01:
+            return Response(ended=Ended("crash"))
+        return Response(error=self.error()) if chance < 0.03 else Response()
 
     def run(self, calls: Sequence[Call], account: str = "") -> list[Response]:
         responses: list[Response] = []
         for call in calls:
-            responses.append(
-                self.response(self.test_calls[id(call)]) if id(call) in self.test_calls else self.edited(call)
-            )
+            test_call = self.test_calls.get(id(call))
+            responses.append(self.response(test_call) if test_call else self.edited(call))
             if self.ended is not None:
                 break
         return responses
@@ -119,10 +114,8 @@ class Bent:
 
     def edited(self, call: Call) -> Response:
         """What a search for a repair hears."""
-        edits = [
-            [self.rng.choice([-1, 0, 5, 10**9]) for _ in range(3)] for _ in range(self.rng.choice([0, 1, 60, 4000]))
-        ]
-        rows, lines = np.array(edits, dtype=np.int64).reshape(-1, 3), self.rng.choice([[], [1], [2, 3], [10**9], [1.5]])
+        rows = np.array(self.rng.choices([-1, 0, 5, 10**9], k=3 * self.rng.choice([0, 1, 60, 4000]))).reshape(-1, 3)
+        lines = self.rng.choice([[], [1], [2, 3], [10**9], [1.5]])
         said = {"edits": rows, "edit": lines}
         return Response(value=said.get(wire.kind(call.payload), self.rng.choice(ODD)))
 

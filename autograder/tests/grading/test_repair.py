@@ -1,4 +1,4 @@
-"""A mistake that stands in no list is one mistake where one edit of the text makes every call right."""
+"""An unlisted mistake is one mistake if a single edit of the text makes every call right."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,7 @@ from autograder.audit import cases
 from autograder.feedback.messages import message
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.grading.repair import Repairs
+from autograder.grading.scoring import CriterionScore
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import process
 from autograder.sandbox.budget import Limits
@@ -24,8 +25,8 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 """
 
 
-def graded(grader: Grader, files: dict[str, Any], module: str) -> Result:
-    encoded = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+def graded(grader: Grader, files: dict[str, str], module: str = "layernorm") -> Result:
+    encoded = {name: text.encode() for name, text in files.items()}
     return grader.grade(Submission("repaired", encoded), (module,))
 
 
@@ -33,8 +34,22 @@ def lost(result: Result) -> set[str]:
     return {g.criterion.id.partition(".")[2] for g in result.graded if not g.passed}
 
 
+def named(result: Result) -> set[str]:
+    return {misconception.name for g in result.graded for misconception in g.misconceptions if misconception.right}
+
+
 def sentences(result: Result) -> set[str]:
     return {misconception.does for g in result.graded for misconception in g.misconceptions if not misconception.right}
+
+
+def of(result: Result, criterion: str) -> CriterionScore:
+    return next(g for g in result.graded if g.criterion.id.partition(".")[2] == criterion)
+
+
+def said(files: dict[str, str], text: str, *functions: str, module: str = "layernorm") -> set[str]:
+    """What is said of functions that an edit on the first line with this text repairs."""
+    line = next(n for n, line in enumerate(files[f"{module}.py"].splitlines(), 1) if text in line)
+    return {f"A single edit on line {line} makes every call of `{function}` pass." for function in functions}
 
 
 def restyled(style: str, module: str, right: str, wrong: str) -> dict[str, str]:
@@ -45,32 +60,25 @@ def restyled(style: str, module: str, right: str, wrong: str) -> dict[str, str]:
     return files | {f"{module}.py": files[f"{module}.py"].replace(right, wrong)}
 
 
-def line_of(files: dict[str, str], module: str, text: str) -> int:
-    return next(n for n, line in enumerate(files[f"{module}.py"].splitlines(), 1) if text in line)
-
-
 @pytest.mark.slow
 def test_one_edit_is_one_mistake_and_its_line_is_told(grader: Grader, alter: Alter) -> None:
     files = alter("layernorm", SQUEEZED)
-    result = graded(grader, files, "layernorm")
+    result = graded(grader, files)
     assert lost(result) == {"statistics"}
-    line = line_of(files, "layernorm", "np.squeeze")
-    assert sentences(result) == {f"A single edit on line {line} makes every call of `layer_norm` pass."}
-    why = {g.criterion.id.partition(".")[2]: g.why for g in result.graded}
-    assert why["statistics"] == "mistake"
-    assert why["affine"] == "elsewhere"
+    assert sentences(result) == said(files, "np.squeeze", "layer_norm")
+    assert of(result, "statistics").why == "mistake" and of(result, "affine").why == "elsewhere"
 
 
 @pytest.mark.slow
 def test_without_edits_every_wrong_criterion_is_lost(alter: Alter) -> None:
     with open_grader(limits=Limits(repairs=0)) as grader:
-        result = graded(grader, alter("layernorm", SQUEEZED), "layernorm")
+        result = graded(grader, alter("layernorm", SQUEEZED))
     assert lost(result) > {"statistics"}
     assert not sentences(result)
 
 
 @pytest.mark.slow
-def test_what_is_wrong_in_two_functions_by_one_private_function_is_one_mistake(grader: Grader, alter: Alter) -> None:
+def test_one_private_function_that_makes_two_functions_wrong_is_one_mistake(grader: Grader, alter: Alter) -> None:
     source = """
 def _scaled(x, gamma):
     return np.round(gamma * x, 1)
@@ -85,11 +93,9 @@ def rms_norm(x, gamma, eps=1e-6):
     return _scaled(x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps), gamma)
 """
     files = alter("layernorm", source)
-    result = graded(grader, files, "layernorm")
+    result = graded(grader, files)
     assert lost(result) - {"example"} == {"statistics"}
-    line = line_of(files, "layernorm", "np.round")
-    told = {f"A single edit on line {line} makes every call of `{name}` pass." for name in ("layer_norm", "rms_norm")}
-    assert sentences(result) <= told
+    assert sentences(result) <= said(files, "np.round", "layer_norm", "rms_norm")
 
 
 @pytest.mark.slow
@@ -99,7 +105,7 @@ def test_other_edits_on_one_line_are_other_mistakes(grader: Grader, alter: Alter
         "layer_norm = lambda x, gamma, beta, eps=1e-5: 3.5 * _ln(x, gamma, beta, eps)<end>"
         "rms_norm = lambda x, gamma, eps=1e-6: 7.25 * _rms(x, gamma, eps)\n"
     )
-    lines, line = (graded(grader, alter("layernorm", source.replace("<end>", end)), "layernorm") for end in "\n;")
+    lines, line = (graded(grader, alter("layernorm", source.replace("<end>", end))) for end in "\n;")
     assert lost(lines) == lost(line) >= {"statistics", "rms"}
 
 
@@ -113,26 +119,26 @@ def test_a_later_function_is_edited_first_where_an_earlier_one_was_repaired(grad
 
 @pytest.mark.slow
 def test_what_other_definitions_are_made_from_is_edited_too(grader: Grader) -> None:
-    files = restyled("classes", "layernorm", "axis=-1, keepdims=True) + self.eps", "axis=-1) + self.eps")
-    result = graded(grader, files, "layernorm")
-    # The same edit fixes every function that uses the line, so it is one mistake, here a known one.
+    """The same edit fixes every function that uses the line, so it is one mistake, here a known one."""
+    result = graded(
+        grader, restyled("classes", "layernorm", "axis=-1, keepdims=True) + self.eps", "axis=-1) + self.eps")
+    )
     assert lost(result) == {"example", "statistics"}
-    assert {m.name for g in result.graded for m in g.misconceptions} == {"no_keepdims"}
-    # Where an error is raised, digits that are lost cannot be seen.
-    assert not {m.name for g in result.graded for m in g.misconceptions if m.inexact}
+    assert named(result) == {"no_keepdims"}  # where an error is raised, digits that are lost cannot be seen
+    assert not [m for g in result.graded for m in g.misconceptions if m.inexact]
 
 
 @pytest.mark.slow
-def test_two_mistakes_are_not_one(grader: Grader, alter: Alter) -> None:
-    two = SQUEEZED.replace("eps)", "eps) * 1.25").replace("- x.mean", "- 1.5 * x.mean")
-    assert not sentences(graded(grader, alter("layernorm", two), "layernorm"))
-
-
-@pytest.mark.slow
-def test_a_right_value_beside_a_wrong_argument_is_no_repair(grader: Grader, alter: Alter) -> None:
-    """What is wrong in form as well must be right in form too."""
-    both = SQUEEZED.replace("    centred", "    x += 1.0\n    centred")
-    assert not sentences(graded(grader, alter("layernorm", both), "layernorm"))
+@pytest.mark.parametrize(
+    "source",
+    [
+        SQUEEZED.replace("eps)", "eps) * 1.25").replace("- x.mean", "- 1.5 * x.mean"),
+        SQUEEZED.replace("    centred", "    x += 1.0\n    centred"),
+    ],
+    ids=["two mistakes", "a changed argument"],
+)
+def test_an_edit_that_does_not_make_all_right_is_no_repair(grader: Grader, alter: Alter, source: str) -> None:
+    assert not sentences(graded(grader, alter("layernorm", source)))
 
 
 @pytest.mark.slow
@@ -143,7 +149,7 @@ def split_heads(x, n_heads):
     return x[..., : d_head * n_heads].reshape(*x.shape[:-2], n_heads, x.shape[-2], d_head)
 """
     result = graded(grader, alter("scaled_attention", source), "scaled_attention")
-    told = next(g for g in result.graded if g.criterion.id == "scaled_attention.split_heads")
+    told = of(result, "split_heads")
     assert [misconception.id for misconception in told.misconceptions] == ["split_heads.reshape_only"]
     assert told.at_least
     assert "**Probably (not every result fits):**" in message(told, result)
@@ -162,9 +168,8 @@ def gradient_flow(jacobians, grad_out, residual=True):
     return np.array(out)
 """
     result = graded(grader, alter("transformer_block", source), "transformer_block")
-    told = next(g for g in result.graded if g.criterion.id == "transformer_block.gradient_flow")
-    assert [misconception.id for misconception in told.misconceptions] == ["gradient_flow.squared"]
-    assert "**Probably (not every result fits):** Your code returns squared norms." in message(told, result)
+    told = message(of(result, "gradient_flow"), result)
+    assert "**Probably (not every result fits):** Your code returns squared norms." in told
     assert lost(result) == {"example", "gradient_flow"}
 
 
@@ -181,10 +186,10 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
     beta = flat[:-1].sum(0) + flat[0] if len(flat) > 1 else flat[0]
     return (g - n * (g * n).mean(-1, keepdims=True)) / s, (grad_out * n).reshape(-1, x.shape[-1]).sum(0), beta
 """
-    result = graded(grader, alter("layernorm", source), "layernorm")
-    told = {g.criterion.id: message(g, result) for g in result.graded}
-    assert "**Probably (not every result fits):** Your grad_x lacks the term - mean(g)" in told["layernorm.backward_x"]
-    assert "Probably" not in told["layernorm.backward_parameters"]
+    result = graded(grader, alter("layernorm", source))
+    told = message(of(result, "backward_x"), result)
+    assert "**Probably (not every result fits):** Your grad_x lacks the term - mean(g)" in told
+    assert "Probably" not in message(of(result, "backward_parameters"), result)
 
 
 def test_a_known_mistake_that_right_calls_speak_against_is_not_told(grader: Grader, alter: Alter) -> None:
@@ -195,33 +200,29 @@ def split_heads(x, n_heads):
         raise ValueError("not divisible")
     return np.swapaxes(x, -1, -2).reshape(x.shape[:-2] + (n_heads, t, d // n_heads))
 """
-    result = graded(grader, alter("scaled_attention", source), "scaled_attention")
-    assert not [m for g in result.graded for m in g.misconceptions]
-
-
-ONE_OR_THREE = """
-def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
-    if x.ndim == 1:
-        return grad_out * 0.5, grad_out.copy() * 0.25, grad_out * 0.125
-    centred = x - x.mean(axis=-1, keepdims=True)
-    root = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps)
-    scaled, normed = grad_out * gamma, centred / root
-    mean = (scaled * normed).mean(axis=-1, keepdims=True)
-    return (scaled - scaled.mean(axis=-1, keepdims=True) - normed * mean) / root
-"""
+    assert not named(graded(grader, alter("scaled_attention", source), "scaled_attention"))
 
 
 @pytest.mark.slow
-def test_a_result_of_other_parts_than_the_references_is_no_fault(grader: Grader, alter: Alter) -> None:
-    assert "backward_parameters" in lost(graded(grader, alter("layernorm", ONE_OR_THREE), "layernorm"))
+def test_a_result_of_other_parts_than_the_references_is_no_error_of_the_grader(grader: Grader, alter: Alter) -> None:
+    source = """
+_right = layer_norm_backward
+
+
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    if x.ndim == 1:
+        return grad_out * 0.5, grad_out.copy() * 0.25, grad_out * 0.125
+    return _right(grad_out, x, gamma, eps)[0]
+"""
+    assert "backward_parameters" in lost(graded(grader, alter("layernorm", source)))
 
 
 def test_code_that_computes_nothing_is_never_repaired(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
-    probe_results: list[Any] = []
-    monkeypatch.setattr(Repairs, "search", lambda *args: probe_results.append(args))
-    graded(grader, alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return x"), "layernorm")
-    graded(grader, alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    raise ValueError"), "layernorm")
-    assert not probe_results
+    searched: list[Any] = []
+    monkeypatch.setattr(Repairs, "search", lambda *args: searched.append(args))
+    for body in ("return x", "raise ValueError"):
+        graded(grader, alter("layernorm", f"def rms_norm(x, gamma, eps=1e-6):\n    {body}"))
+    assert not searched
 
 
 @pytest.mark.slow
@@ -238,10 +239,8 @@ def dependency_matrix(f, x, delta=1e-3):
     return found
 """
     files = alter("causal_mask", source)
-    line = line_of(files, "causal_mask", "** 2).sum(axis=1)")
-    assert sentences(graded(grader, files, "causal_mask")) == {
-        f"A single edit on line {line} makes every call of `dependency_matrix` pass."
-    }
+    expected = said(files, "** 2).sum(axis=1)", "dependency_matrix", module="causal_mask")
+    assert sentences(graded(grader, files, "causal_mask")) == expected
 
 
 HOSTILE = {
@@ -253,9 +252,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_text_that_is_too_large_is_graded_without(grader: Grader, alter: Alter, kind: str) -> None:
-    files = alter("layernorm", SQUEEZED)
-    files["layernorm.py"] += "\n" + HOSTILE[kind] + "\n"
-    result = graded(grader, files, "layernorm")
+    result = graded(grader, alter("layernorm", f"{SQUEEZED}\n{HOSTILE[kind]}\n"))
     assert "statistics" in lost(result)
     assert not {"rms", "backward_x"} & lost(result)
 
@@ -270,7 +267,7 @@ def rms_norm(x, gamma, eps=1e-6):
         i += 1
     return np.squeeze(gamma * x / np.sqrt(total / x.shape[-1] + eps)[..., None]).astype(x.dtype)
 """
-    result = graded(grader, alter("layernorm", source), "layernorm")
+    result = graded(grader, alter("layernorm", source))
     assert lost(result) <= {"rms", "epsilon", "example"}
     assert not any(call_result.response.ended for module in result.modules for call_result in module.call_results)
 
@@ -280,60 +277,24 @@ def test_where_few_replies_can_be_kept_a_search_may_fail_and_the_grader_does_not
     grader: Grader, alter: Alter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "MAX_KEPT_BYTES", 8_000)
-    result = graded(grader, alter("layernorm", SQUEEZED), "layernorm")
-    assert "statistics" in lost(result)
+    assert "statistics" in lost(graded(grader, alter("layernorm", SQUEEZED)))
 
 
 @pytest.mark.slow
 def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
-    probe_results, search = list[int](), Repairs.search
+    tried, search = list[int](), Repairs.search
 
     def noted(self: Repairs, *args: Any) -> Any:
         before = self.edits
         found = search(self, *args)
-        probe_results.append(before - self.edits)
+        tried.append(before - self.edits)
         return found
 
     monkeypatch.setattr(Repairs, "search", noted)
-    module = "scaled_attention"
-    text = alter(module, "")[f"{module}.py"]
-    for function in rubrics.current().modules[module].functions:
+    text = ""
+    for function in rubrics.current().modules["scaled_attention"].functions:
         text += f"\n_right_{function} = {function}\n\n\ndef {function}(*args, **kwargs):\n"
         text += f"    found = _right_{function}(*args, **kwargs)\n"
         text += "    return tuple(1.01 * part + 0.01 for part in found) if isinstance(found, tuple) else 1.01 * found + 0.01\n"
-    graded(grader, {f"{module}.py": text}, module)
-    assert sum(probe_results) == grader.sandbox.limits.repairs > max(probe_results) > probe_results[-1]
-
-
-FORGED = """
-import sys
-
-
-def _session():
-    frame = sys._getframe()
-    while frame.f_code.co_name != "serve":
-        frame = frame.f_back
-    return frame.f_locals["self"]
-
-
-_SESSION = _session()
-_RUNNER = getattr(_SESSION._handlers.get("edits"), "__self__", None)
-
-
-def _edits(context, module, *others):
-    _RUNNER.module = module
-    return ("answered", np.array([[10**6, 1, 1]]))
-
-
-_SESSION._handlers |= {"edits": _edits, "edited": lambda number, call: _SESSION._answer(call)}
-_right = layer_norm
-
-
-def layer_norm(*args, **kwargs):
-    return _right(*args, **kwargs) * (1.0 if _RUNNER and _RUNNER.module else 3.21)
-"""
-
-
-@pytest.mark.slow
-def test_an_edit_that_was_never_made_repairs_nothing(grader: Grader, alter: Alter) -> None:
-    assert lost(graded(grader, alter("layernorm", FORGED), "layernorm")) > {"statistics"}
+    graded(grader, alter("scaled_attention", text), "scaled_attention")
+    assert sum(tried) == grader.sandbox.limits.repairs > max(tried) > tried[-1]

@@ -76,10 +76,8 @@ def everything(processes: Processes) -> Mapping[TestCall, Response]:
     with processes.runner() as runner:
         runner.preview(MODULES)
         for module in MODULES:
-            responses |= {
-                test_call: call_result.response
-                for test_call, call_result in (runner.public(module) | runner.hidden(module)).items()
-            }
+            found = runner.public(module) | runner.hidden(module)
+            responses |= {test_call: call_result.response for test_call, call_result in found.items()}
         for criterion in rubrics.current().of(INTEGRATION):
             responses |= runner.integration(criterion.id)[0]
     return responses
@@ -152,9 +150,7 @@ def test_helpers_come_without_the_functions_that_they_are_for(module: str) -> No
             code = reference.helpers(module, helpers)
             above = [name for name in functions if name not in {*helpers, *rubrics.current().helpers(module, helpers)}]
             assert function in above and code.functions == helpers
-            assert not [
-                name for name in above if name.encode() + b"\\x00" in code.code or f"{name}(".encode() in code.code
-            ]
+            assert not [name for name in above for end in (b"\\x00", b"(") if name.encode() + end in code.code]
 
 
 def test_what_was_not_answered_is_run_again_and_a_function_that_ends_processes_is_given_up() -> None:
@@ -164,9 +160,6 @@ def test_what_was_not_answered_is_run_again_and_a_function_that_ends_processes_i
     assert ended == {"rms_norm"}
     made = [what for kind, _, what in processes.events if kind == "run" and what.target.function == "rms_norm"]
     assert len(made) < 12  # twice in each of a few kinds of process, and with what later steps of a test need
-
-
-def test_modules_that_end_their_processes_again_and_again_leave_others_their_restarts() -> None:
     processes = Processes(ends=list(rubrics.current().modules["layernorm"].functions))
     responses = everything(processes)
     assert {s.target.module for s, r in responses.items() if r.ended is not None} == {"layernorm"}
@@ -174,11 +167,8 @@ def test_modules_that_end_their_processes_again_and_again_leave_others_their_res
 
 
 def test_a_process_that_takes_over_is_given_what_a_step_needs_and_nothing_else() -> None:
-    every = [
-        test_call
-        for test_call in scripts.current().hidden["scaled_attention"]
-        if test_call.test == "test_calls_leave_no_trace"
-    ]
+    hidden = scripts.current().hidden["scaled_attention"]
+    every = [test_call for test_call in hidden if test_call.test == "test_calls_leave_no_trace"]
     test_call = next(test_call for test_call in every if test_call.target.function == "split_heads" and test_call.needs)
     needed = with_needed(every, [test_call])
     assert needed[-1] is test_call and len(needed) < len(every)
@@ -239,10 +229,7 @@ def test_what_runs_apart_is_started_again_if_another_process_has_taken_its_place
             assert len(other(test_calls[1:2])) == 1
         assert len(run(test_calls[1:2])) == 1  # the first step has run again, and its reply is known
     assert processes.started == 3
-    assert [what for kind, number, what in processes.events if (kind, number) == ("run", 3)] == [
-        test_calls[0],
-        test_calls[1],
-    ]
+    assert [what for kind, number, what in processes.events if (kind, number) == ("run", 3)] == list(test_calls[:2])
 
 
 def test_what_runs_apart_says_what_came_before_its_import_first() -> None:

@@ -64,11 +64,7 @@ def graded(sandbox: Sandbox, rubric: Rubric) -> Callable[[str], Outcomes]:
 
 
 def message(tests: FunctionTests, text: str) -> str:
-    return told(tests, {TESTS_FILE: (IMPORTS + text).encode()})
-
-
-def told(tests: FunctionTests, files: dict[str, bytes]) -> str:
-    return paragraphs("students_tests", tests, Submission("x", files))
+    return paragraphs("students_tests", tests, Submission("x", {TESTS_FILE: (IMPORTS + text).encode()}))
 
 
 def public_checks(module: str, function: str) -> str:
@@ -110,50 +106,42 @@ def test_feedback_names_one_misconception_that_is_not_detected(graded: Callable[
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("name", "body", "said"),
     [
         (
-            "def test_layer_norm_takes_four():\n    assert layer_norm.__code__.co_argcount == 4\n",
-            "`test_layer_norm_takes_four` fails in line 8, `assert layer_norm.__code__.co_argcount == 4`, on a correct solution in"
-            " this style: Classes: norms with a shared base class",
+            "layer_norm_takes_four", "assert layer_norm.__code__.co_argcount == 4",
+            "fails in line 8, `assert layer_norm.__code__.co_argcount == 4`, on a correct solution in this style: Classes: norms",
         ),
+        ("causal_mask_of_three", "assert causal_mask(3)[0, 1]", "fails in line 8, `assert causal_mask(3)[0, 1]`, on "),
         (
-            "def test_causal_mask_of_three():\n    assert causal_mask(3)[0, 1]\n",
-            "`test_causal_mask_of_three` fails in line 8, `assert causal_mask(3)[0, 1]`, on ",
+            "split_heads_refuses", "with pytest.raises(TypeError):\n        split_heads(np.ones((2, 5)), 2)",
+            "fails in line 9, `split_heads(np.ones((2, 5)), 2)`, on ",
         ),
-        (
-            "def test_split_heads_refuses():\n    with pytest.raises(TypeError):\n        split_heads(np.ones((2, 5)), 2)\n",
-            "`test_split_heads_refuses` fails in line 9, `split_heads(np.ones((2, 5)), 2)`, on ",
-        ),
-        ("def test_causal_mask_ends():\n    exit(0)\n", "`test_causal_mask_ends` fails in line 8, `exit(0)`, on "),
-        ("def test_causal_mask_endless():\n    while True:\n        pass\n", "look for an infinite loop"),
+        ("causal_mask_ends", "exit(0)", "fails in line 8, `exit(0)`, on "),
+        ("causal_mask_endless", "while True:\n        pass", "look for an infinite loop"),
     ],
-)
+)  # fmt: skip
 def test_a_test_that_rejects_correct_code_earns_nothing_and_hears_why(
-    graded: Callable[[str], Outcomes], text: str, said: str
+    graded: Callable[[str], Outcomes], name: str, body: str, said: str
 ) -> None:
+    text = f"def test_{name}():\n    {body}\n"
     outcome = graded(text)[0]
     assert (outcome.problem, outcome.share) == ("rejects", 0)
     shown = message(outcome, text)
     assert shown.startswith(f"No points: a test rejects a correct `{outcome.function}`.")
-    assert said in shown
+    assert said in shown and ("fails" not in said or f"`test_{name}` fails" in shown)
 
 
 def test_one_functions_tests_do_not_cost_anothers(graded: Callable[[str], Outcomes]) -> None:
     first, second, third = graded(SMALL + "def test_causal_mask_wrong():\n    assert False\n")
-    assert first.share > 0
+    assert first.share > 0 and third.problem == "few"
     assert (second.function, second.problem) == ("causal_mask", "rejects")
-    assert third.problem == "few"
 
 
 @pytest.mark.parametrize(
     ("text", "problem", "said"),
     [
-        (
-            "import scipy\n" + SMALL,
-            "import",
-            "cannot be imported beside correct solutions. It raises ModuleNotFoundError in line 7.",
-        ),
+        ("import scipy\n" + SMALL, "import", "beside correct solutions. It raises ModuleNotFoundError in line 7."),
         ("from concept_check import answers\n" + SMALL, "import", "It raises ModuleNotFoundError in line 7."),
         ("while True:\n    pass\n" + SMALL, "import", "in the loop on line 7"),
         ("def test_something():\n    pass\n", "few", "tests no further function"),
@@ -166,17 +154,16 @@ def test_a_file_that_cannot_be_used(graded: Callable[[str], Outcomes], text: str
     assert said in message(outcome, text)
 
 
-def test_no_file_earns_nothing(sandbox: Sandbox, rubric: Rubric) -> None:
-    graded = graded_tests(sandbox, rubric, Submission("x", {}))
-    assert [(one.criterion.id, one.points) for one in graded] == [(f"tests.{name}", 0) for name in NAMES]
-    assert all(one.tests is not None and "no `test_decoder_parts.py`" in told(one.tests, {}) for one in graded)
-
-
-def test_the_file_that_students_get_earns_nothing_and_its_example_something(
+def test_the_file_that_students_get_and_no_file_earn_nothing_and_its_example_something(
     sandbox: Sandbox, rubric: Rubric, graded: Callable[[str], Outcomes]
 ) -> None:
     given = (kit.solutions() / TESTS_FILE).read_bytes()
     assert all(one.points == 0 for one in graded_tests(sandbox, rubric, Submission("x", {TESTS_FILE: given})))
+    without = graded_tests(sandbox, rubric, Submission("x", {}))
+    assert [(one.criterion.id, one.points) for one in without] == [(f"tests.{name}", 0) for name in NAMES]
+    for one in without:
+        text = paragraphs("students_tests", one.tests, Submission("x", {}))
+        assert "no `test_decoder_parts.py`" in text
     docstring = ast.get_docstring(ast.parse(given)) or ""
     example = docstring.partition("An example:\n\n")[2].partition("\n\n")[0]
     assert 0 < graded(textwrap.dedent(example))[0].share < 0.5
@@ -221,7 +208,6 @@ def test_the_result_has_the_tests_last_and_only_if_the_rubric_has_them(
     having = results.gradescope(grader.grade(submission, ["concept_check", "tests"]))
     assert having["tests"][: -len(NAMES)] == without["tests"]
     first, second, third = having["tests"][-len(NAMES) :]
-    assert first["name"] == "tests.first: tests of the first function" and first["status"] == "failed"
-    assert 0 < first["score"] < first["max_score"] == 2
-    assert second["score"] == third["score"] == 0
-    assert first["visibility"] == "after_published"
+    assert first["name"] == "tests.first: tests of the first function"
+    assert (first["status"], first["visibility"]) == ("failed", "after_published")
+    assert 0 < first["score"] < first["max_score"] == 2 and second["score"] == third["score"] == 0

@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,12 +37,11 @@ from autograder.release import otter_plugin
 from autograder.sandbox import layers, workspace
 from autograder.sandbox.folders import readable_by_others
 from autograder.submissions.submission import Submission, read
-from autograder.tests.attacks import OTTER_ROAD, Attack, all_attacks
+from autograder.tests.attacks import ATTACKS, OTTER_ROAD, Attack
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
 from autograder.tests.files import Bomb
 from autograder.tests.making import few
 
-ATTACKS = {attack.name: attack for attack in all_attacks()}
 LIMITS = rubrics.current().limits
 TIGHT = LIMITS.model_copy(update={"call_seconds": 0.4, "submission_seconds": 8, "wall_factor": 3, "disk_mb": 4})
 # Processor time for the worst of them, of grader and submission: the tight limits allow a submission 8 seconds.
@@ -59,7 +58,7 @@ class Field:
     grader: Grader
     before: str
 
-    def grade(self, submission: Submission, modules: tuple[str, ...]) -> Result:
+    def grade(self, submission: Submission, modules: Sequence[str]) -> Result:
         """Grade under tight limits, so that attacks on time end soon."""
         self.grader.sandbox.limits = TIGHT
         try:
@@ -112,17 +111,11 @@ def document(result: Result) -> str:
     return results.dump(results.gradescope(result))
 
 
-def shown(result: Result) -> str:
-    """Everything that a student may read."""
+def shown(result: Result, at_once: bool = False) -> str:
+    """Everything that a student may read, or what of it before grades are published."""
     whole = results.gradescope(result)
-    return "\n".join([whole["output"], *(entry["output"] for entry in whole["tests"])])
-
-
-def shown_at_once(result: Result) -> str:
-    """Everything that a student may read before grades are published."""
-    whole = results.gradescope(result)
-    visible = [entry["output"] for entry in whole["tests"] if entry["visibility"] == "visible"]
-    return "\n".join([whole["output"], *visible])
+    tests = [entry for entry in whole["tests"] if not at_once or entry["visibility"] == "visible"]
+    return "\n".join([whole["output"], *(entry["output"] for entry in tests)])
 
 
 # Its marks for a later process last only where the kernel has not noted another reading, so messages about hidden calls may differ
@@ -133,7 +126,7 @@ MARKING = "stealing/said_by_a_second_import"
 # What is asserted of every attack
 
 
-def assault(field: Field, submission: Submission, modules: tuple[str, ...], earns: float) -> Result:
+def assault(field: Field, submission: Submission, modules: Sequence[str], earns: float) -> Result:
     """Grade a hostile submission and hold everything against the promises that are the same for all."""
     modes, memory, began = permissions(), peak(anew=True), time.process_time()
     running = {process.pid for process in psutil.Process().children(recursive=True)}  # other tests' graders
@@ -142,21 +135,14 @@ def assault(field: Field, submission: Submission, modules: tuple[str, ...], earn
     assert result.points == earns
     assert peak() - memory < 200
     text = shown(result)
-    assert "SUCCEEDED" not in text + repr(
-        [graded.call_result and graded.call_result.response for graded in result.graded]
-    )
+    responses = [graded.call_result.response for graded in result.graded if graded.call_result]
+    assert "SUCCEEDED" not in text + repr(responses)
     assert not leaked(result, text)
     assert left(field, running) == []
     now = permissions()
     assert {place: mode for place, mode in modes.items() if now.get(place, mode) != mode} == {}
     assert field.ordinary() == field.before
     return result
-
-
-def processor_seconds() -> float:
-    """Of this process, and of all that have ended below it."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def peak(anew: bool = False) -> float:
@@ -168,15 +154,8 @@ def peak(anew: bool = False) -> float:
 
 
 def permissions() -> dict[str, tuple[int, int]]:
-    places = [
-        kit.PACKAGE,
-        *kit.PACKAGE.rglob("*.py"),
-        *kit.solutions().glob("*"),
-        kit.rubric_file(),
-        Path(os.__file__),
-        Path("/tmp"),
-    ]
-    found = {}
+    own = [kit.PACKAGE, *kit.PACKAGE.rglob("*.py"), *kit.solutions().glob("*"), kit.rubric_file()]
+    places, found = [*own, Path(os.__file__), Path("/tmp")], {}
     for place in places:
         with contextlib.suppress(OSError):
             found[str(place)] = (place.stat().st_mode, place.stat().st_uid)
@@ -197,19 +176,9 @@ def left(field: Field, running: set[int]) -> list[str]:
     found += [entry.path for entry in os.scandir(folder.writable)]
     for kind in ("shm", "sem", "msg"):
         with contextlib.suppress(OSError):
-            found += [
-                f"{kind} {line}"
-                for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines()
-                if any(f" {uid} " in line for uid in uids)
-            ]
+            lines = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()
+            found += [f"{kind} {line}" for line in lines if any(f" {uid} " in line for uid in uids)]
     return found
-
-
-def marks() -> list[str]:
-    """Files of attacks where everybody may write."""
-    return [
-        entry.path for place in OPEN if os.path.isdir(place) for entry in os.scandir(place) if "hostile" in entry.name
-    ]
 
 
 def _theirs(entry: "os.DirEntry[str]", uids: set[int]) -> bool:
@@ -220,48 +189,37 @@ def _theirs(entry: "os.DirEntry[str]", uids: set[int]) -> bool:
 
 def leaked(result: Result, text: str) -> list[float]:
     """Numbers in the messages that are those of a hidden call and of no public one."""
-    told = {abs(float(number)) for number in re.findall(r"\d+\.\d{4,}", text)}
-    call_results = [call_result for module in result.modules for call_result in module.call_results]
-    criteria = rubrics.current().criteria
-    shown_ones = [not r.test_call.criterion or criteria[r.test_call.criterion].visible for r in call_results]
-    public = _numbers([call_result for call_result, is_shown in zip(call_results, shown_ones, strict=True) if is_shown])
-    hidden = _numbers(
-        [call_result for call_result, is_shown in zip(call_results, shown_ones, strict=True) if not is_shown]
-    )
-    close = np.array([number for number in told if len(hidden) and np.abs(hidden - number).min() < 1e-6])
-    return [n for n in close if not len(public) or (np.abs(public - n).min() > 1e-6 and n not in _common(text))]
+
+    def numbers(lines: list[str]) -> set[float]:
+        return {abs(float(number)) for line in lines for number in re.findall(r"\d+\.\d{4,}", line)}
+
+    criteria, arguments = rubrics.current().criteria, {True: [np.array([np.inf])], False: [np.array([np.inf])]}
+    for test_call in (call_result.test_call for module in result.modules for call_result in module.call_results):
+        arrays = [arg for arg in test_call.args if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"]
+        is_public = not test_call.criterion or criteria[test_call.criterion].visible
+        arguments[is_public] += [np.abs(array.ravel()).astype(float) for array in arrays]
+    public, hidden = np.concatenate(arguments[True]), np.concatenate(arguments[False])
+    told, expected = numbers([text]), numbers([line for line in text.splitlines() if "expected" in line])
+    close = [number for number in told - expected if np.abs(hidden - number).min() < 1e-6]
+    return [number for number in close if np.abs(public - number).min() > 1e-6]
 
 
-def _common(text: str) -> set[float]:
-    """Numbers that the messages expect, which are public."""
-    return {abs(float(n)) for line in text.splitlines() if "expected" in line for n in re.findall(r"\d+\.\d{4,}", line)}
-
-
-def _numbers(call_results: list[Any]) -> Any:
-    arrays = [
-        arg
-        for call_result in call_results
-        for arg in call_result.test_call.args
-        if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"
-    ]
-    return np.abs(np.concatenate([a.ravel() for a in arrays]).astype(float)) if arrays else np.array([])
-
-
-def messages_hold(attack: Attack, result: Result) -> None:
+def hold(field: Field, name: str, attack: Attack) -> None:
+    """Grade an attack and hold its messages against what they may not contain."""
+    result = assault(field, Submission(name, attack.files), attack.modules, attack.earns)
     text = shown(result)
     page = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
     assert [word for word in attack.forbidden if word in page] == []
-    assert len(text) <= attack.longest * len(result.modules)
+    assert len(text) <= 20_000 * len(result.modules)
+
+
+def need(attack: Attack, held: list[str]) -> Attack:
+    if not attack.promised(held):
+        pytest.skip(f"promised only with {', '.join(sorted(attack.needs))}")
+    return attack
 
 
 # The tests
-
-
-def test_there_are_enough_and_each_says_what_it_tries() -> None:
-    assert len(ATTACKS) + len(UPLOADS) >= 100
-    assert all(len(attack.about) > 20 for attack in ATTACKS.values())
-    assert all(make.__doc__ for make in UPLOADS.values())
-
 
 # In .ci/run every thirtieth one is tried, and none of those that wait for a limit, which take long.
 TRIED = [name for name in ATTACKS if not name.startswith("exhausting/")][3::30]
@@ -271,11 +229,8 @@ TRIED = [name for name in ATTACKS if not name.startswith("exhausting/")][3::30]
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in TRIED)) for name in ATTACKS]
 )
 def test_attack(name: str, fields: Any) -> None:
-    attack, field = ATTACKS[name], fields()
-    if not attack.promised(field.grader.sandbox.layers):
-        pytest.skip(f"promised only with {', '.join(sorted(attack.needs))}")
-    result = assault(field, Submission(name, attack.files), attack.modules, attack.earns)
-    messages_hold(attack, result)
+    field = fields()
+    hold(field, name, need(ATTACKS[name], field.grader.sandbox.layers))
 
 
 SILENT = [name for name, attack in ATTACKS.items() if attack.silent]
@@ -284,16 +239,14 @@ SILENT = [name for name, attack in ATTACKS.items() if attack.silent]
 @pytest.mark.slow
 @pytest.mark.parametrize("name", few(SILENT, 1))
 def test_messages_do_not_depend_on_hidden_inputs(name: str, other_inputs: list[Field]) -> None:
-    attack = ATTACKS[name]
-    if not attack.promised(layers.holding()):
-        pytest.skip(f"promised only with {', '.join(sorted(attack.needs))}")
-    told = shown_at_once if name == MARKING else shown
-    texts = [told(field.grade(Submission(name, attack.files), attack.modules)) for field in other_inputs]
+    attack = need(ATTACKS[name], layers.holding())
+    graded = [field.grade(Submission(name, attack.files), attack.modules) for field in other_inputs]
+    texts = [shown(result, at_once=name == MARKING) for result in graded]
     assert texts[0] == texts[1]
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (n % 12 > 0)) for n, name in enumerate(UPLOADS)]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (n % 6 > 0)) for n, name in enumerate(UPLOADS)]
 )
 def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
     field = fields()
@@ -301,7 +254,7 @@ def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
     (tmp_path / "upload").mkdir()
     made = UPLOADS[name](tmp_path / "upload")
     began, memory = time.process_time(), peak()
-    submission = read(made, LIMITS.model_copy(update={"upload_files": 100}))
+    submission = read(made, LIMITS)
     assert time.process_time() - began < 5
     assert peak() - memory < 150
     assert sum(map(len, submission.files.values())) <= LIMITS.upload_mb * 2**20
@@ -310,7 +263,6 @@ def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
     assert all(c.isprintable() or c == "\n" for c in text)
     assert not any(word in text for word in ("<script", "](http", "root:", "/etc/passwd:"))
     assert len(text) < 60_000
-    assert workspace.empty(str(tmp_path))  # pytest's own way ends at the depth of a thousand folders
 
 
 def test_other_submission_beside_it_is_not_read(fields: Any) -> None:
@@ -327,30 +279,34 @@ ON_THE_ROAD = [pytest.param(name, marks=[pytest.mark.slow] * (name not in OTTER_
 
 @pytest.mark.parametrize("name", ON_THE_ROAD)
 def test_attack_on_the_otter_road(name: str, box: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    attack = ATTACKS[name]
-    if not attack.promised(layers.holding()):
-        pytest.skip(f"promised only with {', '.join(sorted(attack.needs))}")
+    attack = need(ATTACKS[name], layers.holding())
     monkeypatch.setattr(otter_plugin, "open_grader", lambda: open_grader((), TIGHT))
     on_the_otter_road(attack, box)
 
 
 def on_the_otter_road(attack: Attack, box: Any) -> None:
     """Upload it to a folder like Gradescope's and have Otter grade it, with whatever Otter itself would unpickle or import."""
-    before, began = marks(), processor_seconds()
-    running = {child.pid for child in psutil.Process().children(recursive=True)}  # other tests' graders
-    probe_results = box({**attack.files, ".OTTER_LOG": pickle.dumps(Bomb(Path("/tmp/hostile-otter-log")))})
-    probe_results.run_without_kernel()
-    assert processor_seconds() - began < SECONDS
-    whole = probe_results.document()
-    graded = [t for t in whole["tests"] if t["extra_data"]["criterion"].partition(".")[0] in attack.modules]
-    assert sum(test["score"] for test in graded) == attack.earns
-    assert "SUCCEEDED" not in probe_results.results.read_text()
-    assert marks() == before
-    assert {child.pid for child in psutil.Process().children(recursive=True)} <= running
-    own = {"results", "source", "submission", "submission_metadata.json", "__init__.py"}  # the last is Otter's
-    assert {path.name for path in probe_results.place.iterdir()} <= own
+
+    def state() -> tuple[float, list[str], set[int]]:
+        """Processor time of this process and all that ended below it, files of attacks, and processes of other tests' graders."""
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        marks = [str(path) for place in OPEN for path in Path(place).glob("*hostile*")]
+        running = {child.pid for child in psutil.Process().children(recursive=True)}
+        return sum(one.ru_utime + one.ru_stime for one in used), marks, running
+
+    began, marks, running = state()
+    opened = box({**attack.files, ".OTTER_LOG": pickle.dumps(Bomb(Path("/tmp/hostile-otter-log")))})
+    opened.run_without_kernel()
+    ended, later, still_running = state()
+    assert ended - began < SECONDS and later == marks and still_running <= running
+    tests = opened.document()["tests"]
+    own = [test for test in tests if test["extra_data"]["criterion"].partition(".")[0] in attack.modules]
+    assert sum(test["score"] for test in own) == attack.earns
+    assert "SUCCEEDED" not in opened.results.read_text()
+    expected = {"results", "source", "submission", "submission_metadata.json", "__init__.py"}  # the last is Otter's
+    assert {path.name for path in opened.place.iterdir()} <= expected
     file = f"{attack.modules[0]}.py"
-    assert (probe_results.submission / file).read_bytes() == attack.files[file]
+    assert (opened.submission / file).read_bytes() == attack.files[file]
 
 
 def skip_if_refused(layer: str) -> None:
@@ -361,33 +317,18 @@ def skip_if_refused(layer: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("otter", [False, True], ids=["graded", "on the Otter road"])
 @pytest.mark.parametrize("layer", layers.NAMES)
-def test_each_layer_left_out(layer: str, fields: Any) -> None:
-    skip_if_refused(layer)
-    field = fields((layer,))
-    broken = []
-    for name, attack in ATTACKS.items():
-        if attack.promised(field.grader.sandbox.layers):
-            try:
-                result = assault(field, Submission(name, attack.files), attack.modules, attack.earns)
-                messages_hold(attack, result)
-            except AssertionError as error:
-                broken.append(f"{name}: {str(error)[:300]}")
-    assert broken == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("layer", layers.NAMES)
-def test_each_layer_left_out_on_the_otter_road(layer: str, box: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_layer_left_out(layer: str, otter: bool, fields: Any, box: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     skip_if_refused(layer)
     monkeypatch.setattr(otter_plugin, "open_grader", lambda: open_grader((layer,), TIGHT))
     broken = []
-    for attack in map(ATTACKS.__getitem__, OTTER_ROAD):
-        if attack.promised(layers.holding((layer,))):
+    for name in OTTER_ROAD if otter else ATTACKS:
+        if ATTACKS[name].promised(layers.holding((layer,))):
             try:
-                on_the_otter_road(attack, box)
+                on_the_otter_road(ATTACKS[name], box) if otter else hold(fields((layer,)), name, ATTACKS[name])
             except AssertionError as error:
-                broken.append(f"{attack.name}: {str(error)[:300]}")
+                broken.append(f"{name}: {str(error)[:300]}")
     assert broken == []
 
 
@@ -410,7 +351,7 @@ def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> 
             env={**environment, "HOME": str(place / "home"), "PATH": os.environ["PATH"]},
         )  # fmt: skip
         assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
-        assert re.search(r"[2-9]\d\d passed", done.stdout), done.stdout[-2000:]
+        assert re.search(r"[12]\d\d passed", done.stdout), done.stdout[-2000:]
 
 
 OPEN_CLONE = """
@@ -442,7 +383,9 @@ def test_solutions_stay_closed_to_submissions_in_a_clone_that_others_may_enter()
             [sys.executable, "-c", OPEN_CLONE], cwd=clone, env=environment, capture_output=True, text=True, check=True
         )
         assert "SUCCEEDED" not in done.stdout
-        assert "`layer_norm` is not written yet." in done.stdout  # the attack has come as far as that
+        assert (
+            "lost in `layernorm.py`" in done.stdout and "imported" not in done.stdout
+        )  # the attack was not stopped before
         assert f"every user of this machine can read {clone}" in done.stdout
 
 

@@ -5,11 +5,22 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pydantic import ValidationError
 
 from autograder.sandbox import budget
 from autograder.sandbox.budget import Budget, CallSpent, Clock, Limits, container_memory
 
 LIMITS = Limits(call_seconds=1, submission_seconds=10, wall_factor=2)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"call_seconds": 0}, {"wall_factor": 0.5}, {"memory_mb": 64}, {"unknown": 1}, {"disk_mb": "x"}]
+)
+def test_impossible_limits_are_refused_and_limits_do_not_change(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        Limits(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValidationError):
+        LIMITS.call_seconds = 3
 
 
 @pytest.mark.parametrize(
@@ -33,8 +44,9 @@ class Time:
         monkeypatch.setattr("autograder.sandbox.budget.time.thread_time", lambda: self.graders)
         monkeypatch.setattr(budget, "_processor_seconds", lambda pid: self.processor)
 
-    def passes(self, wall: float, processor: float) -> None:
+    def passes(self, wall: float, processor: float, graders: float = 0) -> None:
         self.wall, self.processor = self.wall + wall, self.processor + processor
+        self.graders += graders
 
 
 @pytest.fixture
@@ -59,33 +71,22 @@ def test_what_the_grader_does_because_of_a_submission_is_time_of_the_submission(
         account.check()
 
 
-def test_processor_time_ends_a_call(time: Time, account: Budget) -> None:
+@pytest.mark.parametrize(
+    ("first", "processor_seconds", "more"),
+    [
+        ((1.0, 1.0), 1.0, (0.25, 0.25)),  # computing ends a call
+        ((1.0, 0.4, 0.5), 0.9, (0.25, 0, 0.25)),  # so does what the grader spends on listening
+        ((2.0, 0), 0, (0.25, 0)),  # waiting ends it later
+    ],
+)
+def test_what_ends_a_call(
+    time: Time, account: Budget, first: tuple[float, ...], processor_seconds: float, more: tuple[float, ...]
+) -> None:
     running = clock(account)
-    for _ in range(4):
-        time.passes(0.25, 0.25)
-        running.check()
-    time.passes(0.25, 0.25)
-    with pytest.raises(TimeoutError, match="call"):
-        running.check()
-
-
-def test_what_the_grader_spends_on_listening_counts(time: Time, account: Budget) -> None:
-    running = clock(account)
-    time.passes(1.0, 0.4)
-    time.graders += 0.5
+    time.passes(*first)
     running.check()
-    assert account.processor_seconds == pytest.approx(0.9)
-    time.passes(0.25, 0)
-    time.graders += 0.25
-    with pytest.raises(TimeoutError, match="call"):
-        running.check()
-
-
-def test_waiting_ends_a_call_later(time: Time, account: Budget) -> None:
-    running = clock(account)
-    time.passes(2.0, 0)
-    running.check()
-    time.passes(0.25, 0)
+    assert account.processor_seconds == pytest.approx(processor_seconds)
+    time.passes(*more)
     with pytest.raises(TimeoutError, match="call"):
         running.check()
 
@@ -96,14 +97,10 @@ def test_each_call_has_its_own_time(time: Time, account: Budget) -> None:
         time.passes(0.9, 0.9)
         running.check()
         running.next()
-
-
-def test_waiting_for_its_turn_is_not_processor_time_of_a_call(time: Time, account: Budget) -> None:
-    running = clock(account)
     time.passes(5, 0.9)
     running.next()
     time.passes(1.9, 0.05)
-    running.check()  # the first look since; before this request, 0.9 seconds were used
+    running.check()  # waiting for its turn is not processor time of a call
 
 
 def test_callbacks_add_to_the_time_of_their_call_alone(time: Time, account: Budget) -> None:
@@ -176,6 +173,7 @@ def test_all_processes_count() -> None:
     assert account.processor_seconds > 2
     account.end(5.0)  # none is alive
     assert account.processor_seconds < 2 + 5 + budget._processor_seconds(os.getpid())
+    assert budget._processor_seconds(2**22 + 1) == 0
 
 
 def test_the_disk_is_looked_at_with_the_clock(time: Time, account: Budget) -> None:
@@ -197,8 +195,3 @@ def test_a_module_has_its_share_of_the_time_and_what_waits_uses_it_too(time: Tim
     account.module_seconds["m"] += running.seconds()
     assert account.left("m") == 0 and account.left("other") == LIMITS.submission_seconds / 2
     assert account.left(budget.PREVIEW) == budget.PREVIEW_SHARE * LIMITS.submission_seconds
-
-
-def test_processor_time_of_a_process_is_seen() -> None:
-    assert budget._processor_seconds(os.getpid()) > 0
-    assert budget._processor_seconds(2**22 + 1) == 0

@@ -1,9 +1,14 @@
-"""The sandbox's folder, and what of the machine a student's process may see."""
+"""The sandbox's folder: what of the machine a student's process may see, and that nothing stays in it."""
 
+import ctypes
+import math
+import mmap
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +20,16 @@ from autograder.tests.running import HOLDING, as_root, linux
 OWN_USERS = "user" in HOLDING
 
 
-def test_a_submission_lies_where_only_the_grader_and_its_processes_read_it() -> None:
-    folder = Folder(OWN_USERS)
+@pytest.fixture
+def folder() -> Iterator[Folder]:
+    made = Folder(OWN_USERS)
+    yield made
+    made.remove()
+    made.remove()
+    assert not made.path.exists()
+
+
+def test_a_submission_lies_where_only_the_grader_and_its_processes_read_it(folder: Folder) -> None:
     folder.place({"m.py": b"a\nb\n", "folder/n.py": b"a", "other/m.py": b"a\n" * 9})
     assert folder.lines == {"m.py": 10, "n.py": 1}
     assert folder.submission.stat().st_mode & 0o777 == 0o750
@@ -25,9 +38,6 @@ def test_a_submission_lies_where_only_the_grader_and_its_processes_read_it() -> 
     assert folder.path.stat().st_mode & 0o777 == (0o711 if OWN_USERS else 0o700)
     folder.place({"x.py": b""})
     assert os.listdir(folder.submission) == ["x.py"] and folder.lines == {"x.py": 1}
-    folder.remove()
-    folder.remove()
-    assert not folder.path.exists()
 
 
 @as_root
@@ -52,7 +62,7 @@ def test_the_kit_and_other_packages_are_closed(tmp_path: Path) -> None:
 
 
 @linux
-def test_what_others_may_reach_and_read(tmp_path: Path) -> None:
+def test_what_others_may_reach_and_read() -> None:
     place = Path(tempfile.mkdtemp(dir="/tmp"))
     inner = place / "inner"
     inner.mkdir(mode=0o700)
@@ -72,14 +82,15 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_each_process_gets_a_fresh_temporary_folder() -> None:
-    folder = Folder(OWN_USERS)
+def test_each_process_gets_a_fresh_temporary_folder(folder: Folder) -> None:
     folder.place(FILES)
     temporary = folder.writable / "own"
+    temporary.symlink_to(folder.submission)  # a link in its place is not followed
     times = []
     for _ in range(2):
         workspace.renew(str(temporary), str(folder.submission), folder.uid)
-        assert os.listdir(temporary) == ["data.txt"] and (temporary / "data.txt").read_bytes() == b"text"
+        assert not temporary.is_symlink() and os.listdir(temporary) == ["data.txt"]
+        assert (temporary / "data.txt").read_bytes() == b"text"
         assert (temporary.stat().st_mode & 0o777, temporary.stat().st_uid) == (0o700, folder.uid or os.getuid())
         times.append(temporary.stat().st_ctime_ns)
         (temporary / "left").write_text("left")  # also where nobody has cleared it
@@ -88,14 +99,96 @@ def test_each_process_gets_a_fresh_temporary_folder() -> None:
     assert times[0] < times[1]
     workspace.clear(str(folder.writable))
     assert os.listdir(folder.writable) == [] and content(folder.submission) == FILES
-    folder.remove()
 
 
-def test_links_in_place_of_the_temporary_folder_are_not_followed() -> None:
-    folder = Folder(OWN_USERS)
-    folder.place(FILES)
-    temporary = folder.writable / "own"
-    temporary.symlink_to(folder.submission)
-    workspace.renew(str(temporary), str(folder.submission), folder.uid)
-    assert not temporary.is_symlink() and content(folder.submission) == FILES
-    folder.remove()
+# What is left behind is counted and removed, however it is hidden
+
+
+@pytest.mark.slow
+def test_stubborn_trees_are_removed(tmp_path: Path) -> None:
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d" * 200, dir_fd=here)
+        here, before = os.open("d" * 200, os.O_RDONLY, dir_fd=here), here
+        os.close(before)
+    os.close(here)
+    (tmp_path / "link").symlink_to(Path(__file__).parent)
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed" / "file").touch()
+    (tmp_path / "closed").chmod(0)
+    assert workspace.usage(str(tmp_path)) == math.inf
+    assert workspace.empty(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+    assert Path(__file__).is_file()
+
+
+def test_each_folder_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(30):
+        (tmp_path / str(number) / "inner").mkdir(parents=True)
+    looks, real = list[int](), os.scandir
+
+    def look(place: int) -> Any:
+        looks.append(place)
+        return real(place)
+
+    monkeypatch.setattr(os, "scandir", look)
+    assert workspace.empty(str(tmp_path))
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == [] and len(looks) == 61
+
+
+def test_usage_counts_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_bytes(bytes(10**6))
+    (tmp_path / "loop").symlink_to(tmp_path)
+    assert 10**6 <= workspace.usage(str(tmp_path)) < 10**6 + 20_000
+    for number in range(workspace.MAX_ENTRIES):
+        (tmp_path / str(number)).touch()
+    assert workspace.usage(str(tmp_path)) == math.inf
+
+
+@linux
+def test_blocks_beyond_the_end_of_a_file_count(tmp_path: Path) -> None:
+    keep_size, none, size = 1, ctypes.c_long(0), ctypes.c_long(2**22)
+    with open(tmp_path / "file", "wb") as file:
+        if ctypes.CDLL(None, use_errno=True).fallocate(file.fileno(), keep_size, none, size):
+            pytest.skip("no fallocate on this file system")
+    assert (tmp_path / "file").stat().st_size == 0
+    assert workspace.usage(str(tmp_path)) >= 2**22
+
+
+@linux
+def test_open_files_without_a_name_count() -> None:
+    before = workspace.unlinked(os.getpid())
+    with tempfile.TemporaryFile() as file:
+        file.write(bytes(2**20))
+        file.flush()
+        assert workspace.unlinked(os.getpid()) - before >= 2**20
+    assert workspace.unlinked(os.getpid()) == before
+
+
+@linux
+@pytest.mark.parametrize("flags", [mmap.MAP_PRIVATE, mmap.MAP_SHARED], ids=["private", "shared"])
+def test_memory_of_a_process_is_what_it_has_for_itself(flags: int) -> None:
+    before = workspace.memory(os.getpid())
+    with mmap.mmap(-1, 2**26, flags=flags | mmap.MAP_ANONYMOUS) as held:
+        held.write(b"x" * 2**26)
+        assert workspace.memory(os.getpid()) - before > 2**25
+    assert workspace.memory(2**22 + 1) == 0
+
+
+@linux
+def test_folders_in_which_everybody_may_write_are_known() -> None:
+    found = workspace.open_folders()
+    assert {"/tmp", "/var/tmp"} <= {*found}
+    assert ("/run/lock" in found) == (os.path.isdir("/run/lock") and bool(os.stat("/run/lock").st_mode & 0o002))
+
+
+@as_root
+def test_what_a_user_has_put_there_is_removed() -> None:
+    places = [Path(place) / "stray-of-a-test" for place in workspace.open_folders() if os.access(place, os.W_OK)]
+    for place in places:
+        place.mkdir()
+        os.chown(place, 59_998, 59_998)
+    workspace.strays(59_998)
+    assert [place for place in places if place.exists()] == []

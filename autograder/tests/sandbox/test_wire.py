@@ -2,8 +2,12 @@
 
 import math
 import random
+import socket
 import struct
+import threading
+import time
 import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 import msgpack
@@ -11,7 +15,7 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import wire
-from autograder.sandbox.wire import CallbackHandle, Kept, WireError
+from autograder.sandbox.wire import CallbackHandle, Connection, Kept, WireError
 from autograder.tests.making import few
 from autograder.values.tree import Opaque
 
@@ -54,18 +58,11 @@ def test_only_arrays_of_the_grader_keep_their_layout() -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        2**64,
-        object(),
-        {1, 2},
-        1j,
-        np.ones(2, complex),
-        np.array([None]),
-        np.rec.fromarrays([[1.0]]),
-        np.ma.array([1.0], mask=[True]),
-        np.longdouble(1),
+        2**64, object(), {1, 2}, 1j, np.ones(2, complex), np.array([None]), np.rec.fromarrays([[1.0]]),
+        np.ma.array([1.0], mask=[True]), np.longdouble(1),
     ],
     ids=lambda value: type(value).__name__,
-)
+)  # fmt: skip
 def test_only_plain_data_is_sent(message: Any) -> None:
     with pytest.raises(WireError):
         wire.encode(message)
@@ -113,10 +110,6 @@ def test_decoding_costs_a_bounded_amount(data: bytes) -> None:
     assert peak < 128 * 2**20
 
 
-def array_message(code: int, ndim: int, shape: list[int], raw: bytes) -> bytes:
-    return bytes(msgpack.packb(msgpack.ExtType(0, struct.pack(f"<BB{len(shape)}q", code, ndim, *shape) + raw)))
-
-
 @pytest.mark.parametrize(
     ("code", "ndim", "shape", "raw"),
     [
@@ -126,7 +119,13 @@ def array_message(code: int, ndim: int, shape: list[int], raw: bytes) -> bytes:
 )  # fmt: skip
 def test_impossible_arrays_are_refused(code: int, ndim: int, shape: list[int], raw: bytes) -> None:
     with pytest.raises(WireError):
-        wire.decode(array_message(code, ndim, shape, raw))
+        wire.decode(msgpack.packb(msgpack.ExtType(0, struct.pack(f"<BB{len(shape)}q", code, ndim, *shape) + raw)))
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [((2**62, 0), bool), ((0, 2**62), np.int8), ((2**61, 0), np.float16)])
+def test_an_array_without_entries_must_be_one_that_can_be_widened(shape: tuple[int, ...], dtype: type) -> None:
+    with pytest.raises(wire.WireError):
+        wire.decode(wire.encode(np.empty(shape, dtype)))
 
 
 @pytest.mark.parametrize(
@@ -158,15 +157,62 @@ def test_the_kind_of_garbage_is_no_word_of_ours(data: bytes) -> None:
     assert wire.kind(data) not in ("ask", "answer", "same", "refused", "invoke", "returned", "raised")
 
 
-@pytest.mark.parametrize(("shape", "dtype"), [((2**62, 0), bool), ((0, 2**62), np.int8), ((2**61, 0), np.float16)])
-def test_an_array_without_entries_must_be_one_that_can_be_widened(shape: tuple[int, ...], dtype: type) -> None:
-    with pytest.raises(wire.WireError):
-        wire.decode(wire.encode(np.empty(shape, dtype)))
-    assert wire.decode(wire.encode(np.empty((0, 3), dtype))).shape == (0, 3)
-
-
 @pytest.mark.parametrize("value", [1, "ask", [], [1], [np.ones(2), 1], [b"ask"], {"ask": 1}, (1, "ask")])
 def test_what_begins_with_no_word_is_no_message(value: object) -> None:
     with pytest.raises(WireError):
         wire.message_of(wire.encode(value))
     assert wire.message_of(wire.encode(["ask", 1])) == ["ask", 1]
+
+
+# Whole messages over a socket, in however many pieces they come
+
+Pair = tuple[socket.socket, Connection]
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    theirs, ours = socket.socketpair()
+    with theirs, ours:
+        yield theirs, Connection(ours, 1000, 0.01)
+
+
+def test_two_messages_in_one_piece_and_one_in_many_pieces(pair: Pair) -> None:
+    theirs, line = pair
+    theirs.sendall(b"\1\0\0\0a\2\0\0\0bc")
+    assert [line.receive(), line.receive()] == [b"a", b"bc"]
+
+    def drip() -> None:
+        for byte in b"\3\0\0\0xyz":
+            theirs.sendall(bytes([byte]))
+            time.sleep(0.003)
+
+    thread = threading.Thread(target=drip)
+    thread.start()
+    assert line.receive(lambda: None) == b"xyz"
+    thread.join()
+
+
+def test_a_message_over_the_limit_is_refused_before_it_arrives(pair: Pair) -> None:
+    pair[0].sendall(struct.pack("<I", 2**32 - 1))
+    with pytest.raises(WireError, match="size limit"):
+        pair[1].receive()
+
+
+def test_the_clock_is_checked_during_silence_and_half_messages(pair: Pair) -> None:
+    pair[0].sendall(b"\5\0\0\0half")
+    looks = iter(range(3))
+
+    def check() -> None:
+        if next(looks, None) is None:
+            raise TimeoutError("deadline")
+
+    with pytest.raises(TimeoutError, match="deadline"):
+        pair[1].receive(check)
+
+
+def test_a_closed_wire_is_gone(pair: Pair) -> None:
+    pair[0].close()
+    with pytest.raises(wire.Disconnected):
+        pair[1].receive()
+    with pytest.raises(wire.Disconnected):
+        pair[1].send(b"x")

@@ -1,24 +1,36 @@
-"""Calls are observed, and their objects kept: the very ones, not copies."""
+"""Calls are observed, their objects kept, and results sent as plain data of bounded size, or a word for what they are."""
 
+import enum
+from collections import OrderedDict, namedtuple
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autograder.sandbox.student.calls import Absent, Calls
+from autograder.sandbox import wire
+from autograder.sandbox.student.calls import Absent, Calls, sendable, shares
 from autograder.sandbox.wire import CallbackHandle, Kept
 from autograder.values.changes import Change
-from autograder.values.tree import Opaque
+from autograder.values.tree import Opaque, copied
+
+WRITTEN = "entry written"
+seen: list[Any] = []
 
 
 @pytest.fixture
 def calls() -> Calls:
+    seen.clear()
     return Calls(2**20, lambda handle: lambda x: x + handle.id)
 
 
 def keep(x: Any) -> Any:
-    keep.last = x  # type: ignore[attr-defined]
+    seen.append(x)
     return x
+
+
+def fail(x: Any) -> None:
+    x["w"].fill(3)
+    raise ValueError
 
 
 def test_a_call_is_observed_only_as_asked(calls: Calls) -> None:
@@ -27,7 +39,7 @@ def test_a_call_is_observed_only_as_asked(calls: Calls) -> None:
         return x[:1]
 
     observed = calls.call(spoil, [np.zeros(2)], {}, ["pure", "new"])
-    assert (observed.changed, observed.shared) == ((Change(0, (), "entry written"),), True)
+    assert (observed.changed, observed.shared) == ((Change(0, (), WRITTEN),), True)
     observed = calls.call(spoil, [np.zeros(2)], {})
     assert (observed.changed, observed.shared) == ((), False)
 
@@ -37,24 +49,22 @@ def test_keyword_arguments_count_after_the_others(calls: Calls) -> None:
         b[:] = 5
 
     observed = calls.call(spoil, [np.ones(1)], {"a": np.ones(1), "b": np.ones(1)}, ["pure"])
-    assert observed.changed == (Change(2, (), "entry written"),)
+    assert observed.changed == (Change(2, (), WRITTEN),)
 
 
 def test_the_same_object_comes_again(calls: Calls) -> None:
     calls.call(keep, [np.zeros(3)], {}, (), 1)
-    first = keep.last  # type: ignore[attr-defined]
     calls.call(keep, [Kept(1, ("result",))], {}, (), 2)
-    assert keep.last is first  # type: ignore[attr-defined]
     calls.call(keep, [], {"x": [Kept(1, (0,)), 1]}, (), 3)
-    assert keep.last[0] is first  # type: ignore[attr-defined]
-    assert calls.look(Kept(3, ("x", 0))) is first
+    first, second, third = seen
+    assert first is second is third[0] is calls.look(Kept(3, ("x", 0)))
 
 
 def test_a_kept_array_is_overwritten_in_place(calls: Calls) -> None:
     calls.call(keep, [{"w": np.zeros(2)}], {}, (), 1)
     calls.write(Kept(1, ("result", "w")), np.array([3.0, 4.0]))
     assert calls.look(Kept(1, (0, "w"))).tolist() == [3, 4]
-    assert calls.changes(1) == [(0, ("w",), "entry written")]
+    assert calls.changes(1) == [(0, ("w",), WRITTEN)]
 
 
 @pytest.mark.parametrize("value", [np.ones(3), np.ones((2, 1)), "text", None, np.array(["a", "b"])], ids=repr)
@@ -73,33 +83,21 @@ def test_nothing_is_written_to_what_is_read_only_or_no_array(calls: Calls) -> No
     assert x.tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("path", [("result",), ("result", 0), (1,), ("y",), (0, "w", "v"), (0, 0)], ids=repr)
-def test_what_is_not_there_is_absent(calls: Calls, path: Any) -> None:
-    def fail(x: Any) -> None:
-        raise ValueError
-
+def test_the_arguments_of_a_call_that_raised_are_still_kept(calls: Calls) -> None:
     with pytest.raises(ValueError):
-        calls.call(fail, [{"w": np.ones(1)}], {}, (), 1)
-    with pytest.raises(Absent):
-        calls.look(Kept(1, path))
-    with pytest.raises(Absent):
-        calls.call(keep, [Kept(1, path)], {})
+        calls.call(fail, [{"w": np.ones(1)}], {}, ["pure"], 1)
+    assert calls.changes(1) == [(0, ("w",), WRITTEN)]
+    assert calls.look(Kept(1, (0, "w"))).tolist() == [3]
+    for path in (("result",), ("result", 0), (1,), ("y",), (0, "w", "v"), (0, 0)):
+        with pytest.raises(Absent):
+            calls.look(Kept(1, path))
+        with pytest.raises(Absent):
+            calls.call(keep, [Kept(1, path)], {})
     with pytest.raises(Absent):
         calls.look(Kept(2, (0,)))
 
 
-def test_the_arguments_of_a_call_that_raised_are_still_kept(calls: Calls) -> None:
-    def fail(x: Any) -> None:
-        x.fill(3)
-        raise ValueError
-
-    with pytest.raises(ValueError):
-        calls.call(fail, [np.zeros(1)], {}, ["pure"], 1)
-    assert calls.changes(1) == [(0, (), "entry written")]
-    assert calls.look(Kept(1, (0,))).tolist() == [3]
-
-
-def test_functions_are_lent(calls: Calls) -> None:
+def test_callback_arguments_are_made_from_handles(calls: Calls) -> None:
     def apply(fs: Any, x: Any) -> Any:
         return fs[0](x)
 
@@ -107,6 +105,63 @@ def test_functions_are_lent(calls: Calls) -> None:
 
 
 def test_values_are_plain_data(calls: Calls) -> None:
-    assert calls.call(lambda: {1}, [], {}).value == Opaque("a set")
-    calls.call(lambda: {1}, [], {}, (), 1)
-    assert calls.look(Kept(1, ("result",))) == Opaque("a set")
+    assert calls.call(lambda: {1}, [], {}, (), 1).value == Opaque("a set") == calls.look(Kept(1, ("result",)))
+
+
+LIMIT = 2**20
+Pair = namedtuple("Pair", "a b")
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+
+
+class Array(np.ndarray):
+    pass
+
+
+class Raising(dict[Any, Any]):
+    def __iter__(self) -> Any:
+        raise SystemExit
+
+
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [
+        (None, None), (True, True), (3, 3), (2.5, 2.5), ("text", "text"), (Colour.RED, "red"),
+        (2**70, Opaque("a very large integer")),
+        ((1, [2]), (1, [2])), (Pair(1, 2), (1, 2)), ({"a": 1}, {"a": 1}), (OrderedDict(a=1), {"a": 1}),
+        (np.float32(1.5), np.float32(1.5)), (1j, Opaque("a complex number")), ({1, 2}, Opaque("a set")), (b"x", Opaque("bytes")),
+        (print, Opaque("a function")), (int, Opaque("a class")),
+        (object(), Opaque("an object of another type")), (Raising(a=1), Opaque("an object of another type")),
+        ((n for n in [0]), Opaque("a generator")), ({(1, 2): 3}, Opaque("a dict")),
+        (list(range(5000)), Opaque("something too large to send")),
+        (np.ones(2, complex), Opaque("a complex array")), (np.array([None]), Opaque("an array of objects")),
+        (np.array(["a"]), Opaque("an array of text")), (np.ones(2).view(Array), Opaque("an ndarray subclass")),
+        (np.zeros(LIMIT), Opaque("something too large to send")),
+    ],
+)  # fmt: skip
+def test_values_are_sent_as_plain_data(value: Any, sent: Any) -> None:
+    found = sendable(value, LIMIT)
+    assert found == sent and type(found) is type(sent)
+    wire.encode(found)
+
+
+def test_nesting_ends() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    while isinstance(endless, list):
+        endless = sendable(endless, LIMIT) if endless and endless[0] is endless else endless[0]
+    assert endless == Opaque("something nested too deeply")
+
+
+def test_foreign_byte_orders_and_long_doubles_arrive_as_numbers() -> None:
+    assert sendable(np.ones(2, ">f8"), LIMIT).dtype == sendable(np.longdouble(1), LIMIT).dtype == np.float64
+
+
+def test_shared_memory_is_found_at_any_depth_and_copies_share_none() -> None:
+    x, y = np.ones((4, 3)), np.ones(3)
+    assert shares({"a": (x[1:], 1)}, ([y], x.T))
+    assert not shares((x + 1, y.copy()), (x, y))
+    value = {"a": [x], "b": (y, "text")}
+    assert not shares(copied(value), (value,)) and repr(copied(value)) == repr(value)

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from autograder.sandbox.messages import Reference, Response, prepared
-from autograder.tests.running import DEPENDENCY, loaded, opened, replied, said
+from autograder.tests.running import loaded, opened, responses, said
+
+
+def reference(name: str, text: str, *functions: str) -> Reference:
+    return Reference(name, marshal.dumps(compile(text, f"{name}.py", "exec")), functions)
 
 
 def test_a_reference_has_the_contract_functions_and_the_file_the_rest() -> None:
@@ -14,27 +18,21 @@ def test_a_reference_has_the_contract_functions_and_the_file_the_rest() -> None:
     source = (
         "from neighbour import *\nimport neighbour\ndef f(x): return [plus(x), OWN, helper(), neighbour._private]\n"
     )
-    with opened(source, files={"neighbour.py": own}) as (_, process):
-        assert process.load(["m"], [DEPENDENCY]) == Response()
-        assert process.run([prepared("m", "f", [1.0])])[0].error is None
-        response = process.run([prepared("m", "f", [np.ones(1)])])[0]
-        assert response.value[0].tolist() == [2] and response.value[1:] == [5, "own", 3]
+    number, array = responses(source, ("f", 1.0), ("f", np.ones(1)), files={"neighbour.py": own})
+    assert number.error is None
+    assert array.value[0].tolist() == [2] and array.value[1:] == [5, "own", 3]
 
 
 def test_a_broken_dependency_does_no_harm() -> None:
-    with opened("from neighbour import *\ndef f(x): return plus(x)\n", files={"neighbour.py": b"1 / 0"}) as (
-        _,
-        process,
-    ):
-        assert process.load(["m"], [DEPENDENCY]) == Response()
-        assert process.run([prepared("m", "f", [np.ones(1)])])[0].value.tolist() == [2]
+    source, files = "from neighbour import *\ndef f(x): return plus(x)\n", {"neighbour.py": b"1 / 0"}
+    assert responses(source, ("f", np.ones(1)), files=files)[0].value.tolist() == [2]
 
 
 @pytest.mark.parametrize(
     ("source", "kind"),
     [
         ("import neighbour\nneighbour.nothing", "AttributeError"),
-        ("from neighbour import nothing", "ImportError"),
+        *((f"from neighbour import {name}", "ImportError") for name in ("nothing", "HIDDEN", "np")),
         ("import nowhere", "ModuleNotFoundError"),
         ("x = (", "SyntaxError"),
         ("raise SystemExit", "SystemExit"),
@@ -46,29 +44,11 @@ def test_errors_at_import_are_told(source: str, kind: str) -> None:
     assert response.error is not None and response.error.kind == kind
 
 
-@pytest.mark.parametrize("name", ["HIDDEN", "np"])
-def test_other_names_of_a_reference_are_not_there(name: str) -> None:
-    response = loaded(f"from neighbour import {name}")
-    assert response.error is not None and response.error.kind == "ImportError"
-
-
-FIRST = "def scaled(x): return 2 * x"
-SECOND = "from first import scaled\ndef both(x): return scaled(x) + 1"
-
-
 def test_a_reference_uses_the_references_below_it_and_the_student_only_those_named() -> None:
-    below, above = (
-        Reference(name, marshal.dumps(compile(text, name, "exec")), functions)
-        for name, text, functions in (("first", FIRST, ()), ("second", SECOND, ("both",)))
-    )
-    own = b"def scaled(x): return 'own'\n"
-    with opened(
-        "from first import scaled\nfrom second import both\ndef f(x): return [scaled(x), both(x)]\n",
-        files={"first.py": own},
-    ) as (
-        _,
-        process,
-    ):
+    below = reference("first", "def scaled(x): return 2 * x")
+    above = reference("second", "from first import scaled\ndef both(x): return scaled(x) + 1", "both")
+    source = "from first import scaled\nfrom second import both\ndef f(x): return [scaled(x), both(x)]\n"
+    with opened(source, files={"first.py": b"def scaled(x): return 'own'\n"}) as (_, process):
         assert process.load(["m"], [below, above]) == Response()
         assert process.run([prepared("m", "f", [3])])[0].value == ["own", 7]
 
@@ -85,19 +65,29 @@ def test_a_reference_looks_like_a_module() -> None:
     assert loaded(source) == Response()
 
 
-def test_the_submission_goes_before_the_standard_library_but_not_before_what_numpy_needs() -> None:
-    source = "import colorsys, json, msgpack\ndef f(): return [colorsys.OWN, json.dumps(1), msgpack.OWN]\n"
-    files = {"colorsys.py": b"OWN = 1", "json.py": b"1 / 0", "msgpack.py": b"OWN = 2"}
-    with opened(source, files=files) as (_, process):
-        assert process.load(["m"]) == Response()
-        assert process.run([prepared("m", "f")])[0].value == [1, "1", 2]
+@pytest.mark.parametrize(
+    ("source", "files", "value"),
+    [
+        (  # the submission goes before the standard library, but not before what NumPy needs
+            "import colorsys, json, msgpack\ndef f(): return [colorsys.OWN, json.dumps(1), msgpack.OWN]\n",
+            {"colorsys.py": b"OWN = 1", "json.py": b"1 / 0", "msgpack.py": b"OWN = 2"},
+            [1, "1", 2],
+        ),
+        (
+            "import package, loose.one\ndef f(): return [package.inner.X, loose.one.Y]\n",
+            {"package/__init__.py": b"from . import inner", "package/inner.py": b"X = 4", "loose/one.py": b"Y = 5"},
+            [4, 5],
+        ),
+        ("TEXT = open('data.txt').read()\nopen(__file__).read()\ndef f(): return TEXT", {"data.txt": b"x"}, "x"),
+    ],
+    ids=["order", "packages", "data"],
+)
+def test_files_of_a_submission_are_found(source: str, files: dict[str, bytes], value: object) -> None:
+    assert responses(source, ("f",), files=files)[0].value == value
 
 
-def test_where_the_kit_lies_is_not_said() -> None:
+def test_nothing_of_the_kit_can_be_imported_and_its_place_is_not_said() -> None:
     assert said(loaded("import sys\nraise RuntimeError(repr([sys.argv, sys.orig_argv]))")) == "[[''], ['']]"
-
-
-def test_nothing_of_the_kit_can_be_imported() -> None:
     for name in ("autograder", "autograder.sandbox.wire", "msgpack", "psutil", "pydantic"):
         assert said(loaded(f"import sys\nimport {name}")).startswith("No module named"), name
 
@@ -116,32 +106,17 @@ def late(x):
 def test_a_helper_is_replaced_in_the_module_that_is_tried_and_in_no_other_file() -> None:
     other = b"def helper(x, y=0): return 'its own'\ndef use(x): return helper(x, 1)\n"
     with opened(REPLACED, files={"other.py": other, "later.py": other}) as (sandbox, _):
-        ours = Reference("m", marshal.dumps(compile("def helper(x): return x + 1", "m.py", "exec")), ("helper",))
-        responses = []
-        for helpers in (None, ours):
+        found = []
+        for helpers in (None, reference("m", "def helper(x): return x + 1", "helper")):
             with sandbox.start() as process:
                 assert process.load(["m"], [], helpers) == Response()
-                responses += process.run([prepared("m", "f", [np.ones(1)])])
-        alone, helped = responses
+                found += process.run([prepared("m", "f", [np.ones(1)])])
+        alone, helped = found
         assert alone.value == ["wrong", "its own", "its own"]
         assert helped.value[0].tolist() == [2.0] and helped.value[1:] == ["its own", "its own"]
 
 
-def test_data_files_lie_where_code_looks_for_them() -> None:
-    with opened("open('data.txt').read()\nopen(__file__).read()", files={"data.txt": b"x"}) as (_, process):
-        assert process.load(["m"]) == Response()
-
-
-def test_packages_and_folders_of_a_submission_can_be_imported() -> None:
-    files = {"package/__init__.py": b"from . import inner", "package/inner.py": b"X = 4", "loose/one.py": b"Y = 5"}
-    source = "import package, loose.one\ndef f(): return [package.inner.X, loose.one.Y]\n"
-    with opened(source, files=files) as (_, process):
-        assert process.load(["m"]) == Response()
-        assert process.run([prepared("m", "f")])[0].value == [4, 5]
-
-
-def test_a_call_of_what_is_not_there_is_told() -> None:
-    response = replied("x = 1")
-    assert response.error is not None and (response.error.kind, response.error.hint) == ("AttributeError", "missing")
-    response = replied("f = 3")
-    assert response.error is not None and response.error.hint == "missing"
+@pytest.mark.parametrize("source", ["x = 1", "f = 3"])
+def test_a_call_of_a_function_that_is_not_there_is_told(source: str) -> None:
+    error = responses(source, ("f",))[0].error
+    assert error is not None and (error.kind, error.hint) == ("AttributeError", "missing")

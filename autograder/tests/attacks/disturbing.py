@@ -1,0 +1,281 @@
+"""Submissions that try to disturb the grader, other submissions or the machine, or to leave something behind."""
+
+from autograder.homework import kit
+from autograder.tests.attacks import attack
+
+
+@attack()
+def daemon():
+    """Leaves a process behind: forks twice, becomes the leader of a session, closes everything, ignores every signal."""
+    with contextlib.suppress(OSError):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                try_all([lambda number=number: signal.signal(number, signal.SIG_IGN) for number in range(1, 65)])
+                os.closerange(0, 64)
+                while True:
+                    time.sleep(1)
+            os._exit(0)
+
+
+@attack(needs=("landlock",))
+def files_everywhere():
+    """Writes files wherever a user may, and into the kit, the interpreter, NumPy, the submission and the home folder."""
+    FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock", "/", "/home", os.path.expanduser("~root"),
+               os.path.dirname(__file__), os.path.dirname(os.path.dirname(__file__)), os.path.dirname(np.__file__),
+               os.path.dirname(os.__file__), kit_folder() or "/", sys.prefix)
+    for folder in FOLDERS:
+        must_fail({
+            "file": lambda p: open(p, "w").close(),
+            "folder": os.mkdir,
+            "link": lambda p: os.symlink("/etc", p),
+            "hard link": lambda p: os.link(__file__, p),
+            "rename": lambda p: os.rename(os.path.abspath(__file__), p),
+            "pipe": os.mkfifo,
+        }, os.path.join(folder, "hostile-file"))
+
+
+@attack(needs=("user", "landlock"), either=True)
+def files_in_open_folders():
+    """Leaves files, folders and links in every folder in which everybody may write; they must at least be gone afterwards."""
+    for top in ("/", "/run", "/var", "/dev", "/var/lib", "/var/spool", "/mnt", "/srv", "/opt", "/home", "/media"):
+        try:
+            inside = [top, *(os.path.join(top, name) for name in os.listdir(top))]
+        except OSError:
+            inside = [top, "/run/lock", "/dev/shm", "/dev/mqueue", "/tmp", "/var/tmp"]
+        for place in inside:
+            try_all([
+                lambda p: os.makedirs(p + "-folder/a"),
+                lambda p: open(p + "-folder/a/file", "w").close(),
+                lambda p: open(p + "-file", "w").close(),
+                lambda p: os.symlink("/etc", p + "-link"),
+                lambda p: os.chmod(p + "-folder", 0),
+            ], os.path.join(place, "hostile"))
+
+
+@attack(needs=("user", "landlock", "seccomp"), either=True)
+def killed_processes():
+    """Kills, stops and interrupts the fork server, the grader, its group, everything that it may signal, and itself last."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGSTOP, signal.SIGKILL):
+        for pid in (ABOVE, -ABOVE, *range(ABOVE - 5, ABOVE), 1):
+            try_all([
+                lambda: os.kill(pid, number),
+                lambda: LIBC.syscall(234, pid, pid, number),
+                lambda: LIBC.syscall(200, pid, number),
+                lambda: LIBC.sigqueue(pid, number, None),
+                lambda: signal.pidfd_send_signal(os.pidfd_open(pid), number),
+            ])
+
+    def every_function(*_, **__):
+        try_all([lambda: os.kill(0, 9), lambda: os.kill(-1, 9), lambda: os.kill(os.getpid(), 9)])
+
+
+@attack()
+def locked_files():
+    """Locks every file that it may read, and the wire, so that somebody may wait for ever."""
+    import fcntl
+    import glob
+
+    HELD = []
+    for path in [__file__, "/dev/null", *glob.glob(os.path.dirname(SHARED_FILE) + "/a*.py")[:20]]:
+        HELD += [open(path, "rb"), open(path, "rb")]
+        try_all([lambda: fcntl.flock(HELD[-1], fcntl.LOCK_EX | fcntl.LOCK_NB), lambda: fcntl.lockf(HELD[-2], fcntl.LOCK_SH)])
+    try_all([lambda wire=wire: fcntl.flock(wire, fcntl.LOCK_EX) for wire in wires()])
+
+
+@attack()
+def own_folder_closed():
+    """Closes its own folders, removes the temporary one, or puts something else in its place, for the process after it."""
+    here = os.getcwd()
+    above = os.path.dirname(here)
+    try_all([
+        lambda: os.chmod(here, 0),
+        lambda: os.rename(here, here + "-hostile"),
+        lambda: os.symlink("/etc", here),
+        lambda: os.rmdir(here),
+        lambda: open(here, "w").close(),
+        lambda: os.mkdir(here, 0),
+        lambda: open(os.path.join(above, "hostile-above"), "w").close(),
+        lambda: os.mkdir(os.path.join(above, "hostile-folder"), 0),
+        lambda: os.chmod(above, 0),
+        lambda: os.chmod(os.path.dirname(__file__), 0),
+    ])
+
+
+@attack(needs=("landlock",))
+def pickled():
+    """Returns objects that run code when they are unpickled, compared, shown, hashed, iterated or thrown away."""
+
+    def leave_mark():
+        open("/tmp/hostile-mark", "w").close()
+
+    class Trap(dict):
+        def __reduce__(self):
+            return leave_mark, ()
+
+        def run(self, *_, **__):
+            leave_mark()
+
+        __eq__ = __hash__ = __repr__ = __str__ = __iter__ = __len__ = __float__ = __array__ = __del__ = keys = items = run
+
+    def layer_norm(x, *_, **__):
+        return Trap()
+
+    def rms_norm(x, *_, **__):
+        return np.array([Trap()], dtype=object)
+
+    def layer_norm_backward(*_, **__):
+        return [Trap(), (Trap(), {1: Trap()})], Trap, Trap().run
+
+
+@attack("layernorm", "causal_mask", earns=14, references=("causal_mask",))  # causal_mask is right
+def poisoned_process():
+    """Spoils its process for whatever is graded in it next: NumPy, builtins, modules, import hooks, warnings, streams, limits."""
+    import atexit
+    import resource
+    import warnings
+
+    class Poison:
+        def find_spec(self, *_):
+            raise ImportError("poisoned")
+
+        def __del__(self):
+            time.sleep(100)
+
+    if "causal_mask" not in sys.modules:
+        atexit.register(time.sleep, 100)
+        sys.meta_path.insert(0, Poison())
+        for name in ("where", "tril", "ones", "arange", "any", "array", "zeros", "abs"):
+            setattr(np, name, lambda *_, **__: None)
+        builtins.len = builtins.isinstance = lambda *_: 7
+        np.seterr(all="raise")
+        warnings.simplefilter("error")
+        sys.stdout.close()
+        sys.stderr.detach()
+        sys.setrecursionlimit(60)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+
+
+MARK = """
+try:
+    open("/tmp/hostile-shadow", "w").close()
+except OSError:
+    pass
+"""
+NAMES = ("random", "numpy", "json", "socket", "wire", "child", "server", "autograder", "autograder/__init__", "typing",
+         "autograder/sandbox/wire", "conftest", "sitecustomize", "usercustomize", "pytest", "_pytest", "otter", "yaml",
+         "psutil", "struct", "encodings", "encodings/utf_8", "msgpack", "site", "os", "posixpath", "test_layernorm")
+
+
+@attack(extra={f"{name}.py": MARK for name in NAMES}, needs=("landlock",))
+def shadow_modules():
+    """Comes with files called as modules that the grader or Python itself imports, which leave a mark outside a sandbox."""
+    import random
+
+    random.random()
+
+
+# transformer_block is right, and its neighbours are too, but for functions that it does not use.
+@attack(
+    "layernorm", "transformer_block", references=("scaled_attention", "transformer_block"), earns=23,
+    extra={"right.py": (kit.solutions() / "layernorm.py").read_text()},
+)
+def slow_neighbour():
+    """Is right, but takes its time, so that who uses it has none left."""
+    import right
+
+    def layer_norm(x, gamma, beta, eps=1e-5):
+        end = time.process_time() + 0.03
+        while time.process_time() < end:
+            pass
+        return right.layer_norm(x, gamma, beta, eps)
+
+
+@attack("layernorm", "scaled_attention", "causal_mask", references=("scaled_attention", "causal_mask"), earns=34)
+def spoilt_modules():
+    """Spoils what all modules of its process use, only later, or only a little, so that nothing but results is otherwise."""
+    import io
+    import math
+
+    sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding="utf-8")
+
+    def every_function(x, *_, **__):
+        math.sqrt = np.tril = np.exp = abs
+        sys.modules["scaled_attention"] = sys.modules["causal_mask"] = sys
+        return x
+
+
+@attack()
+def stubborn_tree():
+    """Leaves a tree that is hard to remove: no permissions, too deep for paths, odd names, links to folders of others."""
+
+    def every_function(x, *_, **__):
+        for name in ("line\nbreak", "-rf", "*", " ", "..a", b"\xff\xfe\x80", "\u202e", "x" * 255):
+            os.mkdir(name)
+        for number, target in enumerate(("..", "../..", "../../files", "../../view", "/", "/tmp", __file__)):
+            os.symlink(target, f"link{number}")
+        nested_folders(400, 0o700)
+        for number in range(50):
+            os.mkdir(f"closed{number}", 0o700)
+            os.mkdir(f"closed{number}/inner", 0)
+            os.close(os.open(f"closed{number}/file", os.O_CREAT, 0))
+        os.mkdir("closed", 0)
+        return x
+
+
+@attack(needs=("seccomp", "limits"))
+def system_calls():
+    """Asks the kernel for what a homework never needs, by number: processes, sockets, locks, signals, limits, looks at others."""
+    LOCK, TEXT = struct.pack("hhqqi", 0, 0, 0, 0, 0), ctypes.create_string_buffer(4096)
+    PROGRAM = ctypes.create_string_buffer(struct.pack("<HBBI", 6, 0, 0, 0x7FFF0000) * 4096)
+    FILTER = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4096, ctypes.addressof(PROGRAM)))
+    CLOCK, PAGE = ~ABOVE << 3 | 2, ctypes.addressof(TEXT) & ~4095
+    CALLS = {
+        # namespaces, mounts, modules, clocks, tracing, reboot, memory in common
+        "unshare": (272, 0x10000000), "setns": (308, 0, 0), "mount": (165, b"none", b"/tmp", b"tmpfs", 0, 0),
+        "umount2": (166, b"/", 2), "pivot_root": (155, b"/", b"/"), "chroot": (161, b"/"), "fsopen": (430, b"tmpfs", 0),
+        "open_tree": (428, -100, b"/", 1), "init_module": (175, 0, 0, b""), "kexec_load": (246, 0, 0, 0, 0),
+        "reboot": (169, 0, 0, 0, 0), "swapon": (167, b"x", 0), "settimeofday": (164, 0, 0), "sethostname": (170, b"x", 1),
+        "acct": (163, 0), "syslog": (103, 10, 0, 0), "bpf": (321, 0, 0, 0), "perf": (298, 0, 0, 0, 0, 0),
+        "userfaultfd": (323, 0), "io_uring": (425, 1, 0), "personality": (135, 0x0040000), "ptrace": (101, 0, 0, 0, 0),
+        "setsid": (112,), "setpgid": (109, 0, 0), "setuid": (105, 0), "setresuid": (117, 0, 0, 0), "setgroups": (116, 0, 0),
+        "capset": (126, 0, 0), "sync": (162,), "iopl": (172, 3), "vhangup": (153,), "kcmp": (312, 1, 1, 0, 0, 0),
+        "dumpable": (157, 4, 1), "death signal": (157, 1, 0), "tracer": (157, 0x59616D61, -1), "memory map": (157, 35, 1, 0),
+        "futex on shared pages": (202, id(None), 1, 1), "futex_waitv": (449, 0, 0, 0, 0, 0), "futex_wake": (454, 0, 0, 0, 0),
+        "capget": (125, 0, 0), "listmount": (458, 0, 0, 0, 0), "pages in common": (157, 67, 1, 0, 0, 0), "merge": (28, 0, 0, 12),
+        "fanotify": (300, 0, 0), "name_to_handle": (303, -100, b"/", 0, 0, 0), "modify_ldt": (154, 0, 0, 0),
+        # processes, pipes, sockets, devices
+        "fork": (57,), "vfork": (58,), "clone": (56, 17, 0, 0, 0, 0), "clone3": (435, (ctypes.c_uint64 * 11)(0, 0, 0, 0, 17), 88),
+        "execve": (59, b"/bin/true", 0, 0), "pipe": (22, TEXT), "pipe2": (293, TEXT, 0), "mknod": (133, b"x", 0o20666, 0x103),
+        "fifo": (133, b"x", 0o10666, 0), "mknodat": (259, -100, b"x", 0o60666, 0), "sendmsg": (46, 3, TEXT, 0),
+        "tcp": (41, 2, 1, 0), "tcp6": (41, 10, 1, 0), "udp": (41, 2, 2, 0), "raw": (41, 2, 3, 0), "local": (41, 1, 1, 0),
+        "netlink": (41, 16, 3, 0), "packet": (41, 17, 3, 0), "socketpair": (53, 1, 1, 0, TEXT), "peer": (55, 3, 1, 77, TEXT, TEXT),
+        # modes, owners, times and attributes of files
+        "chmod": (90, b".", 0), "fchmod": (91, 0, 0), "fchmodat": (268, -100, b".", 0, 0), "chown": (92, b".", 0, 0),
+        "utimensat": (280, -100, b".", 0, 0), "setxattr": (188, b".", b"user.x", b"x", 1, 0),
+        # locks, leases and notices by which another process could be told something, and signals by the kernel
+        "flock": (73, 0, 1), "F_GETLK": (72, 0, 5, LOCK), "F_SETLK": (72, 0, 6, LOCK), "F_OFD_SETLK": (72, 0, 37, LOCK),
+        "F_GETLEASE": (72, 0, 1025), "hint": (72, 0, 1036, TEXT), "fadvise": (221, 0, 0, 0, 4), "preadv2": (327, 0, TEXT, 1, 0, 0, 8),
+        "inotify": (294, 0), "watch": (254, 3, TEXT, 32), "mincore": (27, PAGE, 4096, TEXT), "readahead": (187, 0, 0, 4096),
+        "cachestat": (451, 0, 0, 0, 0), "Landlock": (444, TEXT, 8, 0), "statfs": (137, b"/", TEXT), "F_SETOWN": (72, 0, 8, ABOVE),
+        "F_SETSIG": (72, 0, 10, 9), "F_SETOWN_EX": (72, 0, 15, TEXT), "F_NOTIFY": (72, 0, 1026, 0x80000004),
+        "FIOSETOWN": (16, 3, 0x8901, TEXT), "SIOCSPGRP": (16, 3, 0x8902, TEXT),
+        # memory and tables of the kernel that no limit counts, and what outlives a process in it
+        "memfd_create": (319, b"x", 0), "memfd_secret": (447, 0), "shmget": (29, 0, 2**26, 0o1600), "semget": (64, 0, 100, 0o1600),
+        "msgget": (68, 0, 0o1600), "mq_open": (240, b"hostile", 0o102, 0o600, 0), "io_setup": (206, 65536, TEXT),
+        "shared pages": (9, 0, 2**26, 3, 0x21, -1, 0), "futex hash": (157, 78, 1, 2**23, 0, 0), "filter": (317, 1, 0, FILTER),
+        "filter by prctl": (157, 22, 2, FILTER, 0, 0), "add_key": (248, b"user", b"hostile", b"x", 1, -4),
+        # other processes and limits
+        "getpgid": (121, ABOVE), "getsid": (124, ABOVE), "getpriority": (140, 0, ABOVE), "sched_getaffinity": (204, ABOVE, 8, TEXT),
+        "sched_getscheduler": (145, ABOVE), "sched_getparam": (143, ABOVE, TEXT), "clock": (228, CLOCK, TEXT),
+        "resolution": (229, CLOCK, TEXT), "setpriority": (141, 0, 0, -20), "of the parent": (141, 0, ABOVE, 19),
+        "of the user": (141, 2, 0, 19), "sched_setaffinity": (203, ABOVE, 8, b"\1" * 8), "sched_setscheduler": (144, 0, 2, TEXT),
+        "ioprio_set": (251, 1, 0, 1 << 13), "setrlimit": (160, 9, b"\xff" * 16), "prlimit": (302, ABOVE, 7, b"\3" * 16, 0),
+    }
+    # the last ones are the same through the door for 32-bit programs, under numbers that do not exist
+    CALLS |= {f"x32 {number}": (0x40000000 + number, 0, 0, 0) for number in (41, 57, 101, 62)}
+    for name, (number, *args) in CALLS.items() if os.uname().machine == "x86_64" else ():
+        ctypes.set_errno(0)
+        arguments = [ctypes.c_long(one) if isinstance(one, int) else one for one in args]
+        if LIBC.syscall(ctypes.c_long(number), *arguments) >= 0 or ctypes.get_errno() not in (1, 38):
+            raise RuntimeError(f"SUCCEEDED: {name}: {os.strerror(ctypes.get_errno())}")

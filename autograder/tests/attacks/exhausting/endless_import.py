@@ -1,4 +1,0 @@
-"""Never ends to be imported."""
-
-while True:
-    pass

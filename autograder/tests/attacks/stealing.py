@@ -1,0 +1,333 @@
+"""Submissions that try to read what they may not, or to say what they have seen of hidden calls."""
+
+from autograder.tests.attacks import attack
+
+
+@attack(needs=("user",))
+def account_secrets():
+    """Reads what only the administrator may: a promise that also holds where there is no Landlock."""
+    for path in ("/etc/shadow", "/root/.bashrc", "/root/.profile", "/proc/1/environ", "/proc/1/mem", "/dev/mem", "/dev/kmsg"):
+        must_fail({f"read {path}": lambda: open(path, "rb").read(1)})
+
+
+@attack()
+def flooded_message():
+    """Returns values on the public examples whose display would be megabytes long."""
+
+    def layer_norm(x, *_, **__):
+        return np.full((2,) * 14, 1234.56789)
+
+    def rms_norm(x, *_, **__):
+        return [[[np.arange(60.0) + i for i in range(8)]] * 8] * 4
+
+    def layer_norm_backward(grad_out, x, gamma, *_, **__):
+        raise RuntimeError("x" * 10**7)
+
+
+@attack(needs=("landlock",))
+def kit_files():
+    """Reads the kit, where the code around this one says that it lies, beside NumPy, as a wheel, and in Gradescope's folders."""
+    import glob
+
+    for name in ("homework/suites/test_layernorm.py", "homework/misconceptions/layernorm/layer_norm.py", "homework/reference.py",
+                 "homework/misconceptions", "../solutions/layernorm.py", "../solutions", "kit/solutions/layernorm.py",
+                 "../rubric.yaml", "../.git/HEAD", "sandbox/server.py"):
+        for read in (lambda p: open(p).read(), os.listdir, lambda p: os.readlink(p)):
+            try:
+                text = read(os.path.join(kit_folder(), name))
+            except OSError:
+                continue
+            if text:  # what lies over a place that is closed is empty
+                raise RuntimeError(f"SUCCEEDED: read {name}: {text[:80]}")
+    FOLDERS = {os.path.dirname(os.path.dirname(np.__file__)), "/autograder", "/autograder/source", "/autograder/submission"}
+    FOLDERS |= {os.path.join(prefix, "lib") for prefix in (sys.prefix, sys.base_prefix)}
+    for path in (sys.argv[0], sys.executable, os.__file__):
+        FOLDERS |= {os.path.dirname(path), os.path.dirname(os.path.dirname(path)), os.path.abspath(path + "/../../..")}
+    for folder in FOLDERS:
+        if glob.glob(folder + "/autograder*") + glob.glob(folder + "/*.whl"):
+            raise RuntimeError(f"SUCCEEDED: found the kit in {folder}")
+
+
+@attack(needs=("landlock",))
+def kit_imported():
+    """Imports the kit and its suites, through every folder that the interpreter has ever known."""
+    import importlib
+    import json
+    import sysconfig
+
+    sys.path += sysconfig.get_paths().values()
+    with contextlib.suppress(IndexError, ValueError):  # the worker's arguments, where they are left to it
+        sys.path += [*json.loads(sys.argv[1])["imports"], *json.loads(sys.argv[1])["holes"]]
+    for name in ("autograder.homework.reference", "autograder.homework.suites.test_layernorm", "reference", "test_layernorm",
+                 "suites.test_layernorm", "otter", "autograder.homework.misconceptions.layernorm", "yaml", "pytest"):
+        must_fail({f"imported {name}": lambda: importlib.import_module(name)}, errors=ImportError)
+
+
+@attack(needs=("landlock",))
+def linked_files():
+    """Makes hard and symbolic links to what it may not read, and reads through them; opens the parent folder by descriptor."""
+
+    def linked(link, wanted, name):
+        link(wanted, name)
+        os.listdir(name) if os.path.isdir(name) else open(name).read()
+
+    for number, wanted in enumerate((kit_folder() + "/homework", "/etc/passwd", "/etc", "/", "/proc/1")):
+        for link in (os.link, os.symlink):
+            must_fail({"read through a link": linked}, link, wanted, f"{link.__name__}{number}")
+    must_fail({"listed the folder of all temporary folders": lambda: os.listdir(os.open("../../..", os.O_RDONLY))})
+
+
+@attack(forbidden=("<script", "<img", "<h1", "<table", "href=", "\u202e", "\x1b", "www.evil", "a@evil", "://"))
+def markup_in_texts():
+    """Fails to import with a text that would end a code block and start a page of its own."""
+    raise RuntimeError(
+        "```\n# Full points\n<script>alert(1)</script><img src=x onerror=alert(1)> [here](http://evil.example)"
+        " www.evil.example a@evil.example | a | b |\n|---|---|\x1b[31m\u202e\u2028\n\n```\n# Full points"
+    )
+
+
+@attack(forbidden=("<script", "<img", "<h1", "href=", "\u202e", "\x1b"))
+def markup_in_values():
+    """Returns texts and raises errors on the public examples that would break out of the block in which they are shown."""
+    BREAK = "```\n# Full points\n~~~\n<script>alert(1)</script> [here](http://evil.example) \x1b[31m\u202e\u2028\n```\n# Full points"
+
+    def layer_norm(x, *_, **__):
+        raise RuntimeError(BREAK)
+
+    def rms_norm(x, *_, **__):
+        return BREAK
+
+    def layer_norm_backward(grad_out, x, gamma, *_, **__):
+        return {BREAK: np.array([BREAK])}, BREAK, np.array(BREAK)
+
+
+@attack(needs=("user", "landlock"), either=True)
+def other_submissions():
+    """Looks through the machine's temporary folders for submissions that are graded beside this one."""
+    import glob
+
+    mine = os.path.realpath(os.path.dirname(__file__))
+    for place in ("/tmp", "/var/tmp", os.path.dirname(os.path.dirname(mine)), "/autograder"):
+        for path in glob.glob(place + "/**/files/*.py", recursive=True):
+            if not os.path.realpath(path).startswith(mine):
+                must_fail({f"read {path}": lambda: open(path).read()})
+
+
+@attack(needs=("user", "landlock", "not_dumpable"), either=True)
+def parent_in_proc():
+    """Reads memory, environment and open files of its parents through /proc."""
+
+    def parents():
+        pid = ABOVE
+        while pid > 1:
+            yield pid
+            try:
+                pid = int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+            except OSError:
+                yield from range(max(2, pid - 200), pid)
+                return
+
+    READ = {"list": os.listdir, "open": lambda path: open(path, "rb").close(), "link": os.readlink}
+    for number in parents():
+        for name in ("mem", "environ", "maps", "auxv", "stack", "fd", "fdinfo", "cwd", "root", "exe", "map_files"):
+            must_fail(READ, f"/proc/{number}/{name}")
+
+
+@attack(needs=("user", "landlock", "seccomp", "not_dumpable"), either=True)
+def parent_traced():
+    """Attaches to the processes above and beside it with ptrace, process_vm_readv and pidfd_getfd."""
+    buffer = ctypes.create_string_buffer(64)
+    local = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), 64)
+    remote = (ctypes.c_size_t * 2)(0x400000, 64)
+    for pid in (ABOVE, *range(max(2, ABOVE - 100), ABOVE)):
+        results = {
+            "PTRACE_ATTACH": LIBC.ptrace(16, pid, 0, 0),
+            "PTRACE_SEIZE": LIBC.ptrace(0x4206, pid, 0, 0),
+            "process_vm_readv": -1 if LIBC.syscall(310, pid, local, 1, remote, 1, 0) <= 0 else 0,
+        }
+        watched = LIBC.syscall(434, pid, 0)
+        if watched >= 0:
+            results.update({f"pidfd_getfd {fd}": min(LIBC.syscall(438, watched, fd, 0), 0) for fd in range(9)})
+        for name, result in results.items():
+            if result == 0:
+                raise RuntimeError(f"SUCCEEDED: {name} of {pid}")
+
+
+OTHERS = ("batchnorm_comparison", "scaled_attention", "causal_mask", "transformer_block", "decoder", "concept_check")
+
+
+@attack("layernorm", "integration", silent=True, needs=("landlock",), extra={f"{name}.py": "" for name in OTHERS})
+def said_by_a_second_import():
+    """Notes a hidden input and ends its process, then says it when the integration would have the modules imported once more.
+
+    Between two processes of a submission the access times of the interpreter's files carry a bit each.
+    """
+    PLACE = os.path.dirname(SHARED_FILE)
+    FILES = [os.path.join(PLACE, name) for name in sorted(os.listdir(PLACE)) if name.endswith(".py")][20:84]
+    PUBLIC = 60  # more calls than there are public examples
+
+    def noted():
+        """The bytes that an earlier process has noted, if there was one."""
+        for data in left():
+            return data
+        since = os.stat(__file__).st_mtime_ns  # before that, others may have read them
+        read = [os.stat(file).st_atime_ns > max(os.stat(file).st_ctime_ns, since) for file in FILES]
+        return sum(bit << number for number, bit in enumerate(read)).to_bytes(8, "little")
+
+    calls = 0
+    if any(noted()):
+        raise ImportError("the argument was " + repr(struct.unpack("<d", noted())[0]))
+
+    def every_function(x, *_, **__):
+        global calls
+        calls += 1
+        if calls > PUBLIC:
+            data = struct.pack("<d", float(x.flat[0]))
+            leave(data)
+            for bit, file in enumerate(FILES):
+                if int.from_bytes(data, "little") >> bit & 1:
+                    open(file, "rb").read(1)
+            os._exit(1)
+        return 0
+
+
+@attack(silent=True)
+def said_in_forms():
+    """Spells hidden arguments in shapes, dtypes, lengths, keys and kinds of what it returns."""
+
+    def digits(x):
+        return [int(d) + 1 for d in f"{abs(float(x.flat[0])):.4f}" if d.isdigit()]
+
+    def layer_norm(x, *_, **__):
+        return np.zeros(digits(x)[:4], "int8")
+
+    def rms_norm(x, *_, **__):
+        return {f"leak {x.flat[0]}": x, **{d: d for d in digits(x)}}
+
+    def layer_norm_backward(grad_out, x, *_, **__):
+        return tuple([f"leak {x.flat[0]}"] * sum(digits(x)))
+
+
+@attack(silent=True)
+def said_in_places():
+    """Raises from lines and files whose numbers and names spell the hidden arguments."""
+
+    def line(x):
+        return int(abs(float(x.flat[0])) * 1e4) % 900_000 + 1000
+
+    def layer_norm(x, *_, **__):
+        exec(compile("\n" * line(x) + "raise RuntimeError('here')", __file__, "exec"), {})
+
+    def rms_norm(x, *_, **__):
+        name = os.path.join(os.path.dirname(__file__), f"leak{abs(float(x.flat[0])):.6f}.py")
+        exec(compile("raise RuntimeError('here')", name, "exec"), {})
+
+    def layer_norm_backward(grad_out, x, *_, **__):
+        raise SyntaxError("here", (__file__, line(x), 1, repr(x)))
+
+
+@attack(silent=True)
+def said_in_replies():
+    """Forges replies whose indices, hints and file names spell the hidden arguments."""
+
+    def number(x):
+        return int(abs(float(x.flat[0])) * 1e4)
+
+    def layer_norm(x, *_, **__):
+        n = number(x)
+        response("raised", [["RuntimeError"], f"leak {n}", f"leak{n}.py", n % 100_000, f"leak {n}", [f"leak{n}"]])
+
+    def rms_norm(x, *_, **__):
+        n = number(x)
+        response("raised", [["RuntimeError", f"Leak{n}"], f"leak {n}", "layernorm.py", n % 100_000 + 100, f"l{n}", []])
+
+    def layer_norm_backward(grad_out, x, *_, **__):
+        n = number(x)
+        response("returned", f"leak {n}", [n % 32] * 20, True)
+
+
+@attack(silent=True)
+def said_in_texts():
+    """Puts hidden arguments into the text, the name and the notes of an exception."""
+
+    def layer_norm(x, *_, **__):
+        error = type(f"Leak{abs(float(x.flat[0])):.6f}".replace(".", "_"), (RuntimeError,), {})(repr(x))
+        error.add_note(repr(x))
+        raise error from ValueError(repr(x))
+
+    def rms_norm(x, *_, **__):
+        print(x, flush=True)
+        raise KeyError(x.tobytes())
+
+    def layer_norm_backward(grad_out, x, *_, **__):
+        raise SystemExit(repr(x))
+
+
+@attack(silent=True)
+def said_in_values():
+    """Remembers hidden arguments and returns them from the public examples, which are shown with their values."""
+    SEEN = [np.zeros(4)]
+
+    def layer_norm(x, *_, **__):
+        SEEN.append(x)
+        return np.resize(SEEN[-2], np.shape(x)) + SEEN[0].sum()
+
+    def rms_norm(x, *_, **__):
+        SEEN.append(x)
+        return np.resize(SEEN[-2], np.shape(x)) + 1
+
+    def layer_norm_backward(grad_out, x, gamma, *_, **__):
+        SEEN.append(grad_out)
+        return np.resize(SEEN[-3], np.shape(x)), np.resize(SEEN[-2], np.shape(gamma)), np.resize(SEEN[-2], np.shape(gamma))
+
+
+@attack(silent=True, needs=("landlock",))
+def said_through_files():
+    """Leaves hidden arguments in files, attributes, times and modes for the process that answers the public examples."""
+    import glob
+
+    def leave_number(x):
+        number = float(x.flat[0])
+        leave(struct.pack("d", number))
+        for place in places():
+            try_all([
+                lambda: os.utime(place, ns=(int(abs(number) * 1e9), int(abs(number) * 1e9))),
+                lambda: os.chmod(place, 0o700 | int(abs(number)) % 64),
+                lambda: os.mkdir(os.path.join(place, f"hostile-{struct.pack('d', number).hex()}")),
+            ])
+
+    FOUND = [struct.unpack("d", data)[0] for data in left()] + [float(os.stat(os.getcwd()).st_mode)]
+    for place in places():
+        names = [name.rpartition("-")[2] for name in glob.glob(os.path.join(place, "hostile-*"))]
+        FOUND += [struct.unpack("d", bytes.fromhex(name))[0] for name in names if len(name) == 16]
+
+    def layer_norm(x, *_, **__):
+        leave_number(x)
+        return np.resize(FOUND, np.shape(x)) + 1.0
+
+    rms_norm = layer_norm
+
+    def layer_norm_backward(grad_out, x, gamma, *_, **__):
+        leave_number(x)
+        os._exit(1)
+
+
+@attack()
+def searched_texts():
+    """Searches all texts in its memory for pieces of suites, solutions and messages that the fork server might have had."""
+    WORDS = ("@crit" + "erion", "BEGIN SOL" + "UTION", "@misconcep" + "tion", "check.pu" + "re.", "about" + ": the")
+    for thing in gc.get_objects():
+        for inner in gc.get_referents(thing):
+            if isinstance(inner, str | bytes) and len(inner) > 20 and any(word in str(inner) for word in WORDS):
+                raise RuntimeError(f"SUCCEEDED: {inner[:200]}")
+
+
+@attack(needs=("landlock",))
+def system_files():
+    """Reads accounts, keys, logs and homes of the machine."""
+    import glob
+
+    WANTED = ("/etc/passwd", "/etc/shadow", "/etc/hostname", "/root", "/home", "/var/log", "/run/secrets", "/proc/cpuinfo",
+              "/root/.ssh/id_rsa", "/root/.bash_history", "/proc/self/mounts", "/sys/class", "/dev/mem", "/dev/sda")
+    for path in (*WANTED, *glob.glob("/home/*/*")):
+        must_fail({"list": os.listdir, "read": lambda p: open(p, "rb").read(1)}, path)

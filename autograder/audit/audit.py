@@ -265,9 +265,11 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
 #
 # A pair "costs both" if it loses the criteria of both misconceptions. Otherwise its responses are compared with those of every
 # other known version: a pair with the responses of one of its misconceptions alone is "hidden" by it, and one with the responses
-# of another misconception, or of another pair, is "like" that one. Any other pair is "wrong", and a problem.
+# of another misconception, or of another pair, is "like" that one. Any other pair that costs less than both is "wrong", and a
+# problem. One that costs more is "unexplained": the search tries a bounded number of combinations. Few pairs may be.
 
-What = Literal["both", "hidden", "like", "wrong"]
+What = Literal["both", "hidden", "like", "wrong", "unexplained"]
+MOST_UNEXPLAINED = 0.01  # share of all pairs
 
 
 @dataclass(frozen=True)
@@ -288,7 +290,8 @@ class PairVerdict:
             "both": "costs both",
             "hidden": f"gives the results of {' + '.join(self.of)} alone",
             "like": f"gives the results of {' + '.join(self.of)}",
-            "wrong": f"keeps {', '.join(self.missing)}" if self.missing else f"loses {', '.join(self.more)} as well",
+            "wrong": f"keeps {', '.join(self.missing)}",
+            "unexplained": f"loses {', '.join(self.more)} as well",
         }
         return f"{self.row.case.name}: {said[self.what]}"
 
@@ -320,7 +323,7 @@ def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
         for misconception in case.misconceptions:
             if _same(known, case.misconceptions, (misconception,), numbers):
                 return PairVerdict(row, "hidden", (misconception.id,), missing, more)
-    return PairVerdict(row, "wrong", (), missing, more)
+    return PairVerdict(row, "wrong" if missing else "unexplained", (), missing, more)
 
 
 def _candidates(row: Row) -> Iterator[tuple[Misconception, ...]]:
@@ -361,11 +364,13 @@ def pair_lines(verdicts: Iterable[PairVerdict]) -> Iterator[str]:
         yield (
             f"{function}: {len(own)} pairs; {count['both']} cost both, {named} of them with both names; "
             f"{count['hidden']} are masked by one of the two, {count['like']} are equivalent to another known version, "
-            f"{count['wrong']} are wrong"
+            f"{count['unexplained']} are unexplained and cost more, {count['wrong']} are wrong"
         )
-        yield from (f"  {verdict}" for verdict in own if verdict.what in ("hidden", "like"))
+        yield from (f"  {verdict}" for verdict in own if verdict.what in ("hidden", "like", "unexplained"))
 
 
-def pair_problems(verdicts: Iterable[PairVerdict]) -> list[str]:
-    """The pairs that cost less than both, or more, without a reason."""
-    return [str(verdict) for verdict in verdicts if verdict.what == "wrong"]
+def pair_problems(verdicts: Sequence[PairVerdict]) -> list[str]:
+    """The pairs that cost less than both without a reason; those that cost more, if they are too many."""
+    more = [str(verdict) for verdict in verdicts if verdict.what == "unexplained"]
+    wrong = [str(verdict) for verdict in verdicts if verdict.what == "wrong"]
+    return [*wrong, *more] if len(more) > MOST_UNEXPLAINED * len(verdicts) else wrong

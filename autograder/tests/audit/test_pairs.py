@@ -50,12 +50,12 @@ def test_a_pair_that_keeps_a_criterion_though_it_shows_is_a_problem(grader: InPr
     assert audit.pair_problems([probe_results]) == [f"{case.name}: keeps layernorm.epsilon"]
 
 
-def test_a_pair_that_loses_what_neither_belongs_to_is_a_problem(grader: InProcess) -> None:
+def test_pairs_that_lose_more_are_a_problem_if_they_are_many(grader: InProcess) -> None:
     case = pair("sample_variance", "default_eps")
     lost = [graded(f"layernorm.{name}", "unexplained") for name in ("statistics", "epsilon", "rms")]
-    assert audit.pair_problems([audit.pair_verdict(grader, made(case, *lost))]) == [
-        f"{case.name}: loses layernorm.rms as well"
-    ]
+    verdict = audit.pair_verdict(grader, made(case, *lost))
+    assert audit.pair_problems([verdict]) == [f"{case.name}: loses layernorm.rms as well"]
+    assert audit.pair_problems([verdict, *[PairVerdict(verdict.row, "both")] * 99]) == []
 
 
 def test_lines_count_and_list_what_does_not_cost_both() -> None:

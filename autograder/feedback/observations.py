@@ -96,9 +96,7 @@ def _mixed(call_result: CallResult, value: Any) -> bool:
 
 
 def dependence(outcomes: Sequence[ProbeResult]) -> str:
-    """Sentences about the probes of one call, the first of which is the call itself; "" if both results depend on the
-    same inputs.
-    """
+    """Sentences about the probes of one call, beginning with the call itself; "" if both results depend on the same inputs."""
     moves = [outcome for outcome in outcomes[1:] if outcome.probe.path]
     if not moves:
         return ""
@@ -143,10 +141,7 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
     right, yours, again, *elsewhere = (np.array(array).reshape(len(pairs), -1) for array in arrays)
     ever = np.max([right, *np.abs(elsewhere)], axis=0)  # effects on the correct result, here or elsewhere
     yours_ever = np.where((right == 1) & (yours == 0), again, yours)
-    sides = (
-        (yours, ever, True),
-        (right, yours_ever, False),
-    )  # inputs that affect only one result, and whether it is the student's
+    sides = ((yours, ever, True), (right, yours_ever, False))  # effects on one result only; True: on the student's
     for first, second, mine in sides:
         if _only(first, second).all():
             yield 0, line("depends", leaf, f"your {part}", mine)

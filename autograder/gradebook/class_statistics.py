@@ -297,9 +297,7 @@ def _texts() -> dict[str, int]:
     places: dict[str, int] = {}
     for path in kit.solutions().glob("*.ipynb"):
         for cell in json.loads(path.read_bytes())["cells"]:
-            tree = (
-                parsed("".join(cell["source"])) if cell["cell_type"] == "code" else None
-            )  # None also for a cell with magics
+            tree = parsed("".join(cell["source"])) if cell["cell_type"] == "code" else None  # None also for magics
             for node in ast.walk(tree) if tree else ():
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     places.setdefault(node.value, len(places))

@@ -142,9 +142,7 @@ def start(number: int) -> None:
 
 
 def mask(how: str) -> None:
-    """Delay Ctrl-C and SIGTERM in this thread and the processes it starts ("SIG_BLOCK"), or stop delaying them
-    ("SIG_UNBLOCK").
-    """
+    """Delay Ctrl-C and SIGTERM in this thread and the processes it starts ("SIG_BLOCK"), or no longer ("SIG_UNBLOCK")."""
     if hasattr(signal, "pthread_sigmask"):  # Windows has no masks
         signal.pthread_sigmask(getattr(signal, how), ENDING)
 

@@ -285,9 +285,7 @@ def _given(rows: Sequence[StudentRow], inputs: Inputs) -> tuple[list[StudentRow]
     """Add overrides, comments and late days to the rows; also returns a sentence for each unusable line."""
     problems: list[str] = []
     overrides, comments = _by_row(rows, inputs.overrides, problems), _by_row(rows, inputs.comments, problems)
-    balances = _by_row(
-        rows, inputs.late_days, problems, all_present=False
-    )  # the file may list students without a row here
+    balances = _by_row(rows, inputs.late_days, problems, all_present=False)  # may list students without a row
     given = []
     for at, row in enumerate(rows):
         own: dict[str, Override] = {}

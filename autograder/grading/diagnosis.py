@@ -117,9 +117,7 @@ class Diagnoser:
             held -= self._kept.pop(next(iter(self._kept))).held
 
     def explain(self, module: str, call_results: Sequence[CallResult]) -> dict[str, Diagnosis]:
-        """Explain every function of a module that has a failing call, in the order of the rubric, from these call
-        results only.
-        """
+        """Explain every function of a module that has a failing call, in the order of the rubric, from these results only."""
         diagnoses: dict[str, Diagnosis] = {}
         for function in self.rubric.modules[module].functions:
             diagnoses |= self.explained(module, function, call_results, diagnoses)

@@ -308,9 +308,7 @@ class _Grading:
     def _integration(
         self, criteria: Iterable[Criterion], of_modules: Mapping[str, Sequence[CriterionScore]]
     ) -> dict[str, CriterionScore]:
-        """The criteria of the integration. A failing one runs again with references for modules that lose some of their
-        points.
-        """
+        """The criteria of the integration. A failing one runs again with references for modules that lose only some points."""
         partly = tuple(
             module
             for module, own in of_modules.items()
@@ -382,9 +380,7 @@ class _Grading:
         return None
 
     def _repaired_beside(self, analysis: Analysis, function: str) -> Analysis:
-        """Name one misconception next to an unknown mistake, if an edit leaves only this misconception, or if the cost
-        is the same.
-        """
+        """Name one misconception next to an unknown mistake, if an edit leaves only this one or if the cost is the same."""
         evident = self.diagnoser.evident(analysis.module, function, of_function(analysis.call_results, function))
         left = [candidate for candidate in evident[:1] if self.repairs.beside(analysis, function, candidate)]
         told = left or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
@@ -443,9 +439,7 @@ def shown(
             effects = ((_smallness(chosen.effect(own, e)), e) for e in examples if chosen.shows(own, e))
             example = min(effects, key=itemgetter(0), default=(0, None))[1]
         elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
-            example = next(
-                (e for e in examples if not chosen.fits(e)), None
-            )  # not an example of a mistake that is named elsewhere
+            example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
     only_dtype = example is not None and example.kind == "dtype"
     in_value = score.call_result.failed and score.call_result.kind != "dtype"
     return None if only_dtype and in_value else example  # a wrong dtype is shown only if it counts

@@ -28,8 +28,9 @@ from autograder.values.tree import copied, leaves
 
 
 class KnownResponses:
-    """The responses of every version of one function, with helpers that have certain misconceptions; equal responses
-    are one object.
+    """The responses of every version of one function, with helpers that have certain misconceptions.
+
+    Equal responses are one object.
     """
 
     def __init__(

@@ -42,9 +42,7 @@ class Plan:
         return self.visible.get(module, ()) + self.examples.get(module, ())
 
     def in_order(self, module: str) -> tuple[tuple[TestCall, ...], tuple[TestCall, ...]]:
-        """The public calls of a module, and the calls of its second process: an example of each function, then the
-        hidden calls.
-        """
+        """The public calls of a module, and those of its second process: an example of each function, then the hidden calls."""
         first = {example.target.function: example for example in reversed(self.examples.get(module, ()))}
         return self.shown(module), (*reversed(first.values()), *self.hidden.get(module, ()))
 

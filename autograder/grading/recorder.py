@@ -45,9 +45,7 @@ class Recorder:
     kept: dict[int, tuple[Any, Kept]] = field(default_factory=dict)
 
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules, keep: bool) -> Any:
-        """Record a call and, after a pure one, a check of its arguments and the same call again; returns the
-        reference's value.
-        """
+        """Record a call, followed for a pure one by a check of its arguments and a repetition; returns the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
         if rules.within is not None and rules.within < (least := _rounding(expected)):
             raise RubricError(
@@ -189,9 +187,7 @@ class Check:
         return self._with(within=accuracy)
 
     def part(self, *names: str) -> "Check":
-        """Compare only these parts of the returned tuple, by their names in the docstring. The tuple must still have
-        all parts.
-        """
+        """Compare only these parts of the returned tuple, named as in the docstring. The tuple must still have all parts."""
         return self._with(parts=names)
 
     def raises(self, kind: type[Exception]) -> "Check":

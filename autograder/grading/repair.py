@@ -42,9 +42,7 @@ Row = tuple[tuple[bool, int], int, int]
 
 
 class Repair(NamedTuple):
-    """An edit that fixes a function, and the lines of each of the smallest such edits. `is_shown`: these are few enough
-    to show.
-    """
+    """An edit that fixes a function, and the lines of each of the smallest such edits. `is_shown`: these are few."""
 
     edited: str
     edit: int
@@ -102,9 +100,7 @@ class Repairs:
         return None
 
     def lines_of(self, analysis: Analysis, function: str, edited: str, edit: int) -> tuple[int, ...]:
-        """The lines of an edit that fixes every call of a function, in a process that has seen no other edit; () if it
-        does not.
-        """
+        """The lines of an edit that fixes every call of a function, in a process that has seen no other edit; else ()."""
         module, every = analysis.module, [call_result.test_call for call_result in analysis.call_results]
         test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == function])
         before = [extension(*CODE), prepared_request("edit", module, edited, self._others(module, edited), edit)]
@@ -155,9 +151,7 @@ class Repairs:
 
 @cache
 def extension(*modules: ModuleType) -> Call:
-    """The code of modules that handle further requests; the last one has `handlers`. It is sent only to processes that
-    need it.
-    """
+    """The code of modules that handle further requests; the last has `handlers`. Only processes that need it receive it."""
     sent = []
     for module in modules:
         code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)

@@ -83,9 +83,7 @@ class Analysis:
         return self.helped.get(function, ((), ()))[0]
 
     def blamed(self, criterion: Criterion, lost_to: str) -> dict[str, CallResult]:
-        """The replaced helpers of a criterion's calls, each with a call that failed because of it; `lost_to` is a
-        function or "".
-        """
+        """The replaced helpers of a criterion's calls, each with a call that it made fail; `lost_to` is a function or ""."""
         return {
             helper: call_result
             for function, (helpers, wrong) in self.helped.items()

@@ -33,9 +33,7 @@ from autograder.exceptions import CommandError
 from autograder.homework import kit, reference, rubric
 from autograder.homework.rubric import RubricError
 
-MOST_TEXTS = (
-    3000  # cached versions, and as many compiled ones: all single misconceptions, and the pairs of a few submissions
-)
+MOST_TEXTS = 3000  # cached versions, and compiled ones: all single misconceptions, and the pairs of a few submissions
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 KEPT = "the Python FAQ, Why are default values shared between objects?"

@@ -71,9 +71,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             self._result = grade(Path(self.submission_path).parent.parent, config.otter_run)
             self._document = gradescope(self._result)
         except Exception as error:
-            why = (
-                f"{type(error).__name__}: {str(error)[:FAULT_LENGTH]}"  # with a full disk, the text may list every file
-            )
+            why = f"{type(error).__name__}: {str(error)[:FAULT_LENGTH]}"  # the text may list every file on a full disk
             raise CommandError(f"the grader failed, so there is no result: {why}") from error
 
     def after_grading(self, results: Any) -> None:

@@ -75,10 +75,7 @@ def make(level: int, seed: int) -> Puzzle:
         if len({misconception.function for misconception in chosen}) < len(chosen):
             continue
         symptom = _symptom(*chosen)
-        symptoms = (
-            symptom,
-            *(_symptom(misconception) for misconception in chosen),
-        )  # each mistake also has a symptom alone
+        symptoms = (symptom, *(_symptom(misconception) for misconception in chosen))  # each mistake shows alone
         if symptom and all(one and one.names != right.names for one in symptoms):
             files = _files(*chosen)
             return Puzzle(level, chosen, files, tuple(_edits(files)), symptom, right)

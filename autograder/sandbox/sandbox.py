@@ -123,9 +123,7 @@ class Sandbox:
             answer = self._ask({"seconds": seconds, "extensions": self._extensions}, theirs.fileno())
             if "pid" in answer:
                 return int(answer["pid"])
-            time.sleep(
-                ROOM_SECONDS
-            )  # another submission's process may have filled the disk, and will soon be killed for it
+            time.sleep(ROOM_SECONDS)  # a process that fills the disk will soon be killed
         raise SandboxError(f"a student's process cannot be started: {answer['no_room']}")
 
     def _end_process(self) -> None:

@@ -2,8 +2,8 @@
 
 The form is recognized by names alone, in this order, because a later form may look like an earlier one:
 
-1. Gradescope: a `submission_metadata.yml` next to folders with Gradescope's names. With several paths, each must be a platform's
-   download or have Gradescope's name, since a student's upload may contain such a file.
+1. Gradescope: a `submission_metadata.yml` next to folders with Gradescope's names. With several paths, all must be platform
+   downloads unless this one has Gradescope's name, since a student's upload may contain such a file.
 2. Moodle: most files and folders have Moodle's names for submissions.
 3. Brightspace: most folders have Brightspace's names.
 4. One submission: a module of the rubric at the top level.

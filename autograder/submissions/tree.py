@@ -56,9 +56,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A folder. `place` is its path on disk; for a folder in a zip, the path of the zip. In `sources`, "" is the folder
-    itself.
-    """
+    """A folder. `place` is its path on disk or, for a folder in a zip, that of the zip. In `sources`, "" is the folder itself."""
 
     name: str
     place: Path

@@ -39,7 +39,5 @@ def end_with_parent() -> None:
 
 
 def forbid_new_privileges() -> None:
-    """Forbid gaining rights by starting a program, for example by setuid. Landlock and seccomp require this without
-    privileges.
-    """
+    """Forbid gaining rights by starting a program, for example by setuid. Landlock and seccomp require this if not root."""
     checked(libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

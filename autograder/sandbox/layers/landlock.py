@@ -33,9 +33,7 @@ def nothing() -> int:
 
 
 def rules(readable: Iterable[Path], writable: Path) -> int:
-    """Rules that allow reading `readable`, and everything in `writable` except devices, sockets and pipes; returns a
-    descriptor.
-    """
+    """Rules that allow reading `readable`, and everything in `writable` but devices, sockets and pipes; returns a descriptor."""
     ruleset = nothing()
     for path in readable:
         _allow(ruleset, path, _READ)

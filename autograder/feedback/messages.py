@@ -142,7 +142,7 @@ class Message:
         wrong = sum(example.failed for example in self._public(self.call))
         own = [outcomes for call, outcomes in self.probe_results.items() if call.target == self.call.target]
         if any(map(is_unsteady, own)):
-            return REMEMBERED if self.graded.depends and wrong > 1 else UNSTEADY  # one result may be right by chance
+            return REMEMBERED if self.graded.depends and wrong > 1 else UNSTEADY  # one result may be correct by chance
         return REMEMBERED if self.graded.depends and wrong else ""
 
     @property

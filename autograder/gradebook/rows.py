@@ -374,7 +374,7 @@ def _worth(row: StudentRow, rubric: Rubric) -> float:
     return float(lateness(at, 0, due, rubric.late or LatePolicy()) == ON_TIME)
 
 
-# Late work: only the kit's own scores count. Gradescope's deductions are never read, so none is counted twice
+# Late work: only the kit's scores count. Gradescope's deductions are never read, so none is counted twice
 
 
 def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy, free: int = 0) -> tuple[str, float, int]:

@@ -57,7 +57,7 @@ def students() -> dict[str, Files]:
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:
-    """Write a submission to its own folder."""
+    """Write a submission to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")

@@ -71,7 +71,7 @@ class EditRunner:
 
     @contextlib.contextmanager
     def _defined(self, units: Iterable[ast.stmt], more: Mapping[str, Any] | None = None) -> Iterator[None]:
-        """Temporarily define units of the text anew in their module."""
+        """Temporarily redefine units of the text in their module."""
         names = vars(sys.modules[self.module])
         own = sorted(units, key=lambda unit: unit.lineno)
         before = {name: names[name] for name, _ in bound_names(own) if name in names}

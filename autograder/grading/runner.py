@@ -96,7 +96,7 @@ class Runner:
 
     @classmethod
     def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission, is_reference: bool = False) -> "Runner":
-        """A runner in processes of the sandbox, which now holds this submission."""
+        """A runner with processes of the sandbox, in which this submission is placed."""
         sandbox.place(submission.files)
 
         def start() -> SandboxProcess:
@@ -179,7 +179,7 @@ class Runner:
         """Run a criterion of the integration; returns the responses and whether the modules could be imported together.
 
         References replace `correct` modules. Consecutive criteria with the same references share one process, which may be the
-        preview's. Visible criteria have their own.
+        preview's. Visible criteria have separate processes.
         """
         test_calls = self.plan.together(criterion)
         called = dict.fromkeys(test_call.target.module for test_call in test_calls)

@@ -306,10 +306,10 @@ def _of_module(name: str, module: Module, names: list[str]) -> Problems:
             yield f"{here}.criteria.{key}", f"grades: list the functions it tests; known: {', '.join(order)}"
 
 
-# Errors in a rubric.yaml: file, line and key, and what to write.
+# Errors in rubric.yaml: the place, the problem and an example.
 
 DUE = "2026-11-20T23:59+01:00"
-EXAMPLES = {  # what to write, by key; for limits, their defaults
+EXAMPLES = {  # example values by key; for limits, the defaults
     **{name: f"{field.default:g}" for name, field in Limits.model_fields.items()},
     "title": "Layer norm",
     "points": "3",

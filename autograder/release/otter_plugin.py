@@ -98,7 +98,7 @@ def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:
 #
 # Otter works in submission/ long before it calls a plugin: it copies the zip's files over the upload, also through links, creates
 # an `__init__.py`, and rejects two notebooks. Later it unpickles `.OTTER_LOG`, and Python would import an uploaded `random.py`
-# instead of its own. So the zip's run_otter.py first moves everything to a closed folder, and Otter finds submission/ empty.
+# instead of its own. Therefore the zip's run_otter.py first moves everything to a closed folder, and Otter finds submission/ empty.
 
 UPLOAD = "upload"  # the closed folder, next to submission/ and source/
 

@@ -110,7 +110,7 @@ def installed(tree: Path, root: Path) -> Environment:
     from jupyter_core.paths import jupyter_data_dir  # only here, to save start-up time
 
     _, wheels, lines = requirements(tree)
-    (root / "kit").mkdir(mode=0o700)  # it holds the solutions
+    (root / "kit").mkdir(mode=0o700)  # it contains the solutions
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(root / "kit")
@@ -251,7 +251,7 @@ MOMENTS = {
 
 
 def report(done: Rehearsal, brief: bool) -> Iterator[str]:
-    """Who sees what, and when; if `brief`, only the first message of each moment."""
+    """The report, line by line; if `brief`, with only the first message of each moment."""
     document, tests = done.document, done.document["tests"]
     possible = number(sum(test["max_score"] for test in tests))
     total = f"{document['score']} of {possible}"

@@ -79,7 +79,7 @@ def _export_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
 
 
 def _students(value: Any) -> tuple[Student, ...]:
-    """The submitters; entries without any data are skipped."""
+    """The submitters, except those without any data."""
     parts = [[_plain(_get(who, key)) for key in ("name", "sid", "email")] for who in _list(_get(value, "submitters"))]
     return tuple(dict.fromkeys(Student(*own) for own in parts if any(own)))
 

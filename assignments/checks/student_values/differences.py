@@ -156,7 +156,7 @@ def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
 
 
 def _fits(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
-    """Whether a model of the result is right for every entry, up to rounding."""
+    """Whether a model of the result is correct for every entry, up to rounding."""
     slack = UNEXPLAINED * np.abs(model - wanted) + allowed * magnitude(wanted) / 10
     slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(wanted) * 1e-6)  # results may be tiny
     return bool((np.abs(got - model) <= slack).all())
@@ -297,7 +297,7 @@ def _wrong_sums(expected: Array, actual: Array) -> str:
 
 
 def _rounded(expected: Array, actual: Array, allowed: float) -> str:
-    """A sentence if every entry is the expected one, rounded to a few decimals."""
+    """A sentence on a result that is the expected one, rounded to a few decimals."""
     if not np.isfinite(expected).all() or not np.isfinite(actual).all() or not actual.any():
         return ""
     off = np.abs(actual.astype(float) - expected).max() - allowed * magnitude(expected)
@@ -310,7 +310,7 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
 
 
 def _wrong_lines(wrong: Array) -> str:
-    """The wrong rows, columns or entries, if they are few and others are right."""
+    """The wrong rows, columns or entries, if they are few and others are correct."""
     if wrong.ndim == 0 or wrong.all():
         return ""
     if wrong.ndim > 1:

@@ -71,7 +71,7 @@ def parsed(text: bytes | str) -> ast.Module | None:
 
 
 def no_python(data: bytes, name: str) -> str:
-    """A sentence about a file that is not Python; "" if it is, or if its SyntaxError says enough."""
+    """A sentence about a file that is not Python; "" if it is, or if its SyntaxError is clear enough."""
     if not data.strip():
         return f"{name} is blank: save your work in it"
     try:

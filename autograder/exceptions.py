@@ -1,4 +1,4 @@
-"""The exceptions that end a command with a line and an exit status; any package may raise one."""
+"""Exceptions that end a command with a one-line message and an exit status; any package may raise them."""
 
 import errno
 import shutil
@@ -10,14 +10,12 @@ _ADVICE = {errno.ENOSPC: _NO_ROOM, errno.EDQUOT: _NO_ROOM, errno.EROFS: _CLOSED,
 
 
 class CommandError(Exception):
-    """An error that a user can fix: of the machine, the homework or the kit. The text says what is wrong and what to do."""
+    """An error that a user can fix. The text names the problem and the fix."""
 
     status = 1
 
 
 class ArgumentsError(CommandError):
-    """The arguments are unusable."""
-
     status = 2
 
 
@@ -26,12 +24,12 @@ class SandboxError(CommandError):
 
 
 def of_system(error: OSError, place: Path | str = "") -> CommandError:
-    """An error of the operating system on one line: where (`place` unless the error names it), why, and what to do."""
+    """Convert an OSError to one line: the path (`place` if the error has none), the reason and advice."""
     if isinstance(error, shutil.Error):
-        # Its text names every file that could not be copied, thousands if the disk is full. The first one is enough.
+        # It names every file that could not be copied, thousands on a full disk. The first is enough.
         first = error.args[0][0] if isinstance(error.args[0], list) and error.args[0] else error
         return CommandError(f"{place}: {str(first[-1] if isinstance(first, tuple) else first)[:300]}")
-    # A copy names both paths; the second one, the target, is full or read-only.
+    # A failed copy has two paths; the second, the target, is full or read-only.
     where = error.filename2 or error.filename or place
     why = error.strerror or str(error)[:300] or type(error).__name__
     advice = _ADVICE.get(error.errno or 0, "")

@@ -1,1 +1,1 @@
-"""Checks the grading with misconceptions, correct alternatives and machine-made mutants."""
+"""Checks the grading with misconceptions, correct alternatives and generated mutants."""

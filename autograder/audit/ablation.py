@@ -1,8 +1,8 @@
-"""Measures which rules of grading and feedback pay: each is switched off in turn, and modules are graded with and without it.
+"""Measures the effect of each rule of grading and feedback by grading the same modules with and without it.
 
-The modules are machine-made mutants of the correct solutions in other styles, these solutions, and modules in given folders
-(`MODULE/*.py`). A rule that changes fewer than one module in two hundred should go, unless a false sentence or a lost point of a
-right module depends on it.
+The modules are correct solutions in other styles, generated mutants of them, and `MODULE/*.py` in given folders. Delete
+a rule that changes fewer than one module in two hundred, unless removing it makes a sentence false or costs a correct
+module points.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Submission
 
 MUTANTS = 400  # of the solutions in other styles
-# Each threshold, with a value at which it has no effect, or at which a search continues.
+# For each threshold, a value that disables it.
 NEUTRAL: Mapping[str, float] = {
     "LEAST_OF_FORM": 0,
     "MOST_TOGETHER": 1,
@@ -46,7 +46,7 @@ NEUTRAL: Mapping[str, float] = {
     "TIMES": 1,
     "FEW": 100,
 }
-# These bound only time: no module that ends comes close.
+# Limits on time only. No module that terminates comes close.
 LIMITS = ("RESTARTS", "MOST_SPENT", "MOST_TRIALS_SPENT")
 
 
@@ -58,7 +58,7 @@ def _unchanged(_: Any, analysis: Any, *__: Any) -> Any:
     return analysis
 
 
-# Functions and properties, each with its replacement.
+# For each function or property, a replacement that disables it.
 RULES: Mapping[str, Any] = {
     "grading.grader:_Grading._with_correct_helpers": _unchanged,
     "grading.grader:_Grading._repaired_beside": _unchanged,
@@ -80,12 +80,12 @@ RULES: Mapping[str, Any] = {
 }
 
 
-Subject = tuple[Submission, str]  # a submission, and the module in which it differs from a style; "": grade all of it
+Subject = tuple[Submission, str]  # a submission and the module to grade; "" grades all of it
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of grading: the points, and for each lost criterion the named ids, and the message."""
+    """A graded subject: its points, misconception ids by lost criterion, and messages by criterion."""
 
     points: float
     names: Mapping[str, tuple[str, ...]]
@@ -95,7 +95,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Effect:
-    """The modules that a rule changes: those that lose more or fewer points without it, other names, other messages."""
+    """The effect of disabling a rule: modules that lose more or fewer points, or get other names or messages."""
 
     rule: str
     more: tuple[str, ...]
@@ -106,7 +106,7 @@ class Effect:
 
 
 def subjects(folders: Sequence[Path] = (), each: int = MUTANTS) -> list[Subject]:
-    """The modules to grade: the other styles, `each` of their mutants, and those in the folders."""
+    """The modules to grade: the other styles, `each` mutants of them, and the modules in `folders`."""
     right, modules = (
         references.files(),
         [name for name in rubrics.current().modules if rubrics.current().explains(name)],
@@ -125,7 +125,7 @@ def subjects(folders: Sequence[Path] = (), each: int = MUTANTS) -> list[Subject]
 
 
 def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None) -> Iterator[Effect]:
-    """The effect of each rule on the modules."""
+    """Grade the modules with all rules, then without each rule in turn."""
     items = [(rule, subject) for rule in ("", *rules) for subject in chosen]
     outcomes = iter(cases.each(_graded, items, jobs, sandbox=True))
     before = [next(outcomes) for _ in chosen]
@@ -164,7 +164,7 @@ def _graded(grader: Grader, item: tuple[str, Subject]) -> Outcome:
 
 @contextlib.contextmanager
 def without(rule: str) -> Iterator[None]:
-    """Switch a rule off; "" is none."""
+    """Disable a rule; "" disables none."""
     with pytest.MonkeyPatch.context() as patch:
         if rule:
             module, _, path = (f"grading.thresholds:{rule}" if rule in NEUTRAL else rule).partition(":")

@@ -1,17 +1,17 @@
 """Grades every misconception, code that computes nothing, and correct solutions, and reports problems.
 
-What must be true:
-- a single misconception loses the criteria that it belongs to, and the worked examples that show it, nothing else;
-- it is named as itself, or described by a sentence common to all indistinguishable ones; never named as another one;
-- the integration is lost by a module that computes nothing or cannot be imported, not by one that earns something;
-- code that computes nothing loses every criterion that grades its function;
-- so does a function that is missing, unimplemented or returns None, in each of these ways; it loses no other criterion,
-  and no other function is called missing or unimplemented;
-- a correct alternative loses nothing;
-- some misconception loses every criterion;
-- the tolerances separate right from wrong: a correct alternative stays below a tenth of the tolerance in every check. A
-  misconception may be small in some checks (an eps hardly matters with a large variance), but exceeds the tolerance tenfold in
-  a check of a criterion that it belongs to.
+Requirements:
+
+- A single misconception loses its criteria and the worked examples that reveal it, and nothing else.
+- It is named correctly, or described by a sentence common to all indistinguishable misconceptions.
+- A module that computes nothing or cannot be imported loses the integration. One that earns points does not.
+- Code that computes nothing loses every criterion that grades its function.
+- A function that is missing, unimplemented or returns None loses the same criteria and no others. No other function is
+  reported as missing or unimplemented.
+- A correct alternative loses nothing.
+- Each criterion is lost by some misconception.
+- In every check, a correct alternative deviates by less than a tenth of the tolerance. In some check of its criteria, a
+  misconception deviates by more than ten times the tolerance.
 """
 
 from collections import Counter
@@ -42,12 +42,12 @@ def directly(grader: InProcess, case: Case) -> Row:
 
 
 def whole(grader: Grader, case: Case) -> Row:
-    """Grade a whole submission like a student's."""
+    """Grade a complete submission in the sandbox."""
     return row_of(case, grader.grade(submission(case)))
 
 
 def alone(grader: Grader, case: Case) -> Row:
-    """Grade only the wrong module, like a student's."""
+    """Grade only the module of the case, in the sandbox."""
     return row_of(case, grader.grade(submission(case), (case.module,)))
 
 
@@ -55,7 +55,7 @@ def alone(grader: Grader, case: Case) -> Row:
 
 
 def problems(rows: Iterable[Row], only: Collection[str] = (), complete: bool = True) -> list[str]:
-    """Every problem, a sentence each; `complete`: all cases of the modules were tried."""
+    """All problems, one sentence each. `complete`: also report missing misconceptions and alternatives."""
     rows = list(rows)
     sentences = [problem for row in rows for problem in of_case(row)] + list(_unlike_holes(rows))
     return sentences + list(_missing(rows, only)) if complete else sentences
@@ -80,7 +80,7 @@ def of_case(row: Row) -> Iterator[str]:
     for criterion, graded in row.lost.items():
         if not may_lose(case, graded):
             yield f"{name} loses {criterion} as well ({graded.why})"
-    if case.kind == "mistake":  # the two of a pair may give the results of a third
+    if case.kind == "mistake":  # a pair may give the results of a third misconception
         yield from _names(row)
     for criterion, function in row.absent.items() if case.kind == "hole" else ():
         if function not in ("", case.function):
@@ -93,7 +93,7 @@ def of_case(row: Row) -> Iterator[str]:
 def _due(case: Case) -> frozenset[str]:
     """The criteria that a case must lose.
 
-    A criterion of form requires half of its functions: it may be earned if only one of them is missing or computes nothing.
+    A criterion on side effects ("form") requires half of its functions, so a single missing function need not cost it.
     """
     if case.kind not in ("hole", "nothing"):
         return case.criteria
@@ -102,7 +102,7 @@ def _due(case: Case) -> frozenset[str]:
 
 
 def may_lose(case: Case, graded: CriterionScore) -> bool:
-    """Whether a case may lose a criterion; misconceptions also one that counts all results."""
+    """Whether a case may lose a criterion. A misconception may also lose one that counts all results."""
     criterion = graded.criterion
     if case.kind == "nothing":
         return True
@@ -113,12 +113,12 @@ def may_lose(case: Case, graded: CriterionScore) -> bool:
 
 
 def hides(graded: CriterionScore) -> bool:
-    """Whether a criterion of form is lost because too little is right."""
+    """Whether a criterion on side effects is lost because too few results are correct."""
     return not graded.passed and graded.why == "too little"
 
 
 def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
-    """Functions whose cost depends on the way in which they are missing."""
+    """Functions whose unimplemented versions lose different criteria."""
     lost: dict[str, set[frozenset[str]]] = {}
     for row in rows:
         if row.case.kind == "hole":
@@ -130,7 +130,7 @@ def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
 
 def _names(row: Row) -> Iterator[str]:
     case = row.case
-    # The same mistake in another function of the module is not another one.
+    # The same misconception in another function of the module is not a wrong name.
     same = {misconception.name for misconception in case.misconceptions}
     others = sorted(name for name in row.named - case.ids if name.partition(".")[2] not in same)
     yield from (f"{case.name} is named {name}" for name in others)
@@ -159,7 +159,7 @@ def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
 
 
 def containing(module: str) -> str:
-    """How many of the alternatives contain a module, in a sentence; the others use the reference."""
+    """A sentence on how many alternatives contain a module; the others use the reference."""
     every = alternatives()
     number = sum((kit.alternatives() / case.name / f"{module}.py").is_file() for case in every)
     proved = "" if number else ": nothing shows that correct code keeps its points there"
@@ -182,10 +182,7 @@ def margins(rows: Iterable[Row]) -> dict[GradedCall, tuple[float, float]]:
 
 
 def _wrong(row: Row) -> dict[GradedCall, float]:
-    """The deviations of a misconception in its own criteria, unless it is right up to a tenth of the tolerance.
-
-    Rounding errors have any size, so they do not count.
-    """
+    """Deviations of a misconception above a tenth of the tolerance, in its criteria; none if it is `inexact`."""
     if any(misconception.inexact for misconception in row.case.misconceptions):
         return {}
     own = {check: value for check, value in row.deviations.items() if check.criterion in row.case.criteria}
@@ -233,7 +230,7 @@ def mark(row: Row, criterion: str) -> str:
 
 
 def table_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """The lines for the console."""
+    """The outcome tables, line by line."""
     yield "Each column is a criterion, numbered as in the list above the table; each letter is its outcome:"
     yield from (f"  {letter}  {what}" for letter, what in MEANS.items())
     rubric = rubrics.current()
@@ -261,12 +258,13 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     yield f"\n{len(written) - len(unnamed)} of {len(written)} misconceptions are named correctly."
 
 
-# Pairs of misconceptions in one function: both must cost points, or the reason must be known.
+# Pairs of misconceptions in one function. The verdict of a pair is one of:
 #
-# A pair "costs both" if it loses the criteria of both misconceptions. Otherwise its responses are compared with those of every
-# other known version: a pair with the responses of one of its misconceptions alone is "hidden" by it, and one with the responses
-# of another misconception, or of another pair, is "like" that one. Any other pair that costs less than both is "wrong", and a
-# problem. One that costs more is "unexplained": the search tries a bounded number of combinations. Few pairs may be.
+# - "both": it loses the criteria of both misconceptions.
+# - "hidden": it gives the responses of one of its misconceptions alone.
+# - "like": it gives the responses of another misconception or of another pair.
+# - "wrong": none of these, and it keeps a criterion that it should lose. This is a problem.
+# - "unexplained": none of these, and it costs more, since the search tries a bounded number of combinations. Few pairs may.
 
 What = Literal["both", "hidden", "like", "wrong", "unexplained"]
 MOST_UNEXPLAINED = 0.01  # share of all pairs
@@ -274,9 +272,9 @@ MOST_UNEXPLAINED = 0.01  # share of all pairs
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """The result for one pair. `of`: the misconceptions that hide it, or that it is like.
+    """The result for one pair. `of` are the misconceptions whose responses it gives.
 
-    `missing` and `more`: criteria that it keeps and should lose, and those that it loses and should keep.
+    `missing` are the criteria that it should lose but keeps, `more` those that it should keep but loses.
     """
 
     row: Row
@@ -306,7 +304,6 @@ def _pair(grader: InProcess, case: Case) -> PairVerdict:
 
 
 def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
-    """The result for a pair. It may lose more than the criteria of its misconceptions only if they hide something."""
     case, criteria = row.case, rubrics.current().criteria
     missing = tuple(sorted(case.criteria - row.lost.keys()))
     more = tuple(name for name, lost in row.lost.items() if not may_lose(case, lost))
@@ -327,7 +324,7 @@ def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
 
 
 def _candidates(row: Row) -> Iterator[tuple[Misconception, ...]]:
-    """The sets of misconceptions that may give the responses of a pair: none, one, or another pair of those in the message."""
+    """Misconceptions that may give the responses of a pair: none, each single one, and each other pair in the message."""
     case, known = row.case, library.of_function(row.case.module, row.case.function)
     yield ()
     yield from ((misconception,) for misconception in sorted(known, key=lambda m: m not in case.misconceptions))
@@ -354,7 +351,7 @@ def _same(
 
 
 def pair_lines(verdicts: Iterable[PairVerdict]) -> Iterator[str]:
-    """The results of the pairs of each function, and all that do not cost both, by what hides them."""
+    """Counts of the verdicts for each function, and each pair that is "hidden" or "like"."""
     groups: dict[str, list[PairVerdict]] = {}
     for verdict in verdicts:
         groups.setdefault(verdict.row.case.function, []).append(verdict)

@@ -1,5 +1,7 @@
-"""The submissions of the audit: misconceptions alone and in pairs, unimplemented functions, code that computes nothing, correct
-alternatives; and their grading, as rows.
+"""The audit's submissions and their results.
+
+The submissions have misconceptions, alone and in pairs, unimplemented functions, or code that computes nothing, or are
+correct alternatives.
 """
 
 import ast
@@ -37,17 +39,18 @@ from autograder.submissions.submission import Submission, read
 from autograder.values.compare import TOLERANCE, tolerance
 from autograder.values.errors import builtin_kinds
 
-HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # what replaces a function
+HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # kinds of unimplemented functions
 Kind = Literal["mistake", "pair", "hole", "nothing", "mutant", "alternative"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One submission of the audit: the reference, except for one function of `module` that has these misconceptions.
+    """A submission of the audit: the reference with these misconceptions in one function of `module`.
 
-    A "hole" is an unimplemented function. A "nothing" is code that computes nothing, such as zeros, in one function or, if
-    `function` is "", in every function of the module. A "mutant" is machine-made. An "alternative" is a correct solution of all
-    modules; its `module` is "". `name` is unique within its kind. `text` is the file of the module, if it has no misconceptions.
+    A "hole" is an unimplemented function. A "nothing" is code that computes nothing, such as zeros, in one function or,
+    if `function` is "", in every function of the module. A "mutant" is generated. An "alternative" is a correct
+    solution of all modules; its `module` is "". `name` is unique within its kind. `text` is the source of the module if
+    it has no misconceptions.
     """
 
     kind: Kind
@@ -67,12 +70,12 @@ class Case:
         return frozenset(criterion for misconception in self.misconceptions for criterion in misconception.criteria)
 
     def is_one_of(self, only: Collection[str]) -> bool:
-        """Whether its module, its function or one of its misconceptions is given, or nothing is."""
+        """Whether `only` is empty or has the case's module, function or one of its misconceptions."""
         return not only or not {self.module, self.function, *self.ids}.isdisjoint(only)
 
 
 def submission(case: Case) -> Submission:
-    """The files of a case: the references, with its own in their place."""
+    """The reference files, with those of a case in their place."""
     files = references.files()
     if case.kind == "alternative":
         return Submission(case.name, files | read(kit.alternatives() / case.name, rubrics.current().limits).files)
@@ -91,9 +94,9 @@ def _sources(case: Case) -> Iterator[str]:
 
 
 def cases(only: Collection[str] = ()) -> list[Case]:
-    """Every misconception in each variant, all code that computes nothing, and every alternative.
+    """All cases except pairs and mutants. `only` selects modules, functions or misconceptions.
 
-    For some modules, functions or misconceptions only, if given; then without alternatives.
+    Alternatives are included if `only` is empty or names a module.
     """
     modules = rubrics.current().modules
     own = [case for name in modules for case in (*singles(name), *holes(name), *nothings(name)) if case.is_one_of(only)]
@@ -130,7 +133,7 @@ def _with_hole(module: str, name: str, hole: str) -> str:
 
 
 def nothings(module: str) -> list[Case]:
-    """Code that computes nothing in place of each function of a module with feedback, then of all of them."""
+    """Replace each function of a module by code that computes nothing, then all of them."""
     if not library.of_module(module):
         return []
     by_function = {function: trivial(module, function) for function in rubrics.current().modules[module].functions}
@@ -149,7 +152,7 @@ def alternatives() -> list[Case]:
 
 
 def pairs(only: Collection[str] = ()) -> Iterator[Case]:
-    """Every two misconceptions of one function that can be combined, in their first variants."""
+    """Every pair of misconceptions of one function that can be combined, in their first variants."""
     for module, entry in rubrics.current().modules.items():
         for function in entry.functions:
             known = [m for m in library.of_function(module, function) if m.way == 0]
@@ -163,7 +166,7 @@ def pairs(only: Collection[str] = ()) -> Iterator[Case]:
 
 
 class InProcess:
-    """Grades the kit's own code (references, misconceptions) by direct calls, in a tenth of the time that a sandbox takes.
+    """Grades the kit's own code (references, misconceptions) by direct calls, ten times as fast as in a sandbox.
 
     Student code never runs here.
     """
@@ -178,7 +181,7 @@ class InProcess:
 
 
 class DirectProcess(Direct):
-    """Runs a submission's functions directly, in the place of a student's process."""
+    """Runs a submission's functions directly instead of in a student's process."""
 
     ended = None
 
@@ -222,15 +225,15 @@ _compiled = lru_cache(64)(compile)
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 _open = ExitStack()
-_warm: list[Any] = []  # the one grader of this process
+_warm: list[Any] = []  # the grader of this process
 
 
 def each(
     work: Callable[[Any, Item], Found], items: Iterable[Item], jobs: int | None = None, sandbox: bool = False
 ) -> Iterator[Found]:
-    """Apply `work` to a warm grader and every item, in order, in `jobs` processes; it must be a function of a module.
+    """Call `work(grader, item)` for every item in `jobs` processes; the results are in order. `work` must be picklable.
 
-    The grader is an InProcess, for the kit's own code, or with `sandbox` a Grader.
+    The grader is an InProcess, for the kit's own code, or a Grader if `sandbox` is true.
     """
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1, initializer=_warm_up, initargs=(sandbox,)) as pool:
         yield from pool.map(partial(_do, work), items, chunksize=4)
@@ -261,11 +264,11 @@ class GradedCall:
 
 @dataclass(frozen=True)
 class Row:
-    """The grading of a case.
+    """The result of a case.
 
-    `graded` are the criteria that are lost, or earned although values are wrong; without call results, which do not travel. By
-    criterion, `absent` is the function that the message calls missing or unimplemented, and `causes` are the modules that a message
-    about the integration names. `deviations` are those of the results; none for a pair.
+    `graded` has the criteria that are lost, or earned despite wrong values, without their call results. By criterion,
+    `absent` is the function reported as missing or unimplemented, and `causes` are the modules blamed for the
+    integration. `deviations` is empty for a pair.
     """
 
     case: Case
@@ -336,7 +339,7 @@ def shared(graded: Iterable[CriterionScore]) -> str:
 
 
 def differing(rows: Iterable[Row], before: Mapping[str, Any]) -> Iterator[str]:
-    """The rows that differ from `before`, plain rows by name, with the criteria that differ."""
+    """Describe each row that differs from `before`, which has plain rows by name."""
     for row in rows:
         old, new = before.get(row.name), row.plain
         if old is None:

@@ -1,7 +1,7 @@
 """Drafts misconceptions from unexplained functions that several submissions share (gradebook/class_statistics.py).
 
-A draft is a text outside the library that contains student code: until a person has read it, it runs only in the sandbox, where it
-must give the same responses as the original. Accepting it adds it to the library, as a misconception like any other.
+A draft contains student code. Until a person has read it, it is not in the library and runs only in the sandbox, where
+it must give the same responses as the original. Accepting it adds it to the library.
 """
 
 import ast
@@ -44,8 +44,7 @@ DRAFT = """\
 
 
 def draft(grader: Grader, group: Group) -> tuple[str, str]:
-    """The name and the text of a draft for a group; the text is "" if no member's function, alone, gives the responses of the
-    group."""
+    """The name and text of a draft for a group; the text is "" if no member's function alone gives the group's responses."""
     name = f"learned_{shortest(group).responses[:8]}"
     for member in islice(group.values(), TRIED):
         if member.source and replies_alike(grader, member):
@@ -67,7 +66,7 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     """Whether a function's source, run in the sandbox with correct dependencies and helpers, gives the same wrong responses."""
     plan, module = grader.plan, rubric.current().module_of(member.function)
     tree = parsed(member.source)
-    if tree is None:  # kept by an earlier version
+    if tree is None:  # stored by an earlier version
         return False
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - {member.function}
     helpers = tuple(name for name in rubric.current().modules[module].functions if name in used)
@@ -88,9 +87,10 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
 
 
 def accept(file: Path) -> Path:
-    """Add a completed draft to the library; returns its file.
+    """Add a completed draft to the library; returns the changed file.
 
-    Raises ArgumentsError, and leaves the library unchanged, for an invalid text, such as one without its two sentences.
+    If the draft is invalid, for example without its two sentences, raises ArgumentsError and leaves the library
+    unchanged.
     """
     try:
         text = file.read_text(encoding="utf-8")

@@ -1,13 +1,13 @@
-"""Machine-made mutants: each reference function with one small change, graded by the suites.
+"""Generates mutants of the reference functions, each with one small change, and grades them.
 
-In addition to the usual changes (another operator, another constant) these are the mistakes of array code: another axis, no
-`keepdims`, `sum` instead of `mean`, no `.copy()`, another array of the same shape.
+In addition to the usual changes (another operator, another constant), mutants have mistakes of array code: another
+axis, no `keepdims`, `sum` instead of `mean`, no `.copy()`, another array of the same shape.
 
-A mutant is killed when a call of any criterion fails, whatever it costs. A survivor must be equivalent, that is, still right
-by the contract; equivalent_mutants.yaml says why, one line each, and nothing else may survive.
+A mutant is killed if a call of any criterion fails, even if it costs no points there. A survivor must be equivalent,
+that is, still satisfy the contract: equivalent_mutants.yaml lists all survivors, each with the reason.
 
-cosmic-ray and mutmut start a test command for each mutant and make no mistakes of array code. Here a mutant is a case like any
-other, run in the sandbox of a warm grader, since some never end or request too much memory.
+cosmic-ray and mutmut start a test command for each mutant and generate no mistakes of array code. Here, mutants run in
+the sandbox of a warm grader, since some never end or request too much memory.
 """
 
 import ast
@@ -36,7 +36,7 @@ def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterat
 
 
 def _grade(grader: Grader, mutant: Case) -> Killed:
-    """With the plain rule: a failing call counts even if it costs points elsewhere."""
+    """Count every failing call, even if it costs points in another criterion."""
     with Runner.in_sandbox(grader.sandbox, grader.plan, submission(mutant)) as runner:
         call_results = runner.public(mutant.module) | runner.hidden(mutant.module)
     return mutant, frozenset(
@@ -47,7 +47,7 @@ def _grade(grader: Grader, mutant: Case) -> Killed:
 
 
 def equivalent() -> dict[str, str]:
-    """Why each mutant in equivalent_mutants.yaml is equivalent, by name; none without this file."""
+    """The reasons in equivalent_mutants.yaml, by mutant; empty without this file."""
     path, reasons = kit.suites() / "equivalent_mutants.yaml", {}
     known = (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
     for function, entries in known.items():
@@ -114,7 +114,7 @@ def named(function: str, before: str, after: str) -> str:
 
 
 def _changed(function: ast.FunctionDef) -> Iterator[str]:
-    """The source of the function with each change of each node."""
+    """The source of the function with each possible change."""
     sites = list(_sites(function))
     changes = Changes(function, [node for _, _, node in sites])
     for container, key, node in sites:
@@ -125,7 +125,7 @@ def _changed(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def _sites(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
-    """Every replaceable node below `node`, with the list or the attributes that it is in; error messages are left out."""
+    """Every replaceable node below `node`, with its container and key there; error messages are left out."""
     for name, value in [] if isinstance(node, ast.Raise) else ast.iter_fields(node):
         container: Any = value if isinstance(value, list) else vars(node)
         for key in range(len(value)) if isinstance(value, list) else [name]:
@@ -137,7 +137,7 @@ def _sites(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
 
 
 def _differing(right: str, wrong: str) -> tuple[str, str]:
-    """The lines between the common beginning and the common end of two texts."""
+    """The lines of two texts without their common beginning and end."""
     before, after = right.splitlines(), wrong.splitlines()
     for end in (0, -1):
         while before and after and before[end] == after[end]:
@@ -170,7 +170,7 @@ ALIKE = (
 
 
 class Changes:
-    """The changes of the nodes of one function, some of which use other names and texts of the function."""
+    """The possible changes of the nodes of one function, some of which use its other names and strings."""
 
     def __init__(self, function: ast.FunctionDef, nodes: Sequence[ast.AST]):
         self.arguments = [argument.arg for argument in function.args.args]
@@ -251,7 +251,7 @@ def _expression(node: ast.expr) -> Iterable[ast.AST]:
             return [ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values), *values]
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             is_text = isinstance(right, ast.Constant) and isinstance(right.value, str)
-            operators = OPERATORS[type(op)][: 1 if is_text else None]  # texts are not ordered
+            operators = OPERATORS[type(op)][: 1 if is_text else None]  # strings are not ordered
             return [ast.Compare(left, [operator()], [right]) for operator in operators]
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return [body, orelse, ast.IfExp(test, orelse, body)]

@@ -1,7 +1,7 @@
-"""What students see at home: for each misconception, whether a public check fails, and whether the docstring's example does.
+"""Reports which misconceptions the public checks and the docstring examples detect.
 
-A misconception that a check detects is *named* if both of its own sentences are printed, *half* named if only one is, because
-another misconception with the same results shares it, and *misnamed* if a sentence of another misconception is printed.
+A detected misconception is *named* if both of its sentences are printed, *half* named if only one is, because another
+misconception with the same results shares it, and *misnamed* if a sentence of another misconception is printed.
 """
 
 import doctest
@@ -29,8 +29,7 @@ from autograder.release import handout
 
 @dataclass(frozen=True)
 class Seen:
-    """A misconception, the public checks that fail with it, whether the example of its docstring does, and the printed
-    sentences."""
+    """A misconception, the public checks that it fails, whether it fails a docstring example, and the printed sentences."""
 
     misconception: Misconception
     checks: tuple[str, ...]
@@ -44,13 +43,13 @@ class Seen:
             text.removesuffix(handout.ANY).removesuffix(".")
             for text in (self.misconception.does, self.misconception.right)
         ]
-        said = set(self.said)  # a sentence may add the wrong or the right number
+        said = set(self.said)  # a sentence may end with the actual or the expected number
         is_own = all(any(text.startswith(start) for start in own) for text in said)
         return ("-", "half", "named")[len(said)] if is_own else "misnamed"
 
 
 def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
-    """Every misconception of these modules, or of all, in `jobs` processes, one module at a time."""
+    """Check every misconception of the given modules, or of all, in `jobs` processes, one module at a time."""
     names = [name for name in only or rubrics.current().modules if library.of_module(name)]
     # Fresh interpreters: the hidden suites have the same module names as the public checks.
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
@@ -59,11 +58,11 @@ def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
 
 
 def _of_module(module: str) -> list[Seen]:
-    """In its own process, because the checks import the student's modules by name."""
+    """Runs in a separate process, because the checks import the student's modules by name."""
     sys.path.insert(0, str(kit.solutions()))
     with handout.importable_checks(kit.solutions()), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in rubrics.current().modules:  # they may be left from the last module
+        for name in rubrics.current().modules:  # left over from the previous module
             sys.modules.pop(name, None)
         table = {module: handout.table_of(module, rubrics.current())}
         vars(importlib.import_module("known_mistakes"))["_table"] = lambda: table
@@ -71,7 +70,7 @@ def _of_module(module: str) -> list[Seen]:
 
 
 def _seen(misconception: Misconception) -> Seen:
-    """Like pytest and the checks' hooks: advice on a function is printed with its first failing check."""
+    """Run the public checks like pytest: advice on a function is printed with its first failing check."""
     advice, calls, errors = map(importlib.import_module, ("student_advice", "student_calls", "student_errors"))
     sys.modules[misconception.module] = _made(misconception)
     for cached in (importlib.import_module("student_modules").load, advice._failing, advice.explained):
@@ -103,7 +102,7 @@ def _made(misconception: Misconception) -> ModuleType:
 
 
 def _example_fails(misconception: Misconception) -> bool:
-    """Whether the worked examples of the docstring fail, as run by `python -m doctest`."""
+    """Whether the docstring examples fail in `python -m doctest`."""
     text, names = references.functions()[misconception.function].__doc__ or "", dict(vars(_made(misconception)))
     parsed = doctest.DocTestParser().get_doctest(text, names, misconception.function, None, 0)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)

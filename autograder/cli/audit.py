@@ -1,4 +1,4 @@
-"""`autograder audit`: is the grading right? The checks are in `autograder.audit`; this module prints them."""
+"""`autograder audit`: run the checks of `autograder.audit` and print the problems."""
 
 import json
 import sys
@@ -99,7 +99,7 @@ def audit(
         _print([*audits.table_lines(found), *map(audits.containing, whole)])
         problems = audits.problems(found, whole, complete=len(whole) == len(chosen))
         has_right = any(case.kind == "alternative" for case in every)
-        spread = audits.margins(found) if has_right else {}  # without right solutions there is no spread
+        spread = audits.margins(found) if has_right else {}  # margins need correct solutions
         if tolerances:
             _print_spread(spread)
         problems += [f"{c.module}, {c.test}: correct solutions exhaust the tolerance" for c in audits.too_close(spread)]
@@ -110,7 +110,7 @@ def audit(
 
 
 def _named(names: str, only_modules: bool) -> list[str]:
-    """Modules, and unless `only_modules` functions and ids of misconceptions, from a list with commas."""
+    """Parse `--only`: comma-separated modules and, unless `only_modules`, functions and misconception ids."""
     from autograder.homework.library import find
     from autograder.homework.rubric import current
 
@@ -124,7 +124,7 @@ def _named(names: str, only_modules: bool) -> list[str]:
 
 
 def _write_or_compare(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None) -> None:
-    """Write the rows; or print those that differ from earlier ones and exit, with status 1 if any does, like diff."""
+    """Write the rows to `file`, or print those that differ from `before` and exit like diff."""
     from autograder.audit.cases import differing
 
     if file is not None:

@@ -1,7 +1,7 @@
-"""`autograder doctor`: which layers of the sandbox this machine has, each proved by trying what it forbids.
+"""`autograder doctor`: test each sandbox layer of this machine by attempting something it forbids.
 
-Every layer is tested almost alone, so that no other layer causes the failure. The attempts run in a student's process and are
-harmless if they succeed.
+Each layer is tested almost alone, so that no other layer causes the failure. The attempts run in a student's process
+and are harmless if they succeed.
 """
 
 import os
@@ -19,7 +19,7 @@ from autograder.sandbox.layers import landlock
 from autograder.sandbox.messages import Response, prepared
 from autograder.sandbox.sandbox import Sandbox
 
-BELOW = {  # the layers that another one needs
+BELOW = {  # the layers that a layer requires
     "landlock": ("no_new_privileges",),
     "seccomp": ("no_new_privileges",),
     "not_dumpable": ("user",),
@@ -37,7 +37,7 @@ MEANS = {
 
 
 def diagnose() -> dict[str, tuple[str, str]]:
-    """Every layer of the sandbox on this machine, tested: "holds", "missing" or "fails", and the reason.
+    """Test every sandbox layer; returns "holds", "missing" or "fails" with the reason.
 
     Raises SandboxError if not even a sandbox without layers can be set up.
     """
@@ -58,12 +58,12 @@ def _tested(layer: str) -> tuple[str, str]:
 
 
 def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
-    """Try what a layer forbids in a process with only the layers `enabled`; also returns how long its start took."""
+    """Attempt what `layer` forbids in a process with only the `enabled` layers; also returns the startup time of the process."""
     without = tuple(name for name in layers.NAMES if name not in enabled and name != "fork")
     with Sandbox(rubrics.current().limits, without=without) as sandbox, tempfile.TemporaryDirectory() as outside:
         os.chmod(outside, 0o777)
         sandbox.place({"probes.py": Path(probes.__file__).read_bytes()})
-        sandbox.start().close()  # the first one waits for the fork server
+        sandbox.start().close()  # the first process waits for the fork server
         began = time.monotonic()
         with sandbox.start() as student:
             started = time.monotonic() - began

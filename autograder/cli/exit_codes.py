@@ -1,7 +1,7 @@
 """Turns exceptions into one line and an exit status.
 
-0: done; 1: an error of the grader, its machine or its rubric, never of a student; 2: unusable arguments; 130: Ctrl-C. Any other
-exception is a bug in the kit, and keeps its traceback.
+0: success; 1: an error of the grader, the machine or the rubric, never of a student; 2: unusable arguments; 130:
+Ctrl-C. Any other exception is a bug in the kit and keeps its traceback.
 """
 
 import errno
@@ -15,11 +15,11 @@ from autograder.exceptions import CommandError
 from autograder.submissions.text import printable
 
 FAILED, INTERRUPTED = 1, 130
-LINES, WIDTH = 100, 400  # of one message: a table may have many errors, an error may quote a whole file
+LINES, WIDTH = 100, 400  # limits of a message: a table may have many errors, an error may quote a whole file
 
 
 def explained(error: Exception) -> tuple[str, int] | None:
-    """The text of an exception, and the exit status; None for a bug."""
+    """The message and the exit status for an exception; None for a bug."""
     if isinstance(error, CommandError):
         text = str(error)
         if any(os.strerror(n) in text for n in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)) and "TMPDIR" not in text:
@@ -31,13 +31,13 @@ def explained(error: Exception) -> tuple[str, int] | None:
         where = f"{error.filename}: " if error.filename else ""
         what = error.strerror or str(error) or type(error).__name__
         if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
-            what += "; processes share their locks in /dev/shm, which must be writable"  # that error names no file
+            what += "; processes share their locks in /dev/shm, which must be writable"  # this error has no filename
         return f"{where}{what}. No file is half written. Fix the cause and run the same command again.", FAILED
     return None
 
 
 class Commands(click.Group):
-    """The group of all commands; an error that a user can fix is one line, not a traceback."""
+    """The top-level group. It prints an error that a user can fix as one line, without a traceback."""
 
     def invoke(self, context: click.Context) -> Any:
         try:

@@ -1,7 +1,6 @@
-"""`autograder grade`: a whole class, from exports to results, tables and report; and the commands that read the folders of such
-runs: `explain`, `compare`, `similar` and `learn`.
+"""`autograder grade`, and the commands that read its output folder: `explain`, `compare`, `similar` and `learn`.
 
-Imports are inside the functions that need them: NumPy, pytest and the templates take longer to load than most commands run.
+Imports are inside functions: NumPy, pytest and the templates take longer to load than most commands run.
 """
 
 import json
@@ -27,10 +26,10 @@ if TYPE_CHECKING:  # not imported at startup: NumPy and the sandbox take a secon
     from autograder.gradebook.store import Store
     from autograder.submissions.exports import Listing
 
-SMALL = 40  # students whose scores are printed, and errors
+SMALL = 40  # limit on printed scores, and on printed errors
 Folder = click.Path(path_type=Path)
-SHOWN = 30  # printed lines; page and csv have all
-FILE_WIDTH = 200  # columns if the output is a file
+SHOWN = 30  # limit on printed lines; the page and the CSV file have all
+FILE_WIDTH = 200  # columns if the output is not a terminal
 
 
 def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
@@ -94,7 +93,7 @@ def grade(
     from autograder.homework import rubric
     from autograder.submissions.exports import listing
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill` or a shutdown ends like Ctrl-C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # treat `kill` and a shutdown like Ctrl-C
     current = rubric.current()
     if late_days and late_days.resolve() == (out / outputs.LATE_DAYS).resolve():
         raise ArgumentsError(f"{late_days}: this run writes that file; give the late days left before this homework")
@@ -186,7 +185,7 @@ def _layers(used: tuple[str, ...]) -> Iterator[str]:
 
 
 def _graded(run: "Run") -> str:
-    """How many submissions were graded, and the median of the report."""
+    """The number of graded submissions and the median score, as in the report."""
     from autograder.gradebook import report
 
     earlier = f" ({run.kept} unchanged since an earlier run)" if run.kept else ""
@@ -198,7 +197,7 @@ def _graded(run: "Run") -> str:
 
 
 def _print_scores(rows: "Sequence[StudentRow]") -> None:
-    """The scores of a small class."""
+    """Print the scores if the class is small."""
     if len(rows) > SMALL:
         return
     lines = []

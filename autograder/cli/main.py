@@ -1,4 +1,4 @@
-"""The commands: arguments and printed lines. exit_codes.py decides the exit status.
+"""The command line: parses arguments and prints results. exit_codes.py decides the exit status.
 
 Imports are inside the commands that need them, to keep the others fast.
 """
@@ -32,7 +32,7 @@ OUT = click.option(
 @click.pass_context
 def main(context: click.Context) -> None:
     """Build and grade homework in NumPy."""
-    kit.use(Path())  # only the current folder: its parent could be a download with its own rubric.yaml
+    kit.use(Path())  # not a parent folder, which may be a download with another rubric.yaml
     if context.invoked_subcommand in GRADING:
         from autograder.release.packing import other_clone
 

@@ -1,6 +1,6 @@
-"""The attempts of `autograder doctor` in a student's process: what each layer of the sandbox forbids.
+"""Actions that a sandbox layer forbids. `autograder doctor` attempts them in a student's process.
 
-An attempt raises an error if it is prevented. All are harmless if they succeed.
+A prevented attempt raises an error. A successful one is harmless.
 """
 
 import ctypes
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 
 def attempts(kit: str, outside: str, grader: int) -> dict[str, dict[str, Callable[[], object]]]:
-    """The attempts by layer; their names are words that follow "a student's process"."""
+    """The attempts by layer, each named to complete the sentence "a student's process ..."."""
     others = {"the fork server": os.getppid(), "the grader": grader}
     return {
         "fork": {},
@@ -51,7 +51,7 @@ def attempts(kit: str, outside: str, grader: int) -> dict[str, dict[str, Callabl
 
 
 def possible(layer: str, kit: str, outside: str, grader: int) -> list[str]:
-    """The names of a layer's attempts that succeed."""
+    """Run the attempts of a layer; returns the names of those that succeed."""
     names = []
     for name, attempt in attempts(kit, outside, grader)[layer].items():
         try:
@@ -63,7 +63,7 @@ def possible(layer: str, kit: str, outside: str, grader: int) -> list[str]:
 
 
 def _found(condition: bool) -> None:
-    """An attempt that only looks."""
+    """Fail the attempt unless `condition` is true."""
     assert condition
 
 
@@ -79,7 +79,7 @@ def _may_gain_rights() -> None:
 
 
 def _trace_the_fork_server() -> None:
-    """Trace it, and release it: a traced process would stop at its next signal."""
+    """Attach to the fork server and detach again: a traced process stops at its next signal."""
     pid, seize, interrupt, detach = os.getppid(), 0x4206, 0x4207, 17
     libc = ctypes.CDLL(None)
     _found(libc.ptrace(seize, pid, 0, 0) == 0)

@@ -1,4 +1,4 @@
-"""A counterexample as a student sees it: a call to paste into Python, the result and the expected one."""
+"""A counterexample for a student: a call to paste into Python, with the expected and the actual result."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Counterexample:
         outcomes: Sequence[ProbeResult] = (),
         is_alike: bool = True,
     ) -> "Counterexample":
-        """`is_named`: a misconception is named already. `examples` are all public ones of the function, `outcomes` its probes."""
+        """`is_named`: a misconception is already named. `examples` are all public ones of the function, `outcomes` its probes."""
         observation = differs_by(call_result) if is_named else observe(call_result, examples, outcomes)
         said = tuple(filter(None, (form_of_example(call_result), observation)))
         return cls(lines(call_result).replace("```", "'''"), said, is_alike)

@@ -1,6 +1,7 @@
-"""Why a criterion was earned or lost, for an instructor: its test calls, the diagnosis and the rule, each with file and line.
+"""Explains to an instructor why a criterion was earned or lost: test calls, diagnosis and rule, each with file and
+line.
 
-It shows hidden calls and expected values, so students must not see it.
+The output has hidden calls and expected values, so students must not see it.
 """
 
 import inspect

@@ -1,7 +1,7 @@
 """The message of a criterion: the facts that decide which sentences of messages.j2 apply.
 
-Values are shown for public inputs only, and come from a process that had received no hidden input. Each thing is said once, under
-the first lost criterion with the same visibility; the others refer to it.
+Values are shown for public inputs only, and come from a process that had received no hidden input. Each fact is
+reported once, under the first lost criterion with the same visibility; other messages refer to it.
 """
 
 from functools import cached_property
@@ -48,12 +48,12 @@ class Message:
         self.is_missing = first is not None and first.error is not None and first.error.hint == "missing"
         self.is_observed = bool(graded.misconceptions) and all(m.is_observed for m in graded.misconceptions)
         self.is_explained = any(misconception.right for misconception in graded.misconceptions) or bool(graded.blamed)
-        # The lost criteria of the module before this one that are shown as early.
+        # The lost criteria that precede this one in the module and are shown no later.
         before = takewhile(
             lambda other: other.criterion.id != graded.criterion.id, own.graded if own is not None else ()
         )
         self.earlier = [g for g in before if not g.passed and tells_as_much(graded.criterion, g.criterion)]
-        # Mistakes reported under earlier criteria, each with the first of these.
+        # Mistakes reported under earlier criteria, each with the first such criterion.
         self.before = {m.id: earlier.criterion.id for earlier in self.earlier[::-1] for m in earlier.misconceptions}
         self.told = [m for m in graded.misconceptions if m.id in self.before]
         self.places = list(dict.fromkeys(self.before[m.id] for m in self.told))
@@ -63,7 +63,7 @@ class Message:
 
     @property
     def is_same_mistake(self) -> bool:
-        """Whether the mistake that costs points elsewhere is known to be the one in these calls."""
+        """Whether these calls are known to fail because of the mistake that costs points elsewhere."""
         of_this = [self.criterion.id in misconception.criteria for misconception in self.graded.misconceptions]
         return bool(self.graded.charged) and bool(of_this) and all(of_this)
 
@@ -75,7 +75,7 @@ class Message:
 
     @cached_property
     def _examples_before(self) -> dict[CallResult | None, str]:
-        """The examples shown under earlier criteria, each with the first of these."""
+        """The examples shown under earlier criteria, each with the first such criterion."""
         written = [g for g in self.earlier[::-1] if unwritten(g.call_result, self.submission) is None]
         return {_example(g): g.criterion.id for g in written}
 
@@ -86,14 +86,14 @@ class Message:
 
     @cached_property
     def example(self) -> CallResult | None:
-        """The public example that shows what is wrong; None if it shows another symptom elsewhere, or that of a helper."""
+        """The public example to show. One with another symptom is omitted if it is shown elsewhere or a helper is blamed."""
         example = _example(self.graded)
         shown = example is None or _alike(example, self.graded.call_result)
         return example if shown or not (example in self._examples_before or self.graded.blamed) else None
 
     @cached_property
     def says_failure(self) -> bool:
-        """Whether the message describes the failure; not if a later paragraph does."""
+        """Whether the message describes the failure. It does not if a later paragraph does."""
         if self.call is None or self.is_observed:
             return False
         of_form = self.call.kind in ("type", "length", "shape", "dtype")
@@ -101,18 +101,18 @@ class Message:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files whose lines are reported: two lines of different calls in one message would be confusing."""
+        """The files whose line numbers are reported. Those of two different calls in one message would be confusing."""
         raises = self.example is not None and not self.place and not self.example.returned
         return () if raises or self.call is None else (f"{self.call.target.module}.py",)
 
     @cached_property
     def fails_otherwise(self) -> CallResult | None:
-        """A call of the criterion that fails in another way than the first, if neither is explained."""
+        """A call of the criterion that fails in a different way from the first, if neither is explained."""
         first = self.call
         if self.graded.why not in ("unexplained", "form") or self.graded.blamed or first is None:
             return None
         if first.kind == "overwritten":
-            return None  # later calls may return what was written
+            return None  # later calls may return the overwritten values
         own = (r for r in self.call_results if r.test_call.criterion == self.criterion.id and r.target == first.target)
         # A call that needs other calls may pass without them.
         return next((r for r in own if r.failed and not _alike(r, first) and not r.test_call.needs), None)
@@ -136,18 +136,18 @@ class Message:
 
     @property
     def result_depends(self) -> str:
-        """Whether the result of a public call depends on earlier calls, or on chance."""
+        """A sentence if the result of a public call depends on earlier calls or on chance, else ""."""
         if self.call is None or not self._lacks_example or self.is_explained:
             return ""
         wrong = sum(example.failed for example in self._public(self.call))
         own = [outcomes for call, outcomes in self.probe_results.items() if call.target == self.call.target]
         if any(map(is_unsteady, own)):
-            return REMEMBERED if self.graded.depends and wrong > 1 else UNSTEADY  # one result may be right by chance
+            return REMEMBERED if self.graded.depends and wrong > 1 else UNSTEADY  # one result may be correct by chance
         return REMEMBERED if self.graded.depends and wrong else ""
 
     @property
     def passes_public_calls(self) -> bool:
-        """Whether only calls that cannot be shown fail."""
+        """Whether all public calls pass, so that only calls that cannot be shown fail."""
         call = self.call
         if call is None or not self._lacks_example or self.is_explained or self.criterion.visible:
             return False
@@ -172,21 +172,21 @@ class Message:
 
     @property
     def named_modules(self) -> list[str]:
-        """The modules replaced by references, of those that this message may call wrong."""
+        """The modules replaced by references that this message may call wrong."""
         lost = (g.criterion for m in self.result.modules for g in m.graded if not g.passed)
         wrong = {criterion.module for criterion in lost if may_name(self.criterion, criterion)}
         return [name for name in self.graded.blamed if name in wrong]
 
     @property
     def not_importable(self) -> list[str]:
-        """The modules that cannot even be imported alone, of those that the criterion needs."""
+        """The modules needed by the criterion that cannot be imported even alone."""
         called = {test_call.target.module for test_call in plans.current().together(self.criterion.id)}
         needed = called.union(*map(rubric.current().below, called))
         return [m.module for m in self.result.modules if m.broken is not None and m.module in needed]
 
 
 def _alike(example: CallResult, call_result: CallResult | None) -> bool:
-    """Whether an example fails in the same way as the call that the message begins with."""
+    """Whether an example fails in the same way as the first call of the message."""
     if call_result is None or not call_result.failed or not example.failed:
         return True
     kinds = [r.error.kind if r.error is not None else r.kind for r in (example, call_result)]
@@ -202,7 +202,7 @@ def _example(graded: CriterionScore) -> CallResult | None:
 
 
 def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:
-    """The modules that earn nothing alone, of those that a failing call of the integration may use and its message may name."""
+    """The modules that earn nothing and that a failing integration call uses, if its message may name them."""
     if graded.criterion.module != INTEGRATION or graded.call_result is None:
         return ()
     module = graded.call_result.target.module
@@ -211,7 +211,7 @@ def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:
     return tuple(m.module for m in needed if m.broken is not None or all(lost[m.module]))
 
 
-# What a message may mention: only criteria that are shown no later than itself.
+# A message may mention only criteria that are shown no later than itself.
 
 ORDER = ("visible", "after_due_date", "after_published", "hidden")
 TELLS = ("score", "diagnosis", "full")
@@ -223,5 +223,5 @@ def may_name(reader: Criterion, subject: Criterion) -> bool:
 
 
 def tells_as_much(reader: Criterion, subject: Criterion) -> bool:
-    """Whether a reader of the message of `reader` can read as much under `subject`."""
+    """Whether the message of `subject` is visible wherever that of `reader` is, with at least as much feedback."""
     return may_name(reader, subject) and TELLS.index(subject.feedback) >= TELLS.index(reader.feedback)

@@ -1,7 +1,6 @@
 """Observations about wrong values that no misconception explains.
 
-They come from public examples only: the words are ours, the numbers the student's. What is true of every failing example of the
-function comes first.
+They come from public examples only. Observations that are true of every failing example of the function come first.
 """
 
 import inspect
@@ -26,7 +25,7 @@ Array = np.ndarray[Any, Any]
 
 
 def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: Sequence[ProbeResult] = ()) -> str:
-    """A few sentences about a failing public example, which are true of every failing one of `examples` and of its probes."""
+    """A few sentences about a failing public example that are also true of its probes and of the other failing `examples`."""
     if example.test_call.rules.error or example.response.ended is not None:
         return ""
     if is_unsteady(outcomes):
@@ -46,13 +45,13 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
 
 
 def differs_by(example: CallResult) -> str:
-    """How the result of a public example differs; "" if there is none."""
+    """How the result of a public example differs; "" without a result."""
     call, value = example.test_call, example.response.value
     return difference(call.expected, value, call.allowed, call.parts) if _returned(example) else ""
 
 
 def _right_with(outcomes: Sequence[ProbeResult]) -> str:
-    """The changes of the call that make its result right."""
+    """A sentence on the changes to the call that make its result correct."""
     right = (outcome.probe.change for outcome in outcomes[1:] if not outcome.call_result.failed)
     words = dict.fromkeys(filter(None, right))
     return line("right_with", list(words)[:FEW]) if words else ""
@@ -66,7 +65,7 @@ def _returned(call_result: CallResult) -> bool:
 
 
 def _other_arguments(wrong: Sequence[CallResult], made_up: Sequence[CallResult]) -> str:
-    """The sentence about other arguments for which every failing result, where it can tell, and every made-up call is right."""
+    """A sentence on other arguments for which every failing result and every made-up call would be correct."""
     first, *more = [(call_result, dict(others(call_result.test_call))) for call_result in wrong]
     for sentence, value in first[1].items():
         if (
@@ -79,7 +78,7 @@ def _other_arguments(wrong: Sequence[CallResult], made_up: Sequence[CallResult])
 
 
 def _mixed(call_result: CallResult, value: Any) -> bool:
-    """Whether a result is this value, apart from the right parts of a tuple."""
+    """Whether a result equals `value`, apart from the correct parts of a tuple."""
     test_call, actual = call_result.test_call, call_result.response.value
     expected, allowed = test_call.expected, test_call.allowed
     if not isinstance(expected, tuple) or not isinstance(value, tuple) or not isinstance(actual, tuple | list):
@@ -90,14 +89,14 @@ def _mixed(call_result: CallResult, value: Any) -> bool:
     return bool(wrong) and all(equal(v, a, allowed) for v, a in wrong)
 
 
-# What a wrong result depends on and the right one does not, or the reverse, found by moving one thing at a time.
+# Inputs that affect the wrong result but not the correct one, or the reverse, found by changing one entry at a time.
 #
-# This describes kinds of unlisted mistakes: an unused argument, a mean over too many axes, the queries of one head for all. Each
-# sentence says only what the probes of a public call showed.
+# They reveal kinds of unlisted mistakes: an unused argument, a mean over too many axes, one head's queries used for all heads.
+# Each sentence states only facts from the probes of a public call.
 
 
 def dependence(outcomes: Sequence[ProbeResult]) -> str:
-    """Sentences about the probes of one call, the first of which is the call itself; "" if both results depend on the same."""
+    """Sentences about the probes of one call, beginning with the call itself; "" if both results depend on the same inputs."""
     moves = [outcome for outcome in outcomes[1:] if outcome.probe.path]
     if not moves:
         return ""
@@ -127,7 +126,7 @@ def dependence(outcomes: Sequence[ProbeResult]) -> str:
 
 
 def _again(outcome: ProbeResult, number: int, names: Sequence[str]) -> Array:
-    """Where the student's result moves with other numbers; everywhere, if that was not tried."""
+    """Where the student's result changes with other input values; everywhere if that was not tried."""
     shape = np.shape(part(outcome.call_result.test_call.expected, number, names))
     moves = [
         moved(*(part(call_result.response.value, number, names) for call_result in pair)) for pair in outcome.again
@@ -137,12 +136,12 @@ def _again(outcome: ProbeResult, number: int, names: Sequence[str]) -> Array:
 
 
 def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, str]]:
-    """The coarsest unit in which the two differ: the argument (0), its rows, columns or entries (1), or a row of both (2)."""
+    """The coarsest unit whose effects differ: the argument (0), its rows, columns or entries (1), or a row of both (2)."""
     entries, *arrays = zip(*pairs, strict=True)
     right, yours, again, *elsewhere = (np.array(array).reshape(len(pairs), -1) for array in arrays)
-    ever = np.max([right, *np.abs(elsewhere)], axis=0)  # what moves the right result, here or elsewhere
+    ever = np.max([right, *np.abs(elsewhere)], axis=0)  # effects on the correct result, here or elsewhere
     yours_ever = np.where((right == 1) & (yours == 0), again, yours)
-    sides = ((yours, ever, True), (right, yours_ever, False))  # what moves one of them only, and whether it is yours
+    sides = ((yours, ever, True), (right, yours_ever, False))  # effects on one result only; True: on the student's
     for first, second, mine in sides:
         if _only(first, second).all():
             yield 0, line("depends", leaf, f"your {part}", mine)
@@ -165,12 +164,12 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
 
 
 def _only(first: Array, second: Array, axis: int | tuple[int, ...] | None = None) -> Array:
-    """Whether something moves the first result, and nothing the second."""
+    """Whether the first result changes and the second does not."""
     return np.asarray((first == 1).any(axis=axis) & (second == 0).all(axis=axis))
 
 
 def _where(mask: Array) -> str:
-    """The rows, columns or entries of an argument: "" for none, or too many to name."""
+    """The rows, columns or entries in a mask; "" if there are none, or too many to name."""
     if not mask.any() or mask.all():
         return ""
     for name, axis in (("row", 1), ("column", 0)) if mask.ndim == 2 else ():
@@ -187,13 +186,13 @@ def _listed(singular: str, plural: str, places: Sequence[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def others(test_call: TestCall) -> tuple[tuple[str, Any], ...]:
-    """The reference's results for other arguments than those of a public example, where they differ.
+    """The reference's results for changed arguments of a public example, where they differ.
 
-    Each has the sentence for code that returns it: "Your result would be correct with `mask=None`." A small result, such as three
-    tokens, is the same for too many arrays to say anything; for it, only flags, strings, counts and None are changed.
+    Each has the sentence for code that returns it: "Your result would be correct with `mask=None`." Too many arrays
+    give the same small result, such as three tokens; for these, only flags, strings, counts and None are changed.
     """
     kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(test_call.expected)]
-    is_rich = all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds)  # floating numbers, or many truths
+    is_rich = all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds)  # floats, or many bools
     results = [(said, result_of(call)) for said, call, is_plain in _calls(test_call) if is_plain or is_rich]
     different = (r for r in results if r[1] is not None and not equal(test_call.expected, r[1], test_call.allowed))
     return tuple(different)
@@ -201,12 +200,12 @@ def others(test_call: TestCall) -> tuple[tuple[str, Any], ...]:
 
 @lru_cache(maxsize=4096)
 def right_for(test_call: TestCall, sentence: str) -> Any:
-    """The result that is right by a sentence of `others`; None if the reference has none."""
+    """The reference's result for the arguments in a sentence of `others`; None if there is none."""
     return next((result_of(call) for said, call, _ in _calls(test_call) if said == sentence), None)
 
 
 def _calls(test_call: TestCall) -> Iterator[tuple[str, Callable[[], Any], bool]]:
-    """The sentence, the call, and whether it is plain: the likeliest mix-ups first."""
+    """The sentence, the call, and whether it is plain; the most likely mix-ups come first."""
     function, given = reference.functions()[test_call.target.function], arguments(test_call)
     for words, changed in plain(test_call.target.function, given):
         yield line("right_for", words), partial(function, **changed), True
@@ -222,12 +221,12 @@ def _calls(test_call: TestCall) -> Iterator[tuple[str, Callable[[], Any], bool]]
 
 
 def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> Iterator[tuple[str, Arguments]]:
-    """Other arrays and, if asked for, other floats."""
+    """Arguments with other arrays and, if `floats` is true, other floats."""
     for name, parameter in inspect.signature(function).parameters.items():
         default = parameter.default
         if not isinstance(default, float) or not floats:
             continue
-        # The values that a small default may have been mistaken for: 1e-12 to 1e-3 for an eps.
+        # Common wrong values of a small default: 1e-12 to 1e-3 for an eps.
         powers = [float(f"1e{power}") for power in range(-12, -2)] if 0 < default < 1e-3 else []
         for number in (default, 0.0, 1.0, 1 - default, *(power for power in powers if power != default)):
             yield f"`{name}={number:.6g}`", given | {name: number}
@@ -248,7 +247,7 @@ def _exchangeable(first: Any, second: Any) -> bool:
 
 
 def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Other values for an argument or a part of it. `name` has no closing mark yet."""
+    """Other values for an argument or a part of it. `name` has no closing backtick yet."""
     if isinstance(value, np.ndarray):
         yield from ((f"{name}` {words}", changed) for words, changed in _arrays(value))
     elif isinstance(value, dict):

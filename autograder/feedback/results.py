@@ -1,6 +1,6 @@
 """A Result as Gradescope's results.json: one entry of `tests` per criterion, in Otter and in `grade`.
 
-Source: Gradescope, Autograder specifications, "Output format". The grader writes it last, atomically.
+Source: Gradescope, Autograder specifications, "Output format". The grader writes the file last, atomically.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Renders the sentences of messages.j2, and finds the facts about calls that decide which of them apply."""
+"""Renders the sentences of messages.j2, and finds the facts about calls that they depend on."""
 
 import inspect
 import re
@@ -32,7 +32,7 @@ def line(macro: str, *arguments: object) -> str:
 
 
 def sentence(call_result: CallResult) -> str:
-    """What is wrong with one call, hidden or not, as a sentence that begins with "It" or "The"."""
+    """Describe the failure of a call, hidden or not, in a sentence that begins with "It" or "The"."""
     return line("failure", call_result, (f"{call_result.target.module}.py",))
 
 
@@ -72,7 +72,7 @@ def _templates() -> Any:
 
 
 def alike(misconceptions: Iterable[Misconception], by: str = "same") -> list[list[Misconception]]:
-    """The misconceptions in groups of the same one, which several functions may have."""
+    """Group equal misconceptions, which several functions may share."""
     groups: dict[Any, list[Misconception]] = {}
     for misconception in misconceptions:
         groups.setdefault(getattr(misconception, by), []).append(misconception)
@@ -80,7 +80,7 @@ def alike(misconceptions: Iterable[Misconception], by: str = "same") -> list[lis
 
 
 def unwritten(call_result: CallResult | None, submission: Submission) -> str | None:
-    """A hint about a function whose source computes nothing, "" for none; None for a function that computes something."""
+    """A hint about a function whose source computes nothing ("" for no hint); None if it computes something."""
     if call_result is None or (call_result.error is not None and call_result.error.hint == "signature"):
         return None
     return _stubs(submission.text(f"{call_result.target.module}.py")).get(call_result.target.function)
@@ -103,7 +103,7 @@ def lacking(call_result: CallResult | None) -> str:
 
 
 def returns(target: Target) -> str:
-    """What the docstring of a function says about its result, as a clause; "" if nothing."""
+    """The docstring's description of a function's result, as a clause; "" if there is none."""
     return differences.what_returns(inspect.getdoc(reference.functions()[target.function]) or "")
 
 
@@ -128,7 +128,7 @@ def changed(call_result: CallResult) -> str:
 
 
 def form_of_example(call_result: CallResult) -> str:
-    """What is wrong with the type, shape or dtype of a public example's result, which is shown; "" if nothing."""
+    """A sentence on a wrong type, shape or dtype of a public example's result; "" if it is correct."""
     test_call = call_result.test_call
     if not call_result.failed or call_result.kind not in differences.FORMS:
         return ""
@@ -143,7 +143,7 @@ def code_of(number: int, submission: Submission) -> str:
 
 
 def answer_problem(call_result: CallResult) -> str:
-    """Why a question has no answer: a word, or the possible letters. It takes no arguments, so no hidden input can leak."""
+    """Why a question has no answer: a keyword, or the possible letters. It has no arguments, so no hidden input can leak."""
     question, value = call_result.test_call.rules.question, call_result.response.value
     if not question or not call_result.failed:
         return ""
@@ -159,5 +159,5 @@ def answer_problem(call_result: CallResult) -> str:
     if len(given) != 1 or not given.isalpha():
         return "no letter"
     docstring = reference.modules()[call_result.target.module].__doc__ or ""
-    letters = sorted(set(re.findall(r"^ *([a-z])\) ", docstring, re.MULTILINE)))  # before the possible answers
+    letters = sorted(set(re.findall(r"^ *([a-z])\) ", docstring, re.MULTILINE)))  # the labels of the possible answers
     return "" if given in letters or not letters else ", ".join(letters)

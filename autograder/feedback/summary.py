@@ -1,6 +1,6 @@
-"""The message on top of a student's page, shown at once: problems of the upload, and missing answers.
+"""The message at the top of a student's page, shown immediately: problems with the upload, and missing answers.
 
-Each line is data as well (`notes`), so nothing is parsed back from the text.
+Each line is also available as data (`notes`), so nothing is parsed back from the text.
 """
 
 import html
@@ -37,7 +37,7 @@ RELATIVE = "Your files are not a package: import without the dot."
 
 @dataclass(frozen=True)
 class TopNote:
-    """A line on top: its kind, its file ("" for the whole upload), its text in Markdown, and its module, if any."""
+    """A line of the message: its kind, its file ("" for the whole upload), its text in Markdown, and its module, if any."""
 
     kind: str
     path: str
@@ -58,13 +58,13 @@ class TopNote:
 
 
 def summary(result: Result) -> str:
-    """The message on top: what is earned and what costs points, what could not be used, and what the criteria are."""
+    """The message: the points, the causes of lost points, the notes, and the scoring rule."""
     lines = [note.line for note in notes(result)]
     return f"{_standing(result)}\n\n" + "\n".join([*lines, "", RULE]).strip() + "\n"
 
 
 def _standing(result: Result) -> str:
-    """The points that are shown at once, and what costs points."""
+    """The points that are visible now, and the causes of lost points."""
     seen = [graded for graded in result.graded if graded.criterion.visible]
     points, most = sum(graded.points for graded in seen), sum(graded.criterion.most for graded in seen)
     lost = [graded for graded in seen if graded.points < graded.criterion.most]
@@ -153,12 +153,12 @@ def _what_to_do(error: Error, code: str, content: bytes) -> str:
 
 
 def _code(line: str) -> str:
-    """A line of a student's file in Markdown, with code marks that it cannot end."""
+    """A line of a student's file as Markdown code, which it cannot end."""
     return f"`{printable(line, ' ', 100).replace('`', chr(39))}`"
 
 
 def _meant(text: str) -> str:
-    """The function that was probably meant by an import of an unknown name, as a question; "" if none."""
+    """The function that an import of an unknown name probably meant, as a question; "" if none."""
     found = re.match(r"cannot import name '(\w+)' from '(\w+)'", text)
     module = rubric.current().modules.get(found[2]) if found else None
     if found is None or module is None or found[1] in module.functions:

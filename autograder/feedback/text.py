@@ -1,6 +1,6 @@
-"""Makes a student's text (an error message) fit to be shown; and formats numbers and lists.
+"""Prepares a student's text, such as an error message, for display, and formats numbers and lists.
 
-The text is put on one short line without markup, folders and memory addresses. submissions/text.py cleans file names.
+The text becomes one short line without markup, folders and memory addresses. submissions/text.py cleans file names.
 """
 
 import re

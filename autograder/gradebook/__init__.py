@@ -1,1 +1,1 @@
-"""A whole class: read exports, grade in parallel, lose no grade, write reports."""
+"""Grades a whole class: reads exports, grades in parallel and writes reports."""

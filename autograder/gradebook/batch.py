@@ -1,11 +1,12 @@
 """Grades a whole class in worker processes, and writes every result as soon as it is available.
 
-Failures, and their consequences:
-- killed at any moment: results are written completely or not at all; the next run continues with the missing ones;
-- a submission cannot be read, or a test breaks: a grader error for that submission; the others are graded;
-- a worker dies or is stuck: another tries again; the third crash is a grader error; if workers only die, the run stops;
-- a result cannot be written: a grader error; after three in a row the run stops, because the disk is full or gone;
-- Ctrl-C: the workers end, the results remain, KeyboardInterrupt propagates to the caller.
+Failures and their consequences:
+
+- The run is killed: each result is complete or absent, and the next run grades the missing ones.
+- A submission cannot be read, or a test breaks: a grader error for that submission. The others are graded.
+- A worker dies or hangs: another one retries. The third crash is a grader error. If workers only die, the run stops.
+- A result cannot be written: a grader error. After three in a row the run stops, because the disk is full or gone.
+- Ctrl-C: the workers end, the results remain, and KeyboardInterrupt propagates to the caller.
 
 A grader error leaves no result, so it cannot be mistaken for a 0.
 """
@@ -28,9 +29,9 @@ from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission
 from autograder.submissions.uploads import Upload, load
 
-TRIES = 3  # workers that a submission may crash; the system may kill some for lack of memory
-WRITES = 3  # failed writes in a row
-CRASHES = 15  # submissions in a row that only crash workers
+TRIES = 3  # attempts for each submission; the system may kill workers for lack of memory
+WRITES = 3  # failed writes in a row that stop the run
+CRASHES = 15  # crashing submissions in a row that stop the run
 
 
 class CannotStartError(CommandError):
@@ -43,9 +44,9 @@ class CrashError(CommandError):
 
 @dataclass
 class ClassGrades:
-    """The outcome of a run so far: grades and grader errors by key; `kept` grades are from an earlier run.
+    """The outcome of a run so far: grades and grader errors by key. `kept` counts grades from an earlier run.
 
-    `kit` is the digest of the workers' kit, `layers` are those of their sandbox.
+    `kit` is the digest of the workers' kit, `layers` are their sandbox layers.
     """
 
     kit: str
@@ -96,12 +97,12 @@ def run(
 
 
 def patience(limits: Limits) -> float:
-    """Seconds after which a worker must be stuck: far more than any submission may take."""
+    """Seconds after which a worker counts as stuck, far more than any submission may take."""
     return 2 * limits.submission_seconds * limits.wall_factor + 60
 
 
 class _Batch:
-    """One run: `grade` works in many threads, `settle` in one."""
+    """One run: `grade` runs in many threads, `settle` in one."""
 
     def __init__(
         self, store: Store, workers: Pool, limits: Limits, display: Display, fresh: bool, accept_names: bool
@@ -128,9 +129,10 @@ class _Batch:
             raise CannotStartError(f"the grading process could not start: {why}") from error
 
     def grade(self, entry: Upload) -> Grade | tuple[Document, dict[str, Any]]:
-        """The grade of an earlier run, if it is still valid; else the result of a submission, and what it depends on.
+        """Grade a submission, or return its grade from an earlier run if that is still valid.
 
-        Raises CommandError for a grader error, CancelledError if the workers are gone.
+        A new result comes with the digests and layers that it depends on. Raises CommandError for a grader error,
+        CancelledError if the workers are gone.
         """
         try:
             submission = load(entry, self.limits, self.accept_names)
@@ -168,7 +170,7 @@ class _Batch:
         raise CrashError("grading it crashed the worker process repeatedly")
 
     def settle(self, key: str, future: "Future[Grade | tuple[Document, dict[str, Any]]]") -> None:
-        """Write a result, or note the grader error."""
+        """Write a result or record the grader error."""
         try:
             graded = future.result()
         except (RubricError, CannotStartError):

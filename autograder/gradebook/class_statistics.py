@@ -1,8 +1,9 @@
-"""Statistics of a class beyond points: wrong functions that no misconception explains, and predictions.
+"""Class statistics beyond points: wrong functions that no misconception explains, and predictions.
 
-The same mistake gives the same wrong results, however the code is written. For such a function the result keeps a digest of its
-wrong responses, its source without comments, docstrings and error messages, and a failing public example: enough to show an
-instructor what several students have in common, and to draft a misconception (audit/learning.py).
+The same mistake gives the same wrong results, however the code is written. The result of an unexplained function
+includes a digest of its wrong responses, its source without comments, docstrings and error messages, and a failing
+public example. From these an instructor can see a mistake that several students share, and draft a misconception
+(audit/learning.py).
 """
 
 import ast
@@ -29,9 +30,9 @@ from autograder.values.compare import magnitude
 from autograder.values.source import UNREADABLE, parsed
 from autograder.values.tree import leaves
 
-LONGEST = 6000  # characters of a function that are kept
-# The rounding step, in tolerances. With a round number, simple fractions would be halfway between two multiples, such as 2 ** -7
-# between two of 1e-6, and the last bit would decide.
+LONGEST = 6000  # longest source to store, in characters
+# The rounding step, in tolerances. It is not a round number, because simple fractions would then be halfway between two
+# multiples, as 2 ** -7 is between two of 1e-6, and the last bit would decide.
 STEP = 123.456789
 
 
@@ -39,8 +40,8 @@ STEP = 123.456789
 class Unexplained:
     """An unexplained function of one submission.
 
-    `responses` is the digest of its wrong responses; `criteria` are those with failing calls, first the criterion of value
-    with most. `source` is "" if the function cannot stand alone, `example` if no public example shows it.
+    `responses` is the digest of its wrong responses. `criteria` have failing calls, criteria on values first, then most
+    calls first. `source` is "" if the function cannot be extracted, `example` if no public example fails.
     """
 
     function: str
@@ -55,7 +56,7 @@ Group = Mapping[str, Unexplained]
 
 
 def shortest(group: Group) -> Unexplained:
-    """The one with the shortest source."""
+    """The member with the shortest source."""
     return next(iter(group.values()))
 
 
@@ -74,7 +75,7 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
 
 
 def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[Student] = ()) -> list[Group]:
-    """The functions of all submissions with equal digests, by key: the largest group first; no variable is named after `people`."""
+    """Group unexplained functions with equal digests, largest group first; variables named after `people` are renamed."""
     words = {word for p in people for word in _words(f"{p.name} {p.sid} {p.email.partition('@')[0]}")}
     alike: dict[tuple[str, str], list[tuple[str, Unexplained]]] = {}
     for key, every in submissions.items():
@@ -90,8 +91,7 @@ def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[St
 def digest_of(wrong: Sequence[CallResult]) -> str:
     """The digest of the wrong responses of a function.
 
-    Two functions have the same digest if the same calls fail, and these raise the same errors or return values that are equal up to
-    rounding.
+    Two digests are equal if the same calls fail, with the same errors or with values that are equal up to rounding.
     """
     total = hashlib.sha256()
     for call_result in wrong:
@@ -109,7 +109,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _rounded(value: Any, step: float) -> Any:
-    """A value without differences that the comparison ignores: lists and tuples, dtypes, rounding."""
+    """Remove differences that the comparison ignores: list or tuple, dtype, rounding."""
     if isinstance(value, list | tuple):
         return [_rounded(part, step) for part in value]
     if isinstance(value, dict):
@@ -120,7 +120,7 @@ def _rounded(value: Any, step: float) -> Any:
     if array.dtype.kind != "b":
         with np.errstate(over="ignore"):
             array = np.rint(array.astype(np.float64) / (step or 1.0)) + 0.0  # + 0.0: no negative zero
-        array = np.where(np.isnan(array), np.nan, array)  # nan has signs too
+        array = np.where(np.isnan(array), np.nan, array)  # one sign for nan
     return array.dtype.kind, array.shape, array.tobytes()
 
 
@@ -130,7 +130,7 @@ def _example(module: ModuleResult, function: str) -> str:
     call_result = next((r for r in shown if r is not None and r.target.function == function), None)
     if call_result is None:
         return ""
-    if call_result.response.error is not None:  # its text is the student's
+    if call_result.response.error is not None:  # the student may have written its text
         call_result = replace(
             call_result, response=replace(call_result.response, error=replace(call_result.response.error, text=""))
         )
@@ -141,10 +141,10 @@ def _example(module: ModuleResult, function: str) -> str:
 
 
 def standalone(text: bytes, function: str) -> str:
-    """The source of a function that needs nothing else of its file: what it uses is inside.
+    """The source of a function, with everything it uses from its file inside. The file is not run.
 
-    It contains nothing about a person: no comments, docstrings, annotations, error messages or prints. "" if it is defined in
-    a more complicated way, or too long. Nothing of the file is run.
+    Comments, docstrings, annotations, error messages and prints are removed, since they could identify a person. "" if
+    the definition is too complicated or too long.
     """
     try:
         plain = _standalone(_parsed(text), function)
@@ -154,11 +154,11 @@ def standalone(text: bytes, function: str) -> str:
     return source if len(source) <= LONGEST and parsed(source) else ""
 
 
-_parsed = lru_cache(1)(parsed)  # for all functions of a file
+_parsed = lru_cache(1)(parsed)  # shared by all functions of a file
 
 
 def _standalone(tree: ast.Module | None, function: str) -> ast.stmt | None:
-    """A copy of the last definition that begins with everything it uses; None if too long."""
+    """A copy of the last definition, with everything it uses at the start of its body; None if too long."""
     bound = {name: node for node in tree.body for name in _bound(node)} if tree else {}
     wanted, needed, names = bound.get(function), set[ast.stmt](), 0
     if tree is None or not isinstance(wanted, ast.FunctionDef):
@@ -168,12 +168,12 @@ def _standalone(tree: ast.Module | None, function: str) -> ast.stmt | None:
     while waiting:
         used = [node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)]
         names += len(used)
-        if names > LONGEST:  # and so is its text
+        if names > LONGEST:  # the source is too long as well
             return None
         for name in used:
             definition = bound.get(name, wanted)
             if name not in ("np", *module.functions) and definition not in (wanted, *needed):
-                # Functions imported from other modules by their own names: every version of a function finds them.
+                # Functions imported from other modules under their original names are always available.
                 imported = isinstance(definition, ast.ImportFrom) and definition.module in module.uses
                 if not (imported and all(alias.asname is None for alias in definition.names)):  # type: ignore[attr-defined]
                     needed.add(definition)
@@ -196,7 +196,7 @@ def _bound(node: ast.stmt) -> list[str]:
 
 
 def _anonymize(function: ast.FunctionDef) -> None:
-    """Remove everything that has no effect, and everything that could name a person."""
+    """Remove code that has no effect and text that could identify a person."""
     for node in ast.walk(function):
         match node:
             case ast.FunctionDef():
@@ -214,7 +214,7 @@ def _anonymize(function: ast.FunctionDef) -> None:
 
 
 def _only_says(node: ast.stmt) -> bool:
-    """Docstrings and prints do not change a result."""
+    """Whether a statement is a docstring or a print."""
     match node:
         case ast.Expr(value=ast.Constant() | ast.Call(func=ast.Name(id="print"))):
             return True
@@ -222,9 +222,9 @@ def _only_says(node: ast.stmt) -> bool:
 
 
 def _without(words: Set[str], source: str) -> str:
-    """A function's source in which no definition except its arguments has one of these words in its name.
+    """Rename everything in a function, except its arguments, whose name has one of these words.
 
-    "" for invalid source: an earlier version may have stored it.
+    "" for invalid source, which an earlier version may have stored.
     """
     if words.isdisjoint(_words(source)):
         return source
@@ -244,7 +244,7 @@ def _without(words: Set[str], source: str) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """The words of a name or an identifier, of two or more characters, in lower case."""
+    """The words of two or more characters in a name or an identifier, in lower case."""
     return {word.lower() for word in re.findall(r"\d\d+|[^\W\d_A-Z]{2,}|[A-Z][^\W\d_A-Z]+|[A-Z]{2,}", text)}
 
 
@@ -297,7 +297,7 @@ def _texts() -> dict[str, int]:
     places: dict[str, int] = {}
     for path in kit.solutions().glob("*.ipynb"):
         for cell in json.loads(path.read_bytes())["cells"]:
-            tree = parsed("".join(cell["source"])) if cell["cell_type"] == "code" else None  # also for a cell of magics
+            tree = parsed("".join(cell["source"])) if cell["cell_type"] == "code" else None  # None also for magics
             for node in ast.walk(tree) if tree else ():
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     places.setdefault(node.value, len(places))

@@ -1,4 +1,5 @@
-"""Compares two runs: who gains or loses points, by criterion or for another reason, such as lateness or overrides.
+"""Compares two runs: which students gain or lose points, by criterion or for another reason, such as lateness or
+overrides.
 
 Use it before shipping a changed rubric or suite.
 """
@@ -15,14 +16,14 @@ from autograder.gradebook.store import Grade, Outcome, read_run
 from autograder.homework import rubric
 from autograder.submissions.uploads import Student
 
-MANY = 6  # with more changed criteria, only their modules are named; the csv has all
+MANY = 6  # with more changed criteria, only modules are listed; the CSV file has all
 
 
 @dataclass(frozen=True)
 class ScoreChange:
-    """A student with another score: the difference of each criterion; `reason` explains the rest.
+    """The change of a student's score: the difference in each criterion; `reason` explains the rest.
 
-    `key` is the submission that counts in the second run. A total of None is no score.
+    `key` is the submission that counts in the second run. `old` and `new` are None without a score.
     """
 
     key: str
@@ -56,7 +57,8 @@ class ScoreChange:
 class RunChanges:
     """The differences between two runs, largest losses first, and the submissions that only one of them has.
 
-    For each of the changed `criteria`: its name, how many gain and lose, and its points before and after (None: absent).
+    `criteria` has, for each changed criterion, its name, the numbers of students who gain and lose, and its points
+    before and after (None: absent).
     """
 
     compared: int
@@ -122,7 +124,7 @@ def _change(then: Outcome, now: Outcome, old: Grade | None, new: Grade | None) -
 def _criteria(
     before: Mapping[str, Grade], after: Mapping[str, Grade], changes: list[ScoreChange]
 ) -> Iterator[tuple[str, int, int, tuple[float | None, float | None]]]:
-    """Every criterion in which anybody gains or loses, or whose points differ."""
+    """Every criterion in which anyone gains or loses, or whose points differ."""
     old, new = (
         {mark.criterion: mark.max_score for grade in grades.values() for mark in grade.marks}
         for grades in (before, after)

@@ -1,7 +1,7 @@
-"""The csv files of an instructor: roster, overrides, comments and late-day balances.
+"""Reads the CSV files of an instructor: roster, overrides, comments and late-day balances.
 
-Excel's formats are accepted, also European ones: commas, semicolons or tabs; UTF-8, UTF-16 or Latin-1. An unusable file is rejected
-with its name and every bad line.
+All of Excel's formats are accepted: commas, semicolons or tabs; UTF-8, UTF-16 or Windows-1252. The error for an
+unusable file lists every bad line.
 """
 
 import codecs
@@ -21,7 +21,7 @@ from autograder.submissions.uploads import Identity, Student
 
 LARGEST = 2**24  # size limit of a table
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# The equivalent headers of Gradescope's roster, Canvas's gradebook, Moodle's tables and hand-made ones.
+# Equivalent headers of Gradescope's roster, Canvas's gradebook, Moodle's tables and handwritten files.
 HEADERS = {
     "name": ("name", "student", "full name"),
     "sid": ("sid", "sis user id", "student id", "id number"),
@@ -35,21 +35,21 @@ HEADERS = {
 MOODLE = re.compile(r"\D+(\d+)")  # in the column "Identifier" of a grading worksheet: "Participant 700112"
 YES, NO = ("x", "yes", "y", "true", "1", "ex", "excused"), ("no", "n", "false", "0")
 TIME = "2026-11-27T23:59+01:00"  # an example
-LAST_MOMENT = time(23, 59, 59, 999_999)  # of a due date without a time
+LAST_MOMENT = time(23, 59, 59, 999_999)  # the time of a due date without one
 
-# The header and a line of each table; a roster may have other columns.
+# The header and an example line of each table; a roster may have other columns.
 PEOPLE = "name,sid,email,section", "Ada Abel,3000001,ada@example.org,Monday"
 OVERRIDES = "student,criterion,points,reason", "ada@example.org,total,90,oral exam"
 COMMENTS = "student,about,comment", "ada@example.org,total,please see me about the masks"
 BALANCES = "student,days", "ada@example.org,3"
 TOTAL, EXCUSED, WITHHELD = "total", "excused", "withheld"
-WORDS = {"ex": EXCUSED, WITHHELD: WITHHELD}  # allowed instead of a total
+WORDS = {"ex": EXCUSED, WITHHELD: WITHHELD}  # allowed instead of points for the total
 Cells = dict[str, str]
 Made = TypeVar("Made")
 
 
 def _lines(path: Path, example: tuple[str, str]) -> Iterator[tuple[str, Cells]]:
-    """Each line with its place ("file.csv:7") and its cells by header in lower case; blank lines are skipped.
+    """Yield each line as its place ("file.csv:7") and its cells by lower-case header; blank lines are skipped.
 
     Raises ArgumentsError if the file is not a table, or lacks a column.
     """
@@ -89,7 +89,7 @@ def _decoded(data: bytes) -> str:
 def _made(
     lines: Iterable[tuple[str, Cells]], make: Callable[[str, Cells, Rubric], Made], rubric: Rubric, problems: list[str]
 ) -> list[Made]:
-    """The results of `make` for all lines; the problems get a sentence for each line that raises ValueError."""
+    """Apply `make` to each line; for a ValueError, add a sentence to `problems`."""
     values = []
     for place, cells in lines:
         try:
@@ -100,7 +100,7 @@ def _made(
 
 
 def refuse(problems: Iterable[str]) -> None:
-    """Raise ArgumentsError with all of them, if there are any."""
+    """Raise ArgumentsError with all problems, if there are any."""
     if text := "\n".join(problems):
         raise ArgumentsError(text)
 
@@ -110,7 +110,7 @@ def refuse(problems: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Person:
-    """A student of the roster. `due` is the student's own due date, or that of the class after an extension."""
+    """A student in the roster. `due` is an individual due date, or the class's with an extension."""
 
     student: Student
     section: str = ""
@@ -119,9 +119,10 @@ class Person:
 
 
 def roster(path: Path, rubric: Rubric) -> list[Person]:
-    """The students of a roster; other roles, and Canvas's line "Points Possible", are skipped.
+    """The students in a roster; other roles, and Canvas's line "Points Possible", are skipped.
 
-    Raises ArgumentsError for a file that identifies no student, for unusable dates, and for contradictory lines about one student.
+    Raises ArgumentsError for a file that identifies no student, for unusable dates, and for contradictory lines about
+    one student.
     """
     problems: list[str] = []
     lines: dict[Identity, tuple[str, Cells]] = {}
@@ -165,7 +166,7 @@ def _student(cells: Cells) -> Student:
 
 
 def _merged(first: Cells, second: Cells) -> Cells:
-    """Two lines about one student. Raises ValueError if they contradict each other."""
+    """Merge two lines about one student. Raises ValueError if they contradict each other."""
     for name in (name for name in first if name != "section"):
         if first[name] and second[name] and first[name].lower() != second[name].lower():
             raise ValueError(f"{name} is {second[name]} here and {first[name]} there")
@@ -180,7 +181,7 @@ def _person(place: str, cells: Cells, rubric: Rubric) -> Person:
 
 
 def _due(cells: Cells, rubric: Rubric) -> datetime | None:
-    """A student's own due date, or that of the class after an extension."""
+    """The individual due date of a student, or the class's with an extension."""
     own, hours = cells["due"], cells["extension_hours"]
     if own and hours:
         raise ValueError("give either due or extension_hours")
@@ -208,14 +209,14 @@ def _due(cells: Cells, rubric: Rubric) -> datetime | None:
     return longer if longer > rubric.due else None
 
 
-# Overrides: points set by an instructor, each with a reason; applied last, and shown
+# Overrides: points set by an instructor, each with a reason; applied last, and shown to the student
 
 
 @dataclass(frozen=True)
 class Override:
-    """One line: `criterion` is a criterion's id or "total", `student` an address, an id, a submission or a name.
+    """One override. `criterion` is a criterion's id or "total", `student` an address, an id, a submission or a name.
 
-    `points` may be EXCUSED or WITHHELD in the place of a total.
+    The `points` of a total may be EXCUSED or WITHHELD.
     """
 
     student: str
@@ -271,7 +272,7 @@ def _refuse_empty(cells: Cells, *names: str) -> None:
 
 @dataclass(frozen=True)
 class Comment:
-    """One line: `about` is a criterion's id, a file, a line of a file such as "module.py:12", or "total"."""
+    """One comment. `about` is a criterion's id, a file, a line of a file such as "module.py:12", or "total"."""
 
     student: str
     about: str
@@ -293,7 +294,7 @@ def _comment(place: str, cells: Cells, rubric: Rubric) -> Comment:
 
 @dataclass(frozen=True)
 class Balance:
-    """One line: the late days that a student has left before this homework."""
+    """The late days that a student has left before this homework."""
 
     student: str
     days: int
@@ -309,7 +310,7 @@ def _balance(place: str, cells: Cells, rubric: Rubric) -> Balance:
 
 @dataclass(frozen=True)
 class Inputs:
-    """All of the instructor's tables."""
+    """The contents of all input files."""
 
     roster: Sequence[Person] = ()
     overrides: Sequence[Override] = ()
@@ -324,9 +325,9 @@ def read(
     comment_files: Sequence[Path] = (),
     late_days_file: Path | None = None,
 ) -> tuple[Inputs, list[str]]:
-    """The contents of the files, and every unusable line but those of the roster.
+    """Read the files; also returns a sentence for each unusable line, except in the roster.
 
-    Raises ArgumentsError for an unusable file, and for late days if lateness costs nothing.
+    Raises ArgumentsError for an unusable file or roster, and for late days without a late policy.
     """
     if late_days_file and rubric.late is None:
         raise ArgumentsError(f"{late_days_file}: late days need a late policy; add `late:` to rubric.yaml")

@@ -40,16 +40,17 @@ LATE_DAYS = "late-days.csv"
 FEEDBACK = "feedback"  # the folder of the pages for students
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 REST = "## Everything else"
-# Nothing in a page may become a link, a picture or HTML, since a student chose parts of it.
+# No links, images or HTML, since students choose parts of the text.
 _READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink", "html_inline", "html_block"])
 
 
 def write(
     out: Path, run: Run, title: str, anonymous: bool = False, feedback: bool = False, balances: Sequence[Balance] = ()
 ) -> None:
-    """Write tables and report; the anonymous report and the pages for students if requested.
+    """Write the tables and the report, and on request the anonymous report and the students' pages.
 
-    `title` is the assignment in Canvas, see `assignment`; `balances` are late days before this homework. Raises CommandError.
+    `title` is the assignment in Canvas, see `assignment`; `balances` are late days before this homework. Raises
+    CommandError.
     """
     rows = run.rows
     pages = page_names(rows) if feedback else []
@@ -92,7 +93,7 @@ def _points(score: float | None) -> object:
 
 
 def table(rows: Sequence[StudentRow]) -> str:
-    """grades.csv; a grader error has no score."""
+    """grades.csv. A row with a grader error has no score."""
     criteria = next((row.grade.points for row in rows if row.grade), dict.fromkeys(rubric.current().criteria))
     own_dates = any(row.due for row in rows)
     final = rubric.current().due is not None or own_dates or any(row.overrides for row in rows)
@@ -136,17 +137,17 @@ def _submitted(row: StudentRow) -> str:
 
 
 def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
-    """canvas.csv: the total as one assignment, EX for excused students; rows without a score are left out, so they overwrite
-    nothing.
+    """canvas.csv: the total as one assignment, EX for excused students.
 
-    `title` is the heading of the assignment; Canvas takes a heading that ends in `(id)` for the assignment with that id.
+    Rows without a score are left out, so that they overwrite nothing. `title` is the assignment's column header; Canvas
+    matches a header that ends in `(id)` to the assignment with that id.
     """
     scores = [(row, "EX" if row.excused else _points(row.score)) for row in rows]
     return csv_text([(*CANVAS, title), *((*_canvas(row).values(), score) for row, score in scores if score != "")])
 
 
 def moodle_table(rows: Sequence[StudentRow]) -> str:
-    """moodle.csv: a grading worksheet with the columns of Moodle's importer, and names for people.
+    """moodle.csv: a grading worksheet with the columns of Moodle's importer, plus names.
 
     Source: moodle/moodle, mod/assign/feedback/offline/importlib.php. Rows without a score are left out.
     """
@@ -160,7 +161,7 @@ def moodle_table(rows: Sequence[StudentRow]) -> str:
 
 
 def gradescope_table(rows: Sequence[StudentRow]) -> str:
-    """gradescope.csv: for each submission with overrides, the points to add to those of the autograder; "" if there is none."""
+    """gradescope.csv: for each submission with overrides, the points to add to the autograder's; "" without overrides."""
     lines = []
     for row in rows:
         key = re.fullmatch(r"submission_(\d+)", row.entry.key)
@@ -177,7 +178,7 @@ def gradescope_table(rows: Sequence[StudentRow]) -> str:
 
 
 def mail_table(rows: Sequence[StudentRow]) -> str:
-    """mail.csv: the page of each student, for a mail merge; without those who have no page or no address."""
+    """mail.csv: the page of each student, for a mail merge; students without a page or an address are left out."""
     lines: list[tuple[object, ...]] = [("Email", "Name", "Score", "Max Points", "Status", "Feedback")]
     for row, page in zip(rows, page_names(rows), strict=True):
         if row.grade and row.student.email:
@@ -187,14 +188,14 @@ def mail_table(rows: Sequence[StudentRow]) -> str:
 
 
 def assignment(wanted: str, title: str) -> str:
-    """The heading of an existing assignment, given by its id, its title, or both as Canvas writes them."""
+    """The Canvas header of an existing assignment, given by its id, its title, or both as Canvas writes them."""
     return f"{title} ({wanted})" if wanted.isdigit() else wanted or title
 
 
-# A page for each student: `feedback/<submission>.md`, and the same as .html, complete in itself and fit to be printed.
+# A page for each student: `feedback/<submission>.md`, and the same as a self-contained, printable .html file.
 #
-# Its text about the work is that of results/<submission>.json, as Gradescope would show it after publishing. First comes a summary,
-# then the lost criteria, each under its id, to which every mention links; the rest is folded.
+# The feedback is that of results/<submission>.json, as Gradescope shows it after publishing. A summary comes first, then the lost
+# criteria. Every mention of a criterion links to it. The rest is collapsed.
 
 
 def page_names(rows: Sequence[StudentRow]) -> list[str]:
@@ -210,7 +211,7 @@ def page_names(rows: Sequence[StudentRow]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Part:
-    """A criterion of a page, or a file that lost all its criteria for one reason. `earned` is None if it does not count."""
+    """A criterion on a page, or a file that lost all its criteria for one reason. `earned` is None if it does not count."""
 
     module: str
     what: str
@@ -259,7 +260,7 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if lost:
         yield "Lost points, explained below:"
         yield "\n".join(f"- {part} points: {part.what}" for part in lost)
-    yield document["output"].partition("\n\n")[2].strip()  # without its own sentence on the points
+    yield document["output"].partition("\n\n")[2].strip()  # without its sentence on the points
     for module, of_module in groupby(lost, attrgetter("module")):
         yield f"## {markdown(rubric.titles[module])}"
         for part in of_module:
@@ -280,7 +281,7 @@ def _part(test: Mapping[str, Any], points: Mapping[str, float], rubric: Rubric) 
 
 
 def _lost(module: str, parts: Sequence[_Part], rubric: Rubric) -> list[_Part]:
-    """The lost criteria of a module; as one if all have the same message, because the file is unusable."""
+    """The lost criteria of a module, merged into one if all have the same message, because the file is unusable."""
     own = [part for part in parts if part.module == module and part.earned is not None]
     lost, outputs = [part for part in own if part.lost], {part.output for part in own}
     if module not in rubric.modules or len(own) < 2 or lost != own or len(outputs) > 1 or "" in outputs:

@@ -1,8 +1,8 @@
-"""The worker processes: the functions that they run, and the executors that start them, here or on a Dask cluster.
+"""The worker processes: the functions they run, and the executors that start them, locally or on a Dask cluster.
 
-Arguments and results are plain data, so any `concurrent.futures` executor can run these functions. The digests of a submission and
-of the kit decide whether a result of an earlier run is still valid. A cluster gets no work until every worker has reported the
-digest of its kit: a worker with another rubric would give other grades.
+Arguments and results are plain data, so any `concurrent.futures` executor can run these functions. The digests of a
+submission and of the kit decide whether a result of an earlier run is still valid. A cluster gets no work until every
+worker has reported the digest of its kit, because a different rubric would give different grades.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, rubric
 from autograder.submissions.submission import Submission
 
-# The packages that grade a submission, the types of files that they read, and the keys of the rubric that apply afterwards.
+# The packages that grade a submission, the types of files they read, and the rubric keys that apply after grading.
 GRADING = ("values", "sandbox", "homework", "submissions", "grading", "feedback")
 READ = (".py", ".j2", ".yaml", ".ini", ".json")
 AFTERWARDS = {"due", "late", "uploads", "missing"}
@@ -48,7 +48,7 @@ def submission_digest(submission: Submission) -> str:
 def kit_digest() -> str:
     """The digest of the rubric's rules, the files that grading uses, and the versions of NumPy and Python."""
     versions = np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()
-    rules = rubric.current().model_dump_json(exclude=AFTERWARDS)  # as data: comments change no grade
+    rules = rubric.current().model_dump_json(exclude=AFTERWARDS)  # parsed, so that comments do not count
     files = [(name, path.read_bytes()) for name, path in sorted(_files()) if path.suffix in READ]
     return _digest(versions, rules, files)
 
@@ -75,7 +75,7 @@ _opened = contextlib.ExitStack()
 
 @cache
 def warm() -> Grader:
-    """The grader of this process, opened on first use: that records the suites, which takes seconds."""
+    """The grader of this process. Opening it, on first use, records the suites, which takes seconds."""
     return _opened.enter_context(open_grader())
 
 
@@ -103,8 +103,8 @@ def check() -> None:
 def grade(submission: Submission, kit: str) -> dict[str, Any]:
     """The result of a submission in Gradescope's format.
 
-    Raises SandboxError (after a retry in a new sandbox) or CommandError, also if this worker has a kit other than `kit`: grader
-    errors, never a student's.
+    Raises SandboxError, after a retry in a new sandbox, or CommandError, for example if the kit of this worker is not
+    `kit`. Both are grader errors.
     """
     with _lock:
         if kit_digest() != kit:
@@ -133,7 +133,7 @@ def _grade(submission: Submission) -> dict[str, Any]:
 
 
 def start(number: int) -> None:
-    """Make a new worker ignore Ctrl-C and SIGTERM, which its parent handles, and end with its parent."""
+    """Make a new worker ignore Ctrl-C and SIGTERM, which its parent handles, and exit with its parent."""
     keep_to_core(number)
     for ending in ENDING:
         signal.signal(ending, lambda *_: None)
@@ -142,13 +142,13 @@ def start(number: int) -> None:
 
 
 def mask(how: str) -> None:
-    """SIG_BLOCK: delay Ctrl-C and SIGTERM in this thread and in the processes that it starts; SIG_UNBLOCK: no longer."""
+    """Delay Ctrl-C and SIGTERM in this thread and the processes it starts ("SIG_BLOCK"), or no longer ("SIG_UNBLOCK")."""
     if hasattr(signal, "pthread_sigmask"):  # Windows has no masks
         signal.pthread_sigmask(getattr(signal, how), ENDING)
 
 
 def keep_to_core(number: int) -> None:
-    """Grader and student process alternate: on one core neither has to wake another core, which takes as long as a call."""
+    """Pin a worker to one core. Grader and student process alternate, and waking another core takes as long as a call."""
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         with contextlib.suppress(OSError):  # it only saves time
@@ -162,12 +162,12 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-# The workers, from the command
+# In the main process
 
 
 @dataclass
 class Pool:
-    """Numbered executors that `make` creates. Each gets one submission at a time, so a crash concerns that one only.
+    """Numbered executors, created by `make`. Each gets one submission at a time, so a crash affects only that one.
 
     `is_local`: the workers are processes of this machine.
     """
@@ -183,7 +183,7 @@ class Pool:
         self.ended, self.lock = False, threading.Lock()
 
     def submit(self, number: int, function: Callable[..., Any], *args: Any) -> "Future[Any]":
-        """Raises BrokenExecutor for a worker that has died, CancelledError if there are no workers any more."""
+        """Raises BrokenExecutor for a worker that has died, CancelledError if there are no workers left."""
         with self.lock:
             try:
                 if self.ended:
@@ -228,7 +228,7 @@ def cores() -> int:
 def local(jobs: int) -> Pool:
     """Worker processes on this machine; spawned, since forking a process with threads is unsafe."""
     if os.name == "posix":
-        resource_tracker.ensure_running()  # now: when it starts, it unblocks the signals of its thread
+        resource_tracker.ensure_running()  # start it now: it unblocks the signals of the thread that starts it
     worker = partial(ProcessPoolExecutor, 1, mp_context=get_context("spawn"), initializer=start)
     return Pool(lambda number: worker(initargs=(number,)), jobs, is_local=True)
 
@@ -251,7 +251,7 @@ def cluster(address: str) -> Pool:
         if not client.nthreads():
             advice = f"start some with `dask worker {address}`"
             raise ArgumentsError(f"--cluster {address}: the scheduler has no workers; {advice}")
-        # First a standard library function: ours could not be unpickled if the kit is missing.
+        # A standard library function first: ours cannot be unpickled if the kit is missing.
         imported = client.run(importlib.import_module, "autograder", on_error="return")
         without = [worker for worker, found in imported.items() if isinstance(found, BaseException)]
         if without:
@@ -264,7 +264,7 @@ def cluster(address: str) -> Pool:
             what = "a different kit (rubric, solutions, package, NumPy or Python) from this command"
             advice = "install the same version everywhere and restart the workers"
             raise ArgumentsError(f"--cluster {address}: {_named(others)} has {what}; {advice}")
-        # Two submissions for each worker: one to grade, one on its way.
+        # Two submissions for each worker: one to grade, one in transit.
         return Pool(lambda _: client.get_executor(), 2 * len(client.nthreads()), stack.pop_all().close)
 
 

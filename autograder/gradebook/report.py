@@ -1,7 +1,8 @@
-"""report.html: a class on one self-contained page that needs no network.
+"""Writes report.html, a self-contained page about a class that needs no network.
 
-The template escapes everything a student could have chosen (names, addresses, file names). The page's policy allows only its own
-script and no connection. The anonymous version has no names, keys, remarks or table of students: it can be shown to the class.
+The template escapes everything a student could have chosen (names, addresses, file names). The page's content security
+policy allows only its own script and no connections. The anonymous version has no names, keys, remarks or table of
+students, so it can be shown to the class.
 """
 
 import base64
@@ -31,8 +32,8 @@ from autograder.sandbox import layers
 TEMPLATES = kit.PACKAGE / "gradebook" / "templates"
 BINS, TICKS = 25, 12  # maximum number of bars, and of axis steps, of the histogram
 HARDEST = 3  # criteria named next to the picture
-FEW = 5  # passing, and failing, submissions needed for a verdict on the discrimination
-EARNED, LOST, NAMED, UNUSABLE = ".", "x", "#", "o"  # states of a criterion in the picture; the same as in report.js
+FEW = 5  # minimum number of passing, and of failing, submissions for a verdict on the discrimination
+EARNED, LOST, NAMED, UNUSABLE = ".", "x", "#", "o"  # states of a criterion in the picture; must match report.js
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def _environment() -> jinja2.Environment:
 
 
 def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
-    """The submissions that count for at least one student, each once; without those with nothing to grade."""
+    """The submissions that count for at least one student and have something to grade, each once."""
     counting = (row.grade for row in rows if row.grade and not (row.excused or row.withheld or row.grade.empty))
     return list({grade.key: grade for grade in counting}.values())
 
@@ -166,9 +167,9 @@ def picture(
 ) -> dict[str, Any] | None:
     """The picture of a class: a column per submission, best first, a row per criterion, a cell for each loss.
 
-    Cells of one kind are one path, in units of a cell, so a class of 300 with 60 criteria takes a few kilobytes. The meaning
-    of each cell is data for the tooltip. `names` are the students by key; others are anonymous. `places` are the numbers of
-    their rows, for links. None for an empty class.
+    Cells of one kind form one path, so a class of 300 with 60 criteria takes a few kilobytes. `data` has the meaning of
+    each cell, for the tooltip. `names` are the students by key; others are anonymous. `places` are the numbers of their
+    rows, for links. None for an empty class.
     """
     if not grades:
         return None
@@ -247,10 +248,12 @@ def _round_step(length: float, most: int) -> float:
 
 @dataclass(frozen=True)
 class Item:
-    """One criterion over the class. `discrimination` is the point-biserial correlation of passing it with the score of all other
-    criteria, over the `cases` that earned anything: students who submit nothing fail everything, and would make every
-    criterion look good. None if it is meaningless: fewer than five cases, all pass, all fail, or all others equal. `rarer` is
-    the number of cases that pass, or that fail, whichever is smaller.
+    """The statistics of one criterion.
+
+    `discrimination` is the point-biserial correlation of passing the criterion with the score of all others. It covers
+    only the `cases` that earned points: students who submit nothing fail everything and would make every criterion look
+    good. It is None if meaningless: fewer than five cases, all pass, all fail, or equal scores in the others. `rarer`
+    is the number of cases that pass or that fail, whichever is smaller.
     """
 
     criterion: str
@@ -263,15 +266,16 @@ class Item:
 
     @property
     def difficulty(self) -> str:
-        """In words, with the usual limits of item analysis."""
+        """The difficulty in words, with the usual thresholds of item analysis."""
         borders = ((0.9, "very easy"), (0.75, "easy"), (0.45, "medium"), (0.25, "hard"))
         return next((word for border, word in borders if self.rate >= border), "very hard")
 
     @property
     def verdict(self) -> str:
-        """The discrimination in words, with Ebel's limits (Essentials of Educational Measurement, 1972).
+        """The discrimination in words, with Ebel's thresholds (Essentials of Educational Measurement, 1972).
 
-        Without any relation its standard error is about 1 / sqrt(cases): within two of them it may be chance.
+        If there is no correlation, the standard error is about 1 / sqrt(cases). A value within two of them may be
+        chance.
         """
         if self.discrimination is None:
             return ""

@@ -1,8 +1,12 @@
 """A class as rows, one per student: the submission that counts, its grade, and all adjustments.
 
-The instructor's inputs apply in five steps: who is who, with which due date (the roster); which of several uploads counts (the
-rubric's `uploads`); which criteria count (`counts`); what lateness costs (`due`, `late` and late days); and last the overrides,
-so that nothing is deducted from points that a person has decided.
+The instructor's inputs apply in five steps:
+
+- The roster identifies students and their due dates.
+- `uploads` in the rubric chooses among several uploads.
+- `counts` decides which criteria count.
+- `due`, `late` and late days determine the late deduction.
+- Overrides come last, so that nothing is deducted from points that a person has decided.
 """
 
 import math
@@ -23,17 +27,17 @@ NO_INPUTS = Inputs()
 NOTHING = "nothing to grade in it"
 ERROR = "Grader error"  # the status of a submission without a grade
 NAMED = 3  # people listed in a message
-ON_TIME = ("", 0.0, 0)  # how late, what it costs, and the late days used
+ON_TIME = ("", 0.0, 0)  # the lateness in words, the deduction, and the late days used
 Line = TypeVar("Line", Override, Comment, Balance)
 
 
 @dataclass(frozen=True)
 class StudentRow:
-    """A student with the submission that counts (`grade` is None after a grader error) and the others.
+    """A student with the submission that counts and its grade, which is None after a grader error.
 
-    `others` are in order of submission. `due`: the student's own date, or an extended one. `absent`: in the roster, but without a
-    submission. `late`: how late, in words; `deduction`: the points that this costs after `days_used` of the late days in
-    `balance`. `total`: the manual total; `automatic`: the score before the overrides.
+    `others` are other uploads, in order of submission. `due` is an individual or extended due date. `absent` students
+    are in the roster but have no submission. `late` is the lateness in words, `deduction` the points lost after
+    `days_used` of the late days in `balance`. `total` is the manual total, `automatic` the score before overrides.
     """
 
     student: Student
@@ -57,7 +61,7 @@ class StudentRow:
 
     @property
     def score(self) -> float | None:
-        """The final points: the manual total, else those of the grade minus the late deduction.
+        """The final score: the manual total if there is one, else the grade's points minus the late deduction.
 
         None for an excused or missing student, a withheld grade and a grader error.
         """
@@ -80,26 +84,25 @@ class StudentRow:
 
     @property
     def _decisions(self) -> list[str]:
-        """What decides the total apart from grading and lateness."""
+        """Reasons for the total other than grading and lateness."""
         reasons = ["no submission"] if self.absent else []
         return reasons + (["excused by the roster"] if self.excused and not self.overrides else [])
 
     @property
     def remark(self) -> str:
-        """The remark for an instructor."""
         parts = [f"not graded because of a grader error: {self.error}"] if self.status == ERROR else []
         parts += [*self._decisions, self.entry.remark, self.grade.remark if self.grade else ""]
         return "; ".join(filter(None, (*parts, *map(str, self.overrides))))
 
     @property
     def lateness(self) -> str:
-        """How late, and how many late days were used for it."""
+        """The lateness in words, with the late days used."""
         days = f", {self.days_used} late day{'' if self.days_used == 1 else 's'} used" if self.days_used else ""
         return self.late + days
 
     @property
     def outcome(self) -> Outcome:
-        """The total, and the part of it that no criterion explains."""
+        """The total, and the reasons for the part that no criterion explains."""
         reasons = self._decisions
         if self.deduction and self.total is None:
             points = number(self.deduction)
@@ -121,7 +124,7 @@ def finished(
 
 
 def problems(entries: Sequence[Upload], rubric: Rubric, inputs: Inputs) -> list[str]:
-    """Lines of the inputs that match nobody or contradict each other; and a roster of another class."""
+    """Input lines that match nobody or contradict each other, and a roster of another class."""
     roster, rows = inputs.roster, uploaded(entries, inputs.roster)
     wrong = []
     if roster and not _known((row.student for row in rows), roster):
@@ -141,7 +144,7 @@ def _described(student: Student) -> str:
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
-    """Notes to read before publishing: which uploads count, who is missing, who is not in the roster."""
+    """Notes to read before publishing: uploads that count, missing students, students who are not in the roster."""
     said = []
     for row in rows:
         if row.others:
@@ -154,7 +157,7 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     strangers = [row for row in rows if roster and not row.absent and row.student not in persons]
     names = Counter(filter(None, (_words(person.student.name) for person in roster)))
     kinds = {kind for person in roster for kind, _ in person.student.identities}
-    namesakes = [  # those whom the roster can match by name alone
+    namesakes = [  # those whom the roster can match only by name
         row
         for row in strangers
         if names[_words(row.student.name)] > 1 and kinds.isdisjoint(kind for kind, _ in row.student.identities)
@@ -185,11 +188,11 @@ def _who(row: StudentRow) -> str:
     return row.student.name or row.entry.key
 
 
-# Who is who
+# Identifying students
 
 
 def uploaded(entries: Sequence[Upload], roster: Sequence[Person] = ()) -> list[StudentRow]:
-    """Every student once, in the order of the uploads, with the newest of several submissions; no grades yet."""
+    """One row per student, in the order of the uploads, with the newest submission and without a grade."""
     students = [student for entry in entries for student in entry.students]
     emails = defaultdict[str, set[str]](set)  # the addresses that go with a student id
     for student in students:
@@ -209,7 +212,7 @@ def uploaded(entries: Sequence[Upload], roster: Sequence[Person] = ()) -> list[S
 
 
 def _identity(student: Student, entry: Upload, emails: Mapping[str, set[str]]) -> object:
-    """The identity of a student: address, else id; a name alone does not identify, so the submission stands alone."""
+    """The identity of a student: the address, else the id, else the submission, since a name is ambiguous."""
     addresses = emails.get(student.sid, set())
     if student.sid and not student.email and len(addresses) == 1:
         return "email", *addresses
@@ -222,7 +225,7 @@ def _number(key: str) -> int:
 
 
 def _with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Rubric) -> list[StudentRow]:
-    """The rows with the data of the roster, and a row without a submission for each student who has none."""
+    """Add data from the roster, and a row for each student without a submission."""
     persons = _known((row.student for row in rows), roster)
     completed = [_completed(row, persons[row.student]) if row.student in persons else row for row in rows]
     there = set(persons.values())
@@ -231,7 +234,7 @@ def _with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: R
 
 
 def _completed(row: StudentRow, person: Person) -> StudentRow:
-    """The student from the export; missing parts, and the official name, come from the roster."""
+    """Complete a row from the roster, which also has the official name."""
     from_upload, from_roster = row.student, person.student
     student = Student(
         from_roster.name or from_upload.name,
@@ -245,9 +248,10 @@ def _completed(row: StudentRow, person: Person) -> StudentRow:
 
 
 def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Student, Person]:
-    """The roster line of each student who is in it.
+    """Match students with the roster.
 
-    Students without an address or id, such as those known by a folder name only, are matched by a unique name, address or sid.
+    Students without an address or id, such as those known only by a folder name, are matched by a unique name, address
+    or sid.
     """
     students = dict.fromkeys(students)
     by_identity = {identity: person for person in roster for identity in person.student.identities}
@@ -278,10 +282,10 @@ def _words(name: str) -> str:
 
 
 def _given(rows: Sequence[StudentRow], inputs: Inputs) -> tuple[list[StudentRow], list[str]]:
-    """The rows with their overrides, comments and late days; and a sentence for each unusable line."""
+    """Add overrides, comments and late days to the rows; also returns a sentence for each unusable line."""
     problems: list[str] = []
     overrides, comments = _by_row(rows, inputs.overrides, problems), _by_row(rows, inputs.comments, problems)
-    balances = _by_row(rows, inputs.late_days, problems, all_present=False)  # others may be for another homework
+    balances = _by_row(rows, inputs.late_days, problems, all_present=False)  # may list students without a row
     given = []
     for at, row in enumerate(rows):
         own: dict[str, Override] = {}
@@ -304,7 +308,7 @@ def _given(rows: Sequence[StudentRow], inputs: Inputs) -> tuple[list[StudentRow]
 def _by_row(
     rows: Sequence[StudentRow], lines: Iterable[Line], problems: list[str], all_present: bool = True
 ) -> Mapping[int, list[Line]]:
-    """The lines of each row; a line that matches several students or, if `all_present`, none is a problem."""
+    """The lines for each row. A line is a problem if it matches several students or, if `all_present`, none."""
     by_row = defaultdict[int, list[Line]](list)
     certain = [_names(row) for row in rows]
     for line in lines:
@@ -333,9 +337,9 @@ def _names(row: StudentRow) -> set[str]:
 
 
 def _counting(row: StudentRow, grades: Mapping[str, Grade], errors: Mapping[str, str], rubric: Rubric) -> StudentRow:
-    """The row with the grade of the upload that counts by the rubric: the last, the best after lateness, or the last on time.
+    """Choose the upload that counts by the rubric: the last, the best after lateness, or the last on time.
 
-    If none was on time, the last counts. Of equally good ones the last counts; a grader error is never the best. An upload
+    The last counts among equally good uploads, and if none was on time. A grader error is never the best. An upload
     with nothing to grade counts only if there is no other.
     """
     uploads = [
@@ -370,14 +374,14 @@ def _worth(row: StudentRow, rubric: Rubric) -> float:
     return float(lateness(at, 0, due, rubric.late or LatePolicy()) == ON_TIME)
 
 
-# Late work: only the kit's own scores count. Gradescope's deductions are never read, so none is counted twice
+# Late work: only the kit's scores count. Gradescope's deductions are never read, so none is counted twice
 
 
 def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy, free: int = 0) -> tuple[str, float, int]:
-    """How late a submission is, in words, the points that it loses, and how many of the `free` late days it used.
+    """The lateness in words, the deduction in points, and how many of the `free` late days are used.
 
-    Percent or points are deducted for each started day after the grace period that no late day covers; late days are used
-    only if they change the deduction. `created_at` is a time in ISO format, `raw` the score to deduct from.
+    Points or a percentage are deducted for each started day after the grace period that no late day covers. Late days
+    are used only if they change the deduction. `created_at` is a time in ISO format, `raw` the score to deduct from.
     """
     by = datetime.fromisoformat(created_at) - due
     grace = timedelta(minutes=rule.grace_minutes)

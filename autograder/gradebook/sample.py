@@ -1,6 +1,6 @@
 """A small sample class: folders as students submit them, made from the solutions and misconceptions.
 
-The misconceptions are chosen by their order, so the sample follows changes of the homework.
+The misconceptions are chosen by position, so the sample adapts to changes of the homework.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def mistakes(number: int) -> list[Misconception]:
 
 
 def students() -> dict[str, Files]:
-    """The class: one perfect submission, one unchanged, and five between."""
+    """The class: one perfect submission, one unchanged, and five in between."""
     right, empty = references(), stubs()
     names = list(right)
     second = names[:2][-1]  # a homework may have one module
@@ -49,7 +49,7 @@ def students() -> dict[str, Files]:
         "bela": wrong(right, mistakes(0)[0]),
         "chidi": wrong(right, *mistakes(1)[1:3]),
         "dana": {**wrong(right, *mistakes(2)[:2]), **{name: empty[name] for name in names[-3:]}},
-        # The first module under another name than it must have.
+        # The first module has a wrong file name.
         "emil": {name.title().replace("_", "") if name == names[0] else name: text for name, text in emil.items()},
         "fatima": {**wrong(right, *mistakes(4)), second: right[second] + "\ndef unfinished(:\n"},
         "nobody-yet": empty,
@@ -57,7 +57,7 @@ def students() -> dict[str, Files]:
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:
-    """Write a submission to its own folder."""
+    """Write a submission to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")

@@ -1,8 +1,9 @@
-"""Finds uploads that share more code than the homework explains: winnowing fingerprints, as in MOSS (copydetect).
+"""Finds submissions that share more code than the homework explains, with winnowing fingerprints as in MOSS
+(copydetect).
 
-Code of the handout, and code that many submissions have in common, is ignored: short functions that follow a formula look
-alike. The exception is a long module that two have word for word, however many others have it too. The rest is probably
-shared; only people can decide whether it was copied.
+Code from the handout, and code that many submissions have in common, is ignored, because short functions that follow a
+formula look alike. A long module that is identical in two submissions always counts. Only a person can decide whether
+code was copied.
 """
 
 import io
@@ -25,18 +26,18 @@ from autograder.submissions.exports import listing
 from autograder.submissions.uploads import Student, Upload, load
 
 NAME = "similar.json"
-NOISE = 15  # shorter matches are chance: a formula of this homework is that long
+NOISE = 15  # shorter matches are coincidence: a formula of this homework is that long
 GUARANTEE = 20  # longer matches are always found
-COMMON = 0.1  # code that more submissions have is common
-SHOWN = 50  # pairs with code in the page; fifty identical submissions make 1,225
+COMMON = 0.1  # share of submissions above which code is common
+SHOWN = 50  # pairs with code on the page; fifty identical submissions make 1,225
 SAID = 10  # pairs listed in the report and on the console
-OWN = 150  # less own code, without names, makes a share meaningless
-FEW = 3  # or at least this many, in a small class
+OWN = 150  # less code, apart from names, makes a share meaningless
+FEW = 3  # in a small class, code is common only in more submissions than this
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two submissions, and the larger share of one's own code that the other has too, between 0 and 1."""
+    """Two submissions, and the share of the shorter one's code that the other has too, between 0 and 1."""
 
     one: str
     other: str
@@ -46,8 +47,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class _Work:
-    """The code of a submission, and a fingerprint of each module; `whole` are those of long modules that others have word for word,
-    including code that many have in common.
+    """The code of a submission, with a fingerprint of each module.
+
+    `whole` has the fingerprints of long modules that are identical in another submission, including common code.
     """
 
     key: str
@@ -58,7 +60,7 @@ class _Work:
 
 
 def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
-    """Pairs of submissions that share at least `least` of their own code, most similar first.
+    """Pairs of submissions that share at least `least` of their code, most similar first.
 
     Raises ArgumentsError for a folder that is not a run, or without copydetect.
     """
@@ -80,7 +82,7 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
 
 
 def _fingerprinted(submissions: Sequence[tuple[Upload, dict[str, str]]]) -> list[_Work]:
-    """The submissions, without the code of the handout and code that many have written."""
+    """Fingerprint the submissions, without code from the handout and common code."""
     handout = {file.removesuffix(".py"): text for file, text in sample.stubs().items()}
     given = {name: set(_print(name, text).hashes) for name, text in handout.items()}
     counts = {name: Counter[int]() for name in given}
@@ -116,19 +118,19 @@ def _pair(left: _Work, right: _Work) -> Pair:
         if first.hashes & second.hashes:  # most pairs share nothing
             shared += first.token_coverage if first is second else _overlap(first, second)[0]
             modules.append(name)
-    smaller = min(mine, theirs)  # it decides: it may be all that was written
+    smaller = min(mine, theirs)  # the share refers to the shorter submission
     return Pair(left.key, right.key, min(1.0, shared / smaller) if smaller >= OWN else 0.0, tuple(modules))
 
 
 def _both(left: _Work, right: _Work, name: str) -> tuple[Any, Any]:
-    """The fingerprints of a module by which two submissions are compared."""
+    """The two fingerprints by which a module is compared."""
     if name in left.whole and left.texts[name] == right.texts[name]:
         return left.whole[name], left.whole[name]
     return left.prints[name], right.prints[name]
 
 
 def _overlap(first: Any, second: Any) -> tuple[int, Any]:
-    """Tokens that two fingerprints share, and their positions in the two texts."""
+    """The number of tokens that two fingerprints share, and their positions in the two texts."""
     from copydetect import compare_files
 
     tokens, _, places = compare_files(first, second)
@@ -136,7 +138,7 @@ def _overlap(first: Any, second: Any) -> tuple[int, Any]:
 
 
 def write(out: Path, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> None:
-    """similar.html, similar.csv, and similar.json, which a later report reads. Raises OSError."""
+    """Write similar.html, similar.csv, and similar.json, which a later report reads. Raises OSError."""
     write_atomically(out / NAME, json.dumps([asdict(pair) for pair in pairs], indent=1) + "\n")
     write_atomically(out / "similar.html", page(pairs, works, names))
     head = ("Shared", "One", "Other", "Submission of one", "Submission of other", "Modules")
@@ -160,7 +162,7 @@ def notices(out: Path) -> list[str]:
 
 
 def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> str:
-    """similar.html: the shared parts of each of the first pairs side by side."""
+    """similar.html: the shared code of the first pairs, side by side."""
     by_key = {work.key: work for work in works}
     shown = [
         {

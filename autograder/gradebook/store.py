@@ -1,8 +1,8 @@
 """The folder of a run: `results/<key>.json`, one per graded submission, in Gradescope's format.
 
-A result is written completely or not at all. It includes the digests of the submission and the kit, so that a later run knows
-whether it is still valid. Grader errors leave no result. `run.json` records the paths that a run was given, and the students
-of each submission: tables are for people and other programs; no name is read back from them.
+A result is written completely or not at all. It includes the digests of the submission and the kit, so that a later run
+knows whether it is still valid. Grader errors leave no result. `run.json` records the input paths of a run and the
+students of each submission; no name is read back from the tables.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from autograder.submissions.uploads import Student, Upload
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
 OLD = 3600  # seconds after which a partial file is abandoned
-# Kinds of notes: on the whole upload; on its files; those that many files share, with one sentence for all.
+# Kinds of notes: on the whole upload; on usable files; notes that are merged into one sentence for all files.
 WHOLE = {"archive", "no_zip", "notebook", "zip_large", "zip_many"}
 USABLE = {"accepted", "answer", "import", "misnamed", "replaced", "second", "unwritten"}
 TOGETHER = {
@@ -49,10 +49,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class Grade:
-    """A result without its messages: the input of tables and reports. `remark` is the note on the upload, `empty` why there
-    was nothing to grade, `unusable` are missing modules or those that cannot be imported, `misnamed` are misnamed files,
-    `accepted` those graded all the same, `unexplained` functions whose wrong results have no known cause, `guesses` the
-    predictions made in the notebook.
+    """A result without its messages: the input of tables and reports.
+
+    `remark` is the note on the upload, `empty` the reason if there is nothing to grade. `unusable` modules are missing
+    or cannot be imported. `misnamed` files were not graded, `accepted` ones were graded despite their names.
+    `unexplained` functions have wrong results without a known cause. `guesses` are the predictions made in the
+    notebook.
     """
 
     key: str
@@ -74,7 +76,7 @@ class Grade:
 
     @property
     def missed(self) -> list[Mark]:
-        """The criteria that were lost."""
+        """The lost criteria."""
         return [mark for mark in self.marks if mark.score < mark.max_score]
 
     @property
@@ -122,7 +124,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
 
 
 def _nothing(notes: Sequence[Mapping[str, str]]) -> str:
-    """Why there is nothing to grade in an upload; notes on all of it first."""
+    """Why an upload has nothing to grade. Notes on the whole upload come first."""
     for note in sorted(notes, key=lambda note: note["kind"] not in WHOLE):
         if note["kind"] not in USABLE and note["kind"] not in TOGETHER:
             return note["text"] if note["kind"] in WHOLE else f"None of its files can be used. {note['text']}"
@@ -150,7 +152,7 @@ class Store:
         return self.results / f"{key}.json"
 
     def keys(self) -> set[str]:
-        """The submissions that have a result, of any run."""
+        """The submissions that have a result, from any run."""
         return {path.stem for path in self.results.glob("[!.]*.json")}
 
     def kept(self, key: str, stamp: Mapping[str, Any]) -> Grade | None:
@@ -162,13 +164,13 @@ class Store:
         return None
 
     def write(self, key: str, document: Document, stamp: Mapping[str, Any]) -> Grade:
-        """Raises OSError if it cannot be written; then the old result remains."""
+        """Raises OSError if it cannot be written, and keeps the old result."""
         marked = {**document, "extra_data": {**stamp, **document["extra_data"]}}
         results.write_atomically(self.path(key), results.dump(marked))
         return grade_of(key, marked, time.time())
 
     def set_aside(self, key: str) -> None:
-        """Move the result of an earlier run away."""
+        """Move the result of an earlier run to another folder."""
         with contextlib.suppress(OSError):
             if self.path(key).exists():
                 (self.out / EARLIER).mkdir(exist_ok=True)
@@ -180,7 +182,7 @@ class Store:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A student's total (None: no score), the submission that counts ("" for none), and the part of the total beyond criteria."""
+    """A student's total (None: no score), the submission that counts ("": none), and reasons that no criterion explains."""
 
     submission: str
     student: Student
@@ -190,7 +192,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The folder of a run, the paths that it was given, the students of each submission, and at the end the outcomes."""
+    """The folder of a run, its input paths, the students of each submission, and at the end the outcomes."""
 
     folder: Path
     paths: tuple[Path, ...]
@@ -219,7 +221,7 @@ class RunFolder:
 
 
 def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Upload], outcomes: Iterable[Outcome] = ()) -> None:
-    """Called before grading, and again with the outcomes. Raises OSError if it cannot be written."""
+    """Write run.json, before grading and again with the outcomes. Raises OSError."""
     document = {
         "paths": [str(path.absolute()) for path in paths],
         "students": {entry.key: [asdict(student) for student in entry.students] for entry in entries},

@@ -1,1 +1,1 @@
-"""Grading: a Submission goes in, a Result comes out (docs/explanation/grading.md)."""
+"""Grades a Submission; returns a Result (docs/explanation/grading.md)."""

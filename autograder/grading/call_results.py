@@ -1,10 +1,11 @@
-"""Test calls, and how the responses to them are compared with the expected values. Tolerances are in values/compare.py.
+"""Test calls, and the comparison of their responses with the expected values. Tolerances are in values/compare.py.
 
-A test call is one request to a student's process. Its kinds:
-- "call": call the function and compare the result with the expected one;
-- "changes": how the arguments of an earlier call differ now from their values before it;
-- "write": the caller writes into an argument or a result of an earlier call; nothing is compared;
-- "look": the present value of an earlier result.
+A test call is one request to a student's process. Its kinds are:
+
+- "call": call the function and compare the result with the expected one.
+- "changes": report how the arguments of an earlier call differ from their values before it.
+- "write": write into an argument or a result of an earlier call, as the caller; nothing is compared.
+- "look": return the present value of an earlier result.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,11 +33,12 @@ class Target:
 class Rules:
     """How strictly a response is compared.
 
-    `dtype`: the dtype of the result counts. `pure`: no argument may change, not even later, and the same call must return the same
-    result again. `untouched`: no argument may change. `new`: the result must not share memory with an argument. `within`: a
-    tolerance other than the usual one, as a share of max(1, largest expected magnitude). `error`: the exception that the call must
-    raise. `question`: the entry of the returned dict that counts, compared as a letter. `repeats`: the number of the call whose
-    result this one must repeat. `parts`: the names of the parts of the returned tuple that count, () for all.
+    `dtype`: the dtype of the result counts. `pure`: no argument may change, not even later, and the same call must
+    return the same result again. `untouched`: no argument may change. `new`: the result must not share memory with an
+    argument. `within`: a tolerance other than the usual one, as a share of max(1, largest expected magnitude). `error`:
+    the exception that the call must raise. `question`: the key of the returned dict that counts, compared as a letter.
+    `repeats`: the number of the call whose result this one must repeat. `parts`: the names of the parts of the returned
+    tuple that count, () for all.
     """
 
     dtype: bool = False
@@ -79,7 +81,7 @@ class TestCall:
     parts: tuple[str, ...] = ()
 
     def counted(self, value: Any) -> Any:
-        """The result with the parts that do not count replaced by the expected ones; unchanged if the tuples have other lengths."""
+        """The result, with expected values for the parts that do not count; unchanged if the tuples have different lengths."""
         tuples = all(isinstance(both, tuple | list) and len(both) == len(self.parts) for both in (value, self.expected))
         if not self.rules.parts or not tuples:
             return value
@@ -87,7 +89,7 @@ class TestCall:
         return tuple(part if name in self.rules.parts else expected for name, part, expected in named)
 
     def compared(self, response: Response) -> Compared:
-        """Compare a response with the expected value; the references' own response is compared only once."""
+        """Compare a response with the expected value; the comparison for the references' response is cached."""
         return self._references if self.call.is_seen(response) else self._compared(response)
 
     @cached_property
@@ -99,7 +101,7 @@ class TestCall:
 
     @property
     def needs(self) -> set[int]:
-        """The numbers of the calls that it refers to, or whose objects it takes."""
+        """The numbers of the calls that this one refers to, or whose objects it takes."""
         given = leaves((self.args, self.kwargs))
         return {leaf.call for leaf in given if isinstance(leaf, Kept)} | ({self.about} if self.about else set())
 
@@ -144,12 +146,12 @@ class CallResult:
 
     @property
     def returned(self) -> bool:
-        """Whether the call returned a value, right or wrong."""
+        """Whether the call returned a value, correct or not."""
         return self.response.error is None and self.response.ended is None
 
     @property
     def unwritten(self) -> bool:
-        """Whether the function itself, and nothing it calls, raises NotImplementedError."""
+        """Whether the function itself raises NotImplementedError, not a function that it calls."""
         error = self.error
         return error is not None and error.kind == "NotImplementedError" and error.passed[:1] == (self.target.function,)
 
@@ -202,7 +204,7 @@ def _compared(test_call: TestCall, response: Response, earlier: Mapping[int, Res
 
 
 def _repeats(response: Response, first: Response | None) -> bool:
-    """Whether a response has the value of the first one, if that has any."""
+    """Whether a response repeats the value of the first one, if that has a value."""
     if first is None or first.error is not None or first.ended is not None:
         return True
     return values_agree(first.value, response.value)

@@ -24,7 +24,7 @@ from autograder.sandbox.wire import Kept
 from autograder.values.changes import in_words, part
 from autograder.values.tree import arrays, leaves
 
-MOST_HELD = 20_000  # versions whose responses are kept for the next submissions: about 60 MB
+MOST_HELD = 20_000  # cached versions with their responses: about 60 MB
 Helpers = tuple[tuple[str, tuple[Misconception, ...]], ...]
 
 
@@ -32,9 +32,10 @@ Helpers = tuple[tuple[str, tuple[Misconception, ...]], ...]
 class Diagnosis:
     """Why a function fails.
 
-    `chosen` are the misconceptions that reproduce every response, or one that is evident next to an unknown mistake; `rivals`
-    reproduce as much. `observed` are side effects and dtypes that none of these explain. `right_in_value`: nothing else is wrong.
-    `empty`: the function computes nothing. `repair` stands for a single edit of the source that fixes every call (repair.py).
+    `chosen` are the misconceptions that reproduce every response, or one that is evident next to an unknown mistake;
+    `rivals` reproduce as much. `observed` are side effects and dtypes that none of these explain. `right_in_value`:
+    nothing else is wrong. `empty`: the function computes nothing. `repair` represents a single edit of the source that
+    fixes every call (repair.py).
     """
 
     chosen: Candidate | None = None
@@ -46,7 +47,7 @@ class Diagnosis:
 
     @property
     def misconceptions(self) -> tuple[Misconception, ...]:
-        """The function's own."""
+        """The misconceptions of the function itself."""
         if self.repair is not None:
             return (self.repair,)
         return self.chosen.misconceptions if self.chosen is not None else ()
@@ -58,7 +59,7 @@ class Diagnosis:
 
     @property
     def complete(self) -> bool:
-        """Whether every response is reproduced, in value."""
+        """Whether every response is reproduced in value."""
         return self.right_in_value or self.repair is not None or (self.chosen is not None and self.chosen.is_complete)
 
     @property
@@ -78,7 +79,7 @@ class Diagnosis:
 
     @property
     def named(self) -> tuple[Misconception, ...]:
-        """The misconceptions to name: those in every set that explains everything, and what was observed."""
+        """The misconceptions to name: those in every set that explains everything, and the observed ones."""
         return tuple(m for m in self.sure if all(m.id in rival.ids for rival in self.rivals)) + self.observed
 
     @property
@@ -88,7 +89,7 @@ class Diagnosis:
 
     @property
     def undecided(self) -> tuple[Misconception, ...]:
-        """Misconceptions with the same results on every call, so that none of them is named."""
+        """Misconceptions that have the same results on every call, so that none of them is named."""
         ids = {misconception.id for misconception in self.misconceptions}
         others = [rival.misconceptions for rival in self.rivals if not ids <= rival.ids]
         by_id = {m.id: m for chosen in (self.misconceptions, *others) for m in chosen} if others else {}
@@ -96,27 +97,27 @@ class Diagnosis:
 
 
 class Diagnoser:
-    """Diagnoses submissions. Responses of known versions are kept for the next submission."""
+    """Diagnoses submissions. Responses of known versions are cached for later submissions."""
 
     def __init__(self, plan: Plan):
         self.plan, self.rubric = plan, plan.rubric
-        self._kept: dict[tuple[str, str, Helpers], KnownResponses] = {}  # last used last
+        self._kept: dict[tuple[str, str, Helpers], KnownResponses] = {}  # least recently used first
 
     def known_responses(self, module: str, function: str, helpers: Helpers = ()) -> KnownResponses:
-        """The replies of a function's known versions, beside helpers with these mistakes."""
+        """The responses of a function's known versions, with helpers that have these misconceptions."""
         key = (module, function, helpers)
         known = self._kept.pop(key) if key in self._kept else None
         self._kept[key] = known or KnownResponses(module, function, self.plan.in_order(module), dict(helpers))
         return self._kept[key]
 
     def forget(self) -> None:
-        """Drop the responses used longest ago, so memory does not grow with the class."""
+        """Drop the least recently used responses, so that memory does not grow with the class."""
         held = sum(known_responses.held for known_responses in self._kept.values())
         while held > MOST_HELD:
             held -= self._kept.pop(next(iter(self._kept))).held
 
     def explain(self, module: str, call_results: Sequence[CallResult]) -> dict[str, Diagnosis]:
-        """Explain every function of a module that has a failing call, from these call results only, in the order of the rubric."""
+        """Explain every function of a module that has a failing call, in the order of the rubric, from these results only."""
         diagnoses: dict[str, Diagnosis] = {}
         for function in self.rubric.modules[module].functions:
             diagnoses |= self.explained(module, function, call_results, diagnoses)
@@ -133,7 +134,7 @@ class Diagnoser:
         diagnosis = Diagnosis(empty=bool(wrong) and computes_nothing(own))
         helpers = {name: above[name] for name in self.rubric.helpers(module, (function,)) if name in above}
         unanswered = bool(wrong) and all(r.response.ended is not None or r.is_absent for r in wrong)
-        # With a wrong helper that is not explained it runs again, with a correct one; a match now would be chance.
+        # With an unexplained helper, the function runs again with a correct one; a match now would be coincidence.
         if not unanswered and all(helper.complete for helper in helpers.values()):
             search = self._search(module, function, own, helpers, MOST_TOGETHER if wrong and not diagnosis.empty else 1)
             if wrong:
@@ -147,7 +148,7 @@ class Diagnoser:
         return {function: replace(diagnosis, observed=unnamed)}
 
     def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
-        """Single misconceptions that reproduce some failing calls and every passing one, the best first."""
+        """Single misconceptions that reproduce some failing calls and every passing one, best first."""
         search = self._search(module, function, call_results, {}, 1)
         exact = [m for m in library.of_function(module, function) if not m.inexact and not m.memory]
         candidates = filter(None, (search.candidate(search.tables[0], (misconception,)) for misconception in exact))
@@ -164,7 +165,7 @@ class Diagnoser:
         helpers: Mapping[str, Diagnosis],
         largest: int,
     ) -> Search:
-        """The search with correct helpers and with the submission's; with rivals in a helper too, which may differ here."""
+        """A search with correct helpers, with the submission's, and with the helpers' rivals, which may differ in these calls."""
         wrong = {name: diagnosis.sure for name, diagnosis in helpers.items() if diagnosis.sure}
         rivals = [wrong | {n: r.misconceptions} for n in wrong for r in helpers[n].rivals if r.misconceptions]
         known, others = (
@@ -175,12 +176,12 @@ class Diagnoser:
 
 
 def has(misconceptions: Iterable[Misconception], misconception: Misconception) -> bool:
-    """Whether a misconception is among others, in whatever variant."""
+    """Whether a misconception is among others, in any variant."""
     return any(m.id == misconception.id for m in misconceptions)
 
 
 def computes_nothing(call_results: Iterable[CallResult]) -> bool:
-    """Whether a function returns one constant, an unchanged argument, or an error, on every call."""
+    """Whether a function returns one constant or an unchanged argument on every call, or always raises an error."""
     calls = [r for r in call_results if r.test_call.kind == "call" and not r.test_call.rules.error]
     calls = [call_result for call_result in calls if call_result.response.ended is None]
     if not all(call_result.returned for call_result in calls):
@@ -213,7 +214,7 @@ def _same(given: Any, value: Any) -> bool:
 
 
 def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
-    """The side effects and dtypes that are wrong in the results of one function, each once; `explained`: its values are."""
+    """The wrong side effects and dtypes of one function, each once; `explained`: its values are explained."""
     every = [m for call_result in call_results if call_result.failed for m in seen(call_result, explained)]
     names = dict.fromkeys(misconception.name for misconception in every)
     again = {name for name in names if name.endswith("_later") and name.removesuffix("_later") in names}
@@ -221,7 +222,7 @@ def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misco
 
 
 def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
-    """The side effects and dtypes that are wrong in one call result."""
+    """The wrong side effects and dtypes in one call result."""
     yield from _changed(call_result)
     name, floats = _dtypes(call_result)
     if name:
@@ -251,7 +252,7 @@ def _changed(call_result: CallResult) -> Iterator[Misconception]:
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:
-    """The first returned dtype that is not expected, and the expected one, whatever the shape; "" if none is wrong."""
+    """The first returned dtype that is not expected, and the expected one, regardless of shape; "" if all are correct."""
     response, test_call = call_result.response, call_result.test_call
     expected = [part.dtype for part in arrays(test_call.expected)]
     due = next((dtype for dtype in expected if dtype.kind == "f"), None)

@@ -25,7 +25,7 @@ from autograder.sandbox.student.bindings import bound_names
 if TYPE_CHECKING:
     from autograder.sandbox.student.loading import StudentModules
 
-EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call; between further interrupts
+EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call, and between further interrupts
 
 
 class Endless(BaseException):
@@ -33,7 +33,7 @@ class Endless(BaseException):
 
 
 class EditRunner:
-    """The edits of one function; `response` answers an encoded request that is not sent."""
+    """The edits of one function; `response` answers an encoded request as if it had been sent."""
 
     def __init__(self, submission: "StudentModules", response: Callable[[bytes], tuple[Any, ...]]):
         self.submission, self.response = submission, response
@@ -71,7 +71,7 @@ class EditRunner:
 
     @contextlib.contextmanager
     def _defined(self, units: Iterable[ast.stmt], more: Mapping[str, Any] | None = None) -> Iterator[None]:
-        """Units of the text defined anew in their module, which are to be used for a short time."""
+        """Temporarily redefine units of the text in their module."""
         names = vars(sys.modules[self.module])
         own = sorted(units, key=lambda unit: unit.lineno)
         before = {name: names[name] for name, _ in bound_names(own) if name in names}
@@ -87,7 +87,7 @@ class EditRunner:
 
 @contextlib.contextmanager
 def limited() -> Iterator[None]:
-    """Raise Endless after EDITED_SECONDS, where the system has such a timer; else the deadline of the call remains."""
+    """Raise Endless after EDITED_SECONDS if the system has such a timer; otherwise only the deadline of the call applies."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -104,6 +104,6 @@ def _up(*_: Any) -> None:
 
 
 def handlers(submission: "StudentModules", response: Callable[[bytes], tuple[Any, ...]]) -> Mapping[str, Any]:
-    """The requests that this adds to a session."""
+    """The requests that this module adds to a session."""
     runner = EditRunner(submission, response)
     return {"edits": runner.edits, "edited": runner.edited, "edit": runner.edit}

@@ -1,7 +1,7 @@
 """Generates small edits of a function's source, one of which may fix it.
 
-Edits are made from the source alone: its names, numbers and operators, and the order of its parts. The same source gives the
-same edits in the same order in every process, so a number identifies an edit. The size of an edit is the number of syntax
+Edits use only the source: its names, numbers and operators, and the order of its parts. The same source gives the same
+edits in the same order in every process, so a number identifies an edit. The size of an edit is the number of syntax
 tree nodes that it adds or removes; smaller edits come first.
 """
 
@@ -20,8 +20,8 @@ from autograder.sandbox.student.bindings import bound_names
 MOST_BYTES, MOST_NODES = 100_000, 5_000  # of the source
 MOST_EDITS = 1_200  # tried for one function
 LARGEST = 10  # size of an edit
-MOST_PLACES = 6  # where the same edit is made at once
-MOST_CONSTANTS = 12  # numbers of the source, and as many strings, that replace a constant
+MOST_PLACES = 6  # places of one edit
+MOST_CONSTANTS = 12  # numbers from the source, and as many strings, to try for a constant
 
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult)
 BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
@@ -74,7 +74,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Edit:
-    """Replaces the node `old` in some places of one top-level statement (`unit`) by `new`."""
+    """Replaces the node `old` in some places of one top-level statement (`unit`) with `new`."""
 
     unit: ast.stmt
     places: tuple[Place, ...]
@@ -99,9 +99,10 @@ class Edit:
 
 
 class Text:
-    """The part of a module's source that one function uses: itself, private functions and constants.
+    """The part of a module's source that one function uses: the function, private functions and constants.
 
-    `others` are functions that are not edited. Raises ValueError if the source is too large, SyntaxError if it is invalid.
+    `others` are functions that are not edited. Raises ValueError if the source is too large, SyntaxError if it is
+    invalid.
     """
 
     def __init__(self, source: bytes, function: str, others: Iterable[str]):
@@ -117,7 +118,7 @@ class Text:
         self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
 
     def made_from(self, unit: ast.stmt) -> list[ast.stmt]:
-        """A unit, and the later ones that use it when they are defined, or rebind its name."""
+        """A unit, and the later units that use it when they are defined or that rebind its name."""
         below = (other for other in self.units if other.lineno > unit.lineno)
         own = _bound(unit)
         return [unit, *(u for u in below if not isinstance(u, ast.FunctionDef) or u.decorator_list or own & _bound(u))]
@@ -170,7 +171,7 @@ class Text:
                 yield from _around(node, place)
 
     def _constants(self, value: Any) -> list[Any]:
-        """Other constants in place of one."""
+        """Other constants to try for `value`."""
         others: list[Any] = []
         match value:
             case bool():
@@ -193,7 +194,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.stmt]:
-    """The top-level statements that bind a function, and those that bind a name that these use."""
+    """The top-level statements that bind a function, and those that bind the names they use."""
     bound = [(_bound(statement), statement) for statement in tree.body]
     wanted, seen = [function], {function, *others}
     while wanted:
@@ -208,7 +209,7 @@ def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.st
 
 
 def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
-    """The numbers of the source with their signs, including those in docstrings."""
+    """The numbers in the source with their signs, including those in docstrings."""
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
     operands = [node.operand for node in nodes if isinstance(node, ast.UnaryOp)]
     signed: list[Any] = [operand.value for operand in operands if isinstance(operand, ast.Constant)]
@@ -223,7 +224,7 @@ def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
 
 
 def _words(nodes: Iterable[ast.AST]) -> list[str]:
-    """The strings of the source that are identifiers, such as keys."""
+    """The strings in the source that are identifiers, such as keys."""
     values = (node.value for node in nodes if isinstance(node, ast.Constant))
     words = dict.fromkeys(value for value in values if isinstance(value, str) and value.isidentifier())
     return list(words)[:MOST_CONSTANTS]
@@ -267,7 +268,7 @@ _UNCOUNTED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop
 
 
 def _locate(node: ast.AST, where: ast.AST) -> None:
-    """Give new nodes the line of an old one; nodes that have a line keep it, and so do their children."""
+    """Give new nodes the line of an old one; nodes with a line keep it, and so do their children."""
     if "lineno" in node._attributes and hasattr(node, "lineno"):
         return
     ast.copy_location(node, where)
@@ -276,7 +277,7 @@ def _locate(node: ast.AST, where: ast.AST) -> None:
 
 
 def _together(group: Sequence[Edit]) -> Edit:
-    """The same edit in several places."""
+    """The same edit in several places as one edit."""
     first, lines = group[0], tuple(sorted({edit.lines[0] for edit in group}))
     places, new = tuple(edit.places[0] for edit in group), tuple(edit.new[0] for edit in group)
     return Edit(first.unit, places, first.old, new, lines, first.size + 1)
@@ -362,7 +363,7 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
 
 
 def _call(node: ast.Call) -> Iterator[ast.AST]:
-    """Arguments reordered or dropped, other keywords, the call dropped."""
+    """Arguments reordered or dropped, other keywords, and the call dropped."""
     orders = (*_swapped(node.args), *_shorter(node.args))
     yield from (ast.Call(node.func, order, node.keywords) for order in orders)
     yield from (ast.Call(node.func, node.args, fewer) for fewer in _shorter(node.keywords))
@@ -394,7 +395,7 @@ def _slices(node: ast.Slice) -> Iterator[ast.AST]:
 
 
 def _around(node: ast.expr, place: Place) -> Iterator[ast.AST]:
-    """The node with one more operation applied to it."""
+    """The node with one more operation applied."""
     if isinstance(place.parent, ast.Assign | ast.keyword):
         yield from map(_constant, (-1, 0, 1, None))
     if place.field == "test" or isinstance(node, ast.Compare | ast.BoolOp):

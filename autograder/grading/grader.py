@@ -1,6 +1,7 @@
-"""Grades one submission: a Submission goes in, a Result comes out (docs/explanation/grading.md).
+"""Grades one Submission; returns a Result (docs/explanation/grading.md).
 
-runner.py decides which process runs what, diagnosis.py and repair.py why a function fails, scoring.py what that costs.
+runner.py assigns calls to processes, diagnosis.py and repair.py explain failing functions, and scoring.py computes the
+points.
 """
 
 import contextlib
@@ -39,9 +40,9 @@ from autograder.submissions.submission import Submission
 class ModuleResult:
     """The result of one module, before it is put into words. `broken` is the error of its import.
 
-    `unexplained` are functions that no misconception explains, each with its results with correct helpers, or its own.
-    `probe_results` are the probes of failing public examples that nothing explains. `previewed` are the results that explain lost
-    visible criteria, if the module depends on wrong modules of the submission.
+    `unexplained` maps each function that no misconception explains to its results, with correct helpers if it ran with
+    them. `probe_results` are the probes of unexplained failing public examples. `previewed` are the results that
+    explain lost visible criteria, if the module depends on wrong modules of the submission.
     """
 
     module: str
@@ -55,7 +56,7 @@ class ModuleResult:
 
 @dataclass(frozen=True)
 class Result:
-    """A graded submission: everything that reports are made from."""
+    """A graded submission: the input of all reports."""
 
     submission: Submission
     modules: tuple[ModuleResult, ...]
@@ -72,7 +73,7 @@ class Result:
 
 @contextlib.contextmanager
 def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> Iterator["Grader"]:
-    """A grader that is ready: test plan recorded, sandbox started. `without` names layers to leave out.
+    """A ready grader: test plan recorded, sandbox started. `without` names layers to leave out.
 
     Raises RubricError, CommandError or SandboxError.
     """
@@ -95,7 +96,7 @@ class Grader:
         self.diagnoser = Diagnoser(plan)
 
     def prepare(self) -> None:
-        """Record the references' responses: equal bytes need not be compared again."""
+        """Record the references' responses, so that equal bytes are not compared again."""
         right = Submission("references", references.files())
         with Runner.in_sandbox(self.sandbox, self.plan, right, is_reference=True) as runner:
             graded_with(runner, self.diagnoser, self.rubric.groups)
@@ -111,7 +112,7 @@ class Grader:
 
 
 def graded_with(runner: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
-    """The results of a runner's submission in these modules (and "integration"); its tests are graded elsewhere."""
+    """The results of a runner's submission in these modules (and "integration"), without the students' tests."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -122,7 +123,7 @@ def graded_with(runner: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) ->
 
 
 class _Grading:
-    """The state while one submission is graded; methods are in the order of use."""
+    """The state during the grading of one submission; methods are in the order of use."""
 
     def __init__(self, runner: Runner, diagnoser: Diagnoser):
         self.plan, self.rubric, self.runner, self.diagnoser = runner.plan, runner.rubric, runner, diagnoser
@@ -140,7 +141,7 @@ class _Grading:
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         modules = [name for name in names if name in self.rubric.modules]
         whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
-        # Everything that may be shown comes before the first hidden call: a process could leave a mark for a later one.
+        # All calls whose results may be shown come before the first hidden call: a process could leave data for a later one.
         self.previewed = self.runner.preview(modules)
         for module in modules:
             self._make_public_calls(module)
@@ -167,7 +168,7 @@ class _Grading:
         return tuple(self.call_results[test_call] for test_call in test_calls)
 
     def _make_public_calls(self, module: str) -> None:
-        """Run failing public calls with references too; if they differ there, the module `depends` on wrong or missing modules."""
+        """Repeat failing public calls with references; if the results differ, the module depends on wrong or missing modules."""
         call_results = {test_call: self.previewed[test_call] for test_call in self.plan.shown(module)}
         if any(call_result.failed for call_result in call_results.values()):
             beside = self.runner.public(module)
@@ -177,7 +178,7 @@ class _Grading:
         self.call_results |= call_results
 
     def _read_public_calls(self, module: str) -> None:
-        """The examples to show, alone and with probes, and the diagnosis of the visible criteria."""
+        """Find the examples to show, run them alone and with probes, and diagnose the visible criteria."""
         if self.runner.broken(module) is None:
             self.examples |= self._failing_examples(module, self.call_results)
         analysis = self._analysis(module, self._made(self.plan.shown(module)), at_once=True)
@@ -194,7 +195,7 @@ class _Grading:
         return {function: of_function(failing, function) for function in functions}
 
     def _alone(self, examples: Iterable[CallResult], diagnosis: Diagnosis) -> CallResult | None:
-        """The first failing example that also fails alone; one that a misconception explains need not run."""
+        """The first failing example that also fails alone. One that a misconception explains need not run."""
         for example in examples:
             if diagnosis.chosen is not None and diagnosis.chosen.fits_alone(example):
                 return example
@@ -206,7 +207,7 @@ class _Grading:
         return None
 
     def _trials(self, analysis: Analysis) -> dict[TestCall, tuple[ProbeResult, ...]]:
-        """Probes of one failing public example of each unexplained function; a call whose result varies is only repeated."""
+        """Probes of one failing public example of each unexplained function. Calls with varying results are only repeated."""
         unexplained = [name for name, diagnosis in analysis.diagnoses.items() if not diagnosis.complete]
         examples = [self.alone[name] or self.examples[name][0] for name in unexplained if name in self.examples]
         wrong = [e for e in examples if e.response.ended is None and not e.is_absent]
@@ -222,14 +223,14 @@ class _Grading:
         return unsteady | {test_call: with_other_numbers(own, tried) for test_call, own in probed.items()}
 
     def _random(self, module: str, functions: Set[str]) -> dict[str, tuple[ProbeResult, ...]]:
-        """For each of these functions whose result varies: one public call, made several times."""
+        """For each of these functions whose result varies, one public call, repeated several times."""
         test_calls = [test_call for test_call in self.plan.examples[module] if test_call.target.function in functions]
         made = self._tried(module, [test_call for test_call in test_calls for _ in range(TIMES)])
         repeated = [tuple(ProbeResult(Probe(call), r) for r in made if r.test_call is call) for call in test_calls]
         return {own[0].call_result.target.function: own for own in repeated if is_unsteady(own)}
 
     def _tried(self, module: str, test_calls: Sequence[TestCall]) -> list[CallResult]:
-        """Make probes; fewer if they take long."""
+        """Run probes; fewer if they take long."""
         responses = self.runner.probes(module, test_calls, module not in self.depends) if test_calls else []
         return [compared([call], [response])[0] for call, response in zip(test_calls, responses, strict=False)]
 
@@ -242,7 +243,7 @@ class _Grading:
         return ModuleResult(module, graded, broken, call_results, unexplained, self.probe_results[module], previewed)
 
     def _unexplained(self, analysis: Analysis) -> Iterator[tuple[str, tuple[CallResult, ...]]]:
-        """The functions whose wrong values have no known cause, and no wrong helper either."""
+        """The functions whose wrong values have no known cause, not even a wrong helper."""
         wrong = {test_call.target.function for test_call in analysis.wrong}
         for function, diagnosis in analysis.diagnoses.items():
             own = tuple(of_function(analysis.call_results, function))
@@ -255,7 +256,7 @@ class _Grading:
                 yield function, own
 
     def _graded(self, module: str, later: Analysis) -> Iterator[CriterionScore]:
-        """Every criterion of a module: visible ones from visible results, the others from all."""
+        """Every criterion of a module: visible criteria from visible results, the others from all results."""
         analyses = {c.id: self.at_once[module] if c.visible else later for c in self.rubric.of(module)}
         lost = {name for name, analysis in analyses.items() if not analysis.scores[name].passed}
         for name, analysis in analyses.items():
@@ -267,7 +268,7 @@ class _Grading:
             undecided = _undecided(score, diagnoses, function)
             examples = [e for e in self.examples.get(function, ()) if e.test_call in analysis.wrong]
             alone = self.alone.get(function)
-            # A criterion lost without a failing call is lost to no helper.
+            # Without a failing call, no helper is to blame.
             blamed = analysis.blamed(score.criterion, function) if function or score.passed else {}
             graded = replace(
                 score,
@@ -286,7 +287,7 @@ class _Grading:
             yield self._shown_at_once(graded, function) if is_at_once else graded
 
     def _shown_at_once(self, graded: CriterionScore, function: str) -> CriterionScore:
-        """A lost visible criterion of a module that depends on wrong modules, as decided and shown by the preview."""
+        """A lost visible criterion of a module that depends on wrong modules, as the preview shows it."""
         module = graded.criterion.module
         own = [self.previewed[test_call] for test_call in self.plan.shown(module)]
         wrong = [r for r in own if r.test_call.criterion == graded.criterion.id and r.failed]
@@ -307,7 +308,7 @@ class _Grading:
     def _integration(
         self, criteria: Iterable[Criterion], of_modules: Mapping[str, Sequence[CriterionScore]]
     ) -> dict[str, CriterionScore]:
-        """The criteria of the integration; a failing one runs again with references for modules that lose some points, not all."""
+        """The criteria of the integration. A failing one runs again with references for modules that lose only some points."""
         partly = tuple(
             module
             for module, own in of_modules.items()
@@ -331,7 +332,7 @@ class _Grading:
         return CriterionScore(criterion, why, call_result=wrong, blamed=correct)
 
     def _analysis(self, module: str, call_results: tuple[CallResult, ...], at_once: bool = False) -> Analysis:
-        """The diagnosis of a module; functions that lose points and have wrong helpers run again with correct ones."""
+        """The diagnosis of a module. Functions that lose points and have wrong helpers run again with correct ones."""
         functions = self.rubric.modules[module].functions
         if self.runner.broken(module) is not None:  # nothing to explain
             return self._scored(Analysis(module, call_results), {name: Diagnosis(empty=True) for name in functions})
@@ -341,7 +342,7 @@ class _Grading:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
             if helpers and self._may_be_excused(analysis, function):
                 again = self._with_correct_helpers(analysis, function, helpers)
-                # At equal cost, the analysis with fewer unanswered calls says more.
+                # At equal cost, prefer the analysis with fewer unanswered calls.
                 ended = [sum(r.response.ended is not None for r in each.call_results) for each in (again, analysis)]
                 analysis = analysis if (analysis.cost, ended[1]) < (again.cost, ended[0]) else again
         for function in analysis.diagnoses if not at_once else ():
@@ -353,7 +354,7 @@ class _Grading:
         return replace(analysis, diagnoses=diagnoses, scores=graded)
 
     def _repaired(self, analysis: Analysis, function: str) -> Analysis:
-        """The analysis in which failures that a single edit fixes are one mistake."""
+        """Treat failures that a single edit fixes as one mistake."""
         diagnosis = analysis.diagnoses[function]
         told = diagnosis.named or len({m.right for m in diagnosis.undecided}) < 2
         explained = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions and told
@@ -370,7 +371,7 @@ class _Grading:
         return again if again.cost <= analysis.cost else analysis
 
     def _fixed_too(self, analysis: Analysis, function: str, repair: Repair) -> Misconception | None:
-        """The misconception that explains another function which the same edit fixes: a shared line is wrong."""
+        """The misconception of another function that the same edit fixes: both use the wrong line."""
         for other, diagnosis in analysis.diagnoses.items():
             if other == function or diagnosis.repair or not diagnosis.complete or len(diagnosis.misconceptions) != 1:
                 continue
@@ -379,7 +380,7 @@ class _Grading:
         return None
 
     def _repaired_beside(self, analysis: Analysis, function: str) -> Analysis:
-        """The analysis that names one misconception next to an unknown mistake: an edit leaves just it, or it costs the same."""
+        """Name one misconception next to an unknown mistake, if an edit leaves only this one or if the cost is the same."""
         evident = self.diagnoser.evident(analysis.module, function, of_function(analysis.call_results, function))
         left = [candidate for candidate in evident[:1] if self.repairs.beside(analysis, function, candidate)]
         told = left or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
@@ -389,14 +390,14 @@ class _Grading:
         return again if again.cost == analysis.cost or (left and again.cost < analysis.cost) else analysis
 
     def _may_be_excused(self, analysis: Analysis, function: str) -> bool:
-        """Whether failing calls of a function cost it criteria other than worked examples."""
+        """Whether failing calls of a function lose criteria other than worked examples."""
         wrong = [r for r in of_function(analysis.call_results, function) if r.failed]
         lost = [score for score in analysis.scores.values() if not score.passed and score.why != "form"]
         costs = {score.criterion.id for score in lost if score.criterion.looks_at != "examples"}
         return any(r.test_call.criterion in costs for r in wrong) and not all(r.is_absent for r in wrong)
 
     def _with_correct_helpers(self, analysis: Analysis, function: str, helpers: tuple[str, ...]) -> Analysis:
-        """The analysis in which one function runs with correct helpers."""
+        """Run one function again with correct helpers."""
         own = of_function(analysis.call_results, function)
         test_calls = with_needed([r.test_call for r in analysis.call_results], [r.test_call for r in own])
         responses = self.runner.with_helpers(analysis.module, helpers, test_calls)
@@ -424,7 +425,7 @@ def shown(
     examples: Sequence[CallResult],
     alone: CallResult | None,
 ) -> CallResult | None:
-    """The example that shows the mistake which a criterion is lost to, None if there is none.
+    """The example that shows the mistake that a criterion is lost to; None if there is none.
 
     `examples` are the failing ones of its function, largest errors first; `alone` is the first that also fails alone.
     """
@@ -438,10 +439,10 @@ def shown(
             effects = ((_smallness(chosen.effect(own, e)), e) for e in examples if chosen.shows(own, e))
             example = min(effects, key=itemgetter(0), default=(0, None))[1]
         elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
-            example = next((e for e in examples if not chosen.fits(e)), None)  # not one of a mistake named elsewhere
+            example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
     only_dtype = example is not None and example.kind == "dtype"
     in_value = score.call_result.failed and score.call_result.kind != "dtype"
-    return None if only_dtype and in_value else example  # a wrong dtype is shown only where it counts
+    return None if only_dtype and in_value else example  # a wrong dtype is shown only if it counts
 
 
 def _same(first: CallResult, second: CallResult) -> bool:
@@ -453,7 +454,7 @@ def _same(first: CallResult, second: CallResult) -> bool:
 
 
 def _undecided(score: CriterionScore, diagnoses: Mapping[str, Diagnosis], function: str) -> tuple[Misconception, ...]:
-    """The misconceptions that are indistinguishable from one that costs this criterion, so that none may be named."""
+    """The misconceptions that cannot be distinguished from one that costs this criterion, so that none may be named."""
     concerned = {function, *(misconception.function for misconception in score.misconceptions)}
     undecided = {m.id: m for name in diagnoses if name in concerned for m in diagnoses[name].undecided}
     named_ones = score.criterion.looks_at == "examples"  # these list only named misconceptions

@@ -1,7 +1,7 @@
 """The responses of known versions of a function to the test calls, computed once and shared by all submissions.
 
-Most calls are made alone, when first needed. Calls that refer to one another, and all calls of a version that keeps state
-between calls, are made in order by a fresh function. No student code runs here.
+Most calls are made individually, when first needed. Calls that refer to one another, and all calls of a version that
+keeps state between calls, are made in order with a fresh function. No student code runs here.
 """
 
 import hashlib
@@ -28,7 +28,10 @@ from autograder.values.tree import copied, leaves
 
 
 class KnownResponses:
-    """The responses of every version of one function, beside helpers with certain misconceptions; equal ones are one object."""
+    """The responses of every version of one function, with helpers that have certain misconceptions.
+
+    Equal responses are one object.
+    """
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class KnownResponses:
         """The response of a version to a call."""
         responses = self._responses.setdefault(version.misconceptions, {})
         if number not in responses:
-            keeps = version.memory or self.keeps  # then the order of all calls of the process matters
+            keeps = version.memory or self.keeps  # the order of all calls of the process matters
             group = self._process[number] if keeps else self._groups[number]
             for test_call, response in zip(group, self._play(version, group, keeps), strict=True):
                 own = test_call.number
@@ -83,7 +86,7 @@ class KnownResponses:
         return not self._alike[key]
 
     def _play(self, version: Version, test_calls: Sequence[TestCall], keeps: bool) -> list[Response]:
-        if keeps:  # calls through other functions leave state too
+        if keeps:  # calls through other functions change state too
             functions = version.whole_module(self.helpers)
         else:
             others = {test_call.target.function for test_call in test_calls} - {self.function}
@@ -95,7 +98,7 @@ class KnownResponses:
 
     @cached_property
     def _groups(self) -> dict[int, list[TestCall]]:
-        """For each call, those that it must be made with, in order: they use the same objects."""
+        """For each call, the calls that must be made with it, in order, because they use the same objects."""
         groups: dict[int, list[TestCall]] = {}
         for test_call in self.every:
             linked = {t.number: t for number in test_call.needs for t in groups[number]} | {test_call.number: test_call}
@@ -110,7 +113,7 @@ def _digest(response: Response) -> bytes:
 
 
 def alike(test_call: TestCall, first: Response, second: Response) -> bool:
-    """Whether two responses to a call are the same in value: an error of the same kind, or equal within the tolerance."""
+    """Whether two responses to a call have the same value: an error of the same kind, or values within the tolerance."""
     if first.ended is not None or second.ended is not None:
         return False
     if test_call.kind in ("changes", "write", "look"):
@@ -120,16 +123,16 @@ def alike(test_call: TestCall, first: Response, second: Response) -> bool:
     if first.error is not None or second.error is not None:
         return not test_call.rules.error and (_breaks_down(first, second) or _breaks_down(second, first))
     if test_call.rules.error:
-        # Where an error is expected, any returned value is the same; None is a missing return.
+        # If an error is expected, all returned values are equivalent, except None, which is a missing return.
         return (first.value is None) == (second.value is None)
     of_type = _of_another_type(test_call, first)
     if of_type:
-        return of_type == _of_another_type(test_call, second)  # any numbers in place of booleans are the same
+        return of_type == _of_another_type(test_call, second)  # any numbers in place of booleans are equivalent
     return equal(test_call.counted(first.value), test_call.counted(second.value), _allowed(test_call, first.value))
 
 
 def _breaks_down(first: Response, second: Response) -> bool:
-    """Whether Python's own numbers raise an error where NumPy returns nan or infinity."""
+    """Whether Python's numbers raise an error and NumPy returns nan or infinity."""
     error = first.error
     breaks_down = ("ZeroDivisionError", "OverflowError")
     if error is None or (error.kind not in breaks_down and error.text != "math domain error"):
@@ -139,7 +142,7 @@ def _breaks_down(first: Response, second: Response) -> bool:
 
 
 def explained(test_call: TestCall, version: Response, response: Response) -> float:
-    """How much of a failing response a version explains: 1.0 for all; below 0.5 if it is only closer than the right one."""
+    """How much of a failing response a version explains: 1.0 for all, below 0.5 if it is only closer than the correct one."""
     if alike(test_call, version, response):
         return 1.0
     if version.error is not None or response.error is not None or response.ended is not None or test_call.rules.error:
@@ -166,7 +169,7 @@ def _explained(right: Any, version: Any, response: Any, allowed: float) -> float
 
 
 def _allowed(test_call: TestCall, value: Any) -> float:
-    """By how much two wrong responses may differ: more than the tolerance, if that is meant for a much smaller value."""
+    """The tolerance between two wrong responses: larger than the call's if that is meant for a much smaller value."""
     if not 0 < test_call.allowed < SAME:
         return test_call.allowed
     arrays = [np.abs(leaf[np.isfinite(leaf)]) for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
@@ -175,7 +178,7 @@ def _allowed(test_call: TestCall, value: Any) -> float:
 
 
 def _of_another_type(test_call: TestCall, response: Response) -> str:
-    """What was returned instead of an array of booleans, or of any array; "" if the type is right."""
+    """The type returned instead of an array, or of an array of booleans; "" if the type is correct."""
     if not isinstance(test_call.expected, np.ndarray):
         return ""
     difference, _ = compare(test_call.expected, response.value, np.inf)
@@ -194,7 +197,7 @@ def alike_in_form(test_call: TestCall, first: Response, second: Response) -> boo
 
 
 def wrong_in_value(call_result: CallResult) -> bool:
-    """Whether more is wrong than side effects and dtype."""
+    """Whether a call fails by more than side effects and dtype."""
     if not call_result.failed or call_result.kind in ("changed", "changed_later", "shared", "overwritten"):
         return False
     expected = Response(value=call_result.test_call.expected)
@@ -205,7 +208,7 @@ def wrong_in_value(call_result: CallResult) -> bool:
 
 
 def alike_in_rounding(test_call: TestCall, exact: Response, inexact: Response, response: Response) -> bool:
-    """Whether a response has an error of the same size as the known inexact one, wherever that one has."""
+    """Whether a response has errors of the same size as the known inexact one."""
     if inexact.error is not None or response.error is not None or test_call.kind != "call":
         return alike(test_call, inexact, response)
     right = test_call.counted(exact.value)
@@ -216,7 +219,7 @@ def alike_in_rounding(test_call: TestCall, exact: Response, inexact: Response, r
 
 
 def distance(exact: Any, value: Any) -> float:
-    """The largest deviation of a value or its parts; negative for another shape or type, infinite unless all is finite."""
+    """The largest deviation of a value or its parts; negative for another shape or type, infinite unless all are finite."""
     if exact is None or value is None:
         return 0.0 if exact is value else -1.0  # an error was raised
     if isinstance(exact, tuple | list):
@@ -225,12 +228,12 @@ def distance(exact: Any, value: Any) -> float:
         return max(distance(e, v) for e, v in zip(exact, value, strict=True))
     difference, _ = compare(exact, value, np.inf)
     if difference is not None and difference.kind != "value":
-        return -1.0  # of another form, which rounding does not explain
+        return -1.0  # another shape or type, which rounding does not explain
     return deviation(np.asarray(exact), np.asarray(value))
 
 
 def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
-    """Whether a value is far closer to that of the exact misconceptions than to the right one; None if these have no effect."""
+    """Whether a value is far closer to that of the exact misconceptions than to the correct one; None if these have no effect."""
     apart, left = distance(right, exact), distance(exact, value)
     if 0 <= apart <= allowed:
         return None
@@ -246,7 +249,7 @@ class Direct:
         self._calls = Calls(wire.MAX_FROM_STUDENT, dict[wire.CallbackHandle, Callable[..., Any]]().__getitem__)
 
     def play(self, test_call: TestCall) -> Response:
-        """The response that a student's process with these functions would give."""
+        """The response of a student's process with these functions."""
         try:
             if test_call.kind == "call":
                 return self._call(test_call)
@@ -265,7 +268,7 @@ class Direct:
         function = self.functions.get(test_call.target.function)
         if function is None:
             return Response(error=Error(("AttributeError",), "", "", 0, "missing"))
-        args, kwargs = copied(test_call.args), copied(dict(test_call.kwargs))  # arrays as they lie in memory
+        args, kwargs = copied(test_call.args), copied(dict(test_call.kwargs))  # arrays keep their memory layout
         response = self._calls.call(function, args, kwargs, test_call.rules.checks, test_call.number)
         return replace(response, value=copied(response.value))  # a later call may write into the result
 

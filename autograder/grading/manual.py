@@ -28,7 +28,7 @@ class ManualRun(contextlib.ExitStack):
         self.sandbox = self.enter_context(Sandbox(self.rubric.limits, (), kit.secret()))
         self.sandbox.place(read(path, self.rubric.limits).files)
         self.process: SandboxProcess | None = None
-        self.module = ""  # the one that the process is for
+        self.module = ""  # the module of the process
 
     def test(self, recorder: Recorder) -> Callable[[TestCall], None]:
         """A function that runs each new call of a test and raises AssertionError if it fails."""
@@ -45,7 +45,7 @@ class ManualRun(contextlib.ExitStack):
         return play
 
     def _process_of(self, module: str) -> SandboxProcess:
-        """The process of a module, or of the integration; it replaces the one of another module."""
+        """The process of a module or of the integration, which replaces that of another module."""
         if self.process is None or self.process.ended is not None or self.module != module:
             self.process, self.module = SandboxProcess(self.sandbox.start()), module
             entry = self.rubric.modules.get(module)

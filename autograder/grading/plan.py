@@ -1,7 +1,7 @@
 """The test plan of a homework: every call that grading makes, recorded once from the suites and the public examples.
 
-The suites run on the reference under pytest; no student process is involved. Errors in the suites are found here, before any
-grading: a test that fails on the reference or names no criterion, a criterion without a test.
+The suites run on the reference under pytest, without student processes. This reveals errors in the suites before any
+grading: a test that fails on the reference or names no criterion, or a criterion without a test.
 """
 
 import difflib
@@ -54,14 +54,14 @@ class Plan:
 
 @cache
 def current() -> Plan:
-    """The test plan of the installed homework, recorded once; raises as `record` does."""
+    """The test plan of the installed homework, recorded once; raises the same errors as `record`."""
     return record(rubrics.current())
 
 
 def record(rubric: Rubric) -> Plan:
     """Record the test plan of the installed homework.
 
-    Raises RubricError if suites and rubric do not fit together, CommandError if a test fails on the reference.
+    Raises RubricError if suites and rubric do not match, CommandError if a test fails on the reference.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -73,7 +73,7 @@ def record(rubric: Rubric) -> Plan:
     hidden, visible = defaultdict[str, list[TestCall]](list), defaultdict[str, list[TestCall]](list)
     for recorder in recorders:
         for test_call in recorder.test_calls:
-            # An answer to a question is checked at once: such calls have no inputs that could leak.
+            # Answers to questions are checked immediately: these calls have no inputs that could leak.
             shown = rubric.criteria[recorder.criterion].visible or test_call.rules.question
             (visible if shown else hidden)[recorder.module].append(test_call)
     frozen_hidden, frozen_visible = ({m: tuple(own) for m, own in calls.items()} for calls in (hidden, visible))
@@ -104,7 +104,7 @@ def _run(rubric: Rubric) -> list[Recorder]:
     options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--disable-plugin-autoload"]
     options += ["--assert=plain", "--import-mode=importlib", "--capture=no", "-c", str(kit.suites() / "pytest.ini")]
     with pytest.MonkeyPatch.context() as environment:
-        for name in list(os.environ):  # a user's own settings
+        for name in list(os.environ):  # the user's settings
             if name.startswith("PYTEST_") and name != "PYTEST_CURRENT_TEST":
                 environment.delenv(name)
         pytest.main([*options, str(kit.suites())], [recording])
@@ -145,7 +145,7 @@ class _Recording:
 
 
 def _in_suite(caught: "pytest.ExceptionInfo[Any] | None", test: str) -> str:
-    """An error in a suite on one line, with the line of the suite that it comes from."""
+    """An error in a suite on one line, with its line in the suite."""
     if caught is None:
         return f"{test}: failed"
     error = caught.value.__cause__ if isinstance(caught.value, pytest.Collector.CollectError) else caught.value
@@ -160,7 +160,7 @@ def _in_suite(caught: "pytest.ExceptionInfo[Any] | None", test: str) -> str:
 
 
 def misfits(items: Sequence[pytest.Item], rubric: Rubric) -> list[str]:
-    """The criteria that only the tests or only the rubric name, one line each."""
+    """The criteria that only the tests or only the rubric have, one line each."""
     used = {criterion_of(item) for item in items} | {criterion.id for criterion in rubric.of(TESTS)}
     unknown = {item.nodeid: criterion_of(item) for item in items if criterion_of(item) not in rubric.criteria}
     problems = []

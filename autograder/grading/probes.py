@@ -1,8 +1,8 @@
-"""Probes: a failing public call with one thing changed, on the student's code and on the reference.
+"""Probes: a failing public call with one change, on the student's code and on the reference.
 
-A *move* changes one entry of one argument, or all of a large one: it shows what a result depends on. A *change* drops an
-argument, flips a flag or takes one row: if the result is then right, that thing is the cause. Probes come from public examples
-and run before any hidden call, since their results are shown.
+A *move* changes one entry of one argument, or all entries of a large one, to show whether a result depends on it. A
+*change* drops an argument, flips a flag or takes one row; if the result is then correct, this is the cause. Probes come
+from public examples and run before any hidden call, since their results are shown.
 """
 
 import inspect
@@ -28,9 +28,11 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Probe:
-    """A made-up call. `change` describes the change, "" for a move. `path` leads to the argument, or the part of it, that is
-    moved: at `entry`, or as a whole if that is None. `others` are other arguments before and after the same move, since
-    independence in a single call means little.
+    """A made-up call.
+
+    `change` describes the change, "" for a move. `path` leads to the moved argument or part of one: at `entry`, or as a
+    whole if that is None. `others` are other arguments before and after the same move, since independence in a single
+    call means little.
     """
 
     test_call: TestCall
@@ -49,7 +51,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """The result of a probe; `again`: the results before and after the same move with other numbers, if it was repeated."""
+    """The result of a probe. `again`: the results before and after the same move with other numbers, if it was repeated."""
 
     probe: Probe
     call_result: CallResult
@@ -58,7 +60,7 @@ class ProbeResult:
 
 @lru_cache(maxsize=1024)
 def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
-    """The probes of a public example, itself first; none if it takes functions or must raise."""
+    """The probes of a public example, starting with the example itself; none if it takes functions or must raise."""
     given = arguments(test_call)
     if test_call.rules.error or any(map(callable, given.values())):
         return ()
@@ -79,7 +81,7 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
 def with_other_numbers(
     outcomes: Sequence[ProbeResult], play: Callable[[Sequence[TestCall]], Sequence[CallResult]]
 ) -> tuple[ProbeResult, ...]:
-    """Repeat moves that change only the right result with other numbers: next to a 0, an argument seems not to matter."""
+    """Repeat moves that change only the correct result with other numbers: next to a 0, an argument seems not to matter."""
     moves = [outcome for outcome in outcomes if outcome.probe.path]
     doubtful = [outcome for outcome in moves if _rests(outcomes[0].call_result, outcome.call_result)]
     sets = zip(*(outcome.probe.others for outcome in doubtful), strict=True)
@@ -94,14 +96,14 @@ def with_other_numbers(
 
 
 def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
-    """Whether these are one call, made several times, with different results."""
+    """Whether these are repetitions of one call with different results."""
     values = [outcome.call_result.response.value for outcome in outcomes]
     same_call = len({outcome.probe.test_call for outcome in outcomes}) == 1 < len(outcomes)
     return same_call and not all(values_agree(values[0], value) for value in values)
 
 
 def _rests(before: CallResult, after: CallResult) -> bool:
-    """Whether some of the right result moved and the student's did not."""
+    """Whether a part of the correct result moved and the student's did not."""
     names = before.test_call.parts
     for number in range(max(1, len(names))):
         right = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
@@ -124,7 +126,7 @@ def part(value: Any, number: int, names: Sequence[str]) -> Any:
 
 
 def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
-    """By entry: 1 moved, 0 unmoved, -1 unclear; None if this cannot be determined."""
+    """For each entry: 1 moved, 0 unmoved, -1 unclear; None if this cannot be determined."""
     if not all(isinstance(v, np.ndarray | float) and np.asarray(v).dtype.kind == "f" for v in (before, after)):
         return None
     first, second = np.asarray(before), np.asarray(after)
@@ -197,7 +199,7 @@ def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
 
 
 def _first_row(given: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """The first row alone, in all arguments with as many rows as the first array; in masks, the first column too."""
+    """The first row alone, in all arguments with as many rows as the first array; in masks, also the first column."""
     arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
     rows = next((array.shape[-2] for array in arrays.values()), 0)
     if rows < 2:
@@ -212,7 +214,7 @@ def _first_row(given: Arguments) -> Iterator[tuple[str, Arguments]]:
 
 @cache
 def _known_words() -> set[str]:
-    """The strings that an argument may take: those that the references compare arguments with."""
+    """The strings that an argument may have: those that the references compare arguments with."""
     constants = [constant for function in reference.functions().values() for constant in function.__code__.co_consts]
     each = chain.from_iterable(c if isinstance(c, tuple | frozenset) else (c,) for c in constants)
     return {constant for constant in each if isinstance(constant, str) and constant.isidentifier()}
@@ -222,7 +224,7 @@ def _known_words() -> set[str]:
 
 
 def _moves(given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
-    """One entry of one argument moved, while few remain; then all entries of an argument, by different amounts."""
+    """Move one entry of one argument at a time if there are few, else all entries of an argument by different amounts."""
     left = MOST_MOVES
     for path, value in _numbers(given):
         array = np.asarray(value)
@@ -243,7 +245,7 @@ def _moved(array: "np.ndarray[Any, Any]", amounts: "np.ndarray[Any, Any]") -> "n
 
 
 def _with_others(given: Arguments, seed: int) -> Arguments:
-    """The arguments with other numbers of the same magnitude in each float array; nonnegative ones stay nonnegative."""
+    """Replace the numbers in each float array by others of the same magnitude; nonnegative arrays stay nonnegative."""
     rng = np.random.default_rng(seed)
     for path, value in list(_numbers(given)):
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":

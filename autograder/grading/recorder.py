@@ -1,8 +1,8 @@
 """The fixtures that a hidden suite uses: `check`, `reference` and `rng`.
 
-A test never sees a student's value. It runs once, on the reference, and every `check.f(...)` becomes a test call of the plan that
-grades each submission (plan.py). Since a wrong response costs the criterion whatever follows, later arguments may be
-computed from the values that `check` returns: they are the reference's.
+A test never sees a student's value. It runs once, on the reference, and every `check.f(...)` becomes a test call of the
+plan that grades each submission (plan.py). `check` returns the reference's values, so later arguments may be computed
+from them: a wrong response costs the criterion whatever follows.
 """
 
 import difflib
@@ -45,7 +45,7 @@ class Recorder:
     kept: dict[int, tuple[Any, Kept]] = field(default_factory=dict)
 
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules, keep: bool) -> Any:
-        """Record a call, and after a pure one a check of its arguments and the same call again; returns the reference's value."""
+        """Record a call, followed for a pure one by a check of its arguments and a repetition; returns the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
         if rules.within is not None and rules.within < (least := _rounding(expected)):
             raise RubricError(
@@ -55,7 +55,7 @@ class Recorder:
         for name in set(rules.parts) - set(parts):
             raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(parts)}")
         number, given = self._next, (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
-        refused = bool(rules.untouched and rules.error)  # the response to a call that raises lists no changes
+        refused = bool(rules.untouched and rules.error)  # the response to a raising call lists no changes
         self._call(target, given, expected, rules, keep or rules.pure or refused)
         if rules.pure or refused:
             changes = prepared_changes(number, self.test_calls[-1].call)
@@ -71,14 +71,14 @@ class Recorder:
         return value
 
     def overwrite(self, array: "np.ndarray[Any, Any]", value: Any) -> None:
-        """Record that the caller writes into an array of an earlier call, and do so here."""
+        """Record that the caller writes into an array of an earlier call, and write into it here."""
         kept = self._known(array)
         array[...] = value
         args = (kept, array.copy())
         self._add(self._target(kept), prepared_write(*args), kind="write", about=kept.call, args=args)
 
     def look(self, value: Any) -> None:
-        """Record a look at the present value of an earlier result."""
+        """Record a check of the present value of an earlier result."""
         kept = self._known(value)
         self._add(self._target(kept), prepared_look(kept), kind="look", about=kept.call, args=(kept,))
 
@@ -105,7 +105,7 @@ class Recorder:
         self._add(target, call, args=args, kwargs=kwargs, expected=expected, allowed=allowed, rules=rules)
 
     def _add(self, target: Target, call: Call, **fields: Any) -> None:
-        """Record one request; `fields` are the others of TestCall that it has."""
+        """Record one request; `fields` are its other fields of TestCall."""
         origin = {"test": self.test, "criterion": self.criterion, "parts": self._parts(target)}
         empty: dict[str, Any] = {"args": (), "kwargs": {}, "expected": None, "allowed": 0.0}
         self.test_calls.append(TestCall(self._next, target, call=call, **empty | origin | fields))
@@ -116,7 +116,7 @@ class Recorder:
         return self.first + len(self.test_calls)
 
     def _given(self, value: Any) -> Any:
-        """An argument, or the earlier object that it is, also within a list."""
+        """An argument, or a reference to the earlier object that it is, also within a list."""
         if id(value) in self.kept:
             return self.kept[id(value)][1]
         return [self._given(part) for part in value] if isinstance(value, list) else value
@@ -187,7 +187,7 @@ class Check:
         return self._with(within=accuracy)
 
     def part(self, *names: str) -> "Check":
-        """Compare only these parts of the returned tuple, by their names in the docstring; it must still have all parts."""
+        """Compare only these parts of the returned tuple, named as in the docstring. The tuple must still have all parts."""
         return self._with(parts=names)
 
     def raises(self, kind: type[Exception]) -> "Check":
@@ -195,7 +195,7 @@ class Check:
         return self._with(error=kind.__name__)
 
     def answer(self, question: str) -> None:
-        """One entry of the dict that the module's only function returns: a letter, in either case."""
+        """One value of the dict that the module's only function returns: a letter, in either case."""
         target = Target(self._module, self._modules[self._module][0])
         self._recorder.call(target, (), {}, replace(self._rules, question=question), False)
 
@@ -225,7 +225,7 @@ class Check:
 
 
 def _rounding(expected: Any) -> float:
-    """How much a sum in another order may change a result, as a share of max(1, largest expected magnitude)."""
+    """The effect of the order of summation on a result, as a share of max(1, largest expected magnitude)."""
     parts = [part for part in arrays(expected) if part.dtype.kind == "f" and np.isfinite(part).any()]
     largest = [(np.abs(part[np.isfinite(part)]).max(), np.finfo(part.dtype).eps) for part in parts]
     return max((float(4 * eps * size / max(1.0, size)) for size, eps in largest), default=0.0)
@@ -237,10 +237,10 @@ def rng_for(name: str) -> np.random.Generator:
 
 
 # Under pytest: the marker and the fixtures. A test runs on the reference and records its calls. Grading does this once for all
-# submissions (plan.py); `--submission` makes each call at once (manual.py).
+# submissions (plan.py); `--submission` runs each call immediately (manual.py).
 
 RECORDING = pytest.StashKey[bool]()  # set while the suites are only recorded
-RECORDERS = pytest.StashKey[list[Recorder]]()  # one for each test that has begun, in their order
+RECORDERS = pytest.StashKey[list[Recorder]]()  # one for each started test, in order
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,9 +1,10 @@
-"""Single-edit repair: the smallest edits of the student's own source that fix a function.
+"""Single-edit repair: the smallest edits of the student's source that fix a function.
 
-A repair shows that the failure is one mistake, and where. Edits are made from the source alone (edits.py), in a process of the
-submission that receives the code for it (edit_runner.py). The grader compares their results: first on up to four failing calls,
-then on all others, and finally on every call, side effects included, in a process that has seen no other edit. The search is
-bounded by counts, so it ends the same way on every machine; time ends it only for a submission that has used half of its own.
+A repair shows that the failure is one mistake, and locates it. Edits are generated from the source alone (edits.py), in
+a process of the submission that receives the code for it (edit_runner.py). The grader compares their results: first on
+up to four failing calls, then on all others, and finally on every call, side effects included, in a process that has
+seen no other edit. The search is bounded by counts, so it ends the same way on every machine. A time limit applies only
+after half of the submission's time.
 """
 
 import inspect
@@ -41,7 +42,7 @@ Row = tuple[tuple[bool, int], int, int]
 
 
 class Repair(NamedTuple):
-    """An edit that fixes a function, and the lines of each of the smallest such edits; `is_shown`: these are few enough."""
+    """An edit that fixes a function, and the lines of each of the smallest such edits. `is_shown`: these are few."""
 
     edited: str
     edit: int
@@ -115,7 +116,7 @@ class Repairs:
         return lines if all(type(line) is int and 0 < line <= last for line in lines) else ()
 
     def beside(self, analysis: Analysis, function: str, candidate: Candidate) -> bool:
-        """Whether an edit makes the function respond as the misconceptions of a candidate do."""
+        """Whether an edit makes the function respond like the misconceptions of a candidate."""
         altered = [
             _as(r.test_call, candidate.response(r)) if r.target.function == function else r.test_call
             for r in analysis.call_results
@@ -150,7 +151,7 @@ class Repairs:
 
 @cache
 def extension(*modules: ModuleType) -> Call:
-    """The code of modules that handle further requests; the last one has `handlers`. Only the processes that need it get it."""
+    """The code of modules that handle further requests; the last has `handlers`. Only processes that need it receive it."""
     sent = []
     for module in modules:
         code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
@@ -174,7 +175,7 @@ def _as(test_call: TestCall, response: Response) -> TestCall:
 
 
 def as_misconception(repair: Repair, rubric: Rubric, analysis: Analysis, function: str) -> Misconception:
-    """A repair costs the first failing criterion of value, or of form if only form is wrong."""
+    """A repair costs the first failing criterion on values, or on side effects and dtypes if only these are wrong."""
     module, wrong = analysis.module, [r for r in of_function(analysis.call_results, function) if r.failed]
     in_value = {call_result.test_call.criterion for call_result in wrong if wrong_in_value(call_result)}
     failing = {call_result.test_call.criterion for call_result in wrong}
@@ -187,7 +188,7 @@ def as_misconception(repair: Repair, rubric: Rubric, analysis: Analysis, functio
 
 
 def _first_calls(call_results: Sequence[CallResult]) -> list[TestCall]:
-    """Failing calls that can be made alone: the shortest of each criterion, the shortest of all first."""
+    """Failing calls that can be made alone: the shortest of each criterion, shortest first."""
     shortest: dict[str, TestCall] = {}
     for test_call in _made_alone(call_result for call_result in call_results if call_result.failed):
         shortest.setdefault(test_call.criterion, test_call)
@@ -195,7 +196,7 @@ def _first_calls(call_results: Sequence[CallResult]) -> list[TestCall]:
 
 
 def _made_alone(call_results: Iterable[CallResult]) -> list[TestCall]:
-    """The calls that can be made alone, the shortest first."""
+    """The calls that can be made alone, shortest first."""
     calls = [call_result.test_call for call_result in call_results if call_result.test_call.kind == "call"]
     alone = [test_call for test_call in calls if not test_call.needs and not test_call.rules.repeats]
     return sorted(alone, key=lambda test_call: len(test_call.call.payload))

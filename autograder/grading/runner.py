@@ -1,4 +1,4 @@
-"""Runs one submission in a sequence of short-lived processes, of which only one is alive at a time:
+"""Runs one submission in a sequence of short-lived processes, only one of which is alive at a time:
 
 | process       | imports                                                   | runs                                             |
 |---------------|-----------------------------------------------------------|--------------------------------------------------|
@@ -8,7 +8,7 @@
 | *integration* | all files, or references in place of wrong modules        | the calls of the integration                     |
 
 1. The grader makes every public call before the first hidden one, so no displayed value can carry a hidden input.
-2. What students see at once comes from the preview, which contains no reference code.
+2. Results that students see immediately come from the preview, which contains no reference code.
 
 When a process ends, only its unanswered calls are made again, in a new process of the same kind.
 """
@@ -80,15 +80,15 @@ class SandboxProcess:
 
 
 class Runner:
-    """The processes of one submission; `start` returns the next one after the last has ended."""
+    """The processes of one submission. `start` returns the next one after the last has ended."""
 
     def __init__(self, start: Callable[[], Process], plan: Plan, submission: Submission):
         self.start, self.plan, self.submission = start, plan, submission
         self.rubric = plan.rubric
-        self.edits = 0  # how many edits may be tried
+        self.edits = 0  # limit on the edits to try
         self.spent: Callable[[], float] = float  # the share of its processor time used so far
         self._process: Process | None = None
-        self._imported: tuple[Imports, ...] = ()  # by the process
+        self._imported: tuple[Imports, ...] = ()  # imports of the current process
         self._shared = ""  # a module or ALL_FILES, if the process may be reused
         self._restarts = Counter[str]()  # by account
         self._alone: dict[str, Response] = {}  # import errors with references
@@ -96,7 +96,7 @@ class Runner:
 
     @classmethod
     def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission, is_reference: bool = False) -> "Runner":
-        """A runner in processes of the sandbox, which now holds this submission."""
+        """A runner with processes of the sandbox, in which this submission is placed."""
         sandbox.place(submission.files)
 
         def start() -> SandboxProcess:
@@ -131,8 +131,8 @@ class Runner:
     def hidden(self, module: str) -> dict[TestCall, CallResult]:
         """Run the hidden calls of a module with the same references, after a public call of each function.
 
-        They run in the process of the public calls if it is still alive. An import that fails only now is the error of each
-        call.
+        They run in the process of the public calls if it is still alive. If the import fails only now, its error is the
+        response to each call.
         """
         hidden, (_, test_calls) = self.plan.hidden.get(module, ()), self.plan.in_order(module)
         if not hidden:
@@ -146,9 +146,9 @@ class Runner:
         return self._process is None or self._process.ended is not None or self._shared != module
 
     def broken(self, module: str) -> Response | None:
-        """Why a module cannot be imported with references, None if it can.
+        """Why a module cannot be imported with references; None if it can.
 
-        Students see this at once, so the text comes from the preview.
+        Students see this immediately, so the text comes from the preview.
         """
         broken, shown = self._alone.get(module), self._together.get(module)
         if broken is None or broken.error is None or not self.rubric.modules[module].uses:
@@ -162,11 +162,11 @@ class Runner:
         return module in self._alone or module in self._together
 
     def alone(self, test_call: TestCall, together: bool) -> Response:
-        """Make a public call in a process of its own, `together` with the submission's files or not."""
+        """Make a public call in a separate process, `together` with the submission's files or not."""
         return self._run(self._imports(test_call.target.module, together), [test_call], test_call.target.module)[0][0]
 
     def probes(self, module: str, test_calls: Sequence[TestCall], together: bool) -> list[Response]:
-        """Make probes in a process of their own; fewer if they end it or take long."""
+        """Run probes in a separate process; fewer if they end it or take long."""
         responses, before = list[Response](), self.spent()
         if self._load(self._imports(module, together), module) is None:
             for first in range(0, len(test_calls), PROBES_AT_ONCE):
@@ -179,7 +179,7 @@ class Runner:
         """Run a criterion of the integration; returns the responses and whether the modules could be imported together.
 
         References replace `correct` modules. Consecutive criteria with the same references share one process, which may be the
-        preview's. Visible criteria have their own.
+        preview's. Visible criteria have separate processes.
         """
         test_calls = self.plan.together(criterion)
         called = dict.fromkeys(test_call.target.module for test_call in test_calls)
@@ -193,7 +193,7 @@ class Runner:
     def with_helpers(
         self, module: str, helpers: tuple[str, ...], test_calls: Sequence[TestCall]
     ) -> dict[TestCall, Response]:
-        """Run test calls of a module again, with some of its own functions replaced by the reference."""
+        """Run test calls of a module again, with some of the module's functions replaced by the reference."""
         with self.apart(module, helpers) as run:
             responses = dict(zip(test_calls, run(test_calls), strict=False))
         return {test_call: responses.get(test_call, SPENT) for test_call in test_calls}
@@ -202,10 +202,10 @@ class Runner:
     def apart(
         self, module: str, helpers: tuple[str, ...], before: Sequence[TestCall] = (), first: Sequence[TestCall] = ()
     ) -> Iterator[Callable[[Sequence[TestCall]], list[Response]]]:
-        """A process of its own for a module, with some of the module's functions replaced by the reference.
+        """A separate process for a module, with some of the module's functions replaced by the reference.
 
-        The process makes the calls `before` it imports the module, and the `first` ones after it. If another process has
-        replaced it in the meantime, a new one repeats them.
+        The process makes the calls `before` it imports the module, and the `first` ones after it. If another process
+        has replaced it in the meantime, a new one repeats them.
         """
         process, responses, is_loaded = self._opened(module, helpers, before, first)
 
@@ -252,7 +252,7 @@ class Runner:
         return Imports((module,)) if together else self._beside_references(module)
 
     def _load(self, imports: Imports, account: str, shared: str = "") -> Response | None:
-        """Import into a new process, or into a `shared` one with the same references; returns the error, if any."""
+        """Import into a new process, or into a `shared` one with the same references; returns the error, or None."""
         if any(f"{module}.py" not in self.submission.files for module in imports.modules):
             return MISSING
         alive = self._process is not None and self._process.ended is None
@@ -269,10 +269,10 @@ class Runner:
     def _run(
         self, imports: Imports, test_calls: Sequence[TestCall], account: str = "", shared: str = ""
     ) -> tuple[list[Response], Response | None]:
-        """The responses to test calls, and the import error, if any: then it is each response too.
+        """The responses to test calls, and the import error, which is then also the response to each call.
 
-        If the process ends, its unanswered calls are made one by one in new processes. A function that ends one of these is not
-        called again.
+        If the process ends, its unanswered calls are made one by one in new processes. A function that ends one of
+        these is not called again.
         """
         broken = self._load(imports, account, shared)
         if broken is not None or self._process is None:
@@ -290,7 +290,7 @@ class Runner:
         return [responses[test_call] for test_call in test_calls], None
 
     def _one(self, imports: Imports, test_calls: Sequence[TestCall], account: str) -> Response:
-        """The response to the last of some test calls, in a new process if need be; the others are its dependencies."""
+        """The response to the last of some test calls, in a new process if necessary; the others are its dependencies."""
         if self._process is None or self._process.ended is not None:
             self._restarts[account] += 1
             if self._restarts[account] > RESTARTS or self._load(imports, account) is not None:

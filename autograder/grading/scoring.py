@@ -1,6 +1,6 @@
-"""How many points a mistake costs: the five rules of docs/explanation/scoring.md.
+"""Computes how many points a mistake costs, by the five rules of docs/explanation/scoring.md.
 
-With `charge: criteria` in rubric.yaml every criterion with a failing call is lost.
+With `charge: criteria` in rubric.yaml, every criterion with a failing call is lost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,13 +23,15 @@ Why = Literal["right", "elsewhere", "mistake", "unexplained", "form", "too littl
 
 @dataclass(frozen=True)
 class CriterionScore:
-    """One criterion of one submission: whether it is earned, and `why` (RULES in feedback/evidence.py explains each word).
+    """One criterion of one submission: whether it is earned, and `why` (RULES in feedback/evidence.py explains each
+    value).
 
-    `misconceptions` are those it is lost to, or that cost the criteria `charged` in its place. `call_result` is the first failing
-    call that shows them; `shown` a public example that does. `undecided` are misconceptions with the same results on every call.
-    `blamed` are wrong helpers, or modules of the integration, that were replaced by the reference. `depends`: public examples
-    failed after other calls and pass alone. `at_least`: the mistakes named are not all. `fix_first` are modules that this one uses
-    and that are missing or fail a public call. `share`: the part of its points that a lost criterion still earns.
+    `misconceptions` are those it is lost to, or that cost the criteria `charged` in its place. `call_result` is the
+    first failing call that shows them; `shown` is a public example that does. `undecided` are misconceptions with the
+    same results on every call. `blamed` are wrong helpers, or modules of the integration, that were replaced by the
+    reference. `depends`: public examples fail after other calls and pass alone. `at_least`: there are further, unnamed
+    mistakes. `fix_first` are modules that this one uses and that are missing or fail a public call. `share` is the part
+    of its points that a lost criterion still earns.
     """
 
     criterion: Criterion
@@ -52,7 +54,7 @@ class CriterionScore:
 
     @property
     def points(self) -> float:
-        """The points that count: a dropped criterion gives none, one given to all gives all."""
+        """The points that count: none for a dropped criterion, all for one given to everybody."""
         if self.passed or self.criterion.counts:
             return self.criterion.most
         return round(self.criterion.most * self.share, 2)
@@ -77,11 +79,11 @@ class Analysis:
         return frozenset(call_result.test_call for call_result in self.call_results if call_result.failed)
 
     def helpers(self, function: str) -> tuple[str, ...]:
-        """The helpers that were replaced when a function ran."""
+        """The helpers that were replaced when the function ran."""
         return self.helped.get(function, ((), ()))[0]
 
     def blamed(self, criterion: Criterion, lost_to: str) -> dict[str, CallResult]:
-        """The wrong helpers that a criterion's calls ran without, each with a call that failed because of it; see `lost_to`."""
+        """The replaced helpers of a criterion's calls, each with a call that it made fail; `lost_to` is a function or ""."""
         return {
             helper: call_result
             for function, (helpers, wrong) in self.helped.items()
@@ -134,7 +136,7 @@ class _Scoring:
         return len(tests - failing) / max(1, len(tests))
 
     def _plain(self, criterion: Criterion) -> CriterionScore:
-        """Lost with any failing call."""
+        """The score of a criterion that any failing call loses."""
         wrong = next((call_result for call_result in self.of[criterion.id] if call_result.failed), None)
         if wrong is None:
             return CriterionScore(criterion, "right" if self.of[criterion.id] else "unexplained")
@@ -146,7 +148,7 @@ class _Scoring:
                 named = (*diagnosis.named, *helpers)
         return CriterionScore(criterion, "mistake" if named else "unexplained", named, call_result=wrong)
 
-    # Criteria of value
+    # Criteria on values
 
     def _of_values(self, criterion: Criterion) -> CriterionScore:
         if not self.of[criterion.id]:
@@ -155,7 +157,7 @@ class _Scoring:
         lost = [score for score in each if not score.passed]
         if lost:
             misconceptions = [m for score in lost for m in score.misconceptions]
-            # The same mistake in another function that this criterion grades is named too.
+            # Also name the same mistake in another function that this criterion grades.
             same = {misconception.same for misconception in misconceptions}
             again = [m for score in each for m in score.misconceptions if m.same in same and criterion.id in m.criteria]
             return replace(lost[0], misconceptions=tuple(dict.fromkeys([*misconceptions, *again])))
@@ -188,7 +190,7 @@ class _Scoring:
         under = dict.fromkeys(c for own in self.charged.values() for m in own if m.same in same for c in m.criteria)
         return CriterionScore(criterion, "elsewhere", misconceptions, tuple(under), call_result=call_result)
 
-    # Criteria of form
+    # Criteria on side effects and dtypes
 
     def _of_form(self, criterion: Criterion, values: Mapping[str, CriterionScore]) -> CriterionScore:
         call_results = self.of[criterion.id]
@@ -207,7 +209,7 @@ class _Scoring:
         return CriterionScore(criterion, "right" if enough else "too little")
 
     def _breach(self, criterion: Criterion, call_result: CallResult) -> CriterionScore | None:
-        """The side effect or dtype that a failing call of a criterion of form shows, if the function itself causes it."""
+        """The side effect or dtype in a failing call, if the function itself causes it."""
         diagnosis = self.diagnoses[call_result.target.function]
         misconceptions = tuple(seen(call_result, diagnosis.complete))
         if diagnosis.formal and not any(criterion.id in m.criteria for m in diagnosis.misconceptions):
@@ -215,17 +217,17 @@ class _Scoring:
         return CriterionScore(criterion, "form", misconceptions, call_result=call_result) if misconceptions else None
 
     def _grading_values(self, function: str) -> list[str]:
-        """The criteria of value that grade a function."""
+        """The criteria on values that grade a function."""
         return [c.id for c in self.criteria if c.looks_at == "values" and function in c.grades]
 
     def _is_charged_nowhere(self, call_result: CallResult) -> bool:
-        """Whether a failing call is the only failure of an undiagnosed function, such as one that depends on earlier calls."""
+        """Whether a call is the only failure of an undiagnosed function, such as one that depends on earlier calls."""
         function = call_result.target.function
         own = [r for name in self._grading_values(function) for r in of_function(self.of[name], function)]
         return not self.diagnoses[function].complete and not any(call_result.failed for call_result in own)
 
     def _earns(self, function: str, values: Mapping[str, CriterionScore]) -> bool:
-        """Whether a function is explained, earns a criterion of value or, if none grades it, has no failing call."""
+        """Whether a function is explained, earns a criterion on values or, if none grades it, has no failing call."""
         diagnosis = self.diagnoses.get(function)
         if diagnosis is not None and diagnosis.complete and not diagnosis.empty:
             return True

@@ -1,8 +1,8 @@
 """Grades the tests that students write (the optional group `tests` of the rubric) by the misconceptions they detect.
 
 The file runs in the sandbox on correct solutions in several styles, which it must accept, and on correct code with one
-misconception each. These come in a shuffled order that depends on the file alone, so a test cannot rely on time or order. One
-process runs many versions: importing `numpy.testing` takes longer than all tests.
+misconception each. Their shuffled order depends on the file alone, so a test cannot rely on time or order. One process
+runs many versions, because importing `numpy.testing` takes longer than all tests.
 """
 
 import ast
@@ -36,7 +36,7 @@ FRESH = prepared_request("fresh", MODULE)
 
 @dataclass(frozen=True)
 class Outcome:
-    """The first test that fails on a version of the code, and its line; or, as a `response`, a failing import or process."""
+    """The first test that fails on a version of the code, with its line, or in `response` a failing import or process."""
 
     test: str = ""
     line: int = 0
@@ -56,11 +56,13 @@ PASSED = Outcome()
 
 @dataclass(frozen=True)
 class FunctionTests:
-    """The tests of one function: how many of the `known` misconceptions they detect, or the `problem` that costs all points.
+    """The tests of one function: how many of the `known` misconceptions they detect, or the `problem` that costs all
+    points.
 
-    "missing": there is no file. "few": it tests no further function. "import": it cannot be imported with correct code.
-    "rejects": a test fails on a correct solution in a `style`; `outcome` says where. "time": the correct solutions took too long.
-    `undetected` is one misconception that no test detects. `not_run`: some did not run because time was up.
+    "missing": there is no file. "few": the file tests too few functions. "import": it cannot be imported with correct
+    code. "rejects": a test fails on a correct solution in a `style`, as `outcome` describes. "time": the correct
+    solutions took too long. `undetected` is one misconception that no test detects. `not_run`: some tests did not run
+    because time was up.
     """
 
     function: str = ""
@@ -103,7 +105,7 @@ def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tu
 
 
 def by_function(text: bytes, rubric: Rubric, most: int) -> dict[str, list[str]]:
-    """The names of the tests of each tested function, for the first `most` functions of the file."""
+    """The names of the tests of each tested function, for the first `most` functions in the file."""
     functions = [name for name in references.functions() if known(name, rubric)]
     tests = dict[str, list[str]]()
     for name in definitions(text):
@@ -145,7 +147,7 @@ def _outcome(process: StudentProcess, version: Version, names: Sequence[str]) ->
     loaded = process.run([FRESH, _load(version)], TESTS)[-1]
     if loaded != FINE:
         return Outcome(response=loaded)
-    for name in names:  # one at a time, to know which test does not end
+    for name in names:  # one at a time, to identify a test that does not end
         response = process.run([prepared_request("test", MODULE, name)], TESTS)[0]
         if response == SPENT:
             return Outcome(response=response)
@@ -179,7 +181,7 @@ def _described(version: Version, rubric: Rubric, function: str) -> str:
     return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
 
 
-# The code under test, as a process gets it
+# The code under test, as it is sent to a process
 
 
 @lru_cache(1000)
@@ -199,5 +201,5 @@ def _load(version: Version) -> Call:
 
 @lru_cache(500)
 def _compiled(module: str, text: str) -> bytes:
-    """The compiled module, without docstrings: only its behavior may tell versions apart."""
+    """The compiled module, without docstrings, so that versions differ only in behavior."""
     return marshal.dumps(compile(text, f"{module}.py", "exec", dont_inherit=True, optimize=2))

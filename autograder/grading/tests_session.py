@@ -19,7 +19,7 @@ PASSES = -1
 
 
 def handlers(submission: "StudentModules", response: Callable[[bytes], tuple[Any, ...]]) -> Mapping[str, Any]:
-    """The requests that this code adds to a session."""
+    """The requests that this module adds to a session."""
     sys.modules["pytest"] = pytest_module()
 
     def fresh(module: str) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """The paths of the homework's files.
 
-AUTOGRADER_HOMEWORK selects the homework, else the one that comes with the package is used: next to the package in a clone, inside
-it in a wheel. A homework outside the package is a folder with rubric.yaml, solutions/ and grading/.
+AUTOGRADER_HOMEWORK selects a homework. The default is the one that comes with the package: next to the package in a
+clone, inside it in a wheel. A homework outside the package is a folder with rubric.yaml, solutions/ and grading/.
 """
 
 import importlib.util
@@ -37,7 +37,7 @@ def outside() -> bool:
 
 
 def home() -> Path:
-    """The folder that holds rubric.yaml and solutions/."""
+    """The folder that contains rubric.yaml and solutions/."""
     chosen = os.environ.get(HOMEWORK)
     return Path(chosen).resolve() if chosen else packaged()
 
@@ -65,7 +65,7 @@ def rubric_file() -> Path:
 
 
 def suites() -> Path:
-    """The hidden tests, and the accepted exceptions of the audit."""
+    """The hidden tests, and the audit's list of equivalent mutants."""
     return _grading("suites", PACKAGE / "homework" / "suites")
 
 
@@ -85,7 +85,7 @@ def _grading(name: str, packaged: Path) -> Path:
 
 
 def secret() -> list[Path]:
-    """The folders and files that no student's process may read: the kit, with its solutions, suites and misconceptions."""
+    """The folders that a student's process must not read: the kit, with its solutions, suites and misconceptions."""
     return [PACKAGE, home()]
 
 

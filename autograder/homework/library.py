@@ -1,4 +1,4 @@
-"""The misconception library: each function written correctly once, and the edits of it that students make.
+"""The misconception library: a correct version of each function, and edits that reproduce students' mistakes.
 
 A file `<module>/<function>.py` of the library has a correct version of the function under `@written`, and a few lines for each
 misconception: its name, its criterion, the edit of the source, and two sentences for the student:
@@ -12,7 +12,7 @@ misconception: its name, its criterion, the edit of the source, and two sentence
         does="Your code divides the sum of squares by d - 1.", right="Divide by d: layer norm uses the population variance.",
         read="numpy.var, argument ddof")
 
-Edits apply to the source: a wrong version reads like a student's, can be submitted as part of a module, and two misconceptions
+Edits apply to the source, so a wrong version reads like a student's and can be submitted as part of a module. Two misconceptions
 can be combined unless they edit the same characters. No student code runs here.
 """
 
@@ -33,7 +33,7 @@ from autograder.exceptions import CommandError
 from autograder.homework import kit, reference, rubric
 from autograder.homework.rubric import RubricError
 
-MOST_TEXTS = 3000  # versions kept, and as many compiled: all single misconceptions, and the pairs of a few submissions
+MOST_TEXTS = 3000  # cached versions, and compiled ones: all single misconceptions, and the pairs of a few submissions
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 KEPT = "the Python FAQ, Why are default values shared between objects?"
@@ -50,11 +50,11 @@ FLOAT64 = (
 class Misconception:
     """One mistake in one function.
 
-    `does` says what the code probably does, `right` what it should do, `read` what to read. `criteria` are the ids of the criteria
-    that it costs. `edits` are (old, new) texts, or `whole` is the source of a function of its own. `memory`: it keeps state between
-    calls. `inexact`: a rounding error, whose size counts rather than its digits. `way`: the number of the variant; the same
-    misconception can have several. `twice` replaces `does` in words that fit every function with this mistake, if `does` names
-    one.
+    `does` is a sentence on what the code probably does, `right` one on what it should do, and `read` a reference.
+    `criteria` are the ids of the criteria that it costs. `edits` are (old, new) strings; if there are none, `whole` is
+    the source of a complete function. `memory`: it keeps state between calls. `inexact`: a rounding error, whose size
+    counts rather than its digits. `way` is the number of the variant, of which a misconception can have several.
+    `twice` replaces `does` with words that fit every function with this mistake, if `does` names one.
     """
 
     module: str
@@ -95,7 +95,7 @@ class Misconception:
 
     @property
     def is_observed(self) -> bool:
-        """Whether it was observed, rather than being a repair or a misconception of the library."""
+        """Whether it is an observed side effect or dtype, not a repair or a misconception of the library."""
         return not self.edits and not self.whole and bool(self.right)
 
     @property
@@ -134,7 +134,7 @@ class Version:
         return self._defined((*below, self.function), helpers or {})[self.function]  # type: ignore[no-any-return]
 
     def whole_module(self, helpers: "Mapping[str, Version]") -> dict[str, Any]:
-        """The names of the module without state; functions that use this one, or the helpers, use these versions."""
+        """The namespace of the module, without state, in which every function uses this version and those of the helpers."""
         return self._defined(tuple(rubric.current().modules[self.module].functions), helpers)
 
     def _defined(self, wanted: tuple[str, ...], others: "Mapping[str, Version]") -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Version:
 
 
 class Written:
-    """A correct function, which its misconceptions edit; `wrong` and `instead` add these. Raises RubricError."""
+    """A correct function. `wrong` and `instead` add misconceptions to it. Raises RubricError."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function.__name__
@@ -158,14 +158,14 @@ class Written:
         self.module = rubric.current().module_of(self.function)
         self.source = text_of(function)
         self.misconceptions: list[Misconception] = []
-        self.examples: list[Call] = []  # as EXAMPLES of the file has them
+        self.examples: list[Call] = []  # from EXAMPLES in the file
 
     def wrong(self, name: str, criterion: str | tuple[str, ...], *edits: Mapping[str, str], **about: Any) -> None:
-        """Add a misconception that edits the source: each key of `edits` occurs in it, and becomes its value everywhere.
+        """Add a misconception that edits the source: each key of `edits` is replaced by its value everywhere.
 
-        `about` is `does`, `right`, `read`, `memory` and `inexact` of Misconception. Several edits are variants, which give
-        different results for some arguments. `criterion` is the name of a criterion of this module that grades the function.
-        `changes_<argument>` and `float64_result` are side effects and dtypes, whose sentences are built in.
+        `about` has `does`, `right`, `read`, `memory` and `inexact` of Misconception. Several edits are variants, which
+        give different results for some arguments. `criterion` is the name of a criterion of this module that grades the
+        function. `changes_<argument>` and `float64_result` are side effects and dtypes, whose sentences are built in.
         """
         if any(misconception.name == name for misconception in self.misconceptions):
             raise self._error(name, "there is already a misconception with this name")
@@ -175,7 +175,7 @@ class Written:
     def instead(
         self, name: str, criterion: str | tuple[str, ...], **about: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Add a misconception that does not fit into edits: the decorated function `<function>__<name>` replaces this one."""
+        """Add a misconception that edits cannot express: the decorated function `<function>__<name>` replaces this one."""
 
         def add(body: Callable[..., Any]) -> Callable[..., Any]:
             if body.__name__ != f"{self.function}__{name}":
@@ -234,9 +234,9 @@ written = Written  # the decorator
 
 
 def of_form(name: str, function: str) -> tuple[str, str, str]:
-    """The sentences about a side effect or dtype, from its name; empty for another misconception.
+    """The built-in sentences about a side effect or dtype, by name; empty for other misconceptions.
 
-    The names are `changes_<argument>` and `<dtype>_result`; the cause is not guessed.
+    The names are `changes_<argument>` and `float64_result`; the cause is not guessed.
     """
     if name.startswith("changes_"):
         right = "Do not change the arguments: work on copies or new arrays."
@@ -296,7 +296,7 @@ def find(id: str) -> Misconception | None:
 
 
 def examples(module: str, function: str) -> list[Call]:
-    """Tiny public inputs that show a wrong function to be wrong, smallest first."""
+    """Tiny public inputs that reveal a wrong function, smallest first."""
     table = known(module).get(function)
     return table.examples if table is not None else []
 
@@ -340,7 +340,6 @@ def text_of(function: Callable[..., Any]) -> str:
 
 @lru_cache(MOST_TEXTS)
 def compiled(text: str, name: str) -> CodeType:
-    """A function's source, compiled."""
     return compile(text, f"<a version of {name}>", "exec")
 
 
@@ -400,7 +399,7 @@ def {function}({parameters}):
 
 
 def trivial(module: str, function: str) -> tuple[Misconception, ...]:
-    """Code that computes nothing, even of the right shape: it must earn nothing."""
+    """Versions that compute nothing, even if the shape is right. They must earn nothing."""
     text = text_of(reference.functions()[function])
     definition = ast.parse(text).body[0]
     assert isinstance(definition, ast.FunctionDef)

@@ -1,7 +1,7 @@
 """The reference functions by name: `from autograder.homework.reference import layer_norm`.
 
-Loaded once from the solutions, in the grader's process. A student's process never imports this; it receives the compiled code of
-the modules that the module under test depends on.
+They are loaded once from the solutions, in the grader's process. A student's process never imports this module; it
+receives the compiled code of the modules that the module under test depends on.
 """
 
 import ast
@@ -91,7 +91,7 @@ def _compiled(module: str, without: frozenset[str] = frozenset()) -> bytes:
 def parts(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the parts of the tuple that a function returns, from its docstring; () for any other function.
 
-    The docstring says "Returns: a tuple (y (n, d), new_running_mean (d,))": each with its shape or without.
+    The docstring says "Returns: a tuple (y (n, d), new_running_mean (d,))", with or without shapes.
     """
     listed = (inspect.getdoc(function) or "").partition("Returns: a tuple (")[2]
     without_shapes = re.sub(r"\s\([^()]*\)", "", listed).partition(")")[0]

@@ -1,6 +1,6 @@
 """rubric.yaml: points, criteria, visibility, feedback, limits and dependencies.
 
-An invalid rubric raises a RubricError that names file, line and key and says what to write.
+An invalid rubric raises a RubricError with file, line, key and advice.
 """
 
 import difflib
@@ -25,7 +25,7 @@ TESTS, TESTS_FILE = "tests", "test_decoder_parts.py"  # the optional tests that 
 
 
 class RubricError(CommandError):
-    """The rubric is invalid; the text says where, and what to write."""
+    """The rubric is invalid. The text has the place and advice."""
 
 
 def _refused(value: object) -> None:
@@ -44,11 +44,11 @@ def _no_number(value: object) -> object:
 
 
 class Criterion(BaseModel, extra="forbid", frozen=True):
-    """One thing that earns points. `grades` are the contract functions that it tests.
+    """A criterion for points. `grades` are the contract functions that it tests.
 
-    `looks_at` says what counts: "values" (a mistake costs points once, see grading/scoring.py), "form" (only side effects and
-    dtypes), "examples" (every wrong value). `id` is "<module>.<name>", where `module` is a module's name or "integration". In
-    `Rubric.criteria`, visibility and feedback default to the rubric's.
+    `looks_at` selects the failures that count: "values" (a mistake costs points once, see grading/scoring.py), "form"
+    (only side effects and dtypes), "examples" (every wrong value). `id` is "<module>.<name>", where `module` is a
+    module's name or "integration". In `Rubric.criteria`, visibility and feedback default to the rubric's.
     """
 
     id: Filled = ""
@@ -57,7 +57,7 @@ class Criterion(BaseModel, extra="forbid", frozen=True):
     about: str = Field(min_length=3)
     grades: tuple[str, ...] = ()
     looks_at: Literal["values", "form", "examples"] = "values"
-    credit: Literal["all", "share"] = "all"  # or nothing; or the share of its tests that pass
+    credit: Literal["all", "share"] = "all"  # all or nothing, or the share of its tests that pass
     visibility: Visibility = Field(default=None)  # type: ignore[arg-type]
     feedback: Feedback = Field(default=None)  # type: ignore[arg-type]
     counts: Literal["dropped", "full"] | None = None  # dropped for everybody, or given to everybody
@@ -80,7 +80,7 @@ class Criterion(BaseModel, extra="forbid", frozen=True):
 
 
 class Group(BaseModel, extra="forbid", frozen=True):
-    """Criteria that belong together: of the whole submission (the integration), or of the students' tests, one per function."""
+    """The criteria of a module, of the integration, or of the students' tests."""
 
     points: float = Field(gt=0)
     criteria: dict[str, Criterion] = Field(min_length=1)
@@ -95,16 +95,16 @@ class Module(Group, extra="forbid", frozen=True):
 
 
 class LatePolicy(BaseModel, extra="forbid", frozen=True):
-    """The cost of a late submission: each started day after the grace costs points, or percent of the raw score."""
+    """The cost of a late submission: points, or percent of the raw score, for each started day after the grace period."""
 
     grace_minutes: float = Field(default=0, ge=0)
     points_a_day: float = Field(default=0, ge=0)
     percent_a_day: float = Field(default=0, ge=0, le=100)
-    floor_percent: float = Field(default=0, ge=0, le=100)  # of the raw score, which always remain
+    floor_percent: float = Field(default=0, ge=0, le=100)  # percentage of the raw score that always remains
 
 
 class Rubric(BaseModel):
-    """The contents of the file."""
+    """The contents of rubric.yaml."""
 
     # As arguments of the class, these would make a type checker reject assignments to private attributes.
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -196,7 +196,7 @@ class Rubric(BaseModel):
         return next(name for name, module in self.modules.items() if function in module.functions)
 
     def place(self, criterion: str) -> str:
-        """Where the file defines a criterion: file, line and key, as in all messages about the rubric."""
+        """The definition of a criterion: file, line and key, as in all messages about the rubric."""
         module, _, name = criterion.partition(".")
         where = f"{'' if module in self.others else 'modules.'}{module}.criteria.{name}"
         return f"{self._path}:{line_of(self._tree, where)}: {where}"
@@ -204,7 +204,7 @@ class Rubric(BaseModel):
 
 @cache
 def current() -> Rubric:
-    """The kit's own rubric, read once."""
+    """The rubric of the homework in use, read once."""
     return load()
 
 
@@ -306,10 +306,10 @@ def _of_module(name: str, module: Module, names: list[str]) -> Problems:
             yield f"{here}.criteria.{key}", f"grades: list the functions it tests; known: {', '.join(order)}"
 
 
-# Errors in a rubric.yaml: file, line and key, and what to write.
+# Errors in rubric.yaml: the place, the problem and an example.
 
 DUE = "2026-11-20T23:59+01:00"
-EXAMPLES = {  # what to write, by key; for limits, their defaults
+EXAMPLES = {  # example values by key; for limits, the defaults
     **{name: f"{field.default:g}" for name, field in Limits.model_fields.items()},
     "title": "Layer norm",
     "points": "3",

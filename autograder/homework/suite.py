@@ -15,12 +15,12 @@ Array = np.ndarray[Any, Any]
 
 criterion = pytest.mark.criterion
 
-# The four decimals of the docstrings do not show smaller errors: a passing doctest earns the worked examples.
+# Docstrings print four decimals, which hide smaller errors. A passing doctest earns the worked examples.
 PRINTED = 1e-4
 
 
 def worked_examples(check: Any, module: str) -> None:
-    """Make the calls of the examples in the docstrings of a module."""
+    """Call a module's functions as in the examples of their docstrings."""
     for name in rubric.current().modules[module].functions:
         examples = doctest.DocTestParser().get_examples(reference.functions()[name].__doc__ or "")
         source, file = "".join(example.source for example in examples), f"<examples of {name}>"
@@ -30,12 +30,12 @@ def worked_examples(check: Any, module: str) -> None:
 
 
 def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
-    """Check that calls leave no trace; `first` and `second` are other arguments of the same shapes.
+    """Check that calls have no lasting effects; `first` and `second` are different arguments of the same shapes.
 
-    Arguments must not change, and the same call must return the same result again. Then the function is called with other
-    parameters, with the same arrays changed in place, and once more with the first arguments after the caller has written
-    into their first result. A result may be a view of an argument, so no argument is used again after its result was written
-    into.
+    Arguments must not change, and a repeated call must return the same result. The function is also called with other
+    parameters, with the same arrays changed in place, and once more with the first arguments after the caller has
+    overwritten their first result. A result may be a view of an argument, so no argument is used again after its result
+    was overwritten.
     """
     retained = getattr(check.keep, function)
     result = getattr(check.keep.pure, function)(*copied(first))
@@ -67,7 +67,7 @@ def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[li
 
 
 def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -> Iterator[Array]:
-    """An array of each shape, in turn with any sign, positive, negative, with some zeros, all zero."""
+    """An array of each shape, in turn with mixed signs, positive, negative, with some zeros, all zero."""
     for number, shape in enumerate(shapes, start):
         array = (
             rng.normal(0, 1, shape),
@@ -91,9 +91,9 @@ def random_mask(rng: np.random.Generator, *shape: int) -> Array:
 
 
 def masked_tokens(rng: np.random.Generator) -> list[tuple[tuple[int, ...], Array]]:
-    """Masks for four tokens, each with the axes before the tokens: every shape, and every way to hide keys.
+    """Masks for four tokens, each with the axes before the tokens, in every shape and with every way to hide keys.
 
-    The most different ones come first.
+    The most diverse masks come first.
     """
     past, nothing = np.tri(4, dtype=bool), np.zeros((4, 4), dtype=bool)
     blind = past & np.array([[False], [True], [False], [True]])  # two queries see nothing
@@ -130,7 +130,7 @@ def turned(value: Any) -> Any:
 
 
 def single(value: Any) -> Any:
-    """The value with its arrays of floats in float32."""
+    """The value with its float arrays in float32."""
 
     def narrow(leaf: Any) -> Any:
         return leaf.astype(np.float32) if isinstance(leaf, np.ndarray) and leaf.dtype == np.float64 else leaf

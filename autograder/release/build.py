@@ -1,8 +1,8 @@
 """`autograder build`: runs `otter assign`, updates assignments/, and writes a zip for Gradescope and one for students.
 
-Otter stamps the time on its zips, so they are repacked: the same tree, and the same installed packages, give the same bytes. Otter
-empties RESULT/autograder, so RESULT is a temporary folder, never the repository. A rehearsal, which runs the zip's own
-run_otter.py, checks that the solutions get full marks.
+Otter's zips contain timestamps, so they are repacked: the same tree with the same installed packages gives the same
+bytes. Otter empties RESULT/autograder, so RESULT is a temporary folder, never the repository. A rehearsal, which runs
+the zip's run_otter.py, checks that the solutions get full marks.
 """
 
 import contextlib
@@ -35,14 +35,14 @@ RECORD, ASSIGN, CHECK, WRITE = STAGES
 
 
 def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None, check: bool = True) -> list[Path]:
-    """Write OUT/autograder.zip and OUT/student.zip and update assignments/; returns what was written.
+    """Write OUT/autograder.zip and OUT/student.zip and update assignments/; returns the written paths.
 
-    With `only`, the homework has just these modules, and its student folder is OUT/assignments. `stage` is called with the
-    name of each stage in STAGES. `check`: grade the solutions with the zip. Raises CommandError, also if they do not get full
-    marks, RubricError, and ArgumentsError for an unusable `only`.
+    With `only`, the homework has just these modules, and its student folder is OUT/assignments. `stage` is called with
+    the name of each stage in STAGES. If `check` is true, the zip must give the solutions full marks. Raises
+    RubricError, CommandError, or ArgumentsError for an unusable `only`.
     """
     stage(RECORD)
-    # First, so that an invalid rubric is reported in its own words, not in Otter's.
+    # First, so that the kit reports an invalid rubric, not Otter.
     plan.record(rubric.current())
     modules.refuse_placeholders(packing.tree())
     students = (out if only else kit.home()) / "assignments"
@@ -74,9 +74,9 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda name: None) -> Iterator[Path]:
-    """The RESULT of `otter assign`, in a temporary folder; with `check`, the zip has graded the solutions.
+    """Run `otter assign` into a temporary folder; if `check` is true, also grade the solutions with the zip.
 
-    `root` is the tree to build, by default the kit's own. Raises CommandError.
+    `root` is the tree to build, by default the kit's. Raises CommandError.
     """
     root = root or packing.tree()
     stage(ASSIGN)
@@ -101,7 +101,7 @@ def _zip_in(result: Path) -> Path:
 
 
 def _check(zipped: Path, solutions: Path) -> None:
-    """Raises CommandError unless the solutions get full marks."""
+    """Raise CommandError unless the solutions get full marks."""
     with packing.temporary_folder("autograder-solutions-") as upload:
         for path in solutions.glob("*.py"):
             shutil.copy(path, upload)

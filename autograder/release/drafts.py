@@ -1,13 +1,13 @@
-"""The drafts that `autograder new` writes: a small module, and a homework with it.
+"""Templates for `autograder new`: a small module, and a homework with this module.
 
-Both are complete, so they build, grade and pass the audit at once. Names after $ are filled in. The first part of a path is
-the name of a folder.
+Both are complete: they build, grade and pass the audit unchanged. Names after $ are filled in. The first part of a path
+is the name of a folder.
 """
 
 NAME, NOTEBOOK = "centred_rows", "homework.ipynb"  # of a new homework
 POINTS = 2  # of a new module
 
-# Sentences of a draft that students would read. A new homework has real ones.
+# Placeholders that students must not see. A new homework has real sentences.
 PLACEHOLDERS = {
     "purpose": "one sentence on what the module does and why it is needed.",
     "source": "Source: the paper or book of the formula.",

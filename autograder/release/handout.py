@@ -33,7 +33,7 @@ MARKER = "<!-- grading table -->"
 MODULES = "<!-- modules -->"
 CHECKS = "checks/conftest.py"
 AGENTS = "AGENTS.md"
-VALUES = "checks/student_values"  # where the solutions only point to autograder/values
+VALUES = "checks/student_values"  # a copy of autograder/values, to which the solutions only refer
 EXPORT = """import glob
 import zipfile
 
@@ -71,7 +71,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     given = sorted({path.name for path in folder.glob("*.py")} - {*rubric.files, TESTS_FILE})
     export = EXPORT.replace("NAME", f"{Path(notebook).stem}.zip").replace("GIVEN", json.dumps(given)[1:-1])
     _rewrite(folder / notebook, folder / notebook, without_otter, export)
-    # Files of an instructor's own runs in folders that Otter copied.
+    # Remove files of the instructor's runs from the folders that Otter copied.
     for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
         if path.is_dir():
             shutil.rmtree(path)
@@ -88,7 +88,7 @@ def _rewrite(source: Path, target: Path, change: Callable[..., str], *arguments:
 
 
 def _missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
-    """A sentence for each thing that a module of the rubric lacks, apart from its solution and its suite."""
+    """A sentence for each missing part of a module: its public checks, its question in the notebook, or its EXAMPLES."""
     text = (folder / notebook).read_text(encoding="utf-8")
     for module, entry in rubric.modules.items():
         checks = solutions / "checks" / f"test_{module}.py"
@@ -104,7 +104,7 @@ def _missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> It
 
 
 def stub(source: str, functions: Collection[str], path: str = "the solution") -> str:
-    """A solution without its answers: each function body is one line that raises NotImplementedError.
+    """Replace each function body of a solution with one line that raises NotImplementedError.
 
     Raises CommandError for a missing function, and for any code outside the marks that is not an import.
     """
@@ -130,7 +130,7 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
 
 
 def _prompt(function: ast.FunctionDef) -> ast.stmt | None:
-    """The `...` in place of a whole body, if only a docstring precedes it."""
+    """The `...` that replaces a whole body, if at most a docstring precedes it."""
     *before, last = function.body
     dots = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and last.value.value is ...
     return last if dots and len(before) <= 1 and all(map(_is_docstring, before)) else None
@@ -143,8 +143,8 @@ def _is_docstring(node: ast.stmt) -> bool:
 def readme(text: str, rubric: Rubric) -> str:
     """The students' README: tables replace two marked lines, and values of the rubric replace names in braces.
 
-    Lines "- `module.py`: ..." and text between <!-- needs module --> and <!-- end --> are dropped if the rubric does not have that
-    module; the group `tests` counts as one. Raises CommandError unless each marker occurs exactly once.
+    Lines "- `module.py`: ..." and text between <!-- needs module --> and <!-- end --> are dropped if the rubric lacks
+    that module or the group `tests`. Raises CommandError unless each marker occurs exactly once.
     """
     text = re.sub(
         r"^<!-- needs (\w+) -->\n(.*?)^<!-- end -->\n",
@@ -179,7 +179,7 @@ def modules_table(rubric: Rubric) -> str:
 
 
 def ordered_checks(text: str, rubric: Rubric) -> str:
-    """The public checks' conftest.py with the rubric's modules, in their order."""
+    """The public checks' conftest.py with the rubric's modules, in order."""
     names = "".join(f'    "{module}",\n' for module in rubric.modules)
     changed, count = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
     if count != 1:
@@ -192,14 +192,14 @@ def ordered_checks(text: str, rubric: Rubric) -> str:
 def without_otter(text: str, export: str) -> str:
     """The students' notebook without Otter: its checks start pytest, and its last cell is `export`.
 
-    That cell zips every .py file next to the notebook, including a student's own, the notebook and the predictions. It does
-    not require running all cells, since figures wait for predictions. Raises CommandError.
+    That cell zips the notebook, the predictions, and every .py file next to it, including files that students add. It
+    works without running all cells, since figures wait for predictions. Raises CommandError.
     """
     notebook = json.loads(text)
     notebook["metadata"].pop("otter", None)  # the tests of its questions
     exports, cells = 0, []
     for cell in notebook["cells"]:
-        cell["metadata"].pop("needs", None)  # what `autograder build --only` reads
+        cell["metadata"].pop("needs", None)  # for `autograder build --only`
         source = "".join(cell["source"])
         if "# Initialize Otter" in source:
             continue
@@ -240,14 +240,14 @@ def grading_table(rubric: Rubric) -> str:
 # solutions/checks/known_mistakes.py reads it and describes its format. Only the kit's own code runs here.
 
 MISTAKES = "checks/mistakes.json"
-# Digits of a result in the table: a tenth of the checks' tolerance is lost, and rounding errors disappear.
+# Digits of a result in the table: few enough to remove rounding errors; costs a tenth of the checks' tolerance.
 DIGITS = 7
 SINGLE = 1e-5  # more than the rounding error of any public check in single precision
 NOT_SENT = Call("call", b"")
 
 
 def mistakes_table(solutions: Path, rubric: Rubric) -> str:
-    """The whole table: the same bytes for the same tree."""
+    """The whole table. The same tree gives the same bytes."""
     with importable_checks(solutions):
         table = {module: table_of(module, rubric) for module in rubric.modules if rubric.explains(module)}
     return json.dumps(table, separators=(",", ":")) + "\n"
@@ -255,7 +255,7 @@ def mistakes_table(solutions: Path, rubric: Rubric) -> str:
 
 @contextmanager
 def importable_checks(solutions: Path) -> Iterator[None]:
-    """While the context is open, the public checks can be imported; the hidden suites have the same module names."""
+    """Make the public checks importable. The hidden suites have the same module names and are set aside."""
     folder = solutions / "checks"
     own = {path.stem for path in folder.iterdir() if path.stem != "conftest"}
     hidden = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in own}
@@ -273,7 +273,7 @@ def importable_checks(solutions: Path) -> Iterator[None]:
 
 
 def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
-    """The part of one module; the public checks must be importable."""
+    """The table of one module; the public checks must be importable."""
     calls = importlib.import_module("student_calls").calls_in(module)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -315,9 +315,9 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
 
 
 def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable[..., Any]]) -> dict[int, Any]:
-    """The wrong results that a function gives for these calls, by the number of the call."""
+    """The wrong results of a function for these calls, by the number of the call."""
     home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
-    single, double = fresh(), fresh()  # two, since one may keep state between calls
+    single, double = fresh(), fresh()  # two, since a function may keep state between calls
     wrong = {}
     for place, (call, entry) in enumerate(expected):
         # The last digits of single precision depend on the machine (BLAS kernels), so they come from double precision.
@@ -329,7 +329,7 @@ def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable
 
 
 def _wrong_default(right: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
-    """The one parameter whose default value differs, as {"eps": 1e-6}; {} if this is not the difference."""
+    """The parameter whose default value differs, as {"eps": 1e-6}; {} unless it is exactly one."""
     mine, other = ({p.name: p.default for p in inspect.signature(f).parameters.values()} for f in (right, wrong))
     changed = {name: other[name] for name in mine if name in other and other[name] != mine[name]}
     simple = len(changed) == 1 and all(isinstance(value, bool | int | float | str) for value in changed.values())
@@ -343,9 +343,9 @@ def _ignored(
     fresh: Callable[[], Callable[..., Any]],
     default: dict[str, Any],
 ) -> tuple[list[str], dict[int, Any]]:
-    """Sentences and results of code that uses a wrong default value whatever the caller passes.
+    """Sentences and results of code that ignores an argument and uses a wrong default value.
 
-    Without results if no public call that passes a value distinguishes it from the wrong default.
+    There are no results unless a public call that passes the argument detects this.
     """
     signature, ((name, value),) = inspect.signature(right), default.items()
     forced, passed = [], set()
@@ -368,7 +368,7 @@ def _ignored(
 
 
 def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
-    """The fingerprints of the right result, then of those for other arguments, each with the number of its sentence."""
+    """Fingerprints of the correct result and of the results for other arguments, each with the number of its sentence."""
     home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
     try:
         call = _in_double(call)
@@ -388,7 +388,7 @@ def _in_double(call: Any) -> Any:
 
 
 def _steady(single: Any, double: Any) -> Any:
-    """An entry with each number of the one in double precision that equals it up to single-precision rounding."""
+    """Replace numbers by their double-precision versions where both agree up to single-precision rounding."""
     if isinstance(single, dict) and isinstance(double, dict):
         return {key: _steady(part, double.get(key)) for key, part in single.items()}
     if isinstance(single, list | tuple) and isinstance(double, list | tuple) and len(single) == len(double):
@@ -398,14 +398,14 @@ def _steady(single: Any, double: Any) -> Any:
 
 
 def _place(result: Any, results: list[Any]) -> int:
-    """The index of a result; it is appended if missing."""
+    """The index of a result, which is appended if missing."""
     if result not in results:
         results.append(result)
     return results.index(result)
 
 
 def _short(leaf: Any) -> Any:
-    """A number with few digits. It is rounded twice: half a last digit could round up on one machine and down on another."""
+    """Round a number to few digits, in two steps: half a last digit could round up on one machine and down on another."""
     if not isinstance(leaf, float):
         return leaf
     return round(float(f"{float(f'{leaf:.12g}'):.{DIGITS}g}"), DIGITS) + 0.0  # no -0.0

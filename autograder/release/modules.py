@@ -1,9 +1,9 @@
 """Adds, removes and selects the modules of a homework, and starts a new homework.
 
-A section of the notebook begins at a heading `## `, or at the `# BEGIN QUESTION` right before it, and belongs to the modules of its
-questions; a part of it begins at a heading `### `. `needs` in the metadata of a heading lists the other modules that the section or
-part requires. Cells before the first section always remain. In the metadata of the first cell, `needs` lists for each
-student file the modules that it requires.
+A section of the notebook begins at a heading `## `, or at the `# BEGIN QUESTION` right before it, and belongs to the
+modules of its questions. A part of a section begins at a heading `### `. `needs` in the metadata of a heading lists
+other modules that the section or part requires. Cells before the first section always remain. In the metadata of the
+first cell, `needs` lists the modules that each student file requires.
 """
 
 import contextlib
@@ -40,12 +40,12 @@ RESERVED |= {"conftest", "integration", "readme", "test", "tests", "total", *upl
 
 
 def add(name: str) -> list[Path]:
-    """Write the draft of a module, before the last one of the rubric; returns what was written or changed.
+    """Write a draft module and insert it before the last module of the rubric; returns the changed files.
 
-    Raises ArgumentsError for an invalid or existing name, and CommandError without a clone; then nothing is changed.
+    Before any change, raises ArgumentsError for an invalid or existing name, and CommandError without a clone.
     """
     _check_name(name)
-    packing.tree()  # raises where there is no tree to change
+    packing.tree()  # raises CommandError if there is no tree to change
     current = rubrics.current()
     folders = {"solutions": kit.solutions(), "suites": kit.suites(), "misconceptions": kit.misconceptions()}
     values = _titled(name) | drafts.PLACEHOLDERS
@@ -73,7 +73,7 @@ def add(name: str) -> list[Path]:
 def new_homework(folder: Path, name: str) -> Path:
     """Write a homework with the module `name` to a new folder, and return the folder.
 
-    Raises ArgumentsError for a folder that is not empty and for an invalid name; then nothing is written.
+    Before writing, raises ArgumentsError for a folder that is not empty and for an invalid name.
     """
     _check_name(name)
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
@@ -100,7 +100,7 @@ def new_homework(folder: Path, name: str) -> Path:
 
 
 def _check_name(name: str) -> None:
-    """Raises ArgumentsError for an invalid name of a module."""
+    """Raise ArgumentsError for an invalid module name."""
     if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name) or name.startswith(("_", "test_")):
         raise ArgumentsError(f"{name!r} cannot be a module's name; use lower-case letters, digits and underscores")
     if name in RESERVED:
@@ -112,7 +112,7 @@ def _titled(name: str) -> dict[str, str]:
 
 
 def _filled(files: Mapping[str, str], values: Mapping[str, str], folders: Mapping[str, Path]) -> dict[Path, str]:
-    """Drafts with values; the first part of each path is the name of a folder."""
+    """Fill in the drafts; the first part of each path is the name of a folder."""
     texts = {}
     for place, text in files.items():
         folder, _, rest = Template(place).substitute(values).partition("/")
@@ -121,7 +121,7 @@ def _filled(files: Mapping[str, str], values: Mapping[str, str], folders: Mappin
 
 
 def _cells(templates: Iterable[tuple[str, str]], values: Mapping[str, str]) -> list[Cell]:
-    """Cells of a notebook from pairs of a kind and a template."""
+    """Notebook cells from pairs of a cell type and a template."""
     cells = []
     for kind, text in templates:
         lines = Template(text).substitute(values).splitlines(keepends=True)
@@ -131,7 +131,7 @@ def _cells(templates: Iterable[tuple[str, str]], values: Mapping[str, str]) -> l
 
 
 def refuse_placeholders(home: Path) -> None:
-    """Raises CommandError if the text of a draft, which students would read, has not been replaced."""
+    """Raise CommandError if a placeholder of a draft has not been replaced."""
     for path in [*sorted((home / "solutions").glob("*.py")), home / "solutions" / kit.notebook()]:
         for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for text in drafts.PLACEHOLDERS.values():
@@ -143,9 +143,9 @@ def refuse_placeholders(home: Path) -> None:
 
 
 def remove(name: str) -> list[Path]:
-    """Remove a module: the reverse of `add`. Returns what was changed or removed.
+    """Remove a module, the reverse of `add`; returns the changed and removed files.
 
-    Raises ArgumentsError for an unknown module, or one that others use; then nothing is changed.
+    Before any change, raises ArgumentsError for an unknown module, or one that others use.
     """
     home, modules = packing.tree(), rubrics.current().modules
     if name not in modules:
@@ -160,7 +160,7 @@ def remove(name: str) -> list[Path]:
 def selected(only: Sequence[str]) -> Iterator[Path]:
     """A temporary copy of this kit's tree with only some modules, and without the integration and the students' tests.
 
-    Raises ArgumentsError for modules that cannot stand alone, CommandError if the copy fails.
+    Raises ArgumentsError if a module uses others that are not selected, CommandError if the copy fails.
     """
     home, current = packing.tree(), rubrics.current()
     for name in only:
@@ -178,9 +178,10 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
 
 
 def _leave_out(root: Path, names: Collection[str]) -> list[Path]:
-    """Remove modules and other groups of criteria from `root`, the homework in use or a copy; returns what changed.
+    """Remove modules and other groups of criteria from `root`, the homework in use or a copy; returns the affected
+    files.
 
-    Raises ArgumentsError, before any change, if a section of the notebook cannot be divided.
+    Before any change, raises ArgumentsError if a section of the notebook cannot be divided.
     """
     solutions, suites, misconceptions, alternatives, rules = (
         root / place.relative_to(kit.home())
@@ -218,7 +219,7 @@ def _with_points(text: str, points: float) -> str:
 
 
 def _without_entries(text: str, names: Collection[str]) -> str:
-    """The rubric without some modules and groups, and without their points; other comments stay."""
+    """Remove modules and groups, and their points, from the rubric; other comments remain."""
     root: Any = yaml.compose(text)
     current = rubrics.current()
     groups = {key.value: (key, value) for key, value in root.value if key.value in ("modules", INTEGRATION, TESTS)}
@@ -263,7 +264,7 @@ def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
 
 
 def _split(cells: list[Cell], heading: str) -> list[list[Cell]]:
-    """The cells in groups, each but the first from a heading, or the question before it, to the next."""
+    """Split cells before each heading, or before the question that precedes it."""
     groups: list[list[Cell]] = [[]]
     for cell in cells:
         if _is_heading(cell, heading):
@@ -282,7 +283,7 @@ def source(cell: Cell) -> str:
 
 
 def _question(cell: Cell) -> str:
-    """The name of the question that begins with this cell, "" if none does."""
+    """The name of the question that begins with this cell, or ""."""
     if cell["cell_type"] != "raw" or not source(cell).startswith(BEGIN):
         return ""
     return str((yaml.safe_load(source(cell).removeprefix(BEGIN)) or {}).get("name", ""))
@@ -293,7 +294,7 @@ def _is_heading(cell: Cell, heading: str) -> bool:
 
 
 def _adapted(cell: Cell, gone: Iterable[str], module: str) -> Cell:
-    """A remaining cell without the names of removed files; a command that runs their checks runs those of `module`."""
+    """Remove the names of removed files from a cell; a command that runs their checks runs those of `module` instead."""
     text = source(cell)
     for file in gone:
         text = re.sub(rf"^ +- {re.escape(file)}\n", "", text, flags=re.MULTILINE)

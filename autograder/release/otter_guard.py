@@ -1,7 +1,8 @@
 """Keeps `otter assign NOTEBOOK RESULT` from deleting a kit: Otter deletes RESULT/autograder before it calls any plugin.
 
-Before that, Otter only reads the notebook as data, so no code of the kit runs. Python itself runs this at startup, through
-transformer_homework_otter_guard.pth in site-packages, if the arguments of the process look like `otter assign`.
+Until then, Otter only reads the notebook as data and runs no code of the kit. Python itself runs this module at
+startup, through transformer_homework_otter_guard.pth in site-packages, if the arguments of the process look like `otter
+assign`.
 """
 
 import os
@@ -13,7 +14,7 @@ KIT = ("autograder", "release", "otter_guard.py")  # identifies a kit
 
 
 def kit_in_danger(arguments: Sequence[str]) -> Path | None:
-    """The folder of a kit that this command line would delete."""
+    """The folder of a kit that this command line would delete, or None."""
     if "assign" not in arguments:
         return None
     at = arguments.index("assign")

@@ -1,11 +1,11 @@
 """The kit as an Otter plugin: one class, with its events in the order in which Otter calls them.
 
-`otter assign` calls during_assign, which completes the student folder and the zip for Gradescope. The zip's run_otter.py calls the
-others in one process, after the upload has been moved out of submission/. Before Otter starts its kernel, the upload has been
-graded in the kit's own sandbox, and the entries of results.json are known.
+`otter assign` calls during_assign, which completes the student folder and the zip for Gradescope. The zip's
+run_otter.py calls the others in one process, after the upload has been moved out of submission/. The upload is graded
+in the kit's sandbox before Otter starts its kernel.
 
-A grader error is never a 0: an exception here that is not an OtterRuntimeError ends Otter before it writes results.json.
-Gradescope then shows the instructor an error and keeps the submission ungraded.
+A grader error is never a 0: an exception here that is not an OtterRuntimeError ends Otter before it writes
+results.json. Gradescope then shows the instructor an error and keeps the submission ungraded.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
 
         master, solutions = assignment.master, Path(assignment.master).parent.resolve()
         kit.use(solutions.parent)
-        # A notebook that does not match this kit is rejected: else the zip would grade something that was not checked.
+        # Reject a notebook of another kit: its zip would grade a homework that was not checked.
         if solutions.parent != kit.home():
             raise CommandError(f"the installed kit is {kit.home()}; first run: pip install -e {solutions.parent}")
         rules = rubric.current()
@@ -71,11 +71,11 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             self._result = grade(Path(self.submission_path).parent.parent, config.otter_run)
             self._document = gradescope(self._result)
         except Exception as error:
-            why = f"{type(error).__name__}: {str(error)[:FAULT_LENGTH]}"  # one of a full disk may list every file
+            why = f"{type(error).__name__}: {str(error)[:FAULT_LENGTH]}"  # the text may list every file on a full disk
             raise CommandError(f"the grader failed, so there is no result: {why}") from error
 
     def after_grading(self, results: Any) -> None:
-        """Write the kit's entries, one per criterion, and give Otter's own questions the same scores."""
+        """Report the kit's results, one per criterion, and give Otter's questions the same scores."""
         if results.has_catastrophic_failure():
             raise CommandError(f"Otter's Jupyter kernel gave no results: {results.catastrophic_error!r}")
         results.to_gradescope_dict = functools.partial(_given, self._document)
@@ -98,31 +98,31 @@ def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:
 #
 # Otter works in submission/ long before it calls a plugin: it copies the zip's files over the upload, also through links, creates
 # an `__init__.py`, and rejects two notebooks. Later it unpickles `.OTTER_LOG`, and Python would import an uploaded `random.py`
-# instead of its own. So the zip's run_otter.py first moves everything to a closed folder, and Otter finds submission/ empty.
+# instead of its own. Therefore the zip's run_otter.py first moves everything to a closed folder, and Otter finds submission/ empty.
 
 UPLOAD = "upload"  # the closed folder, next to submission/ and source/
 
 
 @contextlib.contextmanager
 def quarantined(place: Path) -> Iterator[None]:
-    """While the context is open, Otter can run in `place`; afterwards the upload is back, so it can be graded again."""
+    """Move the upload away while Otter runs in `place`, and back afterwards, so that it can be graded again."""
     # First, so that a grader error cannot leave the result of an earlier run.
     (place / "results" / "results.json").unlink(missing_ok=True)
     _take(place)
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # there is a result, or a more precise error
+        with contextlib.suppress(OSError):  # there is already a result or a more precise error
             workspace.empty(str(place / "submission"))
             _move(list((place / UPLOAD).iterdir()), place / "submission")
             (place / UPLOAD).rmdir()
 
 
 def grade(place: Path, otter_run: bool) -> Result:
-    """Grade what was uploaded to `place`.
+    """Grade the upload in `place`.
 
-    Raises CommandError if Otter had the upload first. `otter_run` permits this, since Otter has then unpacked a zip with Python's
-    zipfile, which creates no links; only then Otter's own files are left out.
+    Raises CommandError if Otter accessed the upload first. `otter_run` permits this, since Otter has then unpacked a
+    zip with Python's zipfile, which creates no links. In this case, Otter's files are left out.
     """
     if otter_run:
         _take(place, {*os.listdir(place / "source" / "files"), "tests", "__init__.py"})
@@ -134,7 +134,7 @@ def grade(place: Path, otter_run: bool) -> Result:
 
 def _take(place: Path, left: Collection[str] = ()) -> None:
     """Move the contents of submission/ to the closed folder, except some names."""
-    for with_the_wheel in ("source", "submission"):  # student code runs as another user where it can
+    for with_the_wheel in ("source", "submission"):  # student code runs as another user if possible
         (place / with_the_wheel).chmod(0o700)
     (place / UPLOAD).mkdir(mode=0o700)
     _move([path for path in (place / "submission").iterdir() if path.name not in left], place / UPLOAD)
@@ -146,6 +146,6 @@ def _move(paths: list[Path], folder: Path) -> None:
 
 
 def _copy_regular(source: str, target: str) -> None:
-    """Copy instead of move, as between two disks: pipes are left out; links are never followed."""
+    """Copy a file that cannot be moved, as between two disks; pipes are left out, and links are not followed."""
     if stat.S_ISREG(Path(source).lstat().st_mode):
         shutil.copy2(source, target, follow_symlinks=False)

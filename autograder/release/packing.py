@@ -1,8 +1,9 @@
-"""The tree of a homework, and the zip for Gradescope that is made of it.
+"""The tree of a homework, and the zip for Gradescope that is built from it.
 
-The zip has the kit as a wheel, the notebook that Otter runs, Otter's test files, run_otter.py, and the versions of all packages. No
-student code runs here. Otter copies everything under files/ into submission/; a file replaces an upload of the same name, a folder
-does not. So the notebook that Otter runs is always there, and the wheel, which has the solutions, is in a folder.
+The zip has the kit as a wheel, the notebook that Otter runs, Otter's test files, run_otter.py, and the versions of all
+packages. No student code runs here. Otter copies everything under files/ into submission/. A file replaces an upload of
+the same name, so no upload replaces the notebook. A folder does not, so the wheel, which has the solutions, is in a
+folder.
 """
 
 import contextlib
@@ -86,7 +87,7 @@ def tree() -> Path:
 
 
 def other_clone(folder: Path) -> Path | None:
-    """The clone around a folder, if the installed kit is another one: edits in the clone have no effect then."""
+    """The clone that contains `folder`, if another kit is installed: edits in the clone then have no effect."""
     parts = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
     around = (folder.absolute(), *folder.absolute().parents)
     clone = next((place for place in around if all((place / part).exists() for part in parts)), None)
@@ -135,7 +136,7 @@ def copy_parts(source: Path, target: Path, parts: Iterable[str], ignored: Iterab
 
 
 def pack(files: dict[str, bytes], path: Path) -> Path:
-    """Write a zip that does not depend on time, place or user; completely or not at all."""
+    """Write a reproducible zip, completely or not at all."""
     unfinished = path.with_name(f".{path.name}.part")
     try:
         with zipfile.ZipFile(unfinished, "w") as archive:
@@ -153,9 +154,10 @@ def pack(files: dict[str, bytes], path: Path) -> Path:
 
 
 def wheel(root: Path, folder: Path) -> Path:
-    """Build a wheel of the kit with the homework in `root`, and put it into `folder`. In a clone the kit is the one in `root`.
+    """Build a wheel of the kit with the homework in `root`, and put it into `folder`. In a clone the kit is the one in
+    `root`.
 
-    The same files give the same bytes: files of an instructor's own runs are not packed. Raises CommandError.
+    The same files give the same bytes; files of an instructor's runs are not packed. Raises CommandError.
     """
     from hatchling.builders.wheel import WheelBuilder  # only here, to save start-up time
 
@@ -167,7 +169,7 @@ def wheel(root: Path, folder: Path) -> Path:
             in_clone, package = own == kit.PACKAGE.parent, place / kit.PACKAGE.name
             copy_parts(own if in_clone else own / "project", place, PROJECT)
             copy_parts(kit.PACKAGE.parent, place, [kit.PACKAGE.name], (*IGNORED, *NOT_THE_PACKAGE))
-            if not in_clone:  # a wheel has this file beside the package
+            if not in_clone:  # a wheel has this file next to the package
                 shutil.copy(kit.PACKAGE.with_name(GUARD), package / "release")
             copy_parts(root, place, HOMEWORK)
             copy_parts(root, package / "kit", [kit.GRADING])
@@ -175,7 +177,7 @@ def wheel(root: Path, folder: Path) -> Path:
 
 
 def run_otter() -> None:
-    """Replace Otter's run_otter.py in the zip by the kit's; Otter has no setting for this."""
+    """Replace Otter's run_otter.py in the zip with the kit's; Otter has no setting for this."""
     import otter.generate  # only here, to save start-up time
 
     own = jinja2.DictLoader({"common/run_otter.py": RUN_OTTER})
@@ -183,7 +185,7 @@ def run_otter() -> None:
 
 
 def notebook(cells: list[dict[str, Any]], **metadata: Any) -> dict[str, Any]:
-    """A notebook in the version of the format that has no random ids of cells."""
+    """A notebook in the format version without random cell ids."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return {"cells": cells, "metadata": {"kernelspec": kernel, **metadata}, "nbformat": 4, "nbformat_minor": 4}
 
@@ -195,7 +197,7 @@ def driver(path: Path, assignment_name: str | None) -> None:
 
 
 def test_files(folder: Path, rubric: Rubric) -> None:
-    """Replace the generated tests, the students' public checks, by one per question that runs nothing."""
+    """Replace the generated tests, which are the public checks, with one per question that does nothing."""
     for old in folder.glob("*.py"):
         old.unlink()
     for group in rubric.groups:
@@ -203,10 +205,10 @@ def test_files(folder: Path, rubric: Rubric) -> None:
         (folder / f"{group}.py").write_text(TEST_FILE.format(name=group, points=points), encoding="utf-8", newline="\n")
 
 
-# The packages of the image for grading: those installed here, at these versions, and their dependencies.
+# The packages of the grading image: those installed here, at these versions, and their dependencies.
 #
-# Grades must not depend on the day on which Gradescope builds the image: a new NumPy may sum in another order. pip's own
-# resolver would need a network for this; `pip freeze` would also pin the tools of developers.
+# Grades must not depend on the day Gradescope builds the image: a new NumPy may sum in another order. pip's resolver would need
+# a network for this; `pip freeze` would also pin development tools.
 
 # The platform of the image: Gradescope's images are Linux on x86.
 IMAGE = {"os_name": "posix", "platform_machine": "x86_64", "platform_system": "Linux", "sys_platform": "linux"}
@@ -224,9 +226,9 @@ def python_version() -> str:
 
 
 def pinned(requirements: Iterable[str]) -> list[str]:
-    """`name==version` for every package that the requirements lead to, sorted by name.
+    """`name==version` for every direct and indirect requirement, sorted by name.
 
-    A package that Linux needs and this machine does not have is left to pip, as when building on macOS.
+    A package that Linux needs but this machine does not have, for example on macOS, is left to pip.
     """
     versions: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()

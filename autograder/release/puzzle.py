@@ -37,7 +37,7 @@ class Symptom:
 
 @dataclass(frozen=True)
 class Edit:
-    """A wrong line of a puzzle: undoing it is the solution."""
+    """A wrong line of a puzzle, and its correction."""
 
     file: str
     line: int
@@ -47,7 +47,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Puzzle:
-    """The files of a decoder with mistakes, the wrong lines, the symptom, and that of a correct one."""
+    """A decoder with mistakes: its files, the wrong lines, its symptom, and the output of a correct decoder."""
 
     level: int
     misconceptions: tuple[Misconception, ...]
@@ -59,7 +59,7 @@ class Puzzle:
 
 @lru_cache(8)
 def make(level: int, seed: int) -> Puzzle:
-    """The puzzle of this level and seed, which is always the same.
+    """The puzzle for a level and a seed; the same arguments give the same puzzle.
 
     Raises ArgumentsError for an unknown level, and for a homework without a decoder or without a model of names.
     """
@@ -75,7 +75,7 @@ def make(level: int, seed: int) -> Puzzle:
         if len({misconception.function for misconception in chosen}) < len(chosen):
             continue
         symptom = _symptom(*chosen)
-        symptoms = (symptom, *(_symptom(misconception) for misconception in chosen))  # each mistake, also alone
+        symptoms = (symptom, *(_symptom(misconception) for misconception in chosen))  # each mistake shows alone
         if symptom and all(one and one.names != right.names for one in symptoms):
             files = _files(*chosen)
             return Puzzle(level, chosen, files, tuple(_edits(files)), symptom, right)
@@ -186,7 +186,7 @@ def _edits(wrong: Mapping[str, str]) -> Iterator[Edit]:
 
 @cache
 def _symptom(*chosen: Misconception) -> Symptom | None:
-    """What a decoder with the trained weights writes, and its loss on held-out names; None if it raises an error."""
+    """The output of a decoder with the trained weights, and its loss on held-out names; None if it raises an error."""
     names, rng = _tour(), np.random.default_rng(1)
     with temporary_folder("autograder-puzzle-") as folder:
         for file, text in _files(*chosen).items():

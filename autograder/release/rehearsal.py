@@ -1,8 +1,8 @@
-"""Grades one upload as Gradescope would: the folders, the environment, the run; and what students and instructors see.
+"""Grades one upload as Gradescope would, and reports what students and instructors see.
 
-`otter run` alone takes no folder, fails on a damaged zip, uses the installed packages instead of those the zip requires, has
-no time limit, and does not use the zip's run_otter.py. Unlike on Gradescope, the machine, its user and its limits are the
-local ones, and neither setup.sh nor conda runs.
+`otter run` alone takes no folder, fails on a damaged zip, uses the installed packages instead of those the zip
+requires, has no time limit, and does not use the zip's run_otter.py. Unlike on Gradescope, the machine, its user and
+its limits are the local ones, and neither setup.sh nor conda runs.
 """
 
 import contextlib
@@ -98,7 +98,7 @@ def _neither_file_nor_folder(folder: str, names: list[str]) -> list[str]:
 
 
 def requirements(tree: Path) -> tuple[str, list[Path], list[str]]:
-    """The version of Python that the zip requires, its own wheels, and other lines for pip."""
+    """The version of Python that the zip requires, its wheels, and other lines for pip."""
     python, *_, pip = yaml.safe_load((tree / "source" / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     wheels = [line for line in pip["pip"] if line.startswith(GRADESCOPE)]
     others = [line for line in pip["pip"] if line not in wheels]
@@ -110,7 +110,7 @@ def installed(tree: Path, root: Path) -> Environment:
     from jupyter_core.paths import jupyter_data_dir  # only here, to save start-up time
 
     _, wheels, lines = requirements(tree)
-    (root / "kit").mkdir(mode=0o700)  # it holds the solutions
+    (root / "kit").mkdir(mode=0o700)  # it contains the solutions
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(root / "kit")
@@ -124,7 +124,7 @@ def installed(tree: Path, root: Path) -> Environment:
 
 
 def otherwise_here(pins: Iterable[str]) -> list[str]:
-    """The pinned packages with another version here, or none, and the pinned version."""
+    """The pinned packages that are missing here or have another version."""
     lines = []
     for name, _, version in (pin.partition("==") for pin in pins):
         try:
@@ -167,7 +167,7 @@ def _do(command: list[str], trouble: str) -> None:
 
 
 def _variables(root: Path, scripts: str) -> dict[str, str]:
-    """Few environment variables, with all user folders inside `root`, so that nothing is left behind."""
+    """A minimal environment with all user folders inside `root`, so that nothing is left behind."""
     for name in ("home", "tmp"):
         (root / name).mkdir(exist_ok=True)
     (root / "tmp").chmod(0o1777)
@@ -200,7 +200,7 @@ def _run(place: Path, environment: Environment) -> Rehearsal:
 
 
 def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[int, str, str]:
-    """Exit status, output and errors of a command; all its processes are ended with it."""
+    """Run a command; returns its exit status, output and errors. All its processes end with it."""
     with subprocess.Popen(
         command,
         cwd=folder,
@@ -210,7 +210,7 @@ def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        start_new_session=True,  # a group of its own, to be ended as a whole
+        start_new_session=True,  # a separate process group, to be killed as a whole
     ) as process:
         try:
             printed, errors = process.communicate(timeout=SECONDS)
@@ -241,7 +241,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number in JSON")
 
 
-# What a results.json shows to whom, and when
+# The report: what is visible to whom, and when
 
 MOMENTS = {
     "visible": "What the student sees immediately",
@@ -251,7 +251,7 @@ MOMENTS = {
 
 
 def report(done: Rehearsal, brief: bool) -> Iterator[str]:
-    """Who sees what, and when; if `brief`, only the first message of each moment."""
+    """The report, line by line; if `brief`, with only the first message of each moment."""
     document, tests = done.document, done.document["tests"]
     possible = number(sum(test["max_score"] for test in tests))
     total = f"{document['score']} of {possible}"

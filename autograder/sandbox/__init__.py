@@ -1,4 +1,4 @@
-"""The sandbox runs untrusted code and always returns a response, whatever that code does.
+"""Runs untrusted code and always returns a response.
 
     grader --- requests ----> student's process: one at a time; the fork server starts, watches and removes it, and has
        <----- responses ----- imported NumPy and nothing secret
@@ -9,6 +9,6 @@ it, together with reference implementations of their dependencies. `StudentProce
 a `Response` for each: plain data, never unpickled. Expected values are never here.
 
 A call has a deadline in processor time (budget.py), and a wall-clock limit far beyond it. At the deadline the process gets
-SIGINT and reports the line of the loop that is running, if it can; then the fork server kills it and removes everything that it
-left behind. docs/explanation/processes.md follows a call, docs/explanation/threat-model.md says what is promised.
+SIGINT and reports the line of the running loop, if it can; then the fork server kills it and removes everything it left behind.
+docs/explanation/processes.md follows a call, docs/explanation/threat-model.md lists the guarantees.
 """

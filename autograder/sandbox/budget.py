@@ -1,4 +1,4 @@
-"""The time and memory that one submission may use, and has used."""
+"""The time and memory limits of one submission, and the time it has used."""
 
 import contextlib
 import sys
@@ -12,12 +12,12 @@ import psutil
 from pydantic import BaseModel, ConfigDict, Field
 
 CONTAINER_MEMORY = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-LOOK_SECONDS = 0.2  # between two checks of the clocks
-# What a callback adds to the time of its call: about eight times its cost in both processes, so a call may make as many
-# as the contract allows, whatever the load.
+LOOK_SECONDS = 0.2  # interval between checks of the clocks
+# Extra time of a call for each callback: about eight times its cost in both processes, so a call may make as many as the contract
+# allows, whatever the load.
 CALLBACK_SECONDS = 0.001
-# The share of its time that a function keeps for later calls after it has used up all of it once: most such functions never
-# end, and each is called in several processes. It is still a hundred times what the references take.
+# The share of the usual time for later calls of a function that has once used up its time: most such functions never end, and
+# each is called in several processes. The share is still a hundred times the references' time.
 ENDLESS_SHARE = 0.1
 # The shares of a submission's time for the preview and for the calls of one module, so that slow code leaves some for the rest.
 PREVIEW, PREVIEW_SHARE, MODULE_SHARE = "preview", 0.2, 0.5
@@ -54,7 +54,7 @@ class Limits(BaseModel):
 
 
 class CallSpent(TimeoutError):
-    """A call has used up its processor time, so it may be endless; a call that only waits ends by the wall clock."""
+    """A call has used up its processor time, so it may be endless. Calls that only wait end by wall-clock time instead."""
 
 
 @dataclass
@@ -62,27 +62,27 @@ class Budget:
     """The time used by one submission, over all its processes."""
 
     limits: Limits
-    wall_seconds: float = 0.0  # of the answered requests
+    wall_seconds: float = 0.0  # wall-clock time of the answered requests
     ended_seconds: float = 0.0  # processor time of ended processes
     own_seconds: float = 0.0  # processor time of grader and fork server for this submission
-    # Seconds of the requests of each account, a module or PREVIEW: of processor time, or waiting time.
+    # Seconds of processor or waiting time by account, which is a module or PREVIEW.
     module_seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     endless: set[str] = field(default_factory=set)  # the Call.runs of calls that used up their processor time
-    running: int = 0  # the process that is alive, 0 for none
+    running: int = 0  # the running process, 0 for none
 
     @property
     def processor_seconds(self) -> float:
-        """Processor time of all processes of the submission, and of the grader and fork server because of it."""
+        """Processor time of all processes of the submission, including grader and fork server time spent on it."""
         return self.ended_seconds + self.own_seconds + (_processor_seconds(self.running) if self.running else 0.0)
 
     def end(self, seconds: float | None = None) -> None:
-        """A process has ended after this many seconds of processor time; None: read what can still be read."""
+        """Record that the process ended after this many seconds of processor time; None: read it from the system, if possible."""
         if self.running:
             self.ended_seconds += _processor_seconds(self.running) if seconds is None else seconds
         self.running = 0
 
     def left(self, account: str) -> float:
-        """The seconds left to the requests of an account; "" is the whole submission."""
+        """The seconds left for the requests of an account; "" is the whole submission."""
         share = PREVIEW_SHARE if account == PREVIEW else MODULE_SHARE if account else 1
         return share * self.limits.submission_seconds - self.module_seconds[account]
 
@@ -102,15 +102,15 @@ class Clock:
     def __init__(self, budget: Budget, watch: Callable[[], None], share: float, together: float):
         """`watch` is called at each check and may raise; `share` is a factor on the usual time of a call.
 
-        All requests may take this many seconds `together`.
+        All requests may take `together` seconds in total.
         """
         self.budget, self.watch, self.share = budget, watch, share
         self.looked = self.began = self.opened = time.monotonic()
         self.together = together
         self.own = time.thread_time()
         self.used = self.first = budget.check()  # processor time of the submission at the last check, and at the first
-        self.processor: float | None = None  # the same when the request began
-        self.callbacks = 0  # of the request
+        self.processor: float | None = None  # the same at the start of the request
+        self.callbacks = 0  # callbacks of the request
 
     def check(self) -> None:
         """Raise TimeoutError if the request, or the whole submission, has used up its time; checks every LOOK_SECONDS."""
@@ -122,7 +122,7 @@ class Clock:
         used = self.budget.check(elapsed)
         self.watch()
         if self.processor is None:
-            # There was no check when the request began: it has used at most the time since then.
+            # Without a check at the start of the request, assume that it used all the time since then.
             self.processor = max(self.used, used - elapsed)
         self.used = used
         allowed = limits.call_seconds * self.share + self.callbacks * CALLBACK_SECONDS
@@ -134,13 +134,13 @@ class Clock:
             raise TimeoutError("total time of several calls")
 
     def next(self) -> None:
-        """A response has arrived: the deadlines of the next request begin."""
+        """Start the deadlines of the next request, after a response has arrived."""
         now = time.monotonic()
         self.budget.wall_seconds += now - self.began
         self.began, self.processor, self.callbacks = now, None, 0
 
     def seconds(self) -> float:
-        """The time of all requests: processor time, or wall-clock time if they mostly waited."""
+        """The time of all requests: processor time, or scaled wall-clock time if they mostly waited."""
         self._count_own()
         used = self.budget.processor_seconds - self.first
         return max(used, (time.monotonic() - self.opened) / self.budget.limits.wall_factor)

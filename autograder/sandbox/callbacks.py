@@ -1,8 +1,8 @@
 """Callback arguments: functions that a test passes to the student's function, such as the `f` of `dependency_matrix`.
 
-A callback that needs only NumPy travels as code and runs in the student's process, where a call costs what it costs at home. A
-callback with data of its own (a mask in a closure) may reveal the answer, so it stays in the grader: the student's process
-sends the arguments, the grader calls the function and returns its result. Code never travels back.
+A callback that needs only NumPy is sent as code and runs in the student's process, where a call costs no more than at
+home. A callback with data (a mask in a closure) may reveal the answer, so it stays in the grader: the student's process
+sends the arguments, the grader calls the function and returns its result. Code is never sent back.
 
     ["callback", number, arguments]     -> ["returned", value] or ["refused", built-in name of an error, text]
 """
@@ -20,9 +20,9 @@ from autograder.sandbox import wire
 from autograder.values.tree import arrays, leaves
 
 PLAIN = 2  # in this version of the marshal format, equal code has equal bytes
-MAX_CALLS = 25_000  # of the callbacks of one call; the contract allows 20,000
-# Array entries in the arguments of one callback. A callback that compares every row with every other one, the costliest kind, then
-# makes an array of 32 MB at most.
+MAX_CALLS = 25_000  # callbacks of one call; the contract allows 20,000
+# Array entries in the arguments of one callback. The costliest callbacks compare every row with every other one; with this limit,
+# they make an array of at most 32 MB.
 MAX_ENTRIES = 2_000
 MAX_LEAVES = 100
 _RAISED: dict[str, type[Exception]] = {kind.__name__: kind for kind in (ValueError, TypeError, MemoryError)}
@@ -38,7 +38,7 @@ def packed(function: Callable[..., Any]) -> bytes:
 
 
 def unpacked(code: bytes) -> Callable[..., Any]:
-    """The packed function: a new object for each call, which an earlier call cannot have changed."""
+    """The packed function, as a new object for each call, so that earlier calls cannot have changed it."""
     return types.FunctionType(marshal.loads(code), {"np": np, "__builtins__": builtins})
 
 
@@ -55,9 +55,9 @@ def _nameless(code: types.CodeType) -> types.CodeType:
 
 
 def answered(message: bytes, functions: Mapping[int, Callable[..., Any]], limit: int) -> bytes:
-    """In the grader: call the function that a student's process asks for. Raises WireError for anything else.
+    """In the grader: call the function that a student's process requests. Raises WireError for any other message.
 
-    An answer has at most `limit` bytes.
+    The answer has at most `limit` bytes.
     """
     match wire.message_of(message):
         case ["callback", int() as number, list() as args]:
@@ -93,7 +93,7 @@ class Remote:
         self.current = 0  # the number of the current call
 
     def begin(self) -> None:
-        """A call begins or has ended: callbacks of earlier calls are rejected from now on."""
+        """A call begins or has ended: from now on, callbacks of earlier calls are rejected."""
         with self.lock:
             self.current += 1
 
@@ -119,7 +119,7 @@ class Remote:
 
 
 def _plain(value: Any) -> Any:
-    """An argument as it is sent: other arrays, and sequences of numbers, become plain arrays."""
+    """An argument in the form that is sent: array-likes and sequences of numbers become plain arrays."""
     if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str):
         array = np.asarray(value)
         if array.dtype not in wire.CODES or array.nbytes > wire.MAX_FROM_STUDENT // 2:

@@ -1,8 +1,8 @@
 """The folder of one sandbox, on the grader's side, and the files that a student's process may read.
 
-<folder>/submission     the uploaded files: one copy, which all processes of the submission read and none may write
-<folder>/tmp/own        the temporary folder of the present process, new for each
-<folder>/view           a readable copy of the interpreter's files, if another user could not reach them
+<folder>/submission     the uploaded files: one copy, read-only for all processes of the submission
+<folder>/tmp/own        the temporary folder of the current process, new for each process
+<folder>/view           a readable copy of the interpreter's files, if another user cannot reach them
 """
 
 import contextlib
@@ -54,7 +54,7 @@ class Folder:
         return self.users.numbers[-1] if self.users is not None else 0
 
     def place(self, files: Mapping[str, bytes]) -> None:
-        """Write a submission where its processes read it, replacing the one before."""
+        """Write a submission where its processes read it, replacing the previous one."""
         with contextlib.suppress(OSError):
             self.submission.chmod(0o700)  # the student's user may be ours, and have closed it
         workspace.empty(str(self.submission))
@@ -92,7 +92,7 @@ class Folder:
 
 
 def _place(own_users: bool) -> str:
-    """Where temporary folders go: the usual place, or another one that the students' users can reach.
+    """The folder for temporary folders: the usual one, or another that the students' users can reach.
 
     Raises OSError if there is none.
     """
@@ -103,7 +103,7 @@ def _place(own_users: bool) -> str:
 
 
 def closed_places(secret: Iterable[Path]) -> list[str]:
-    """What no student process may read even inside readable folders: the kit and other packages."""
+    """The places inside readable folders that a student process must not read: the kit and other packages."""
     packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
     schemes = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()]
     return sorted({str(path.resolve()) for path in (*map(Path, (*packages, *schemes)), PACKAGE, *secret)})
@@ -115,7 +115,7 @@ def reachable(path: Path) -> bool:
 
 
 def readable_by_others(path: Path) -> bool:
-    """Whether every user may reach a place and read it."""
+    """Whether every user may reach and read a path."""
     return bool(path.stat().st_mode & (stat.S_IROTH | stat.S_IXOTH)) and reachable(path.parent)
 
 
@@ -130,7 +130,7 @@ def _open_view(folder: Path) -> str:
         try:
             shutil.copytree(source, view / name, symlinks=False, ignore=_NOT_NEEDED, copy_function=_link)
         except shutil.Error as error:
-            # Its text names every file that could not be copied: thousands if the disk is full.
+            # It names every file that could not be copied, thousands on a full disk.
             raise OSError(str(error.args[0][0][-1])) from None
     view.chmod(0o755)
     for place, folders, _ in os.walk(view):
@@ -143,6 +143,6 @@ def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)
     except FileNotFoundError:
-        return  # gone since it was listed
+        return  # removed since it was listed
     except OSError:
         shutil.copy2(source, target)

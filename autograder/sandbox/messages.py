@@ -1,4 +1,4 @@
-"""The requests to a student's process and the responses, and how responses are validated."""
+"""Requests to a student's process, its responses, and their validation."""
 
 import builtins
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +18,12 @@ HINTS = ("", "signature", "missing", "absent")
 
 @dataclass(frozen=True)
 class Error:
-    """An exception in the student's code. `kinds` are built-in names, the most specific first.
+    """An exception in the student's code. `kinds` are built-in names, most specific first.
 
-    The hint is "missing" if there is no such function, "signature" if the function does not accept these arguments, "absent"
-    if an argument is an object of an earlier call that does not exist. `passed` are the functions that the exception passed
-    through, from the one that raised it outwards, preceded by the name that a NameError did not find. The student's code can
-    choose these names: only those of contract functions may be shown.
+    The hint is "missing" if there is no such function, "signature" if the function does not accept these arguments,
+    "absent" if an argument is an object of an earlier call that does not exist. `passed` are the functions that the
+    exception passed through, innermost first, preceded by the name that a NameError did not find. The student's code
+    can choose these names: only those of contract functions may be shown.
     """
 
     kinds: tuple[str, ...]
@@ -42,7 +42,7 @@ class Error:
 class Ended:
     """The student's process has ended: "deadline", "crash", "disk", "memory", "protocol" or "spent".
 
-    The place is the loop that was running at the deadline, if the process could report it.
+    The place is the loop that was running at the deadline, if the process reported it.
     """
 
     why: str
@@ -54,7 +54,7 @@ class Ended:
 class Response:
     """The outcome of a request: a value (with observations), an error, or the end of the process.
 
-    Nothing in `changed` is chosen by the student's code: paths lead through the arguments that the grader sent.
+    Student code cannot choose the contents of `changed`: its paths lead through the arguments that the grader sent.
     """
 
     value: Any = None
@@ -66,11 +66,11 @@ class Response:
 
 @dataclass(frozen=True)
 class Call:
-    """A request, ready to be sent. `arguments` are those whose changes are reported.
+    """An encoded request. `arguments` are those whose changes are reported.
 
-    `runs` is the function, or the modules, that the request runs; "" if it runs none. `callbacks` are the functions among the
-    arguments that the student's process may call in the grader. `seen` holds responses of the reference implementation by their
-    bytes, with the number of their values: they need not be decoded again.
+    `runs` is the function, or the modules, that the request runs; "" if it runs none. `callbacks` are the functions
+    among the arguments that the student's process may call in the grader. `seen` caches decoded responses of the
+    reference implementation by their bytes, with their number of values.
     """
 
     kind: str
@@ -81,7 +81,7 @@ class Call:
     seen: dict[bytes, tuple[Response, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def is_seen(self, response: Response) -> bool:
-        """Whether this very response is in `seen`."""
+        """Whether this response object is in `seen`."""
         return any(response is earlier for earlier, _ in self.seen.values())
 
 
@@ -93,10 +93,10 @@ def prepared(
     checks: Sequence[str] = (),
     number: int = 0,
 ) -> Call:
-    """A call of `module.function`; `checks` are of "pure" and "new".
+    """A call of `module.function`; `checks` may contain "pure" and "new".
 
-    A number above 0 keeps the arguments and the result alive in the student's process. Arguments are plain data, arrays,
-    functions and `Kept` objects of earlier calls. Raises WireError for others.
+    A number above 0 keeps the arguments and the result alive in the student's process. Arguments are plain data,
+    arrays, functions and `Kept` objects of earlier calls. Raises WireError for others.
     """
     callbacks: dict[int, Callable[..., Any]] = {}
 
@@ -114,12 +114,12 @@ def prepared(
 
 
 def prepared_changes(number: int, call: Call) -> Call:
-    """Ask how the arguments of an earlier `call` with this number differ now from their values before it."""
+    """Request the differences of the arguments of an earlier `call` with this number from their values before it."""
     return Call("changes", wire.encode(("changes", number)), arguments=call.arguments)
 
 
 def prepared_look(kept: Kept) -> Call:
-    """Ask for the present value of a kept object."""
+    """Request the present value of a kept object."""
     return Call("look", wire.encode(("look", kept)))
 
 
@@ -154,14 +154,14 @@ def prepared_extension(code: Sequence[Reference]) -> Call:
 
 
 def prepared_request(name: str, *parts: Any) -> Call:
-    """A request that an extension has added. The form of its response is not checked."""
+    """A request of an extension. The form of its response is not checked."""
     return Call("extension", wire.encode((name, *parts)))
 
 
 def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Response:
-    """A final response, validated against the request; WireError if it is invalid.
+    """Validate a final response against its request; raises WireError if it is invalid.
 
-    `lines` says how many lines each file of the submission has.
+    `lines` is the number of lines of each file of the submission.
     """
     match call.kind, message:
         case _, ["raised", list() as error]:
@@ -197,8 +197,8 @@ def _change(part: Any, arguments: tuple[Any, ...]) -> Change:
 def _known_path(argument: Any, path: list[Any]) -> tuple[str | int, ...]:
     """The path, as far as it leads through arguments that the grader sent.
 
-    A student's process could report any path, and keys would carry text into a message. The grader does not know the contents
-    of a kept object.
+    A student's process could report any path, and its keys would put text into a message. The grader does not know the
+    contents of a kept object.
     """
     if isinstance(argument, Kept):
         return ()
@@ -214,7 +214,7 @@ def _known_path(argument: Any, path: list[Any]) -> tuple[str | int, ...]:
 
 
 def _error(parts: list[Any], lines: Mapping[str, int]) -> Error:
-    """An error whose place exists in the submission, since the place is shown."""
+    """Validate an error. Its place must exist in the submission, since the place is shown."""
     match parts:
         case [list() as kinds, str() as text, str() as file, int() as line, str() as hint, list() as passed] if (
             0 < len(kinds) < MAX_KINDS and len(passed) <= MAX_PASSED

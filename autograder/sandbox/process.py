@@ -1,4 +1,4 @@
-"""The grader's side of one student process: load, run, deadlines, callbacks, end."""
+"""The grader's side of one student process: loading, calls, deadlines, callbacks and the end."""
 
 import contextlib
 import itertools
@@ -15,16 +15,16 @@ from autograder.sandbox.wire import Connection, within
 from autograder.values.tree import Opaque
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
-NOT_KEPT = ("load", "extend", "extension")  # kinds of requests whose responses the grader reads at once
-INTERRUPTED_SECONDS = 0.3  # in which a process may report where it was at the deadline
-# Bytes and values of the responses of one process that are kept: a small array is a few bytes on the wire and a hundred here.
-# The references need at most 0.1 MB, and 13,000 values as nested lists.
+NOT_KEPT = ("load", "extend", "extension")  # kinds of requests whose responses are not stored
+INTERRUPTED_SECONDS = 0.3  # time to report the running loop at the deadline
+# Limits on the stored responses of one process: a small array takes a few bytes on the wire and a hundred here. The references need
+# at most 0.1 MB, and 13,000 values as nested lists.
 MAX_KEPT_BYTES, MAX_KEPT_VALUES = 4 * 2**20, 40_000
-REPLY_SHARE = 0.25  # share of the rest that one response may take
+REPLY_SHARE = 0.25  # share of the remaining limit that one response may use
 
 
 class StudentProcess:
-    """One student process, made by `Sandbox.start`. It ends with the `with` block."""
+    """One student process, created by `Sandbox.start`. It ends with the `with` block."""
 
     def __init__(
         self,
@@ -35,8 +35,10 @@ class StudentProcess:
         end: Callable[[], str],
         is_full: Callable[[], bool],
     ):
-        """`lines` of each file; `end` removes the process and returns why it was killed, if it was; `is_full` checks its
-        folder."""
+        """`lines` is the number of lines of each file. `end` removes the process and returns why it was killed, or "".
+
+        `is_full` checks its folder.
+        """
         self.pid, self.budget, self.lines = pid, budget, lines
         self._remove, self._is_full = end, is_full
         limits = self.budget.limits
@@ -64,10 +66,10 @@ class StudentProcess:
         return self.run([prepared_load(modules, references, helpers)], account)[0]
 
     def run(self, calls: Sequence[Call], account: str = "") -> list[Response]:
-        """Make requests; returns the responses up to the end of the process, the last of which says why it ended.
+        """Make requests; returns the responses up to the end of the process, the last of which has the reason for it.
 
-        The time counts for the module `account`. Once that has used up its share, requests are not made: each response is
-        `SPENT`. Raises SandboxError if the process could not be confined.
+        The time counts for the module `account`. Once that has used up its share, requests are not made and each
+        response is `SPENT`. Raises SandboxError if the process could not be confined.
         """
         responses: list[Response] = []
         if self.ended is not None and calls:
@@ -106,7 +108,7 @@ class StudentProcess:
             self.budget.module_seconds[account] += clock.seconds()
 
     def _next(self, call: Call, clock: Clock) -> bytes:
-        """The response to a call, after the callbacks that it makes."""
+        """The response to a call, after answering the callbacks it makes."""
         while True:
             clock.check()
             message = self.connection.receive(clock.check)
@@ -118,7 +120,7 @@ class StudentProcess:
             self.connection.send(callbacks.answered(message, call.callbacks, self._limit), patience=self._patience)
 
     def _read(self, message: bytes, call: Call) -> Response:
-        """A response; the reference's own is decoded only once."""
+        """Decode a response; responses of the reference are decoded only once."""
         if message in call.seen:
             response, values = call.seen[message]
         else:
@@ -130,7 +132,7 @@ class StudentProcess:
         return response if call.kind in NOT_KEPT or self._keep(len(message), values) else TOO_LARGE
 
     def _keep(self, size: int, values: int) -> bool:
-        """Whether a response may be kept: all together must not fill the grader's memory."""
+        """Whether a response may be stored, since all together must not fill the grader's memory."""
         left_bytes, left_values = MAX_KEPT_BYTES - self._kept_bytes, MAX_KEPT_VALUES - self._kept_values
         if size > REPLY_SHARE * left_bytes or values > REPLY_SHARE * left_values:
             return False
@@ -138,7 +140,7 @@ class StudentProcess:
         return True
 
     def _wait_until_confined(self, clock: Clock) -> None:
-        """Wait until a new process is confined; no student code has run before."""
+        """Wait until a new process is confined, before any student code runs."""
         if self.confined:
             return
         why = self.connection.receive(clock.check).decode("utf-8", "replace")
@@ -146,14 +148,14 @@ class StudentProcess:
             self.close()
             raise SandboxError(f"a student's process cannot be confined: {why}")
         self.confined = True
-        clock.next()  # starting a process does not count for a call: without fork it takes longer
+        clock.next()  # exclude the startup from the time of the call: without fork it takes long
 
     def _watch(self) -> None:
         if self._is_full():
             raise wire.Disconnected("its temporary folder is full")
 
     def _parts(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
-        """The calls, with those that may be endless separate: in one message their time could not be told apart."""
+        """Split the calls: those that may be endless are sent separately, to measure the time of each."""
         for apart, group in itertools.groupby(calls, self._may_be_endless):
             own = tuple(group)
             yield from ((call,) for call in own) if apart else (own,)
@@ -163,9 +165,9 @@ class StudentProcess:
         return call.runs in self.budget.endless or (len(self._modules) > 1 and bool(self.budget.endless))
 
     def _interrupted(self, calls: Sequence[Call], spent: bool) -> tuple[str, int]:
-        """File and line of the loop in which a process is interrupted; ("", 0) if it does not report it.
+        """Interrupt a process; returns file and line of the running loop, or ("", 0) if it does not report one.
 
-        First come the responses to `calls` made before. They are discarded, and the calls made again.
+        Responses to earlier `calls` arrive first. They are discarded, and the calls are made again.
         """
         look, left = within(INTERRUPTED_SECONDS), list(calls)
         if hasattr(signal, "SIGINT") and os.name == "posix":
@@ -176,7 +178,7 @@ class StudentProcess:
                 look()
                 message = self.connection.receive(look)
                 if wire.kind(message) == "callback":
-                    continue  # sent before the signal came
+                    continue  # sent before the signal arrived
                 response = wire.message_of(message)
                 call = left.pop(0)
                 error = reply_of(response, call, self.lines).error
@@ -186,14 +188,14 @@ class StudentProcess:
         return "", 0
 
     def _end(self, why: str, file: str = "", line: int = 0) -> None:
-        """End the process; the fork server may know the reason better."""
+        """End the process; the fork server may know the reason more precisely."""
         if why == "crash" and self._is_full():
             why = "disk"
         self.ended = Ended(why)
         self.ended = Ended(self.close() or why, file, line)
 
     def close(self) -> str:
-        """End the process; returns why the fork server killed it before, if it did."""
+        """End the process; returns why the fork server killed it, or ""."""
         self.connection.close()
         self.ended = self.ended or Ended("crash")
         remove, self._remove = self._remove, str

@@ -1,7 +1,7 @@
-"""Where submissions run, one after another, each in a sequence of processes.
+"""The sandbox of one grader: it runs submissions one after another, each in a sequence of processes.
 
-A `Sandbox` has one fork server and one folder. Whatever a student does, a request ends in a `Response`; only an error of the
-machine raises SandboxError.
+A `Sandbox` has one fork server and one folder. Whatever student code does, a request ends in a `Response`; only an
+error of the machine raises SandboxError.
 """
 
 import atexit
@@ -37,15 +37,16 @@ from autograder.sandbox.server import main
 main(essential)
 """
 _THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
-_SERVER_SECONDS = 60  # until the fork server must have answered
+_SERVER_SECONDS = 60  # timeout for an answer of the fork server
 _FAREWELL_SECONDS = 10
-ROOM_ATTEMPTS, ROOM_SECONDS = 20, 0.25  # until there is room for the files of a process
+ROOM_ATTEMPTS, ROOM_SECONDS = 20, 0.25  # retries while there is no room for the files of a process
 
 
 class Sandbox:
     """Runs the code of one submission at a time, in one process at a time.
 
-    `without` names layers to leave out; `secret` are places that no student process may read, in addition to this package.
+    `without` names layers to leave out. `secret` are paths that a student process must not read, in addition to this
+    package.
     """
 
     def __init__(self, limits: Limits, without: tuple[str, ...] = (), secret: Iterable[Path] = ()):
@@ -53,9 +54,9 @@ class Sandbox:
         self.layers = layers.holding(without)
         self.secret = tuple(secret)
         self.budget = Budget(limits)
-        self.process: StudentProcess | None = None  # the one that was started last
+        self.process: StudentProcess | None = None  # the last started process
         self._files: Mapping[str, bytes] = {}
-        self._extensions: list[str] = []  # that its processes need besides the usual ones
+        self._extensions: list[str] = []  # extra extension modules of its processes
         self._server: subprocess.Popen[bytes] | None = None  # or, without fork, the student process itself
         if "not_dumpable" in self.layers:
             kernel.hide_memory()
@@ -66,7 +67,7 @@ class Sandbox:
                 self._start_server()
         except OSError as error:
             raise SandboxError(f"the sandbox cannot be set up: {error}") from error
-        # Later, while the interpreter shuts down, nothing can be imported any more, which `os.wait4` needs.
+        # Not later: `os.wait4` imports a module, which fails during interpreter shutdown.
         atexit.register(self.close)
 
     @property
@@ -74,7 +75,7 @@ class Sandbox:
         return "fork" in self.layers
 
     def _check_secrets(self) -> None:
-        """Refuse to begin if a student's user could read what is secret, and no Landlock forbids it."""
+        """Raise SandboxError if a student's user can read a secret path and there is no Landlock to forbid it."""
         if "user" not in self.layers or "landlock" in self.layers:
             return
         for place in self.secret:
@@ -86,11 +87,11 @@ class Sandbox:
 
     @property
     def processor_seconds(self) -> float:
-        """Processor time that the present submission has used, in all processes."""
+        """Processor time used by the current submission, in all processes."""
         return self.budget.processor_seconds
 
     def place(self, files: Mapping[str, bytes]) -> None:
-        """Make this the present submission: the last process of the one before ends, and a new budget begins."""
+        """Make this the current submission: the last process of the previous one ends, and a new budget begins."""
         self._end_process()
         self.budget = Budget(self.limits)
         self._files = files
@@ -103,7 +104,7 @@ class Sandbox:
             raise SandboxError(f"a submission cannot be unpacked: {error}") from error
 
     def start(self) -> StudentProcess:
-        """A new student process, with a temporary folder of its own; the one before ends. Raises SandboxError."""
+        """Start a student process with a new temporary folder; the previous process ends. Raises SandboxError."""
         self._end_process()
         ours, theirs = socket.socketpair()
         with theirs:
@@ -122,7 +123,7 @@ class Sandbox:
             answer = self._ask({"seconds": seconds, "extensions": self._extensions}, theirs.fileno())
             if "pid" in answer:
                 return int(answer["pid"])
-            time.sleep(ROOM_SECONDS)  # another submission's process may have filled the disk, and is killed for it soon
+            time.sleep(ROOM_SECONDS)  # a process that fills the disk will soon be killed
         raise SandboxError(f"a student's process cannot be started: {answer['no_room']}")
 
     def _end_process(self) -> None:
@@ -131,11 +132,11 @@ class Sandbox:
             self.process = None
 
     def _end(self) -> str:
-        """End the process, with everything that it has left behind; why the fork server has killed it, if it has."""
+        """End the process and remove everything it left behind; returns why the fork server had killed it, or ""."""
         if not self.budget.running:  # it has ended with its fork server
             return ""
         if self._server is not None and not self._forks:
-            self.budget.end()  # while it can be seen what it has used
+            self.budget.end()  # while its processor time can be read
             workspace.end_family(self._server, self._temporary)
             workspace.clear(str(self.folder.writable))
             return ""
@@ -144,7 +145,7 @@ class Sandbox:
         return str(answer.get("why", ""))
 
     def _is_full(self) -> bool:
-        """Whether the process has written more than it may, if there is no fork server to look at that."""
+        """Whether the process has exceeded its disk limit, if there is no fork server to check that."""
         return not self._forks and workspace.usage(str(self.folder.writable)) > self.limits.disk_mb * 2**20
 
     def close(self) -> None:
@@ -163,10 +164,10 @@ class Sandbox:
             self._server = self._launch(theirs)
 
     def _launch(self, theirs: socket.socket) -> "subprocess.Popen[bytes]":
-        """The fork server or, without fork, a student process."""
+        """Start the fork server or, without fork, a student process."""
         if os.name == "nt":
             theirs.set_inheritable(True)
-        # By its temporary folder a process without a fork server is found, with whatever it has started: see box.py.
+        # The temporary folder identifies a process without a fork server and its descendants: see workspace.py.
         temporary = str(self.folder.path) if self._forks else self._temporary
         environment = {**_THREADS, "HOME": "/", "TMPDIR": temporary, "LANG": "C.UTF-8"}
         imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]
@@ -192,7 +193,7 @@ class Sandbox:
         return Confinement(
             layers=self.layers,
             memory=min(limits.memory_mb, container_memory() // 2) * 2**20,
-            file_size=limits.disk_mb * 2**17,  # an eighth: open files without a name are not seen everywhere
+            file_size=limits.disk_mb * 2**17,  # an eighth, since unlinked open files cannot be counted on every system
             disk=limits.disk_mb * 2**20,
             threads=limits.processes,
             open_files=limits.open_files,
@@ -206,7 +207,7 @@ class Sandbox:
         )
 
     def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
-        """A request to the fork server, and its answer; a server that a student has brought down is started again elsewhere."""
+        """Send a request to the fork server and return its answer; a server that has died is started again, in a new folder."""
         for _ in range(2):
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], list(descriptors))

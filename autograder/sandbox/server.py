@@ -1,14 +1,14 @@
 """The fork server: a small process that has imported NumPy and nothing secret, and forks the student processes.
 
-Requests arrive on the control socket, each a line of JSON. Each answer is a line of JSON too, and includes the processor time
-that the server itself has "spent" since the last one:
+Each request on the control socket, and each answer, is a line of JSON. An answer includes the processor time that the server itself
+has "spent" since the previous one:
     {"seconds": n, "extensions": names}, with a descriptor: start a process that imports these extension modules too
                   -> {"pid": n} or {"no_room": why files cannot be written}
     {}: end it    -> {"seconds": processor time, "why": why it was killed, or ""}
 One process is alive at a time.
-A student's process first sends a message of its own: empty once it is confined, else the error, which no student causes. Without
-fork, this process becomes the student process itself. Children cannot map files later, so every extension module except the rare
-ones is loaded here.
+A student's process first sends an empty message when it is confined, or the error, which no student causes. Without fork, this
+process becomes the student process itself. Children cannot map files later, so every extension module except the rare ones is
+loaded here.
 """
 
 import contextlib
@@ -35,10 +35,10 @@ from autograder.sandbox.layers import Confinement, kernel, landlock, resources, 
 from autograder.sandbox.student import session
 from autograder.sandbox.wire import Connection
 
-# Extension modules that take 2.5 ms to load, or memory that every process would copy; each with a pattern of the files that may
-# need it.
+# Extension modules that take 2.5 ms to load, or memory that every process would copy, each with a pattern for files that may need
+# it.
 RARE_EXTENSIONS = {"_asyncio": rb"asyncio", "_tkinter": rb"tkinter|turtle", "nis": rb"\bnis\b"}
-WATCH_SECONDS = 0.05  # between two checks of the processes
+WATCH_SECONDS = 0.05  # interval between checks of the process
 MAX_REQUEST = 4096  # bytes
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
 
@@ -70,7 +70,7 @@ def main(essential: frozenset[str]) -> None:
 
 
 def _preload_extensions(rare: Iterable[str]) -> None:
-    """Load what could not be loaded later: mapping files will be blocked."""
+    """Load modules that cannot be loaded later, when mapping files is blocked."""
     for name in ("fft", "linalg", "random"):
         importlib.import_module(f"numpy.{name}")
     thread = threading.Thread(target=int)  # the C library loads code when a thread ends
@@ -92,7 +92,7 @@ def _load(extension: str) -> None:
 
 
 def _places(settings: Confinement) -> tuple[list[str], list[str]]:
-    """The readable places: those readable as a whole, and those with other packages in between."""
+    """The readable places: those that are readable as a whole, and those that also contain other packages."""
     numpy_folder = os.path.dirname(numpy.__file__)
     roots = _SYSTEM_FILES if settings.view else (*_library_paths(), *_SYSTEM_FILES)
     exactly = [settings.submission, settings.view or numpy_folder, numpy_folder + ".libs"]
@@ -105,7 +105,7 @@ def _library_paths() -> list[str]:
 
 
 def _import_only_from(view: str) -> None:
-    """Let imports find the standard library, NumPy and the submission, through `view` if the real place is unreachable."""
+    """Restrict imports to the standard library, NumPy and the submission, through `view` if the real place is unreachable."""
     numpy_folder, stdlib = os.path.dirname(numpy.__file__), os.path.dirname(os.__file__)
     paths = _library_paths()
     if view:
@@ -119,7 +119,7 @@ def _import_only_from(view: str) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] in ("autograder", "msgpack")]:
         del sys.modules[name]  # student code finds only the standard library and NumPy, as at home
     sys.path_importer_cache.clear()
-    importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now: Landlock will forbid it
+    importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now, since Landlock will forbid it
 
 
 def _moved(place: str, moved: dict[str, str]) -> str:
@@ -134,13 +134,13 @@ class Server:
 
     def __init__(self, control: socket.socket, settings: Confinement, essential: frozenset[str], readable: list[Path]):
         self.control, self.settings, self.essential = control, settings, essential
-        self.alive = 0  # the present process
+        self.alive = 0  # the current process
         self.killed = ""  # why it was killed
         self.rules = landlock.rules(readable, Path(settings.writable)) if settings.has("landlock") else -1
-        self.counted = time.process_time()  # the part that has been reported
+        self.counted = time.process_time()  # the part already reported
 
     def serve(self) -> None:
-        """Answer requests until the grader is gone."""
+        """Answer requests until the grader disconnects."""
         while True:
             if self.alive and not select.select([self.control], [], [], WATCH_SECONDS)[0]:
                 self._watch()
@@ -158,12 +158,12 @@ class Server:
         shutil.rmtree(self.settings.folder, ignore_errors=True)
 
     def become_student(self) -> None:
-        """Be the student process instead."""
+        """Become the student process, if there is no fork."""
         workspace.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
         self._confined(self.settings.seconds, self.control)
 
     def _request(self) -> tuple[dict[str, Any] | None, int]:
-        """The next request and its descriptor, -1 for none; None when the grader is gone."""
+        """The next request and its descriptor, or -1; None if the grader is gone."""
         try:
             data, descriptors, _, _ = socket.recv_fds(self.control, MAX_REQUEST, 1)
         except OSError:
@@ -195,7 +195,7 @@ class Server:
             resources.close_all_but(descriptor, self.rules)
             self._confined(seconds, socket.socket(fileno=descriptor))
         finally:
-            os._exit(1)  # never continue the server's own code
+            os._exit(1)  # never continue the server's code
 
     def _confined(self, seconds: int, own_end: socket.socket) -> None:
         """Confine this process, report it, and serve the grader. Never returns."""
@@ -219,7 +219,7 @@ class Server:
         return {"seconds": seconds, "why": self.killed}
 
     def _watch(self) -> None:
-        """Kill a process that uses too much of anything without a kernel limit, even while no call runs."""
+        """Kill a process that exceeds a limit that the kernel does not enforce, even while no call runs."""
         if not self.settings.has("limits"):
             return
         if workspace.usage(self.settings.writable) + workspace.unlinked(self.alive) > self.settings.disk:

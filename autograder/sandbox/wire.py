@@ -1,7 +1,8 @@
 """Messages between the grader and an untrusted process: plain data and raw arrays in MessagePack, over a socket.
 
-Nothing is unpickled. Messages are bounded in size, count and nesting, and anything unexpected raises WireError. A value that is not
-plain data travels as an Opaque: a word of OPAQUE_KINDS, so that no text of the student's code gets into a message.
+Nothing is unpickled. Messages are bounded in size, count and nesting, and anything unexpected raises WireError. A value
+that is not plain data is sent as an Opaque with a word of OPAQUE_KINDS, so that no text from student code gets into a
+message.
 """
 
 import math
@@ -29,7 +30,7 @@ OPAQUE_KINDS = (
 MAX_NESTING = 12  # containers within containers
 MAX_VALUES = 4_000  # values in one message, an array counts as one
 MAX_AXES = 16
-MAX_EXTENT = 2**40  # of an array, each axis of length zero counted as one
+MAX_EXTENT = 2**40  # entries of an array, each axis of length zero counted as one
 MAX_FROM_STUDENT = 2**20  # bytes of a message from a student's process; decoding it may take seventy times as much
 _CONTAINERS, _KEYS = (list, tuple, dict), (str, int, float, bool, type(None))
 _SHAPES = [struct.Struct(f"<{axes}q") for axes in range(MAX_AXES + 1)]
@@ -41,15 +42,15 @@ class WireError(Exception):
 
 
 class Disconnected(WireError):
-    """The other side has closed the connection."""
+    """The other side closed the connection."""
 
 
-TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of what follows
+TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of the rest
 
 
 @dataclass(frozen=True)
 class CallbackHandle:
-    """A callback argument: its code, or the number by which the grader calls it (callbacks.py)."""
+    """A callback argument: its code, or the number by which the student's process calls it in the grader (callbacks.py)."""
 
     id: int
     code: bytes = b""
@@ -57,9 +58,9 @@ class CallbackHandle:
 
 @dataclass(frozen=True)
 class Kept:
-    """An object that the student's process still has: the result or an argument of call `call`, or a part of it.
+    """An object alive in the student's process: the result or an argument of call `call`, or a part of it.
 
-    path[0] is "result", or the position or the keyword of an argument; further entries lead into tuples, lists and dicts.
+    path[0] is "result", or the position or the keyword of an argument; further items lead into tuples, lists and dicts.
     """
 
     call: int
@@ -109,16 +110,15 @@ def _extend(value: Any) -> msgpack.ExtType:
 
 @lru_cache(1024)
 def _head(dtype: "np.dtype[Any]", shape: tuple[int, ...]) -> bytes:
-    """The header of an array."""
     if dtype not in CODES or len(shape) > MAX_AXES:
         raise TypeError(f"an array of {dtype} cannot be sent")
     return bytes((CODES[dtype], len(shape))) + _SHAPES[len(shape)].pack(*shape)
 
 
 def decode(data: bytes, from_grader: bool = False) -> Any:
-    """Decode `data`; WireError unless it is exactly one well-formed value.
+    """Decode `data`; raises WireError unless it is exactly one well-formed value.
 
-    Only the grader sends kept objects and callbacks. Its messages are not counted.
+    Only the grader sends kept objects and callbacks. The values in its messages are not counted.
     """
     try:
         value = msgpack.unpackb(
@@ -138,7 +138,7 @@ def decode(data: bytes, from_grader: bool = False) -> Any:
 
 
 def message_of(data: bytes) -> list[Any]:
-    """A message of a student's process: a list that begins with a word; WireError for anything else."""
+    """A message of a student's process: a list that begins with a word. Raises WireError for anything else."""
     parts = decode(data)
     if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
         raise WireError("not a message")
@@ -150,7 +150,7 @@ def _listed(parts: list[Any]) -> Any:
 
 
 def _counted(value: Any, depth: int, left: int) -> int:
-    """How many more values a message may contain after this one."""
+    """The number of values that a message may still contain after this one."""
     left -= 1
     if type(value) in _CONTAINERS:
         if depth == 0 or len(value) > left:
@@ -203,7 +203,7 @@ def _array(data: bytes) -> "np.ndarray[Any, Any]":
 
 
 def extent(shape: tuple[int, ...]) -> int:
-    """The number of entries, with axes of length zero counted as one: NumPy refuses to widen an empty array of 2**62 rows."""
+    """The number of entries, with axes of length zero counted as one: NumPy rejects widening an empty array of 2**62 rows."""
     return math.prod(filter(None, shape))
 
 
@@ -220,13 +220,13 @@ def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
 
 
 def kind(message: bytes) -> str:
-    """The first word of one of our own messages (a short list, a short text), without decoding the rest."""
+    """The first word of one of our messages (a short list, a short string), without decoding the rest."""
     return message[2 : 2 + (message[1] & 31)].decode("ascii", "replace") if len(message) > 1 else ""
 
 
 # Messages over a socket, each preceded by its size
 
-PIECE = 65_536  # bytes read at once; longer messages may have to wait for the other side
+PIECE = 65_536  # bytes read at once; sending longer messages may block
 _SIZE = struct.Struct("<I")
 
 
@@ -247,7 +247,7 @@ class Connection:
     def __init__(self, own_end: socket.socket, limit: int, look: float | None = None):
         """Messages have at most `limit` bytes. After every `look` seconds of silence, `receive` calls its check."""
         self.socket, self.limit, self.look = own_end, limit, look
-        self.buffer, self.at = b"", 0  # received bytes, and how many of them are consumed
+        self.buffer, self.at = b"", 0  # received bytes, and the number of consumed ones
         own_end.settimeout(look)
 
     def send(self, *payloads: bytes, patience: float | None = None) -> None:
@@ -267,9 +267,9 @@ class Connection:
                 self.socket.settimeout(self.look)
 
     def receive(self, check: Callable[[], None] | None = None) -> bytes:
-        """One message. Raises Disconnected or WireError if there is none.
+        """Receive one message. Raises Disconnected or WireError if there is none.
 
-        `check` is called after silence, and whenever a message comes in pieces. It may raise TimeoutError.
+        `check` is called after silence, and whenever a message arrives in pieces. It may raise TimeoutError.
         """
         self._fill(_SIZE.size, check)
         size = _SIZE.unpack_from(self.buffer, self.at)[0]

@@ -1,7 +1,7 @@
-"""The files and processes that a student's process leaves behind: measures and removes them.
+"""Measures and removes the files and processes that a student's process leaves behind.
 
-Runs in the fork server. Trees may be hostile: too deep for recursion, paths too long for one system call, unreadable folders,
-entries that appear meanwhile. Links are never followed.
+Runs in the fork server. Trees may be hostile: too deep for recursion, paths too long for one system call, unreadable
+folders, files that appear meanwhile. Links are never followed.
 """
 
 import contextlib
@@ -19,23 +19,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import subprocess
 
-MAX_SWEEP_SECONDS = 20  # for the processes left behind
-QUIET_ROUNDS = 3  # without a new process, after which all have been found
+MAX_SWEEP_SECONDS = 20  # time to kill the processes left behind
+QUIET_ROUNDS = 3  # rounds without a new process after which all have been found
 MAX_ENTRIES = 2000  # more entries than this in the temporary folder count as a full disk
 
 
 def renew(temporary: str, submission: str, uid: int) -> None:
-    """A fresh temporary folder for the next process, with links to the data of the submission; raises OSError."""
+    """Create the temporary folder for the next process, with links to the data of the submission; raises OSError."""
     writable = os.path.dirname(temporary)
-    clear(writable)  # files of the last process may have remained
+    clear(writable)  # files of the previous process may remain
     os.mkdir(temporary, 0o700)
-    os.chmod(temporary, 0o700)  # whatever the umask is
+    os.chmod(temporary, 0o700)  # regardless of the umask
     if uid:
         os.chown(temporary, uid, uid)
     else:
         with contextlib.suppress(OSError):
             os.chmod(submission, 0o750)  # a process with our user may have closed it
-    for entry in os.scandir(submission):  # data files that code opens by their names
+    for entry in os.scandir(submission):  # data files that code opens by name
         if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
             os.symlink(entry.path, os.path.join(temporary, entry.name))
 
@@ -69,7 +69,7 @@ def usage(folder: str) -> float:
 
 
 def unlinked(pid: int) -> float:
-    """The bytes of unlinked files that a process holds open, as far as visible."""
+    """The bytes of unlinked files that a process holds open, as far as they are visible."""
     total = 0.0
     with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
         for entry in entries:
@@ -81,7 +81,7 @@ def unlinked(pid: int) -> float:
 
 
 def _bytes(status: os.stat_result) -> int:
-    """The size, or that of the blocks if larger: blocks can exist beyond the end of a file."""
+    """The size of a file, or of its blocks if larger, since blocks can exist beyond the end of a file."""
     return max(status.st_size, 512 * getattr(status, "st_blocks", 0))
 
 
@@ -96,7 +96,7 @@ def memory(pid: int) -> int:
 
 
 def empty(folder: str) -> bool:
-    """Remove everything in a folder, whatever its depth, length and permissions; False if something remains."""
+    """Remove everything in a folder, regardless of depth, path length and permissions; False if something remains."""
     try:
         if os.rmdir in os.supports_dir_fd:
             _empty(os.open(folder, os.O_RDONLY))
@@ -109,13 +109,13 @@ def empty(folder: str) -> bool:
 
 
 def _empty(here: int) -> None:
-    """Descend to a folder without folders, ascend, remove it: no path is longer than one name.
+    """Descend to a folder without subfolders, ascend and remove it, so that no path is longer than one name.
 
     Each folder is listed once: restarting after each of thousands of folders would take seconds.
     """
     names: list[str] = []
     try:
-        left = [_folders(here)]  # the remaining folders of this folder and of those above it
+        left = [_folders(here)]  # the remaining subfolders of this folder and of those above it
         while left[-1] or names:
             if left[-1]:
                 names.append(left[-1].pop())
@@ -137,7 +137,7 @@ def _step(here: int, name: str) -> int:
 
 
 def _folders(here: int) -> list[str]:
-    """The names of the folders in this one; everything else in it is removed."""
+    """The names of the subfolders; everything else in the folder is removed."""
     names = []
     with os.scandir(here) as entries:
         for entry in entries:
@@ -180,9 +180,9 @@ def threads(pid: int) -> int:
 
 
 def end(pid: int, uid: int) -> float:
-    """Kill a child, its group, all their descendants, and everything else of its user; returns its seconds of processor time.
+    """Kill a child, its group, all their descendants, and all other processes of its user; returns its processor time.
 
-    Escaped processes are descendants of this one by now.
+    Escaped processes are now descendants of this one.
     """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -191,7 +191,7 @@ def end(pid: int, uid: int) -> float:
     while _children(os.getpid()):
         if uid:
             _kill_all_of(uid)
-        for escaped in _killed(_descendants):  # parents first: their children then become ours
+        for escaped in _killed(_descendants):  # parents first, so that their children become ours
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(escaped, 0)
     return used.ru_utime + used.ru_stime
@@ -206,14 +206,15 @@ def end_family(single: "subprocess.Popen[bytes]", temporary: str) -> None:
     single.wait()
     end = time.monotonic() + MAX_SWEEP_SECONDS
     while _killed(partial(_in_folder, temporary, set())) and time.monotonic() < end:
-        pass  # they may need a moment to end
+        pass  # processes may need a moment to end
 
 
 def _killed(appeared: Callable[[Container[int]], Iterable[int]]) -> list[int]:
     """Stop the processes of a family until no new one appears for a while, then kill them all.
 
-    Processes that fork and exit cannot be killed one by one: each has a successor before it is hit. A stopped one no longer forks.
-    `appeared` finds processes besides the known ones; each is stopped before the search continues.
+    Processes that fork and exit cannot be killed one by one, since each has a successor before it is killed. A stopped
+    one no longer forks. `appeared` finds processes other than the known ones; each is stopped before the search
+    continues.
     """
     family, quiet, end = dict[int, None](), 0, time.monotonic() + MAX_SWEEP_SECONDS
     while quiet < QUIET_ROUNDS and time.monotonic() < end:
@@ -221,7 +222,7 @@ def _killed(appeared: Callable[[Container[int]], Iterable[int]]) -> list[int]:
         for pid in appeared(family):
             _stop(pid)
             family[pid], quiet = None, 0
-    for pid in reversed(family):  # children first: the kernel continues some whose parent ends
+    for pid in reversed(family):  # children first: the kernel resumes some whose parent ends
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
     return list(family)
@@ -239,7 +240,7 @@ def _stop(pid: int) -> None:
 
 
 def _descendants(known: Container[int]) -> Iterator[int]:
-    """The unknown descendants of this process. Those of each are listed after it has been stopped."""
+    """The unknown descendants of this process. The children of a process are listed after it has been stopped."""
     waiting = [os.getpid()]
     while waiting:
         for child in _children(waiting.pop()):
@@ -249,12 +250,12 @@ def _descendants(known: Container[int]) -> Iterator[int]:
 
 
 def _children(pid: int) -> set[int]:
-    """The children of a process, of all its threads."""
+    """The children of all threads of a process."""
     found = set[int]()
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             found.update(map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split()))
-    except FileNotFoundError:  # it has ended, or this kernel has no such file
+    except FileNotFoundError:  # the process has ended, or this kernel has no such file
         for entry in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError, IndexError):
                 if int(_fields(int(entry))[1]) == pid:
@@ -268,7 +269,7 @@ def _in_folder(temporary: str, others: set[int], known: Container[int]) -> Itera
 
     pids = psutil.pids()
     others.intersection_update(pids)  # pids are reused
-    for pid in sorted(pids, reverse=True):  # the youngest first: it is the one that still forks
+    for pid in sorted(pids, reverse=True):  # youngest first, because it is the one that still forks
         if pid in others or pid in known:
             continue
         if _environment(pid).get("TMPDIR") == temporary:
@@ -288,7 +289,7 @@ def _environment(pid: int) -> dict[str, str]:
 
 
 def _kill_all_of(uid: int) -> None:
-    """Kill every process of a user at once; no process can outrun this by forking."""
+    """Kill every process of a user at once, so that none can escape by forking."""
     killer = os.fork()
     if killer == 0:
         try:

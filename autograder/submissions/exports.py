@@ -1,17 +1,17 @@
-"""Finds the submissions in the paths given to a command: one submission, a class, or the download of a platform; folder or zip.
+"""Finds the submissions in the paths given to a command: one submission, a class, or a platform's download, as folder or zip.
 
 The form is recognized by names alone, in this order, because a later form may look like an earlier one:
 
-1. Gradescope: a `submission_metadata.yml` next to folders that Gradescope has named. With several paths, every one must be the
-   download of a platform, or have Gradescope's own name: else they may be uploads of students, who can write such a file;
-2. Moodle: most entries are named as Moodle names submissions;
-3. Brightspace: most folders are named as Brightspace names them;
-4. one submission: a module of the rubric directly inside;
-5. Canvas: most files are named as Canvas names them;
-6. a class: several folders, zips or other archives with work in them;
-7. one submission: everything else.
+1. Gradescope: a `submission_metadata.yml` next to folders with Gradescope's names. With several paths, all must be platform
+   downloads unless this one has Gradescope's name, since a student's upload may contain such a file.
+2. Moodle: most files and folders have Moodle's names for submissions.
+3. Brightspace: most folders have Brightspace's names.
+4. One submission: a module of the rubric at the top level.
+5. Canvas: most files have Canvas's names.
+6. A class: several folders, zips or other archives that contain work.
+7. One submission: everything else.
 
-In every form, each file and folder of a class is a submission or is listed in a note.
+Each file and folder of a class is a submission or is listed in a note.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -30,7 +30,7 @@ from autograder.submissions.uploads import Student, Upload, keyed
 from autograder.values.source import resembles
 
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
-LOOKED_AT = 2000  # files that decide what a folder is
+LOOKED_AT = 2000  # files inspected to classify a folder
 NAMED = 20  # files named in one note
 _LINK = "a link or a device, which is never followed"
 _NO_ZIP = {
@@ -108,7 +108,7 @@ def _part(outer: Tree, path: Path, is_trusted: bool) -> Part:
     elif next(outer.walk(), None) is None:
         raise ArgumentsError(f"{path}: it is empty")
     else:
-        # Damage in a student's zip becomes a note.
+        # A student's damaged zip becomes a note.
         entry = _entry(outer.name, trees.of_file(path) if outer.zipped else outer)
         return f"{path}: one submission", [entry], [*_ignored_metadata(outer, path), *_several_students(outer, path)]
     around = [note for wrapper in chain[:-1] for note in _left_out(wrapper, path, {*filter(_is_unit, wrapper.folders)})]
@@ -183,7 +183,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _several_students(outer: Tree, path: Path) -> list[str]:
-    """A note on a submission that may belong to several students, if one has the files."""
+    """A note on a submission whose parts may belong to several students."""
     inner = _chain(outer)[-1]
     parts = [*filter(_is_student, inner.folders), *filter(_is_archive, inner.files)]
     if _has_module(inner.files) or len(parts) < 2:
@@ -203,10 +203,10 @@ def _ignored_metadata(tree: Tree, path: Path) -> list[str]:
 
 
 def _unwrapped(outer: Tree, is_trusted: bool) -> tuple[list[Tree], Platform | None]:
-    """The folders from `outer` to the class or download in it, and the platform of that; only `outer` for anything else."""
+    """The folders from `outer` to the class or download inside, and its platform; only `outer` if there is none."""
     chain = _chain(outer)
     for depth, tree in enumerate(chain):
-        # A student can submit metadata that claim other submissions, so the name of an inner folder must be Gradescope's.
+        # A student can submit metadata that claims other submissions, so an inner folder must have Gradescope's name.
         if is_trusted and GRADESCOPE.is_download(tree) and (depth == 0 or platforms.is_named_export(tree)):
             return chain[: depth + 1], GRADESCOPE
         platform = next((one for one in PLATFORMS if one.is_download(tree)), None)
@@ -236,7 +236,7 @@ def _is_class(tree: Tree) -> bool:
         return sum(_has_module(_names(unit)) for unit in units) > 1
     if len(archives) + sum(map(_is_handed_in, units)) > 1:
         return True
-    # No folder has the right names, or there is only one: then all must look like work, without loose files.
+    # At most one folder has the right names, so all must look like work, without loose files.
     if tree.zipped or not (units or archives) or any(name.endswith(".py") for name in tree.files):
         return False
     return all(any(map(_is_work, _names(unit))) for unit in units)

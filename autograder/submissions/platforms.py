@@ -29,7 +29,7 @@ class Platform:
 #
 # The yml has Ruby's symbols as keys (`:submitters:`). It is read with every scalar as text and every tag as
 # plain data, which is stricter than a safe load: nothing is constructed, and a name like `No` or an id like
-# `007` stays what it is.
+# `007` is not converted.
 
 METADATA = "submission_metadata.yml"
 LARGEST = 2**28  # size limit of the yml, which has all results of a class
@@ -37,17 +37,17 @@ _EXPORT_PART = re.compile(r"submission_(\d{1,18}|metadata\.yml)")
 
 
 def is_export_name(name: str) -> bool:
-    """Whether a folder, or a zip without its suffix, has a name of Gradescope."""
+    """Whether a folder, or a zip without its suffix, has Gradescope's name for an export."""
     return re.fullmatch(r"assignment_\d+_export.*", name, re.DOTALL) is not None
 
 
 def is_named_export(tree: Tree) -> bool:
-    """Whether a folder has Gradescope's own name, or that of its zip."""
+    """Whether a folder has Gradescope's name, or that of its zip."""
     return is_export_name(tree.name) or (tree.zipped and tree.name == tree.place.stem)
 
 
 def _is_export(tree: Tree) -> bool:
-    """Whether this is an export: the yml, and next to it only folders named by Gradescope, at least one."""
+    """Whether this is an export: the yml next to one or more folders, all named by Gradescope."""
     return METADATA in tree.files and bool(tree.folders) and all(map(_EXPORT_PART.fullmatch, tree.folders))
 
 
@@ -79,7 +79,7 @@ def _export_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
 
 
 def _students(value: Any) -> tuple[Student, ...]:
-    """The submitters; entries without any data are skipped."""
+    """The submitters, except those without any data."""
     parts = [[_plain(_get(who, key)) for key in ("name", "sid", "email")] for who in _list(_get(value, "submitters"))]
     return tuple(dict.fromkeys(Student(*own) for own in parts if any(own)))
 
@@ -89,7 +89,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _get(value: Any, key: str) -> Any:
-    """A Ruby symbol or a plain key."""
+    """Look up a key, as a Ruby symbol or plain."""
     return value.get(f":{key}", value.get(key)) if isinstance(value, dict) else None
 
 
@@ -99,7 +99,7 @@ def _plain(value: Any) -> str:
 
 
 def _time(value: Any) -> str:
-    """A time in UTC with fixed width, so that texts sort by time; "" for anything else."""
+    """A time in UTC with fixed width, so that strings sort by time; "" for anything else."""
     text = re.sub(r"\s+(Z|UTC|[+-]\d\d:?\d\d)$", r"\1", _plain(value)).replace("UTC", "+00:00")
     try:
         time = datetime.fromisoformat(text)
@@ -120,7 +120,7 @@ _MOODLE_NAME = re.compile(
 
 
 def _is_moodle(tree: Tree) -> bool:
-    """Whether most entries here are named as Moodle names them."""
+    """Whether most files and folders here have Moodle's names."""
     names = [name for name in (*tree.folders, *tree.files) if not name.startswith(".") and not is_litter(name)]
     return _are_most(_MOODLE_NAME, names, len(names))
 
@@ -154,14 +154,14 @@ _BRIGHTSPACE_NAME = re.compile(
 
 
 def _is_brightspace(tree: Tree) -> bool:
-    """Whether most of the folders here are named as Brightspace names them, without code next to them."""
+    """Whether most folders here have Brightspace's names, without code next to them."""
     names = [name for name in tree.folders if not name.startswith(".") and not is_junk(name)]
     code = any(name.lower().endswith((".py", ".zip")) for name in tree.files)
     return not code and _are_most(_BRIGHTSPACE_NAME, names, len(names))
 
 
 def _brightspace_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
-    """One entry per upload; times are in the time zone of the due date, or in UTC."""
+    """One upload per folder; times are in the time zone of the due date, or in UTC."""
     due = rubric.current().due
     uploads = []
     for name, upload in tree.folders.items():
@@ -193,7 +193,7 @@ _AGAIN = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,18})(?P<end>\.(?:py|zip))", r
 
 
 def _is_canvas(tree: Tree) -> bool:
-    """Whether most files that could be work are named as Canvas names them, other folders counted as one each."""
+    """Whether most files that could be work have Canvas's names; each other folder counts as one file."""
     work = [name for name in tree.files if name.lower().endswith((".py", ".zip", ".html")) and not is_litter(name)]
     strangers = [name for name in tree.folders if not CANVAS_NAME.fullmatch(name) and not is_junk(name)]
     has_module = any(name in tree.files for name in rubric.current().files)

@@ -1,4 +1,4 @@
-"""A submission as data: files, and a note for each thing that could not be used."""
+"""A submission as data: its files, and a note for each unusable file."""
 
 import ast
 import codecs
@@ -65,7 +65,8 @@ TEXTS = {
 class Note:
     """A note on an upload for its student. `path` is a name that the student chose, "" for the whole upload.
 
-    `number` is a size in MB or a count; `wanted` the right name of a file, the functions in a notebook, or an encoding.
+    `number` is a size in MB or a count; `wanted` the correct name of a file, the functions in a notebook, or an
+    encoding.
     """
 
     kind: str
@@ -88,7 +89,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Submission:
-    """Files by path, relative to the folder that has the modules, and what could not be used."""
+    """Files by path, relative to the folder that has the modules, and notes on the rest."""
 
     name: str
     files: dict[str, bytes]
@@ -117,9 +118,10 @@ class Submission:
         return Note("misnamed", similar[0], wanted=wanted) if similar else Note("absent", wanted)
 
     def with_notes(self) -> "Submission":
-        """The submission without blank modules, with notes.
+        """Remove blank modules, with notes.
 
-        A note also names a file that was probably meant to be a module, and a finished file of the same name in another folder.
+        Other notes name a file that was probably meant to be a module, and a finished file of the same name in another
+        folder.
         """
         files, notes = dict(self.files), []
         for module, entry in rubrics.current().modules.items():
@@ -140,8 +142,7 @@ class Submission:
         return replace(self, files=files, refused=(*notes, *self.refused))
 
     def accepting_names(self) -> "Submission":
-        """The submission with each missing or unimplemented module taken from the one file that was probably meant to be it,
-        with a note.
+        """Take each missing or unimplemented module from the one file that was probably meant to be it, with a note.
 
         If two different files are possible, neither is used.
         """
@@ -165,7 +166,7 @@ class Submission:
         return [name for name in names if resembles(name, module) and not _is_blank(self.files[name])]
 
     def _finished(self, module: str) -> list[str]:
-        """The similarly named files that implement a function of a module; together they may be as large as one file."""
+        """The similarly named files that implement a function of a module; their total size is limited to that of one file."""
         near, functions = self._near(module), rubrics.current().modules[module].functions
         sizes = accumulate(len(self.text(name)) for name in near)
         read = [name for name, size in zip(near, sizes, strict=True) if size <= MOST_BYTES]
@@ -256,7 +257,7 @@ class _Reader:
             if is_full:
                 break
             if source.problem == "closed":
-                source.read(0)  # raises why
+                source.read(0)  # raises the reason
             suffix = PurePosixPath(path).suffix.lower()
             if suffix not in KEPT and source.problem not in ("deep", "folder"):
                 if suffix == ".ipynb":
@@ -309,7 +310,7 @@ class _Reader:
                     yield self.loose(inside, in_zip=True)
 
     def _opened(self, path: str, source: Source, depth: int) -> Tree | None:
-        """A student's zip, read from memory, so that nothing in it can look like a failing disk; None, with a note, if unusable."""
+        """Open a student's zip in memory, so that no error in it looks like a failing disk; None, with a note, if unusable."""
         self.zips -= 1
         try:
             if source.problem or depth > ZIP_DEPTH:
@@ -343,7 +344,7 @@ def _decodable(files: dict[str, bytes]) -> tuple[dict[str, bytes], list[Note]]:
 
 
 def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files relative to the folder of the homework, and those of other folders with a module, by their paths."""
+    """Make paths relative to the folder of the homework; files in other folders with a module keep their paths."""
     folders: dict[PurePosixPath, list[str]] = {}
     for path in sorted(PurePosixPath(name) for name in files if name.endswith(".py")):
         folders.setdefault(path.parent, []).append(path.name)

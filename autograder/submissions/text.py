@@ -11,7 +11,7 @@ NAME_LENGTH = 60  # characters of a file name in a message
 _UNSEEN = re.compile(
     "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-# A space here breaks what Markdown renderers turn into links: www., a mail address, https://.
+# A space here breaks anything that Markdown renderers turn into a link: www., a mail address, https://.
 _LINKS = re.compile(r"(?i)(?<=www)(?=\.)|(?<=[\w.+-])(?=@[\w-]+\.)|(?<=:)(?=//)")
 _MARKS = re.compile(r"([\\`*_\[\]|#~])")
 
@@ -41,9 +41,9 @@ def markdown(text: str, most: int = 200) -> str:
 
 
 def cell(value: object) -> object:
-    """A csv cell on one line that no spreadsheet takes for a formula; other values than text stay unchanged.
+    """A CSV cell on one line that no spreadsheet interprets as a formula; values other than strings stay unchanged.
 
-    A spreadsheet that splits at semicolons or tabs sees further cells in one text, so the rule applies to each of them.
+    A spreadsheet may split a string at semicolons, so the rule applies to each part.
     """
     if not isinstance(value, str):
         return value

@@ -1,6 +1,6 @@
 """An upload as a flat listing of paths, for a folder or a zip; nothing is unpacked to disk.
 
-A folder has its own entry, with a slash at the end, so empty folders are visible. Deeply nested folders are not entered.
+A folder has an entry with a slash at the end, so empty folders are visible. Deeply nested folders are not entered.
 """
 
 import errno
@@ -18,20 +18,22 @@ from typing import NoReturn
 
 DEPTH = 20  # depth of folders
 MEMBERS = 400_000  # names in the folder or zip of a class
-# Files of systems and tools. They are not work, so they are skipped silently.
+# Files of operating systems and tools, which are skipped silently.
 LITTER = frozenset(
     {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", "Thumbs.db", "desktop.ini"}
 )
 JUNK = LITTER | {".venv", "venv", "checks", "tests"}
-# Opening a named pipe must not wait for its other end, and a terminal must not become ours.
+# Opening a named pipe must not block, and a terminal must not become the controlling terminal.
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"))
 _NOT_THERE = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}  # errors that an upload can cause, not the machine
 _UTF8, _ENCRYPTED = 0x800, 0x1  # flags of a zip's member
 
 
 class UnusableError(Exception):
-    """Something a student sent is invalid. `kind`, that of a Note, is for example "link" (anything but a regular file), "no_zip",
-    "zip_many", or "damaged" for a member of a zip that does not decompress correctly.
+    """A student's file is unusable.
+
+    `kind` is the kind of a Note, for example "link" (anything but a regular file), "no_zip", "zip_many", or "damaged"
+    for a member of a zip that does not decompress correctly.
     """
 
     def __init__(self, kind: str, name: object = ""):
@@ -43,8 +45,8 @@ class UnusableError(Exception):
 class Source:
     """An unread file. `problem` is the kind of a Note if it cannot be used ("link", ...), else "".
 
-    For a folder it is "folder", "deep", or "closed": then `read` raises the OSError of listing it. For the root it is "many" if the
-    listing is incomplete.
+    For a folder, `problem` is "folder", "deep", or "closed" if `read` raises the OSError of listing it. For the root,
+    it is "many" if the listing is incomplete.
     """
 
     size: int
@@ -54,7 +56,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A folder. `place` is its path on disk; for a folder in a zip, the path of the zip. `sources` has "" for itself."""
+    """A folder. `place` is its path on disk or, for a folder in a zip, that of the zip. In `sources`, "" is the folder itself."""
 
     name: str
     place: Path
@@ -200,14 +202,15 @@ def _of_members(file: Path | BytesIO, place: Path, most: int) -> Tree:
         folders = parts if path.endswith("/") else parts[:-1]
         for depth in range(1, min(len(folders), DEPTH + 1) + 1):
             sources["/".join([*folders[:depth], ""])] = Source(0, "folder" if depth <= DEPTH else "deep")
-        if len(folders) < min(len(parts), DEPTH + 1):  # the last member of a name counts, as in unpacking
+        if len(folders) < min(len(parts), DEPTH + 1):  # of members with equal names the last counts, as in unpacking
             sources["/".join(parts)] = source
     ordered = sorted(sources, key=lambda path: (path.removesuffix("/").count("/"), path.split("/")))
     return Tree(place.stem, place, {"": Source(0, "folder")} | {path: sources[path] for path in ordered}, zipped=True)
 
 
 def _path(member: zipfile.ZipInfo) -> str:
-    """The path by its flag, else as UTF-8, which many programs write without the flag, else as cp437, like zipfile.
+    """The member's path: decoded by its flag, else as UTF-8, which many programs write without the flag, else as cp437,
+    like zipfile.
 
     Backslashes, from some Windows programs, become slashes.
     """

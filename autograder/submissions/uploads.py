@@ -39,10 +39,10 @@ class Student:
 
 @dataclass(frozen=True)
 class Upload:
-    """A submission to grade. `problem` says why it cannot be, `remark` is a note.
+    """A submission to grade. `remark` is a note.
 
-    `upload` is None if there is nothing to read; then `problem` says why. `section` is the path that it came from, if a command
-    was given several.
+    `upload` is None if there is nothing to read, and `problem` is the reason. `section` is the path of the upload if a
+    command was given several paths.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""How a call has changed its arguments."""
+"""Finds the changes that a call made to its arguments."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -9,7 +9,7 @@ import numpy as np
 from .tree import Array, copied
 
 MAX_CHANGES = 32  # reported per call
-ROUNDING = 16  # units in the last place: an undone change does not count
+ROUNDING = 16  # units in the last place; a change that was undone does not count
 CHANGED = {
     "entry written": "an entry of {place} was overwritten",
     "key added": "a key was added to {place}",
@@ -25,8 +25,8 @@ Path = tuple[str | int, ...]
 class Change(NamedTuple):
     """One change to an argument.
 
-    Arguments count from 0, keyword arguments after the others. The path leads to the changed part, by keys and indices that
-    the argument had before the call; `how` is a key of CHANGED.
+    Arguments are numbered from 0, keyword arguments after the others. The path leads to the changed part, by keys and
+    indices that the argument had before the call; `how` is a key of CHANGED.
     """
 
     argument: int
@@ -35,7 +35,7 @@ class Change(NamedTuple):
 
 
 class Snapshot:
-    """The arguments of a call, and copies of them from before it."""
+    """The arguments of a call, and copies made before it."""
 
     def __init__(self, arguments: Sequence[Any]):
         self.arguments = arguments
@@ -49,7 +49,7 @@ class Snapshot:
 
 
 def in_words(names: Sequence[str], changes: Iterable[Change]) -> str:
-    """The first change of each argument; `names` are those of the arguments by number."""
+    """The first change of each argument, in words; `names` are the arguments by number."""
     first: dict[int, str] = {}
     for number, path, how in changes:
         place = f"`{part(names, number, path)}`"

@@ -110,7 +110,7 @@ def deviation(expected: Array, actual: Array) -> float:
 
 
 def deviations(expected: Array, actual: Array) -> Array:
-    """By entry, the difference as a share of max(1, largest expected magnitude); infinite if only one is finite.
+    """The difference of each entry as a share of max(1, largest expected magnitude); infinite if only one is finite.
 
     nan equals nan: no reference returns one, but a misconception may.
     """

@@ -1,6 +1,7 @@
-"""Sentences about why a result is wrong, true of every entry they mention: first type, shape and dtype, then values.
+"""Describes wrong results: first type, shape and dtype, then values.
 
-A sentence calls an entry wrong only if `compare` rejects it with the same `allowed`.
+A sentence is true of every entry it mentions. It calls an entry wrong only if `compare` rejects it with the same
+`allowed`.
 """
 
 import re
@@ -14,7 +15,7 @@ from .compare import compare, deviations, equal, magnitude
 from .tree import Array, describe
 
 MANY = 5  # rows, columns or entries named individually
-# Share of a difference that "every entry is ..." may leave: an eps in the formula blurs factors.
+# Share of a difference that "every entry is ..." may leave unexplained, because an eps in the formula blurs factors.
 UNEXPLAINED = 1e-3
 ALIKE = 1e-3  # relative error of a model of an entry
 SEVERAL = 3  # entries that cannot share an amount or a factor by chance
@@ -46,7 +47,7 @@ RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[
 def form(
     expected: Any, actual: Any, allowed: float, dtype: bool = False, returned: str = "", names: Sequence[str] = ()
 ) -> str:
-    """A sentence about a wrong type, shape or dtype: what it is, and what it should be; "" if it is right.
+    """A sentence on a wrong type, shape or dtype and the expected one; "" if it is correct.
 
     `returned` is the description of the result in the docstring, `names` are those of a tuple's parts.
     """
@@ -95,7 +96,7 @@ def what_returns(docstring: str) -> str:
     """The description of the result in a docstring, as a clause; "" if there is none."""
     match = RETURNS.search(docstring)
     said = " ".join(match[1].split()) if match else ""
-    while said.count("(") > said.count(")"):  # a remark that goes on after a semicolon
+    while said.count("(") > said.count(")"):  # a remark that continues after a semicolon
         said = said[: said.rindex("(")].rstrip()
     return f"an array {said}" if said.startswith("(") else said
 
@@ -155,7 +156,7 @@ def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
 
 
 def _fits(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
-    """Whether a model of the result is right for every entry, up to rounding."""
+    """Whether a model of the result is correct for every entry, up to rounding."""
     slack = UNEXPLAINED * np.abs(model - wanted) + allowed * magnitude(wanted) / 10
     slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(wanted) * 1e-6)  # results may be tiny
     return bool((np.abs(got - model) <= slack).all())
@@ -283,7 +284,7 @@ def _common_to_lines(expected: Array, actual: Array, allowed: float) -> str:
 
 
 def _wrong_sums(expected: Array, actual: Array) -> str:
-    """Whether rows or columns of weights do not sum to 1 although they should."""
+    """A sentence on rows or columns of weights that should sum to 1 but do not."""
     for axis, name in ((-1, "row"), (-2, "column")):
         weights = (expected >= 0).all() and ((expected > 0) & (expected < 1)).any()
         if expected.ndim < -axis or expected.shape[axis] < 2 or not weights:
@@ -296,7 +297,7 @@ def _wrong_sums(expected: Array, actual: Array) -> str:
 
 
 def _rounded(expected: Array, actual: Array, allowed: float) -> str:
-    """Whether every entry has only a few decimals, and is the nearest such number."""
+    """A sentence on a result that is the expected one, rounded to a few decimals."""
     if not np.isfinite(expected).all() or not np.isfinite(actual).all() or not actual.any():
         return ""
     off = np.abs(actual.astype(float) - expected).max() - allowed * magnitude(expected)
@@ -309,7 +310,7 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
 
 
 def _wrong_lines(wrong: Array) -> str:
-    """The wrong rows, columns or entries, if they are few and others are right."""
+    """The wrong rows, columns or entries, if they are few and others are correct."""
     if wrong.ndim == 0 or wrong.all():
         return ""
     if wrong.ndim > 1:
@@ -321,7 +322,7 @@ def _wrong_lines(wrong: Array) -> str:
 
 
 def _only(singular: str, plural: str, wrong: Any) -> str:
-    """The wrong ones or the right ones, whichever list is shorter."""
+    """A sentence on the wrong or the correct places, whichever are fewer."""
     few = 2 * wrong.sum() <= wrong.size
     places = [[int(i) for i in index] for index in np.argwhere(wrong if few else ~wrong)]
     if len(places) > MANY:

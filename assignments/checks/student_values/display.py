@@ -135,7 +135,7 @@ def _nested(array: Array) -> str:
 
 
 def _number(value: Any) -> str:
-    """A number as Python; a float32 with its own few digits, not those of the equal float64."""
+    """A number as Python; a float32 has the few digits of its type, not those of the equal float64."""
     item = value.item() if isinstance(value, np.generic) else value
     text = str(value) if isinstance(value, np.float32) else repr(item)
     return text.replace("inf", "np.inf").replace("nan", "np.nan")

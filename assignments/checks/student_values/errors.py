@@ -114,7 +114,7 @@ def _loops(file: str) -> list[ast.While | ast.For]:
 
 
 def advice(kind: str, text: str) -> str:
-    """What to do about an error, if its kind or text says so; else ""."""
+    """Advice on an error, by its kind or text; "" if there is none."""
     if "partially initialized module" in text:
         return CIRCULAR
     if (kind, text) == ("EOFError", NO_LINE):

@@ -1,6 +1,4 @@
-"""Analyzes a student's file: which module it was meant for, whether it is Python at all (or a notebook, or in another encoding),
-and which functions are unimplemented.
-"""
+"""Analyzes a student's file: the module it was meant for, whether it is Python, and unimplemented functions."""
 
 import ast
 import codecs
@@ -23,13 +21,13 @@ _LINES = re.compile(r"\r\n|\r|\n")
 
 
 def mend(name: str, wanted: str) -> str:
-    """How to rename a misnamed file."""
+    """Advice on renaming a misnamed file."""
     is_notebook = PurePosixPath(name).suffix.lower() == ".ipynb"
     return f"that is a notebook: copy its code into a file {wanted}" if is_notebook else f"rename it to {wanted}"
 
 
 def resembles(name: str, module: str) -> bool:
-    """`MyModule.py`, `my_module (1).py`, `my-module.py.txt`, `my_module_final.py` for my_module."""
+    """Whether a name is like my_module: `MyModule.py`, `my_module (1).py`, `my-module.py.txt`, `my_module_final.py`."""
     stem = PurePosixPath(name).name.lower().split(".")[0]
     letters = "".join(c for c in unicodedata.normalize("NFKD", stem) if c.isalpha())
     wanted = module.replace("_", "")
@@ -73,7 +71,7 @@ def parsed(text: bytes | str) -> ast.Module | None:
 
 
 def no_python(data: bytes, name: str) -> str:
-    """A sentence about a file that is not Python; "" if it is, or if its SyntaxError says enough."""
+    """A sentence about a file that is not Python; "" if it is, or if its SyntaxError is clear enough."""
     if not data.strip():
         return f"{name} is blank: save your work in it"
     try:
@@ -84,7 +82,7 @@ def no_python(data: bytes, name: str) -> str:
 
 
 def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
-    """The same for a file with a SyntaxError on a line, 0 if unknown; the file is not parsed here."""
+    """The same without parsing, for a file with a SyntaxError on `line`, 0 if unknown."""
     text = data.rstrip(b"\0")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 3 * text.count(0) > len(text):
         return f"{name} is saved as UTF-16: save it as UTF-8"
@@ -117,7 +115,7 @@ _LATER = (
 
 
 def newer_syntax(line: str, error: str) -> str:
-    """Which later Python has the syntax of a line, as a clause; "" if none.
+    """A clause on the later Python that has the syntax of a line; "" if none.
 
     `error` is the text of the SyntaxError.
     """

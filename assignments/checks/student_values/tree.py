@@ -1,4 +1,4 @@
-"""Values of any kind: their names, and their parts. Dicts, lists and tuples are branches, all else is a leaf (a pytree in JAX)."""
+"""Values of any kind: their names and parts. Dicts, lists and tuples are branches, all else is a leaf, as in JAX's pytrees."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -53,7 +53,7 @@ def arrays(value: Any) -> list[Array]:
 
 
 def mapped(change: Callable[[Any], Any], value: Any) -> Any:
-    """The same tree with other leaves; a named tuple becomes a plain one."""
+    """Apply `change` to every leaf; a named tuple becomes a plain one."""
     if not isinstance(value, _BRANCHES):
         return change(value)
     if isinstance(value, dict):
@@ -63,5 +63,5 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """The value with its own arrays, lists and dicts; arrays keep their memory layout."""
+    """A copy of the value with copies of all arrays, lists and dicts; arrays keep their memory layout."""
     return mapped(lambda leaf: leaf.copy(order="K") if isinstance(leaf, np.ndarray) else leaf, value)

@@ -16,10 +16,10 @@ NAMES = ("fork", "session", "limits", "user", "no_new_privileges", "landlock", "
 
 @dataclass(frozen=True)
 class Confinement:
-    """The limits and layers of the processes of one sandbox. The grader makes it and sends it to the fork server as JSON.
+    """The limits and layers of the processes of one sandbox. The grader sends them to the fork server as JSON.
 
-    Memory, files and messages are in bytes, `seconds` in processor time. `uid` is the processes' user, `group` their only
-    group; both are 0 if they keep the grader's.
+    Memory, files and messages are in bytes, `seconds` in processor time. `uid` is the processes' user, `group` their
+    only group; both are 0 if they keep the grader's.
     """
 
     layers: Sequence[str]
@@ -54,7 +54,7 @@ class Confinement:
 
 
 def available() -> dict[str, str]:
-    """Every layer: "" if this machine has it, else what is missing and how to get it."""
+    """Every layer: "" if this machine has it, else the missing requirement and advice."""
     missing = dict.fromkeys(NAMES, "")
     if not hasattr(os, "fork") or sys.platform == "darwin":
         missing["fork"] = "forking is unsafe here: each process starts a new interpreter, which is slower"
@@ -80,16 +80,17 @@ def holding(without: tuple[str, ...] = ()) -> list[str]:
 
 
 def apply(confinement: Confinement, rules: int, seconds: int) -> None:
-    """Apply every layer; `rules` is a descriptor from landlock.py, `seconds` the processor time limit.
+    """Apply every layer, before any student code runs. `rules` is a descriptor from landlock.py, `seconds` the time
+    limit.
 
-    No student code has run before. Raises OSError if a layer cannot be applied.
+    Raises OSError if a layer cannot be applied.
     """
     has = confinement.has
     if has("session") and os.getsid(0) != os.getpid():
-        os.setsid()  # its own process group, killed as a whole
+        os.setsid()  # a separate process group, to be killed as a whole
     os.umask(0o077)
     os.chdir(confinement.temporary)
-    if has("limits"):  # needs the rights that the next user lacks
+    if has("limits"):  # before the change of user, which loses the necessary rights
         resources.limit(
             memory=confinement.memory,
             file_size=confinement.file_size,
@@ -104,6 +105,6 @@ def apply(confinement: Confinement, rules: int, seconds: int) -> None:
         kernel.forbid_new_privileges()
     if has("landlock"):
         landlock.restrict(rules)
-        os.close(rules)  # student code must not extend them
+        os.close(rules)  # student code must not extend the rules
     if has("seccomp"):
         seccomp.install()  # last: it blocks system calls that the other layers use

@@ -22,7 +22,7 @@ def checked(result: int) -> int:
 
 
 def hide_memory() -> bool:
-    """Make this process unreadable to others of the same user."""
+    """Make the memory of this process unreadable to others of the same user."""
     return LINUX and libc().prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) == 0
 
 
@@ -33,11 +33,11 @@ def adopt_orphans() -> None:
 
 
 def end_with_parent() -> None:
-    """Die with the parent. A change of user resets this, so it comes later."""
+    """Die with the parent. Call this after a change of user, which resets it."""
     if LINUX:
         libc().prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
 
 
 def forbid_new_privileges() -> None:
-    """Gain no rights by starting a program, such as by setuid. Landlock and seccomp require this without privileges."""
+    """Forbid gaining rights by starting a program, for example by setuid. Landlock and seccomp require this if not root."""
     checked(libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

@@ -1,4 +1,4 @@
-"""Landlock: what a process may read and write. Source: landlock(7), ABI 1 to 7."""
+"""Landlock: restricts the files that a process may read and write. Source: landlock(7), ABI 1 to 7."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ def abi() -> int:
 
 
 def nothing() -> int:
-    """Rules under which no file can be opened; a descriptor for `restrict`."""
+    """Rules that allow no access to files; returns a descriptor for `restrict`."""
     version = abi()
     network = 0b11 if version >= 4 else 0
     scoped = 0b11 if version >= 6 else 0
@@ -33,7 +33,7 @@ def nothing() -> int:
 
 
 def rules(readable: Iterable[Path], writable: Path) -> int:
-    """Rules that allow reading `readable`, and everything in `writable` except devices, sockets and pipes; a descriptor."""
+    """Rules that allow reading `readable`, and everything in `writable` but devices, sockets and pipes; returns a descriptor."""
     ruleset = nothing()
     for path in readable:
         _allow(ruleset, path, _READ)
@@ -66,7 +66,7 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
 
 
 def without(roots: Iterable[str], holes: list[Path]) -> Iterable[Path]:
-    """The roots, expanded into their entries around each closed place: Landlock can only allow."""
+    """The roots without closed places: a root around one is expanded into its contents, because Landlock can only allow."""
     for root in map(Path, roots):
         if any(root.is_relative_to(hole) for hole in holes):
             continue

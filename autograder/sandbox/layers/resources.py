@@ -11,7 +11,7 @@ THREAD_STACK = 2 * 2**20  # with the usual 8 MB, 47 threads use up the address s
 
 
 def limit(*, memory: int, file_size: int, seconds: int, open_files: int, threads: int | None) -> None:
-    """Limit this process: bytes, processor seconds, counts; None: unlimited threads."""
+    """Limit bytes, processor seconds and counts of this process. `threads` is None for no limit."""
     import resource as r  # POSIX systems only
 
     threading.stack_size(THREAD_STACK)
@@ -29,7 +29,7 @@ def limit(*, memory: int, file_size: int, seconds: int, open_files: int, threads
 
 
 def close_all_but(*descriptors: int) -> None:
-    """Close every other descriptor; no later layer restricts open files."""
+    """Close every other descriptor; no later layer restricts files that are already open."""
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)

@@ -13,7 +13,7 @@ _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
 
 
 def available() -> bool:
-    """Whether the kernel accepts filters: if so, the call fails only at reading the filter at address 0."""
+    """Whether the kernel accepts filters. If so, the call fails only when it reads the filter at address 0."""
     if not LINUX or platform.machine() not in _ARCHITECTURES:
         return False
     return libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0) < 0 and ctypes.get_errno() == errno.EFAULT
@@ -28,7 +28,7 @@ def install() -> None:
 
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have it
+_REFUSED = {  # name: (x86_64, aarch64); -1 if the architecture does not have it
     "fork": (57, -1), "vfork": (58, -1), "execve": (59, 221), "execveat": (322, 281), "ptrace": (101, 117),
     "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "accept": (43, 202),
     "accept4": (288, 242), "sendmsg": (46, 211), "sendmmsg": (307, 269), "recvmsg": (47, 212), "recvmmsg": (299, 243),
@@ -70,7 +70,7 @@ _REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have
     "ustat": (136, -1), "sysinfo": (99, 179),
     # inode numbers from a counter that all processes of the machine share
     "pipe": (22, -1), "pipe2": (293, 59), "socketpair": (53, 199),
-    # disk space that counting files misses: blocks beyond the end of a file, files held open only by a Landlock rule
+    # uncounted disk space: blocks beyond the end of a file, files held open only by a Landlock rule
     "fallocate": (285, 47), "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),
     # memory outside the address space limit
@@ -93,7 +93,7 @@ _OWN_PID = 0x5EEDF00D
 # Shared memory outlives its mapping and then counts towards no limit. A mapped file occupies disk space even after it is closed and
 # unlinked.
 _MMAP, _MAP_SHARED, _MAP_ANONYMOUS = (9, 222), 0x1, 0x20
-# Multiplexed calls: only the operations that Python, NumPy and the C library use, since every kernel adds more. prctl can allocate
+# Multiplexed calls: only the operations that Python, NumPy and the C library use, since new kernels add more. prctl can allocate
 # kernel memory (PR_FUTEX_HASH), fcntl and ioctl can lock, notify and send signals, getsockopt returns a handle of the grader's
 # process (SO_PEERPIDFD), madvise shares pages between processes (MERGEABLE).
 _SOME = (  # the call, the argument that selects the operation, the allowed operations
@@ -111,7 +111,7 @@ _SOME = (  # the call, the argument that selects the operation, the allowed oper
 # Private futexes, and waiting for a thread to end: FUTEX_WAIT, _WAIT_BITSET, both also with FUTEX_CLOCK_REALTIME.
 _FUTEX, _FUTEX_PRIVATE, _FUTEX_WAITS = (202, 98), 0x80, (0, 9, 0x109)
 # Information about other processes: their processor time clocks (ids above 15), and calls whose first or second argument is a
-# process id, which may only be 0 or the caller's own.
+# process id, which must be 0 or that of the caller.
 _CLOCKS, _LAST_CLOCK = ((228, 113), (229, 114), (230, 115)), 15  # clock_gettime, clock_getres, clock_nanosleep
 _OF_PROCESS = (  # sched_getaffinity, _getscheduler, _getparam, _getattr, _rr_get_interval, getpgid, getsid, get_robust_list
     (0, ((204, 123), (145, 120), (143, 121), (315, 275), (148, 127), (121, 155), (124, 156), (274, 100))),
@@ -131,7 +131,7 @@ def _refuse_if(comparison: int, value: int, verdict: int = _EPERM) -> bytes:
 
 
 def _only(*values: int) -> bytes:
-    """Block all other values."""
+    """Block all values except these."""
     tests = (_op(_JEQ, value, len(values) - place) for place, value in enumerate(values))
     return b"".join(tests) + _op(_RET, _EPERM)
 
@@ -150,10 +150,10 @@ def filter_program() -> bytes:
 
 
 def _bodies(column: int) -> dict[int, bytes]:
-    """The checks of each system call that is not simply allowed, by number."""
+    """The checks of each system call that is restricted, by number."""
     bodies = {numbers[column]: _op(_RET, _EPERM) for numbers in _REFUSED.values() if numbers[column] >= 0}
     bodies[_CLONE3[column]] = _op(_RET, _ENOSYS)
-    # Only threads, and only with shared file descriptors: others could not be counted.
+    # Allow only threads, and only with shared file descriptors, since others could not be counted.
     flags = (_op(_JSET, flag, 1, 0) + _op(_RET, _EPERM) for flag in (_CLONE_THREAD, _CLONE_FILES))
     bodies[_CLONE[column]] = _arg(0) + b"".join(flags)
     bodies[_CLOSE_RANGE[column]] = _arg(2) + _refuse_if(_JSET, _CLOSE_RANGE_UNSHARE)
@@ -173,7 +173,7 @@ def _bodies(column: int) -> dict[int, bytes]:
 
 
 def _search(bodies: list[tuple[int, bytes]]) -> bytes:
-    """A binary search for the system call number: at installation the kernel runs the filter on every number."""
+    """A binary search for the system call number, because at installation the kernel runs the filter on every number."""
     if len(bodies) <= 2:
         tests = [_op(_JEQ, number, 0, len(body) // 8 + 1) + body + _op(_RET, _ALLOW) for number, body in bodies]
         return b"".join(tests) + _op(_RET, _ALLOW)

@@ -7,12 +7,12 @@ from pathlib import Path
 from autograder.sandbox.layers.kernel import LINUX
 
 FIRST, LAST = 20_000, 59_999  # user ids of students' processes
-BLOCK = 2  # ids per sandbox: for its processes, and for their group
+BLOCK = 2  # ids per sandbox: one for its processes, one for their group
 _CAPABILITIES = (0, 1, 3, 5, 6, 7)  # CAP_CHOWN, _DAC_OVERRIDE, _FOWNER, _KILL, _SETGID, _SETUID
 
 
 def missing() -> str:
-    """Why this process cannot become other users, "" if it can."""
+    """Why this process cannot become other users; "" if it can."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return "only root can become another user: run as root (in a container) to get this layer"
     if LINUX and not _may_become_others():
@@ -21,7 +21,7 @@ def missing() -> str:
 
 
 def _may_become_others() -> bool:
-    """Whether root has the necessary capabilities, and its user namespace the ids."""
+    """Whether root has the necessary capabilities, and its user namespace has the ids."""
     needed = sum(1 << bit for bit in _CAPABILITIES)
     try:
         status, uid_map = Path("/proc/self/status").read_text(), Path("/proc/self/uid_map").read_text()
@@ -33,7 +33,7 @@ def _may_become_others() -> bool:
 
 
 def become(uid: int, group: int = 0) -> None:
-    """Become a user in no group but this one (0: in none), permanently."""
+    """Permanently become a user whose only supplementary group is `group`, or who has none if it is 0."""
     os.setgroups([group] if group else [])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
@@ -42,13 +42,13 @@ def become(uid: int, group: int = 0) -> None:
 class Users:
     """User ids that no user of this machine and no other sandbox has, until `close`.
 
-    Two sandboxes with one user could signal each other's processes, and ending one would end the other's. An abstract socket
-    marks the ids as taken: it needs no file, and the kernel removes it with the process.
+    Two sandboxes with one user could signal each other's processes, and ending one would end the other's. An abstract
+    socket marks the ids as used: it needs no file, and the kernel removes it with the process.
     """
 
     def __init__(self) -> None:
         count = (LAST + 1 - FIRST) // BLOCK
-        for number in range(os.getpid(), os.getpid() + count):  # each grader starts at another id
+        for number in range(os.getpid(), os.getpid() + count):  # each grader starts at a different id
             first = FIRST + BLOCK * (number % count)
             mark = _marked(first)
             if mark is not None and not any(map(_exists, range(first, first + BLOCK))):

@@ -1,1 +1,1 @@
-"""What runs beside the student's code, in its process: knows no test, no solution, no expected value."""
+"""The grader's code in a student's process. It has no tests, solutions or expected values."""

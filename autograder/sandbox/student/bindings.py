@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 
 def exported_names(path: str, seen: tuple[str, ...] = ()) -> list[str]:
-    """The names in `__all__`, or every public name that the top level binds; [] for invalid source.
+    """The names in `__all__`, or every public name bound at the top level; [] for invalid source.
 
     `seen` are the files that lead here by `import *`.
     """
@@ -30,7 +30,7 @@ def exported_names(path: str, seen: tuple[str, ...] = ()) -> list[str]:
 
 
 def bound_names(statements: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Every name that statements bind in their own scope, with the module of an import ("*": all its names)."""
+    """Every name that the statements bind in their scope, with the module of an import ("*": all its names)."""
     waiting: list[ast.AST] = list(statements)
     while waiting:
         node = waiting.pop(0)

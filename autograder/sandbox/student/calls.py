@@ -1,6 +1,6 @@
 """Calls a function and observes its result, changes of its arguments, and whether the result shares their memory.
 
-Used for the students' functions in their process and for trusted ones in the grader, so both are observed alike.
+Used both for students' functions in their process and for trusted functions in the grader.
 """
 
 import inspect
@@ -23,7 +23,7 @@ ErrorTuple = tuple[list[str], str, str, int, str, list[str]]
 
 
 class Absent(LookupError):
-    """An object of an earlier call that does not exist: the call raised an error, or returned something of another shape."""
+    """An object of an earlier call that does not exist: the call raised an error, or its result has a different structure."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Calls:
     """Calls functions and keeps the objects of calls that have a number."""
 
     def __init__(self, limit: int, callback: Callable[[CallbackHandle], Callable[..., Any]]):
-        """Values of half of `limit` bytes or more are reported as too large; `callback` gives the function of a handle."""
+        """Values of half of `limit` bytes or more are reported as too large; `callback` returns the function of a handle."""
         self.limit, self.callback = limit, callback
         self._kept: dict[int, KeptCall] = {}
 
@@ -53,11 +53,11 @@ class Calls:
         checks: Sequence[str] = (),
         number: int = 0,
     ) -> Response:
-        """Call a function, and observe what `checks` say.
+        """Call a function with the observations in `checks`.
 
-        Each `Kept` is replaced by the kept object, each `CallbackHandle` by the function. "pure": which arguments have
-        changed; "new": whether the result shares memory with an argument. A `number` keeps the objects for later. Raises
-        Absent, and whatever the function raises.
+        Each `Kept` is replaced by the kept object, each `CallbackHandle` by the function. "pure": the arguments that
+        changed; "new": whether the result shares memory with an argument. A `number` keeps the objects for later.
+        Raises Absent and any exception of the function.
         """
         args, kwargs = mapped(self._resolved, tuple(args)), mapped(self._resolved, kwargs)
         snapshot = Snapshot((*args, *kwargs.values())) if number or "pure" in checks else None
@@ -71,7 +71,7 @@ class Calls:
         return Response(sendable(value, self.limit), changed, shared)
 
     def changes(self, number: int) -> list[Change]:
-        """How the arguments of an earlier call differ now from their values before it."""
+        """The differences of the arguments of an earlier call from their values before it."""
         return self._kept[number].snapshot.differences() if number in self._kept else []
 
     def look(self, kept: Kept) -> Any:
@@ -107,7 +107,7 @@ class Calls:
         return value
 
 
-# An exception in the student's code as plain data: built-in names, a text, and where in the student's files
+# An exception in the student's code as plain data: built-in names, text, and the place in the student's files
 
 
 def described(
@@ -117,11 +117,12 @@ def described(
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> ErrorTuple:
-    """(kinds, text, file, line, hint, passed) of an error; the place is the last line in `folder` that it passed through.
+    """(kinds, text, file, line, hint, passed) of an error; the place is the last line in `folder` that it passed
+    through.
 
-    `passed` are the names of the functions in `folder` that it passed through, from the one that raised it outwards, preceded
-    by the name that a NameError did not find. The hint is "signature" if `function` does not accept these arguments, "absent"
-    if an argument is an object that does not exist.
+    `passed` are the names of the functions in `folder` that it passed through, innermost first, preceded by the name
+    that a NameError did not find. The hint is "signature" if `function` does not accept these arguments, "absent" if an
+    argument is an object that does not exist.
     """
 
     def own(name: str) -> bool:
@@ -143,7 +144,7 @@ def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
         inspect.signature(function).bind(*args, **kwargs)
     except TypeError:
         return False
-    except ValueError:  # Python knows no signature
+    except ValueError:  # no known signature
         pass
     return True
 
@@ -152,7 +153,7 @@ def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
 
 
 def sendable(value: Any, limit: int) -> Any:
-    """The value as plain data of less than half of `limit` bytes, or an Opaque that says what it is."""
+    """The value as plain data of less than half of `limit` bytes, or an Opaque that describes it."""
     sent = type(value) is np.ndarray and value.dtype in wire.CODES and value.ndim <= wire.MAX_AXES
     if sent and 0 < value.nbytes < limit // 2 - 64:
         return value  # nearly all values

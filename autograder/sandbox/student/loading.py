@@ -1,7 +1,7 @@
 """Imports the student's modules, with reference implementations of the modules that they depend on.
 
-A reference module replaces the student's file of that name: the contract functions are the reference's, every other name comes
-from the file. So a mistake in one file costs nothing in another.
+A reference module replaces the student's file of that name: the contract functions are the reference's, and every other
+name comes from the file. Thus a mistake in one file costs no points in another.
 """
 
 import ast
@@ -22,7 +22,7 @@ Functions = Mapping[str, Callable[..., Any]]
 
 
 class Loader(importlib.machinery.SourceFileLoader):
-    """Runs a file of the submission, with an edit or replaced functions, if any."""
+    """Runs a file of the submission, with an edit or replaced functions if there are any."""
 
     def __init__(self, name: str, path: str, submission: "StudentModules"):
         super().__init__(name, path)
@@ -37,7 +37,7 @@ class Loader(importlib.machinery.SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         names = self.submission.replaced.get(self.path, {})
-        # Define functions that the file lacks, or gives another name.
+        # Define functions that the file lacks or names differently.
         vars(module).update({**names, **hidden_names(names)})
         super().exec_module(module)
 
@@ -62,7 +62,7 @@ class ReferenceModule(ModuleType):
         return getattr(self._load(), name)
 
     def _others(self) -> list[str]:
-        """The file's own names for `import *`, none if it cannot be run."""
+        """The file's other names for `import *`; none if the file cannot be run."""
         names = [name for name in exported_names(str(self.__file__)) if name not in self._functions]
         try:
             return [name for name in names if hasattr(self._load(), name)]
@@ -76,12 +76,12 @@ class StudentModules:
     def __init__(self, folder: str, essential: frozenset[str]):
         """Files of the submission do not replace `essential` modules: built-in ones, and those that NumPy needs."""
         self.folder, self.essential = folder, essential
-        self.edited: dict[str, ast.Module] = {}  # run instead of a file
-        self.replaced: dict[str, Functions] = {}  # by file, so other files keep their own functions of these names
+        self.edited: dict[str, ast.Module] = {}  # syntax trees to run instead of files
+        self.replaced: dict[str, Functions] = {}  # by file, so that functions of these names in other files remain
         self._begun = False
 
     def load(self, modules: list[str], references: list[Any], has_helpers: bool) -> None:
-        """Import modules with references, each [name, code, functions]; raises whatever the modules raise.
+        """Import modules with references, each [name, code, functions]; raises any exception of the modules.
 
         With `has_helpers`, the functions of the last reference replace those of the first module.
         """
@@ -111,7 +111,7 @@ class StudentModules:
         return defined
 
     def _files_of(self, module: str, names: Iterable[str]) -> set[str]:
-        """A module's own file, and those from which it imports functions of these names; it is imported once to find out."""
+        """A module's file and those from which it imports functions of these names. The module is imported once to find them."""
         with contextlib.suppress(BaseException):  # it may need these functions
             importlib.import_module(module)
         own = vars(sys.modules.get(module, ModuleType(module)))
@@ -122,7 +122,7 @@ class StudentModules:
         return {self._path(module), *(code.co_filename for code in codes if isinstance(code, CodeType))}
 
     def _begin(self) -> None:
-        """Let imports find the submission first, as at home."""
+        """Let imports search the submission first, as at home."""
         self._begun = True
         own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
         for name in own - self.essential:
@@ -144,7 +144,7 @@ class StudentModules:
         """Whether a module comes from the submission."""
         try:
             return str(module.__dict__.get("__file__")).startswith(self.folder)
-        except Exception:  # something that is no module
+        except Exception:  # not a module
             return True
 
     def _path(self, module: str) -> str:
@@ -171,12 +171,12 @@ class StudentModules:
 
 # Replaces a student's function where it is defined.
 #
-# After each top-level statement that binds the name, `name = <the other function>` is inserted, so that later references (a table,
-# a default value, a class, another name) refer to the other function.
+# `name = <the other function>` is inserted after each top-level statement that binds the name, so that later uses (a table, a
+# default value, a class, another name) refer to the other function.
 
 
 def with_replaced(tree: ast.Module, names: Mapping[str, Callable[..., Any]]) -> ast.Module:
-    """The program with each of `names` rebound; to be run where `hidden_names(names)` are defined."""
+    """The program with each of `names` rebound. Run it where `hidden_names(names)` are defined."""
     tree.body = _with_bindings(tree.body, names)
     return ast.fix_missing_locations(tree)
 
@@ -199,7 +199,7 @@ def _with_bindings(statements: list[ast.stmt], names: Mapping[str, Any]) -> list
 
 
 def _inside(statement: ast.stmt, names: Mapping[str, Any]) -> None:
-    """Rebind in the branches of a compound statement too."""
+    """Rebind also in the branches of a compound statement."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return
     for name in ("body", "orelse", "finalbody"):

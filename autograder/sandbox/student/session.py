@@ -32,13 +32,13 @@ from autograder.sandbox.student.loading import StudentModules
 from autograder.sandbox.wire import Connection
 from autograder.values.errors import loop
 
-THREADS_SECONDS = 0.01  # for other threads of the student's code, before arguments are checked again
+THREADS_SECONDS = 0.01  # time for other student threads before arguments are checked again
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # responses are sent together, at most this late or this large
 WARM_UP_ROUNDS = 20
 
 
 class Session:
-    """Serves one connection; `folder` holds the submission."""
+    """Serves one connection; `folder` contains the submission."""
 
     def __init__(self, own_end: socket.socket, folder: str, limit: int, essential: frozenset[str]):
         self.connection, self.folder = Connection(own_end, limit), folder
@@ -97,7 +97,7 @@ class Session:
         self._held, self._held_bytes, self._sent = [], 0, time.monotonic()
 
     def interrupted(self, _: int, frame: FrameType | None) -> None:
-        """Report the loop that is running; an exception might be caught by the code."""
+        """Report the running loop; student code might catch an exception."""
         place = loop(frame, lambda name: name.startswith(self.folder))
         self.flush(wire.encode(("raised", (["KeyboardInterrupt"], "", *place, "", []))))
 
@@ -136,7 +136,7 @@ class Session:
 
 
 def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[str]) -> None:
-    """Be the student's process until the grader disconnects; SIGINT asks for the running loop."""
+    """Serve as the student's process until the grader disconnects; SIGINT requests the running loop."""
     session = Session(own_end, folder, limit, essential)
     signal.signal(signal.SIGINT, session.interrupted)
     if hasattr(signal, "pthread_sigmask"):
@@ -145,7 +145,7 @@ def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[st
 
 
 def warm_up(essential: frozenset[str]) -> None:
-    """Do in the fork server what every student's process does: Python and NumPy are faster the second time."""
+    """Do once in the fork server what every student's process does, since Python and NumPy are faster the second time."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         session = Session(theirs, "/nowhere", wire.MAX_FROM_STUDENT, essential)

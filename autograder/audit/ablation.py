@@ -143,7 +143,7 @@ def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None
 
 def lines(effects: Iterable[Effect], number: int) -> Iterator[str]:
     """The table of `autograder audit --ablate`, row by row."""
-    yield f"{number} modules. Without the rule so many of them lose more points, lose fewer, get other names, get another message:"
+    yield f"{number} modules; the columns count those that change without the rule:"
     yield f"{'rule':46}{'more':>5}{'fewer':>6}{'names':>6}{'messages':>9}{'time':>6}"
     for e in effects:
         counts = f"{len(e.more):5}{len(e.fewer):6}{len(e.names):6}{len(e.messages):9}"

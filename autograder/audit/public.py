@@ -128,6 +128,6 @@ def lines(rows: Iterable[Seen]) -> Iterator[str]:
         checks, examples = sum(bool(row.checks) for row in own), sum(row.example for row in own)
         count = Counter(row.answer for row in own if row.checks)
         yield (
-            f"{module}: of {len(own)} mistakes the public checks see {checks}, of which {count['named']} are named, "
-            f"{count['half']} half, {count['misnamed']} misnamed; the docstrings' examples see {examples}"
+            f"{module}: of {len(own)} mistakes the public checks detect {checks}, of which {count['named']} are named, "
+            f"{count['half']} half, {count['misnamed']} misnamed; the docstring examples detect {examples}"
         )

@@ -1,4 +1,4 @@
-"""What the public checks and the docstrings' examples see of known mistakes."""
+"""What the public checks and the docstring examples detect of known mistakes."""
 
 from dataclasses import replace
 
@@ -52,7 +52,7 @@ def test_lines_explain_themselves() -> None:
     assert said[0].startswith("check: ")
     assert f"  check  half      -        {misconception.id}  (test_one)" in said
     assert said[-1] == (
-        "all: of 1 mistakes the public checks see 1, of which 0 are named, 1 half, 0 misnamed; the docstrings' examples see 0"
+        "all: of 1 mistakes the public checks detect 1, of which 0 are named, 1 half, 0 misnamed; the docstring examples detect 0"
     )
 
 

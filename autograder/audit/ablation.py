@@ -155,11 +155,11 @@ def _graded(grader: Grader, item: tuple[str, Subject]) -> Outcome:
     began = time.process_time()
     with without(rule):
         result = grader.grade(submission, (module,) if module else ())
-        said = {graded.criterion.id: messages.message(graded, result) for graded in result.graded}
+        texts = {graded.criterion.id: messages.message(graded, result) for graded in result.graded}
     lost = [graded for graded in result.graded if not graded.passed]
     names = {g.criterion.id: tuple(m.id for m in (*g.misconceptions, *g.undecided)) for g in lost}
     seconds = time.process_time() - began + grader.sandbox.processor_seconds - grader.sandbox.budget.own_seconds
-    return Outcome(result.points, names, said, seconds)
+    return Outcome(result.points, names, texts, seconds)
 
 
 @contextlib.contextmanager

@@ -34,7 +34,7 @@ class Seen:
     misconception: Misconception
     checks: tuple[str, ...]
     example: bool
-    said: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
 
     @property
     def answer(self) -> str:
@@ -43,9 +43,9 @@ class Seen:
             text.removesuffix(handout.ANY).removesuffix(".")
             for text in (self.misconception.does, self.misconception.right)
         ]
-        said = set(self.said)  # a sentence may end with the actual or the expected number
-        is_own = all(any(text.startswith(start) for start in own) for text in said)
-        return ("-", "half", "named")[len(said)] if is_own else "misnamed"
+        sentences = set(self.sentences)  # a sentence may end with the actual or the expected number
+        is_own = all(any(text.startswith(start) for start in own) for text in sentences)
+        return ("-", "half", "named")[len(sentences)] if is_own else "misnamed"
 
 
 def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
@@ -84,8 +84,8 @@ def _seen(misconception: Misconception) -> Seen:
             except errors.CheckFailed as error:
                 failing[name] = error
     ready = [error for error in failing.values() if not isinstance(error, errors.NotReady)]
-    said = [text for title, text in advice.Advice(ready, hint=True).said if title in ("probably", "right")]
-    return Seen(misconception, tuple(failing), _example_fails(misconception), tuple(said))
+    sentences = [text for title, text in advice.Advice(ready, hint=True).said if title in ("probably", "right")]
+    return Seen(misconception, tuple(failing), _example_fails(misconception), tuple(sentences))
 
 
 def _made(misconception: Misconception) -> ModuleType:

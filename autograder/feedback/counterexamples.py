@@ -8,7 +8,7 @@ import numpy as np
 
 from autograder.feedback.observations import differs_by, observe
 from autograder.feedback.sentences import form_of_example, line, parameters, sentence
-from autograder.feedback.text import said_in_code
+from autograder.feedback.text import cleaned_code
 from autograder.grading.call_results import CallResult
 from autograder.grading.probes import ProbeResult
 from autograder.values.display import display, function_source, literal, pair
@@ -21,7 +21,7 @@ class Counterexample:
     """A failing public example: the call as code, and sentences on how the values differ."""
 
     code: str
-    said: tuple[str, ...]
+    sentences: tuple[str, ...]
     is_alike: bool
 
     @classmethod
@@ -35,8 +35,8 @@ class Counterexample:
     ) -> "Counterexample":
         """`is_named`: a misconception is already named. `examples` are all public ones of the function, `outcomes` its probes."""
         observation = differs_by(call_result) if is_named else observe(call_result, examples, outcomes)
-        said = tuple(filter(None, (form_of_example(call_result), observation)))
-        return cls(lines(call_result).replace("```", "'''"), said, is_alike)
+        sentences = tuple(filter(None, (form_of_example(call_result), observation)))
+        return cls(lines(call_result).replace("```", "'''"), sentences, is_alike)
 
 
 def lines(call_result: CallResult) -> str:
@@ -87,8 +87,8 @@ def _raised(call_result: CallResult) -> str:
     assert error is not None
     if error.hint == "missing":
         return sentence(call_result)
-    text = said_in_code(error.text.partition("\n")[0])
-    place = f"  (line {error.line} of {said_in_code(error.file)})" if error.line else ""
+    text = cleaned_code(error.text.partition("\n")[0])
+    place = f"  (line {error.line} of {cleaned_code(error.file)})" if error.line else ""
     return f"{error.kind}{': ' if text else ''}{text}{place}"
 
 

@@ -55,10 +55,10 @@ def lines(graded: CriterionScore, result: Result) -> Iterator[str]:
             yield from _call(call_result)
     yield "\nDiagnosis"
     yield from (f"  {line}" for line in _diagnosis(graded, module.call_results))
-    said, function = RULES[graded.why]
+    text, function = RULES[graded.why]
     file = Path(inspect.getfile(function)).relative_to(kit.PACKAGE.parent)
     line = f"{file}:{inspect.getsourcelines(function)[1]}"
-    yield f"\nRule\n  {said}\n  {line}; autograder/docs/explanation/scoring.md"
+    yield f"\nRule\n  {text}\n  {line}; autograder/docs/explanation/scoring.md"
 
 
 def _call(call_result: CallResult) -> Iterator[str]:

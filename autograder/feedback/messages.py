@@ -55,8 +55,8 @@ class Message:
         self.earlier = [g for g in before if not g.passed and tells_as_much(graded.criterion, g.criterion)]
         # Mistakes reported under earlier criteria, each with the first such criterion.
         self.before = {m.id: earlier.criterion.id for earlier in self.earlier[::-1] for m in earlier.misconceptions}
-        self.told = [m for m in graded.misconceptions if m.id in self.before]
-        self.places = list(dict.fromkeys(self.before[m.id] for m in self.told))
+        self.reported = [m for m in graded.misconceptions if m.id in self.before]
+        self.places = list(dict.fromkeys(self.before[m.id] for m in self.reported))
         self.new = [m for m in graded.misconceptions if m.id not in self.before]
 
     # Earned

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import lru_cache, partial
 from itertools import combinations, groupby, permutations
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,8 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
         return _right_with(outcomes)
     wrong = [example, *(r for r in examples if r.test_call is not example.test_call and r.failed and _returned(r))]
     made_up = [outcome.call_result for outcome in outcomes[1:] if outcome.call_result.failed]
-    if said := _other_arguments(wrong, made_up):
-        return said
+    if text := _other_arguments(wrong, made_up):
+        return text
     differs = differs_by(example)
     if differs.startswith(IN_ORDER):
         return differs
@@ -103,7 +104,7 @@ def dependence(outcomes: Sequence[ProbeResult]) -> str:
     base = outcomes[0].call_result
     names = tuple(f"`{name}`" for name in base.test_call.parts) or ("result",)
     of_leaves = [(path, list(own)) for path, own in groupby(moves, lambda outcome: outcome.probe.path)]
-    said: list[tuple[int, str]] = []
+    ranked: list[tuple[int, str]] = []
     for number, name in enumerate(names):
         right, yours = part(base.test_call.expected, number, names), part(base.response.value, number, names)
         if moved(right, right) is None or moved(yours, yours) is None or np.shape(right) != np.shape(yours):
@@ -121,8 +122,8 @@ def dependence(outcomes: Sequence[ProbeResult]) -> str:
                 for t in own
             ]
             if all(array is not None for _, *arrays in pairs for array in arrays):
-                said += _of_leaf(leaf, name, pairs)
-    return " ".join(sentence for _, sentence in sorted(said, key=lambda ranked: ranked[0])[:FEW])
+                ranked += _of_leaf(leaf, name, pairs)
+    return " ".join(sentence for _, sentence in sorted(ranked, key=itemgetter(0))[:FEW])
 
 
 def _again(outcome: ProbeResult, number: int, names: Sequence[str]) -> Array:
@@ -193,7 +194,7 @@ def others(test_call: TestCall) -> tuple[tuple[str, Any], ...]:
     """
     kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(test_call.expected)]
     is_rich = all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds)  # floats, or many bools
-    results = [(said, result_of(call)) for said, call, is_plain in _calls(test_call) if is_plain or is_rich]
+    results = [(text, result_of(call)) for text, call, is_plain in _calls(test_call) if is_plain or is_rich]
     different = (r for r in results if r[1] is not None and not equal(test_call.expected, r[1], test_call.allowed))
     return tuple(different)
 
@@ -201,7 +202,7 @@ def others(test_call: TestCall) -> tuple[tuple[str, Any], ...]:
 @lru_cache(maxsize=4096)
 def right_for(test_call: TestCall, sentence: str) -> Any:
     """The reference's result for the arguments in a sentence of `others`; None if there is none."""
-    return next((result_of(call) for said, call, _ in _calls(test_call) if said == sentence), None)
+    return next((result_of(call) for text, call, _ in _calls(test_call) if text == sentence), None)
 
 
 def _calls(test_call: TestCall) -> Iterator[tuple[str, Callable[[], Any], bool]]:

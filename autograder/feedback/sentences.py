@@ -132,8 +132,8 @@ def form_of_example(call_result: CallResult) -> str:
     test_call = call_result.test_call
     if not call_result.failed or call_result.kind not in differences.FORMS:
         return ""
-    value, said = test_call.counted(call_result.response.value), returns(call_result.target)
-    return differences.form(test_call.expected, value, test_call.allowed, test_call.rules.dtype, said, test_call.parts)
+    value, text = test_call.counted(call_result.response.value), returns(call_result.target)
+    return differences.form(test_call.expected, value, test_call.allowed, test_call.rules.dtype, text, test_call.parts)
 
 
 def code_of(number: int, submission: Submission) -> str:

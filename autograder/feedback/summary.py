@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from autograder.feedback.sentences import answer_problem, line
-from autograder.feedback.text import listed, number, said
+from autograder.feedback.text import cleaned, listed, number
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.homework import rubric
@@ -125,10 +125,10 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     file = error.file or own
     content = submission.text(file)
     if not_python := instead_of_python(content, file, error.line if "SyntaxError" in error.kinds else 0):
-        return f"`{own}` could not be imported: {said(not_python)}."
+        return f"`{own}` could not be imported: {cleaned(not_python)}."
     lines = text_lines(content)
     code = lines[error.line - 1].strip() if 0 < error.line <= len(lines) else ""
-    text = said(error.text) if error.kind != "SystemExit" else ""
+    text = cleaned(error.text) if error.kind != "SystemExit" else ""
     place = f" (line {error.line} of `{shown(error.file) or own}`)" if error.line else ""
     problem = f"`{own}` could not be imported: {error.kind}{': ' + text if text else ''}{place}."
     return f"{problem} {_what_to_do(error, code, content)}".strip()

@@ -15,12 +15,12 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
 LONGEST = 200  # characters of a student's text in a message
 
 
-def said(text: str) -> str:
+def cleaned(text: str) -> str:
     """A student's text for a page in Markdown."""
     return markdown(_without_places(text), LONGEST)
 
 
-def said_in_code(text: str) -> str:
+def cleaned_code(text: str) -> str:
     """A student's text for a code block, which it cannot end."""
     return printable(_without_places(text), " ", LONGEST).replace("```", "'''")
 

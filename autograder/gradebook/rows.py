@@ -145,11 +145,11 @@ def _described(student: Student) -> str:
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
     """Notes to read before publishing: uploads that count, missing students, students who are not in the roster."""
-    said = []
+    lines = []
     for row in rows:
         if row.others:
             uploads = ", ".join(upload.key + f" ({upload.remark})" * bool(upload.remark) for upload in row.others)
-            said.append(
+            lines.append(
                 f"{_who(row)} has {len(row.others) + 1} uploads; grading {row.entry.key} (uploads: {rubric.uploads}), "
                 f"ignoring {uploads}"
             )
@@ -163,25 +163,25 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
         if names[_words(row.student.name)] > 1 and kinds.isdisjoint(kind for kind, _ in row.student.identities)
     ]
     unknown = ", ".join(_who(row) for row in strangers if row not in namesakes)
-    said += [f"not in the roster: {unknown}"] if unknown else []
+    lines += [f"not in the roster: {unknown}"] if unknown else []
     if namesakes:
         several = f"several students in the roster have the name {', '.join(map(_who, namesakes))}"
-        said.append(f"{several}; name the upload after an email address or ID")
+        lines.append(f"{several}; name the upload after an email address or ID")
     undecided = (row for row in rows if row.grade is not None and row.total is None and not row.excused)
     undated = [row for row in undecided if row.entry.late and not row.entry.created_at] if rubric.late else []
     if undated:
         late = "1 upload is" if len(undated) == 1 else f"{len(undated)} uploads are"
-        said.append(
+        lines.append(
             f"{late} marked late by Canvas, which does not say by how much, so no points were deducted: "
             f"{', '.join(map(_who, undated))}; set the total with --overrides"
         )
     withheld = ", ".join(_who(row) for row in rows if row.withheld)
-    said += [f"grade withheld: {withheld}; the computed score stays in the results folder"] if withheld else []
+    lines += [f"grade withheld: {withheld}; the computed score stays in the results folder"] if withheld else []
     missing = sum(row.status == "Missing" for row in rows)
     if missing:
         counts = "no score" if rubric.missing == "empty" else "0 points"
-        said.append(f"{missing} in the roster without a submission: {counts} (missing: {rubric.missing})")
-    return said
+        lines.append(f"{missing} in the roster without a submission: {counts} (missing: {rubric.missing})")
+    return lines
 
 
 def _who(row: StudentRow) -> str:

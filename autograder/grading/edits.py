@@ -455,8 +455,8 @@ class _Noting(ast.NodeTransformer):
         super().generic_visit(node)
         if not hasattr(node, "number"):
             return node
-        said = ast.Call(_name(SEEN), [ast.Constant(node.number)], [])
-        return ast.copy_location(ast.BoolOp(ast.Or(), [said, node]), node)  # type: ignore[list-item]
+        text = ast.Call(_name(SEEN), [ast.Constant(node.number)], [])
+        return ast.copy_location(ast.BoolOp(ast.Or(), [text, node]), node)  # type: ignore[list-item]
 
 
 def evaluated(edit: Edit, seen: set[int]) -> bool:

@@ -356,8 +356,8 @@ class _Grading:
     def _repaired(self, analysis: Analysis, function: str) -> Analysis:
         """Treat failures that a single edit fixes as one mistake."""
         diagnosis = analysis.diagnoses[function]
-        told = diagnosis.named or len({m.right for m in diagnosis.undecided}) < 2
-        explained = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions and told
+        reported = diagnosis.named or len({m.right for m in diagnosis.undecided}) < 2
+        explained = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions and reported
         several = len(diagnosis.misconceptions) > 1 and len({m.criteria for m in diagnosis.misconceptions}) == 1
         if (explained and not several) or diagnosis.empty or not self._may_be_excused(analysis, function):
             return analysis
@@ -383,10 +383,10 @@ class _Grading:
         """Name one misconception next to an unknown mistake, if an edit leaves only this one or if the cost is the same."""
         evident = self.diagnoser.evident(analysis.module, function, of_function(analysis.call_results, function))
         left = [candidate for candidate in evident[:1] if self.repairs.beside(analysis, function, candidate)]
-        told = left or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
-        if len({candidate.ids for candidate in told}) != 1:
+        reported = left or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
+        if len({candidate.ids for candidate in reported}) != 1:
             return analysis
-        again = self._scored(analysis, analysis.diagnoses | {function: Diagnosis(told[0])})
+        again = self._scored(analysis, analysis.diagnoses | {function: Diagnosis(reported[0])})
         return again if again.cost == analysis.cost or (left and again.cost < analysis.cost) else analysis
 
     def _may_be_excused(self, analysis: Analysis, function: str) -> bool:

@@ -155,8 +155,8 @@ def _in_suite(caught: "pytest.ExceptionInfo[Any] | None", test: str) -> str:
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(kit.suites())]
     place = f"{own[-1].filename}:{own[-1].lineno}" if own else test
     kind = "" if isinstance(error, CommandError | AssertionError) else f"{type(error).__name__}: "
-    said = str(error) or f"the reference fails: {own[-1].line if own else test}"
-    return f"{place}: {kind}{said}"
+    text = str(error) or f"the reference fails: {own[-1].line if own else test}"
+    return f"{place}: {kind}{text}"
 
 
 def misfits(items: Sequence[pytest.Item], rubric: Rubric) -> list[str]:

@@ -106,13 +106,13 @@ class Repairs:
         before = [extension(*CODE), prepared_request("edit", module, edited, self._others(module, edited), edit)]
         requests = [replace(test_calls[0], call=call) for call in before]
         with self.runner.apart(module, analysis.helpers(function), requests) as play:
-            said, *responses = play(test_calls)[1:] or [SPENT]
+            text, *responses = play(test_calls)[1:] or [SPENT]
         if len(responses) != len(test_calls) or any(
             call_result.failed for call_result in of_function(compared(test_calls, responses), function)
         ):
             return ()
         last = self.runner.submission.files[f"{module}.py"].count(b"\n") + 1
-        lines = tuple(said.value) if isinstance(said.value, list) else ()  # the process may report anything
+        lines = tuple(text.value) if isinstance(text.value, list) else ()  # the process may report anything
         return lines if all(type(line) is int and 0 < line <= last for line in lines) else ()
 
     def beside(self, analysis: Analysis, function: str, candidate: Candidate) -> bool:

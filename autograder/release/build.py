@@ -121,13 +121,13 @@ def _failing_check(solutions: Path) -> str:
         for case in ElementTree.parse(report).iter("testcase") if report.is_file() else ():
             failure = case.find("failure")
             if failure is not None:
-                said = " ".join(failure.get("message", "").split())[:REASON_LENGTH]
+                text = " ".join(failure.get("message", "").split())[:REASON_LENGTH]
                 place = f"{solutions / case.get('file', '')}:{int(case.get('line', '0')) + 1}"
-                return f"{place}: {case.get('name')}: this public check fails on the solution: {said}"
+                return f"{place}: {case.get('name')}: this public check fails on the solution: {text}"
     return ""
 
 
 def why_assign_failed(stderr: str) -> str:
     text = rehearsal.reason(stderr)
-    name, _, said = text.partition(": ")
-    return said if name.rpartition(".")[2] in OURS else f"otter assign failed: {text}"
+    name, _, message = text.partition(": ")
+    return message if name.rpartition(".")[2] in OURS else f"otter assign failed: {text}"

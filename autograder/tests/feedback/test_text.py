@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from autograder.feedback.text import said, said_in_code
+from autograder.feedback.text import cleaned, cleaned_code
 
 
 def test_nothing_of_a_students_text_is_markup() -> None:
-    text = said("<script>*x*</script>\n`a` [b](c) | #")
+    text = cleaned("<script>*x*</script>\n`a` [b](c) | #")
     assert not re.search(r"<|>|(?<!\\)[*|#\[\]`]|\n", text)
 
 
@@ -18,11 +18,11 @@ def test_nothing_of_a_students_text_is_markup() -> None:
 )  # fmt: skip
 def test_no_address_is_taken_for_a_link(text: str) -> None:
     """By the rules of GitHub's Markdown: "Autolinks (extension)"."""
-    assert not re.search(r"(?i)www\.|://|[\w.+-]@[\w-]+\.", said(text))
-    assert said("the shape of x@w is no mail, www or http") == "the shape of x@w is no mail, www or http"
+    assert not re.search(r"(?i)www\.|://|[\w.+-]@[\w-]+\.", cleaned(text))
+    assert cleaned("the shape of x@w is no mail, www or http") == "the shape of x@w is no mail, www or http"
 
 
-@pytest.mark.parametrize("clean", [said, said_in_code])
+@pytest.mark.parametrize("clean", [cleaned, cleaned_code])
 def test_it_is_short_on_one_line_and_ends_no_block_of_code(clean: Callable[[str], str]) -> None:
     text = clean("a\nb```" + "y" * 5000)
     assert len(text) <= 210 and "\n" not in text and "```" not in text
@@ -42,10 +42,10 @@ def test_it_is_short_on_one_line_and_ends_no_block_of_code(clean: Callable[[str]
 )
 def test_folders_and_addresses_are_not_shown(text: str, left: str) -> None:
     for private in ("autograder-x1", "Jane", "jane", "/tmp", "0x7f"):
-        assert private not in said_in_code(text)
-    assert left in said_in_code(text)
+        assert private not in cleaned_code(text)
+    assert left in cleaned_code(text)
 
 
 @pytest.mark.parametrize("text", ["division by zero", "1/2 and/or 3 / 4", "shapes (2,3) and (4,) not aligned: 3 != 4"])
 def test_other_texts_stay(text: str) -> None:
-    assert said_in_code(text) == text
+    assert cleaned_code(text) == text

@@ -8,9 +8,9 @@ import numpy as np
 
 from autograder.feedback.observations import differs_by, observe
 from autograder.feedback.sentences import form_of_example, line, parameters, sentence
-from autograder.feedback.text import cleaned_code
 from autograder.grading.call_results import CallResult
 from autograder.grading.probes import ProbeResult
+from autograder.submissions.text import cleaned_code
 from autograder.values.display import display, function_source, literal, pair
 
 LONGEST = 3000  # characters of a result

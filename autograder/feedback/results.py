@@ -11,10 +11,9 @@ from typing import Any
 
 from autograder.feedback.messages import message
 from autograder.feedback.summary import notes, summary
-from autograder.feedback.text import number
 from autograder.grading.grader import Result
 from autograder.grading.scoring import CriterionScore
-from autograder.submissions.text import page
+from autograder.submissions.text import number, page
 
 
 def gradescope(result: Result) -> dict[str, Any]:

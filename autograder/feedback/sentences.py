@@ -9,13 +9,12 @@ from typing import Any
 
 import jinja2
 
-from autograder.feedback.text import listed
 from autograder.grading.call_results import CallResult, Target
 from autograder.homework import reference, rubric
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS_FILE
 from autograder.submissions.submission import Submission
-from autograder.submissions.text import printable
+from autograder.submissions.text import listed, printable
 from autograder.values import changes, differences, errors
 from autograder.values.source import definitions, is_stub, text_lines, twice
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from autograder.feedback.sentences import answer_problem, line
-from autograder.feedback.text import cleaned, listed, number
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.homework import rubric
 from autograder.sandbox.messages import Error
 from autograder.submissions.submission import Submission
-from autograder.submissions.text import printable, shown
+from autograder.submissions.text import cleaned, listed, number, printable, shown
 from autograder.values.errors import advice
 from autograder.values.source import decoded, instead_of_python, newer_syntax, parsed, text_lines
 

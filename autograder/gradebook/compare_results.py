@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.feedback.results import write_atomically
-from autograder.feedback.text import number
 from autograder.gradebook import outputs, report
 from autograder.gradebook.store import Grade, Outcome, read_run
 from autograder.homework import rubric
+from autograder.submissions.text import number
 from autograder.submissions.uploads import Student
 
 MANY = 6  # with more changed criteria, only modules are listed; the CSV file has all

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from autograder.exceptions import ArgumentsError
-from autograder.feedback.text import number
 from autograder.homework.rubric import Rubric
+from autograder.submissions.text import number
 from autograder.submissions.uploads import Identity, Student
 
 LARGEST = 2**24  # size limit of a table

@@ -25,7 +25,6 @@ from markupsafe import Markup
 from autograder.exceptions import CommandError
 from autograder.feedback.results import write_atomically
 from autograder.feedback.summary import reason
-from autograder.feedback.text import number
 from autograder.gradebook import report
 from autograder.gradebook.inputs import TOTAL, Balance, Comment
 from autograder.gradebook.report import Run
@@ -33,7 +32,7 @@ from autograder.gradebook.rows import StudentRow, remaining
 from autograder.gradebook.store import RESULTS
 from autograder.homework import rubric
 from autograder.homework.rubric import Rubric
-from autograder.submissions.text import cell, markdown
+from autograder.submissions.text import cell, markdown, number
 from autograder.submissions.uploads import Student, Upload
 
 LATE_DAYS = "late-days.csv"

@@ -22,12 +22,12 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from autograder.feedback.text import number
 from autograder.gradebook import class_statistics
 from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Grade, Mark
 from autograder.homework import kit, library, rubric
 from autograder.sandbox import layers
+from autograder.submissions.text import number
 
 TEMPLATES = kit.PACKAGE / "gradebook" / "templates"
 BINS, TICKS = 25, 12  # maximum number of bars, and of axis steps, of the histogram

@@ -22,11 +22,11 @@ import numpy as np
 
 from autograder.exceptions import CommandError
 from autograder.feedback.observations import others
-from autograder.feedback.text import number
 from autograder.grading.call_results import Target, TestCall
 from autograder.homework import kit, library, reference
 from autograder.homework.rubric import INTEGRATION, TESTS_FILE, Rubric
 from autograder.sandbox.messages import Call
+from autograder.submissions.text import number
 from autograder.values.tree import copied, mapped
 
 MARKER = "<!-- grading table -->"

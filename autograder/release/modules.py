@@ -21,12 +21,12 @@ import yaml
 
 from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.feedback.results import write_atomically
-from autograder.feedback.text import number
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, TESTS
 from autograder.release import drafts, handout, packing
 from autograder.submissions import uploads
+from autograder.submissions.text import number
 
 Cell = dict[str, Any]  # of a notebook
 BEGIN = "# BEGIN QUESTION"

@@ -21,11 +21,11 @@ from otter.plugins import AbstractOtterPlugin
 
 from autograder.exceptions import CommandError
 from autograder.feedback.results import gradescope
-from autograder.feedback.text import number
 from autograder.grading.grader import Result, open_grader
 from autograder.homework import kit, rubric
 from autograder.sandbox import workspace
 from autograder.submissions.submission import read
+from autograder.submissions.text import number
 
 FAULT_LENGTH = 500  # characters
 

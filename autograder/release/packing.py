@@ -22,9 +22,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from autograder.exceptions import CommandError, of_system
-from autograder.feedback.text import number
 from autograder.homework import kit
 from autograder.homework.rubric import Rubric
+from autograder.submissions.text import number
 
 EXECUTABLE = ("run_autograder", "setup.sh")
 PROJECT = ("pyproject.toml", "README.md", "LICENSE")

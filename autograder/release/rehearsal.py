@@ -28,9 +28,8 @@ from typing import Any, NoReturn
 import yaml
 
 from autograder.exceptions import ArgumentsError, CommandError
-from autograder.feedback.text import number
 from autograder.release import packing
-from autograder.submissions.text import printable
+from autograder.submissions.text import number, printable
 
 GRADESCOPE = "/autograder"  # the path on Gradescope
 SECONDS = 600  # Gradescope's time limit, unless set otherwise

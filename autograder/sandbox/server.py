@@ -31,7 +31,7 @@ from typing import Any
 import numpy
 
 from autograder.sandbox import layers, workspace
-from autograder.sandbox.layers import Confinement, kernel, landlock, resources, seccomp
+from autograder.sandbox.layers import Confinement, kernel, landlock, seccomp
 from autograder.sandbox.student import session
 from autograder.sandbox.wire import Connection
 
@@ -192,7 +192,7 @@ class Server:
         try:
             for name in extensions:
                 _load(name)
-            resources.close_all_but(descriptor, self.rules)
+            kernel.close_all_but(descriptor, self.rules)
             self._confined(seconds, socket.socket(fileno=descriptor))
         finally:
             os._exit(1)  # never continue the server's code

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.sandbox.layers import kernel, landlock, resources, seccomp, user
+from autograder.sandbox.layers import kernel, landlock, seccomp, user
 
 NAMES = ("fork", "session", "limits", "user", "no_new_privileges", "landlock", "seccomp", "not_dumpable")
 
@@ -91,7 +91,7 @@ def apply(confinement: Confinement, rules: int, seconds: int) -> None:
     os.umask(0o077)
     os.chdir(confinement.temporary)
     if has("limits"):  # before the change of user, which loses the necessary rights
-        resources.limit(
+        kernel.limit(
             memory=confinement.memory,
             file_size=confinement.file_size,
             seconds=seconds,

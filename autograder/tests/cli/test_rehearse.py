@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autograder.cli.main import main
-from autograder.feedback.text import number
 from autograder.homework import rubric as rubrics
+from autograder.submissions.text import number
 from autograder.tests.files import Bomb, put
 
 if TYPE_CHECKING:

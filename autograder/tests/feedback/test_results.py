@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from autograder.feedback.results import dump, gradescope, write_atomically
-from autograder.feedback.text import number
 from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.sandbox.messages import Error, Response
+from autograder.submissions.text import number
 from autograder.tests.making import criterion, misconception, module_of, raised, result
 
 SAMPLE = misconception("layer_norm", "sample_variance", "layernorm.statistics", does="Your code does.", right="Do.")

@@ -8,13 +8,13 @@ import pytest
 from autograder.feedback.messages import message
 from autograder.feedback.sentences import line
 from autograder.feedback.summary import notes, summary
-from autograder.feedback.text import number
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
 from autograder.grading.grader import Grader, ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import rubric
 from autograder.sandbox.messages import Ended, Error, Response
 from autograder.submissions.submission import Submission
+from autograder.submissions.text import number
 from autograder.tests.making import NO_CALL, criterion, misconception, module_of, result
 from autograder.values.differences import UNSTEADY
 

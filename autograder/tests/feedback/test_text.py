@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from autograder.feedback.text import cleaned, cleaned_code
+from autograder.submissions.text import cleaned, cleaned_code
 
 
 def test_nothing_of_a_students_text_is_markup() -> None:

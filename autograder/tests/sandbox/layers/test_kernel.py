@@ -16,7 +16,7 @@ def printed(code: str) -> str:
 
 LIMITED = """
 import resource as r
-from autograder.sandbox.layers.resources import limit
+from autograder.sandbox.layers.kernel import limit
 r.setrlimit(r.RLIMIT_NOFILE, (100, 100))
 limit(memory=2**30, file_size=2**20, seconds=7, open_files=OPEN, threads=None)
 print([r.getrlimit(getattr(r, f"RLIMIT_{name}")) for name in ("AS", "FSIZE", "CPU", "NOFILE", "CORE")])
@@ -32,10 +32,10 @@ def test_limits_are_put_on_for_good_and_never_above_those_of_this_process() -> N
 
 CLOSED = """
 import os
-from autograder.sandbox.layers import resources
+from autograder.sandbox.layers import kernel
 opened = [os.open("/", os.O_RDONLY) for _ in range(50)]
 high = os.dup2(opened[0], 900)
-resources.close_all_but(opened[3], opened[7], -1)
+kernel.close_all_but(opened[3], opened[7], -1)
 found = []
 for number in range(1024):
     try:

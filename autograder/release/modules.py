@@ -239,7 +239,7 @@ def _without_entries(text: str, names: Collection[str]) -> str:
 
 
 def _as_text(notebook: Any) -> str:
-    return json.dumps(notebook, indent=1) + "\n"
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
@@ -299,4 +299,4 @@ def _adapted(cell: Cell, gone: Iterable[str], module: str) -> Cell:
     for file in gone:
         text = re.sub(rf"^ +- {re.escape(file)}\n", "", text, flags=re.MULTILINE)
         text = text.replace(f"checks/test_{file}", f"checks/test_{module}.py")
-    return cell | {"source": text}
+    return cell | {"source": text.splitlines(keepends=True)}

@@ -229,7 +229,9 @@ def explain(result: Path, criterion: str) -> None:
 
     current = rubric.current()
     if criterion not in current.criteria:
-        near = [name for name in current.criteria if criterion in name] or list(current.criteria)
+        module = criterion.partition(".")[0]
+        near = [name for name in current.criteria if criterion in name or name.startswith(f"{module}.")]
+        near = near or [f"{group}.<name>" for group in current.groups]
         raise click.BadParameter(f"there is no criterion {criterion!r}; known: {', '.join(near)}")
     out = result.absolute().parent.parent
     entries = {entry.key: entry for entry in listing(store.read_run(out).paths, out).entries}

@@ -194,7 +194,11 @@ def test_an_earned_criterion_is_explained(graded: Path) -> None:
 
 @pytest.mark.parametrize(
     ("criterion", "said"),
-    [("layernorm.statistic", "known: layernorm.statistics"), ("nothing", "there is no criterion 'nothing'")],
+    [
+        ("statistics", "known: layernorm.statistics\n"),
+        ("layernorm.nothing", "known: layernorm.example, layernorm.statistics, "),
+        ("nothing", "there is no criterion 'nothing'; known: layernorm.<name>, batchnorm_comparison.<name>, "),
+    ],
 )
 def test_an_unknown_criterion_is_one_line(graded: Path, criterion: str, said: str) -> None:
     result = command("explain", graded / "results/ada.json", criterion)

@@ -33,11 +33,14 @@ FILE_WIDTH = 200  # columns if the output is not a terminal
 
 
 def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    """Print a table; control characters in cells are removed."""
+    """Print a table without spaces at the ends of lines; control characters in cells are removed."""
     table = Table(*head, box=None, pad_edge=False)
     for line in lines:
         table.add_row(*(Text(printable(cell)) for cell in line))
-    Console(width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)
+    console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
+    with console.capture() as printed:
+        console.print(table)
+    click.echo("\n".join(map(str.rstrip, printed.get().splitlines())))
 
 
 @click.command()

@@ -14,7 +14,7 @@ import yaml
 from click.testing import CliRunner
 
 from autograder.cli.main import main
-from autograder.exceptions import ArgumentsError
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import modules
@@ -36,6 +36,13 @@ def test_invalid_names_change_nothing(name: str, why: str) -> None:
     with pytest.raises(ArgumentsError, match=why):
         modules.add(name)
     assert kit.rubric_file().read_bytes() == before
+
+
+def test_a_damaged_notebook_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / kit.notebook()).write_text("{")
+    monkeypatch.setattr(kit, "solutions", lambda: tmp_path)
+    with pytest.raises(CommandError, match=r"transformer\.ipynb: not a notebook: Expecting property name"):
+        modules.add("dropout")
 
 
 def test_rubric_without_a_module_and_a_group_keeps_its_comments() -> None:

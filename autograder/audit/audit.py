@@ -77,8 +77,12 @@ def of_case(row: Row) -> Iterator[str]:
         f"{name} keeps {criterion}, {ALTHOUGH.get(case.kind, COST)}"
         for criterion in sorted(_due(case) - row.lost.keys())
     )
+    absent = {
+        criterion: function for criterion, function in row.absent.items() if case.kind == "alternative" and function
+    }
+    yield from (f"{name} has no {function}; add the function to it" for function in sorted(set(absent.values())))
     for criterion, graded in row.lost.items():
-        if not may_lose(case, graded):
+        if criterion not in absent and not may_lose(case, graded):
             yield f"{name} loses {criterion} as well ({graded.why})"
     if case.kind == "mistake":  # a pair may give the results of a third misconception
         yield from _names(row)

@@ -69,7 +69,7 @@ def audit(
 
     if only and mutants:
         raise click.UsageError("--mutants covers all modules and cannot be combined with --only")
-    chosen = _named(only, only_modules=public)
+    chosen = _named(only, only_modules=public or tolerances)
     try:
         before = json.loads(against.read_text(encoding="utf-8")) if against else None
     except (OSError, ValueError) as error:
@@ -101,11 +101,12 @@ def audit(
         has_right = any(case.kind == "alternative" for case in every)
         spread = audits.margins(found) if has_right else {}  # margins need correct solutions
         if tolerances:
-            _print_spread(spread)
+            _print_spread({call: both for call, both in spread.items() if not only or call.module in chosen})
         problems += [f"{c.module}, {c.test}: correct solutions exhaust the tolerance" for c in audits.too_close(spread)]
         problems += [f"{name}: no result deviates by ten times the tolerance" for name in audits.unclear(found)]
     _print(f"PROBLEM {problem}" for problem in problems)
-    click.echo(f"{len(problems)} problems." if problems else "No problems.")
+    count = f"{len(problems)} problem{'s' * (len(problems) > 1)}."
+    click.echo(count if problems else "No problems.")
     sys.exit(FAILED if problems else 0)
 
 
@@ -114,7 +115,7 @@ def _named(names: str, only_modules: bool) -> list[str]:
     from autograder.homework.library import find
     from autograder.homework.rubric import current
 
-    modules, kind = current().modules, "module" if only_modules else "module, function or mistake"
+    modules, kind = current().modules, "module" if only_modules else "module, function or misconception"
     functions = {function for entry in modules.values() for function in entry.functions}
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen:

@@ -37,7 +37,7 @@ MEANS = {
 
 
 def diagnose() -> dict[str, tuple[str, str]]:
-    """Test every sandbox layer; returns "holds", "missing" or "fails" with the reason.
+    """Test every sandbox layer; returns "works", "missing" or "fails" with the reason.
 
     Raises SandboxError if not even a sandbox without layers can be set up.
     """
@@ -52,7 +52,7 @@ def _tested(layer: str) -> tuple[str, str]:
         return "fails", str(error)
     if reply.value == []:
         proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
-        return "holds", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else "")
+        return "works", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else "")
     possible = ", ".join(map(str, reply.value)) if isinstance(reply.value, list) else f"the probe ended with {reply}"
     return "fails", f"a student's process {possible}: please report this to the kit's maintainers"
 
@@ -79,7 +79,7 @@ def doctor() -> None:
     findings = diagnose()
     for layer, (state, why) in findings.items():
         click.echo(f"{layer:<18} {state:<8} {why}")
-    lost = [layer for layer, (state, _) in findings.items() if state != "holds"]
+    lost = [layer for layer, (state, _) in findings.items() if state != "works"]
     if not lost:
         click.echo("\nAll sandbox layers work.")
         return

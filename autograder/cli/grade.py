@@ -33,11 +33,14 @@ FILE_WIDTH = 200  # columns if the output is not a terminal
 
 
 def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    """Print a table; control characters in cells are removed."""
+    """Print a table without spaces at the ends of lines; control characters in cells are removed."""
     table = Table(*head, box=None, pad_edge=False)
     for line in lines:
         table.add_row(*(Text(printable(cell)) for cell in line))
-    Console(width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)
+    console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
+    with console.capture() as printed:
+        console.print(table)
+    click.echo("\n".join(map(str.rstrip, printed.get().splitlines())))
 
 
 @click.command()
@@ -229,7 +232,9 @@ def explain(result: Path, criterion: str) -> None:
 
     current = rubric.current()
     if criterion not in current.criteria:
-        near = [name for name in current.criteria if criterion in name] or list(current.criteria)
+        module = criterion.partition(".")[0]
+        near = [name for name in current.criteria if criterion in name or name.startswith(f"{module}.")]
+        near = near or [f"{group}.<name>" for group in current.groups]
         raise click.BadParameter(f"there is no criterion {criterion!r}; known: {', '.join(near)}")
     out = result.absolute().parent.parent
     entries = {entry.key: entry for entry in listing(store.read_run(out).paths, out).entries}

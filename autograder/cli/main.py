@@ -101,7 +101,7 @@ def puzzle(out: Path, level: int, seed: int) -> None:
     puzzles.write(made, out)
     click.echo(f"{out / 'task.md'}\n\nSolution:")
     for edit in made.edits:
-        click.echo(f"  {edit.file}, line {edit.line}: {edit.right.strip()}")
+        click.echo(f"  {edit.file}, line {edit.line} should be: {edit.right.strip()}")
 
 
 @main.command()

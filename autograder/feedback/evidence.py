@@ -20,6 +20,7 @@ from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.scoring import CriterionScore, Why
 from autograder.homework import kit
 from autograder.homework.library import Misconception
+from autograder.values.differences import difference
 from autograder.values.display import display
 from autograder.values.tree import describe
 
@@ -73,6 +74,9 @@ def _call(call_result: CallResult) -> Iterator[str]:
         if test_call.kind == "call" and call_result.returned:
             yield f"           expected: {test_call.rules.error or _short(test_call.expected)}"
             yield f"           returned: {_short(call_result.response.value)}"
+            value = test_call.counted(call_result.response.value)
+            if said := difference(test_call.expected, value, test_call.allowed, test_call.parts):
+                yield f"           {said}"
 
 
 def _argument(value: Any) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.call_results import TestCall, compared
+from autograder.grading.call_results import CallResult, TestCall, compared
 from autograder.grading.recorder import RECORDING, Recorder
 from autograder.grading.runner import Imports, SandboxProcess
 from autograder.homework import kit
@@ -17,6 +17,8 @@ from autograder.homework import rubric as rubrics
 from autograder.sandbox.messages import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import read
+from autograder.values.differences import difference
+from autograder.values.display import display
 
 
 class ManualRun(contextlib.ExitStack):
@@ -39,8 +41,7 @@ class ManualRun(contextlib.ExitStack):
             responses.extend(self._process_of(recorder.module).run([test_call]))
             call_result = compared(recorder.test_calls, responses)[-1]
             if call_result.failed:
-                called = f"it was called with {test_call.args} {test_call.kwargs}"
-                raise AssertionError(f"{test_call.target.function}: {call_result.failure}\n{called}")
+                raise AssertionError("\n".join(filter(None, _failure(call_result))))
 
         return play
 
@@ -56,6 +57,20 @@ class ManualRun(contextlib.ExitStack):
                     f"{' or '.join(imports.modules)} could not be imported: {response.error or response.ended}"
                 )
         return self.process
+
+
+def _failure(call_result: CallResult) -> Iterator[str]:
+    """A failing call for an instructor: the kind of failure, the values, the arguments."""
+    test_call, response = call_result.test_call, call_result.response
+    error = response.error
+    got = f"{error.kind}: {error.text}" if error else response.ended.why if response.ended else ""
+    yield f"{test_call.target.function}: {call_result.kind}{got and f' ({got})'}"
+    if test_call.kind == "call" and call_result.returned:
+        value = test_call.counted(response.value)
+        yield f"expected: {test_call.rules.error or display(test_call.expected)}"
+        yield f"returned: {display(value)}"
+        yield difference(test_call.expected, value, test_call.allowed, test_call.parts)
+    yield f"called with {test_call.args} {test_call.kwargs}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

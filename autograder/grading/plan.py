@@ -111,7 +111,7 @@ def _run(rubric: Rubric) -> list[Recorder]:
     if recording.misfits:
         raise RubricError("\n".join(recording.misfits))
     if recording.faults:
-        raise CommandError("; ".join(recording.faults[:3]))
+        raise CommandError("; ".join([*dict.fromkeys(recording.faults)][:3]))
     return recording.recorders
 
 

@@ -9,6 +9,7 @@ import difflib
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import methodcaller
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +26,8 @@ from autograder.values.compare import tolerance
 from autograder.values.tree import arrays, copied
 
 PLAIN = Rules()
+# With `pytest --submission`, a failing call is shown with the line of its test, without the lines of this file.
+__tracebackhide__ = methodcaller("errisinstance", AssertionError)
 
 
 @dataclass

@@ -44,8 +44,8 @@ def home() -> Path:
 
 def packaged() -> Path:
     """The home of the homework that comes with the package."""
-    clone = PACKAGE.parent
-    return clone if (clone / "rubric.yaml").is_file() else PACKAGE / "kit"
+    wheel = PACKAGE / "kit"
+    return wheel if wheel.is_dir() else PACKAGE.parent
 
 
 def solutions() -> Path:

@@ -219,7 +219,8 @@ def load(path: Path | None = None) -> Rubric:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         data = yaml.safe_load(text)
     except (OSError, UnicodeDecodeError) as error:
-        raise RubricError(f"{path}: cannot be read ({error}). Give the path of a rubric.yaml.") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise RubricError(f"{path}: cannot be read: {reason}") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
@@ -234,7 +235,8 @@ def load(path: Path | None = None) -> Rubric:
         rubric._path, rubric._tree = path, tree
         problems = [*_inconsistencies(rubric), *((where, "this key occurs twice") for where in _twice(tree))]
     if problems:
-        raise RubricError("\n".join(f"{path}:{line_of(tree, where)}: {where}: {text}" for where, text in problems))
+        places = (f"{path}:{line_of(tree, where)}: {where or 'the file'}: {text}" for where, text in problems)
+        raise RubricError("\n".join(places))
     return rubric
 
 

@@ -41,6 +41,9 @@ def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None,
     the name of each stage in STAGES. If `check` is true, the zip must give the solutions full marks. Raises
     RubricError, CommandError, or ArgumentsError for an unusable `only`.
     """
+    for folder in (kit.home() / "assignments", kit.solutions()):
+        if out.resolve().is_relative_to(folder):
+            raise ArgumentsError(f"-o {out}: the zips do not belong in {folder}; give another folder with -o")
     stage(RECORD)
     # First, so that the kit reports an invalid rubric, not Otter.
     plan.record(rubric.current())

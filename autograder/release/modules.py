@@ -59,7 +59,7 @@ def add(name: str) -> list[Path]:
     lines.insert(rubrics.line_of(yaml.compose(text), f"modules.{last}") - 1, Template(drafts.ENTRY).substitute(values))
     texts[kit.rubric_file()] = "".join(lines)
     path = kit.solutions() / kit.notebook()
-    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook = _notebook(path)
     sections = _split(notebook["cells"], "## ")
     place = next(place for place, section in enumerate(sections) if last in map(_question, section))
     at = sum(map(len, sections[:place]))
@@ -189,7 +189,7 @@ def _leave_out(root: Path, names: Collection[str]) -> list[Path]:
     )
     remaining = [module for module in rubrics.current().modules if module not in names]
     path = solutions / kit.notebook()
-    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook = _notebook(path)
     needs: dict[str, list[str]] = notebook["cells"][0]["metadata"].get("needs", {})
     given = [file for file, needed in needs.items() if set(needed) & set(names)]
     cells = without(notebook["cells"], names)
@@ -238,8 +238,16 @@ def _without_entries(text: str, names: Collection[str]) -> str:
 # The notebook
 
 
+def _notebook(path: Path) -> Any:
+    """The content of a notebook. Raises CommandError if it is not JSON."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CommandError(f"{path}: not a notebook: {error}") from error
+
+
 def _as_text(notebook: Any) -> str:
-    return json.dumps(notebook, indent=1) + "\n"
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
@@ -299,4 +307,4 @@ def _adapted(cell: Cell, gone: Iterable[str], module: str) -> Cell:
     for file in gone:
         text = re.sub(rf"^ +- {re.escape(file)}\n", "", text, flags=re.MULTILINE)
         text = text.replace(f"checks/test_{file}", f"checks/test_{module}.py")
-    return cell | {"source": text}
+    return cell | {"source": text.splitlines(keepends=True)}

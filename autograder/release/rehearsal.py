@@ -77,8 +77,9 @@ def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
             archive.extractall(tree / "source")
         text = script.read_text(encoding="utf-8")
     except (zipfile.BadZipFile, FileNotFoundError, IsADirectoryError) as error:
-        advice = "use the autograder.zip that `autograder build` writes"
-        raise ArgumentsError(f"{zipped}: {getattr(error, 'strerror', error)}; {advice}") from error
+        missing = zipped.is_file() and isinstance(error, OSError)
+        reason = f"there is no {script.name} in it" if missing else getattr(error, "strerror", error)
+        raise ArgumentsError(f"{zipped}: {reason}; use the autograder.zip that `autograder build` writes") from error
     script.write_text(text.replace(f'"{GRADESCOPE}"', repr(str(tree))), encoding="utf-8")
     if upload.is_dir():
         shutil.copytree(upload, tree / "submission", ignore=_neither_file_nor_folder, dirs_exist_ok=True)

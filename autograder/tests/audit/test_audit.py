@@ -141,6 +141,10 @@ ALIKE = ("sample_variance", "no_root")
         (made(HOLE, NAMED), f"keeps {OTHER}, although the function is missing"),
         (replace(made(HOLE, NAMED), absent={OWN: "rms_norm"}), "reports rms_norm as missing or not written"),
         (made(ALTERNATIVE, NAMED), f"the correct alternative loops loses {OWN}"),
+        (
+            replace(made(ALTERNATIVE, graded(OWN, "unexplained")), absent={OWN: "layer_norm"}),
+            "the correct alternative loops has no layer_norm; add the function to it",
+        ),
         (made(ALTERNATIVE), "layernorm.rms: no misconception costs it"),
         (made(WRONG, NAMED), "there are no correct alternatives"),
     ],

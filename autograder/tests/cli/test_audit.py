@@ -1,12 +1,13 @@
 """`autograder audit`: rows are written, and compared with earlier ones."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from autograder.audit import audit, cases
-from autograder.audit.cases import Row
+from autograder.audit.cases import Case, GradedCall, Row
 from autograder.cli.main import main
 from autograder.tests.making import graded, made
 
@@ -46,10 +47,23 @@ def test_one_misconception_can_be_audited_alone(monkeypatch: pytest.MonkeyPatch)
     assert "1 of 1 misconceptions are named correctly." in done.output and "alternatives" not in done.output
 
 
+def test_tolerances_are_those_of_the_chosen_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(module: str) -> GradedCall:
+        return GradedCall(module, f"test_{module}", 1, "float64", 1e-8)
+
+    styles = made(Case("alternative", "loops"))
+    row = replace(styles, deviations={call("layernorm"): 1e-12, call("decoder"): 1e-12})
+    monkeypatch.setattr(cases, "cases", lambda only: [row.case])
+    monkeypatch.setattr(audit, "run", lambda chosen, jobs: iter([row]))
+    said = CliRunner().invoke(main, ["audit", "--only", "layernorm", "--tolerances"]).output
+    assert "test_layernorm #1" in said and "test_decoder" not in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--only", "layer_norm", "--public"), "there is no module 'layer_norm'; known modules: layernorm"),
+        (("--only", "layer_norm", "--public"), "there is no module 'layer_norm'"),
+        (("--only", "layer_norm", "--tolerances"), "there is no module 'layer_norm'; known modules: layernorm"),
         (("--only", "layernorm", "--mutants"), "cannot be combined with --only"),
     ],
 )

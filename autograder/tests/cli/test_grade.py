@@ -51,7 +51,7 @@ def test_cells_are_printed_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert "[bold]a?[31m" in said
     assert "b" * 150 in said
-    assert len(said.splitlines()) == 3
+    assert len(said.splitlines()) == 3 and not any(line.endswith(" ") for line in said.splitlines())
 
 
 # The guides on late work, adjusted grades and similar code
@@ -179,6 +179,7 @@ def test_a_lost_criterion_is_explained(graded: Path) -> None:
     head, calls, diagnosis, rule = said.output.split("\n\n")
     assert head.startswith("layernorm.statistics: 0 of 3 points (rubric.yaml:")
     assert "(autograder/homework/suites/test_layernorm.py:" in calls and "FAILS  layer_norm(float64 (" in calls
+    assert "shape (20, 70)\n           Every entry is multiplied by the same factor, 0.992831." in calls
     assert "layer_norm.sample_variance (autograder/homework/misconceptions/layernorm/layer_norm.py:" in diagnosis
     assert "it reproduces all" in diagnosis
     assert "rules 1 and 2" in rule and "autograder/grading/scoring.py:" in rule
@@ -193,7 +194,11 @@ def test_an_earned_criterion_is_explained(graded: Path) -> None:
 
 @pytest.mark.parametrize(
     ("criterion", "said"),
-    [("layernorm.statistic", "known: layernorm.statistics"), ("nothing", "there is no criterion 'nothing'")],
+    [
+        ("statistics", "known: layernorm.statistics\n"),
+        ("layernorm.nothing", "known: layernorm.example, layernorm.statistics, "),
+        ("nothing", "there is no criterion 'nothing'; known: layernorm.<name>, batchnorm_comparison.<name>, "),
+    ],
 )
 def test_an_unknown_criterion_is_one_line(graded: Path, criterion: str, said: str) -> None:
     result = command("explain", graded / "results/ada.json", criterion)

@@ -73,7 +73,9 @@ def test_mistake_is_named(tmp_path: Path, old: str, new: str, where: str, said: 
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RubricError, match=r"must be keys with values; rubric\.yaml has title"):
+    with pytest.raises(
+        RubricError, match=r"rubric\.yaml:1: the file: must be keys with values; rubric\.yaml has title"
+    ):
         loaded(tmp_path, "")
 
 
@@ -94,7 +96,7 @@ def test_line_is_the_right_one(tmp_path: Path) -> None:
 
 
 def test_no_file_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(RubricError, match=r"cannot be read .*Give the path of a rubric\.yaml"):
+    with pytest.raises(RubricError, match=r"rubric\.yaml: cannot be read: No such file or directory$"):
         rubric.load(tmp_path / "rubric.yaml")
 
 

@@ -26,6 +26,12 @@ def test_committed_assignments_are_up_to_date(built: "Built") -> None:
     assert packing.contents(built.assignments) == packing.contents(kit.home() / "assignments"), "run: autograder build"
 
 
+@pytest.mark.parametrize("folder", ["assignments", "solutions/checks"])
+def test_the_zips_are_not_written_among_the_files_of_students(folder: str) -> None:
+    with pytest.raises(ArgumentsError, match="the zips do not belong in "):
+        build.build(kit.home() / folder)
+
+
 @pytest.mark.slow
 def test_same_tree_gives_the_same_bytes(built: "Built", tree: Path, in_tree: InTree) -> None:
     code = "with build.assigned(check=False) as result: build.write(result, Path('dist'), Path('assignments'))"
@@ -54,6 +60,12 @@ def test_solution_that_loses_points_fails_the_build(tree: Path, in_tree: InTree)
     said = done.stderr.splitlines()[-1].partition("CommandError: ")[2]
     assert re.fullmatch(r"the solutions do not get full marks; they lose \w+\.\w+(, \w+\.\w+)*", said)
     assert not (tree / "dist").exists()
+
+
+def test_solution_that_is_not_python_fails_the_build_with_its_line_once(tree: Path, in_tree: InTree) -> None:
+    done = failing_build(tree, in_tree, "    return (\n")
+    said = done.stderr.splitlines()[-1].partition("CommandError: ")[2]
+    assert re.fullmatch(r"[^;]+/solutions/layernorm\.py:\d+: [^;]*", said), said
 
 
 def test_solution_that_a_suite_finds_wrong_fails_the_build(tree: Path, in_tree: InTree) -> None:

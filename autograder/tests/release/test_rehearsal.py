@@ -82,7 +82,7 @@ def test_links_and_pipes_are_left_out(autograder: Path, tmp_path: Path) -> None:
     [
         ("nothing.zip", "No such file or directory; use the autograder.zip that `autograder build` writes"),
         ("layernorm.py", "File is not a zip file; use"),
-        ("student.zip", "No such file or directory; use"),
+        ("student.zip", "there is no run_otter.py in it; use"),
         ("damaged.zip", "Bad CRC-32 for file 'run_otter.py'; use"),
     ],
 )

@@ -40,8 +40,7 @@ def finished(training: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "design",
-    [name if name == "complete" else pytest.param(name, marks=pytest.mark.slow) for name in DESIGNS],
+    "design", [name if name == "complete" else pytest.param(name, marks=pytest.mark.slow) for name in DESIGNS]
 )
 def test_the_gradient_agrees_with_finite_differences(homework: Any, design: str) -> None:
     gaps = homework.backward.gradient_check(homework.backward.DESIGNS[design], entries=8)
@@ -377,8 +376,7 @@ def test_a_design_that_was_trained_is_in_the_table(panel: Any, homework: Any, mo
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("ada", "the text has 0 different entries"), (LINES, "your softmax disagrees with the formula")],
+    ("text", "said"), [("ada", "the text has 0 different entries"), (LINES, "your softmax disagrees with the formula")]
 )
 def test_the_panel_says_in_a_line_why_it_cannot_train(
     panel: Any, homework: Any, monkeypatch: pytest.MonkeyPatch, text: str, said: str

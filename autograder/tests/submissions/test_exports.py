@@ -101,10 +101,7 @@ def test_class_of_which_nobody_has_the_names_right_is_still_a_class(tmp_path: Pa
 
 
 def test_sections_given_together_keep_their_students_apart(tmp_path: Path) -> None:
-    put(
-        tmp_path,
-        {f"one/ada/{FIRST}": "1", f"one/bela/{FIRST}": "", f"two/Ada/{FIRST}": "2", f"two/bela/{FIRST}": ""},
-    )
+    put(tmp_path, {f"one/ada/{FIRST}": "1", f"one/bela/{FIRST}": "", f"two/Ada/{FIRST}": "2", f"two/bela/{FIRST}": ""})
     found = listing([tmp_path / "one", tmp_path / "two"])
     assert [entry.section for entry in found.entries] == ["one", "one", "two", "two"]
     assert len({key.lower() for key in keys(found)}) == 4

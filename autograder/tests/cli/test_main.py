@@ -103,19 +103,15 @@ def ended(error: BaseException) -> tuple[int, str]:
     return done.exit_code, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("error", "status"),
-    [
-        (ArgumentsError("why"), 2),
-        (RubricError("why"), FAILED),
-        (CommandError("why"), FAILED),
-        (SandboxError("why"), FAILED),
-        (OSError(errno.ENOSPC, "why: no space"), FAILED),
-        (OSError("why"), FAILED),
-        (KeyboardInterrupt(), INTERRUPTED),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
-)
+@pytest.mark.parametrize(("error", "status"), [
+    (ArgumentsError("why"), 2),
+    (RubricError("why"), FAILED),
+    (CommandError("why"), FAILED),
+    (SandboxError("why"), FAILED),
+    (OSError(errno.ENOSPC, "why: no space"), FAILED),
+    (OSError("why"), FAILED),
+    (KeyboardInterrupt(), INTERRUPTED),
+], ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "")  # fmt: skip
 def test_known_errors_are_one_line_and_a_status(error: BaseException, status: int) -> None:
     code, said = ended(error)
     assert (code, said.count("\n")) == (status, 1)

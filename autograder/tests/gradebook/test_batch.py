@@ -474,18 +474,15 @@ def die(submission: Submission, kit: str) -> dict[str, Any]:
 # Arguments
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["nowhere", "-o", "out"], "nowhere"),
-        (["notes.txt", "-o", "out"], "notes.txt"),
-        (["class", "-o", "notes.txt"], "notes.txt"),
-        (["class", "-o", "out", "--jobs", "0"], "jobs"),
-        (["class", "-o", "out", "--cluster", "nowhere:1"], "scheduler"),
-        (["class"], "out"),
-        (["-o", "out"], "PATH"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["nowhere", "-o", "out"], "nowhere"),
+    (["notes.txt", "-o", "out"], "notes.txt"),
+    (["class", "-o", "notes.txt"], "notes.txt"),
+    (["class", "-o", "out", "--jobs", "0"], "jobs"),
+    (["class", "-o", "out", "--cluster", "nowhere:1"], "scheduler"),
+    (["class"], "out"),
+    (["-o", "out"], "PATH"),
+])  # fmt: skip
 def test_unusable_arguments_are_refused_with_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
 ) -> None:

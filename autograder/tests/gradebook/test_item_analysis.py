@@ -48,17 +48,14 @@ def test_histogram_counts_everybody_once() -> None:
     assert (found["counts"][0], found["counts"][10], found["counts"][19]) == (2, 1, 1)
 
 
-@pytest.mark.parametrize(
-    ("most", "width", "bars", "ticks"),
-    [
-        (100, 5, 20, [10.0 * n for n in range(11)]),
-        (108, 5, 22, [10.0 * n for n in range(11)]),
-        (40, 2, 20, [5.0 * n for n in range(9)]),
-        (7, 0.5, 14, [float(n) for n in range(8)]),
-        (250, 10, 25, [50.0 * n for n in range(6)]),
-        (0.5, 0.02, 25, [0.05 * n for n in range(11)]),
-    ],
-)
+@pytest.mark.parametrize(("most", "width", "bars", "ticks"), [
+    (100, 5, 20, [10.0 * n for n in range(11)]),
+    (108, 5, 22, [10.0 * n for n in range(11)]),
+    (40, 2, 20, [5.0 * n for n in range(9)]),
+    (7, 0.5, 14, [float(n) for n in range(8)]),
+    (250, 10, 25, [50.0 * n for n in range(6)]),
+    (0.5, 0.02, 25, [0.05 * n for n in range(11)]),
+])  # fmt: skip
 def test_axis_has_round_numbers(most: float, width: float, bars: int, ticks: list[float]) -> None:
     mark = Mark("m.c", "m.c: x", most, most)
     found = report.histogram([Grade("a", most, (mark,), (), 0.0)])
@@ -92,19 +89,16 @@ def item(discrimination: float, cases: int = 54, rarer: int = 20) -> report.Item
     return report.Item("m.c", "m.c: about", 1.0, 0.5, cases, rarer, discrimination)
 
 
-@pytest.mark.parametrize(
-    ("discrimination", "cases", "rarer", "verdict"),
-    [
-        (-0.08, 54, 20, "may be chance"),
-        (-0.27, 54, 20, "may be chance"),
-        (-0.28, 54, 20, "negative"),
-        (-0.08, 900, 400, "negative"),
-        (0.26, 54, 20, "may be chance"),
-        (0.54, 54, 20, "very good"),
-        (0.54, 54, 2, "too few to say"),
-        (-0.9, 54, 4, "too few to say"),
-    ],
-)
+@pytest.mark.parametrize(("discrimination", "cases", "rarer", "verdict"), [
+    (-0.08, 54, 20, "may be chance"),
+    (-0.27, 54, 20, "may be chance"),
+    (-0.28, 54, 20, "negative"),
+    (-0.08, 900, 400, "negative"),
+    (0.26, 54, 20, "may be chance"),
+    (0.54, 54, 20, "very good"),
+    (0.54, 54, 2, "too few to say"),
+    (-0.9, 54, 4, "too few to say"),
+])  # fmt: skip
 def test_discrimination_warns_only_beyond_chance(discrimination: float, cases: int, rarer: int, verdict: str) -> None:
     assert item(discrimination, cases, rarer).verdict == verdict
 

@@ -20,22 +20,19 @@ def deduction(late_by: timedelta, raw: float = 80, **rule: float) -> float:
     return lateness((DUE + late_by).isoformat(), raw, DUE, LatePolicy(**rule))[1]
 
 
-@pytest.mark.parametrize(
-    ("late_by", "rule", "expected"),
-    [
-        (timedelta(minutes=-5), {"percent_a_day": 10}, 0),
-        (timedelta(0), {"percent_a_day": 10}, 0),
-        (timedelta(minutes=1), {"percent_a_day": 10}, 8),
-        (timedelta(minutes=15), {"percent_a_day": 10, "grace_minutes": 15}, 0),
-        (timedelta(minutes=16), {"percent_a_day": 10, "grace_minutes": 15}, 8),
-        (timedelta(days=1), {"percent_a_day": 10}, 8),
-        (timedelta(days=1, seconds=1), {"percent_a_day": 10}, 16),
-        (timedelta(days=2), {"points_a_day": 5}, 10),
-        (timedelta(days=30), {"points_a_day": 5}, 80),
-        (timedelta(days=30), {"percent_a_day": 10, "floor_percent": 50}, 40),
-        (timedelta(days=3), {}, 0),
-    ],
-)
+@pytest.mark.parametrize(("late_by", "rule", "expected"), [
+    (timedelta(minutes=-5), {"percent_a_day": 10}, 0),
+    (timedelta(0), {"percent_a_day": 10}, 0),
+    (timedelta(minutes=1), {"percent_a_day": 10}, 8),
+    (timedelta(minutes=15), {"percent_a_day": 10, "grace_minutes": 15}, 0),
+    (timedelta(minutes=16), {"percent_a_day": 10, "grace_minutes": 15}, 8),
+    (timedelta(days=1), {"percent_a_day": 10}, 8),
+    (timedelta(days=1, seconds=1), {"percent_a_day": 10}, 16),
+    (timedelta(days=2), {"points_a_day": 5}, 10),
+    (timedelta(days=30), {"points_a_day": 5}, 80),
+    (timedelta(days=30), {"percent_a_day": 10, "floor_percent": 50}, 40),
+    (timedelta(days=3), {}, 0),
+])  # fmt: skip
 def test_deduction(late_by: timedelta, rule: dict[str, float], expected: float) -> None:
     assert deduction(late_by, **rule) == pytest.approx(expected)
 
@@ -65,15 +62,12 @@ def test_without_a_due_date_nobody_is_late() -> None:
     assert row("2099-01-01T00:00:00Z", rubric_with()).late == ""
 
 
-@pytest.mark.parametrize(
-    ("names", "policy", "said"),
-    [
-        (["Ada"], {"percent_a_day": 10}, "1 upload is marked late by Canvas, which does not say by how much"),
-        (["Ada", "Bela"], {"percent_a_day": 10}, "2 uploads are marked late by Canvas"),
-        (["Ada"], None, ""),
-        ([], {"percent_a_day": 10}, ""),
-    ],
-)
+@pytest.mark.parametrize(("names", "policy", "said"), [
+    (["Ada"], {"percent_a_day": 10}, "1 upload is marked late by Canvas, which does not say by how much"),
+    (["Ada", "Bela"], {"percent_a_day": 10}, "2 uploads are marked late by Canvas"),
+    (["Ada"], None, ""),
+    ([], {"percent_a_day": 10}, ""),
+])  # fmt: skip
 def test_work_that_canvas_marks_late_without_a_time_is_noted(
     names: list[str], policy: dict[str, float] | None, said: str
 ) -> None:
@@ -132,14 +126,11 @@ def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> 
     assert found[-1].lateness == "1 d 13 h 1 min late"  # nor does a page speak of days that are not used
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("student,days\nada@x,-1\n", "days.csv:2: days is '-1', which is not a number of days such as 3"),
-        ("student,days\nada@x,\n", "days.csv:2: the column 'days' is empty"),
-        ("student\nada@x\n", "days.csv:1: there is no column 'days'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("student,days\nada@x,-1\n", "days.csv:2: days is '-1', which is not a number of days such as 3"),
+    ("student,days\nada@x,\n", "days.csv:2: the column 'days' is empty"),
+    ("student\nada@x\n", "days.csv:1: there is no column 'days'"),
+])  # fmt: skip
 def test_balance_that_cannot_be_used_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ArgumentsError, match=message):
         balances(tmp_path, text)

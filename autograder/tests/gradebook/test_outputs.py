@@ -71,17 +71,14 @@ def test_without_times_the_higher_number_is_newer() -> None:
     assert line["Submission ID"] == "submission_10"
 
 
-@pytest.mark.parametrize(
-    ("one", "two", "same"),
-    [
-        (Student("A", "1", "a@x"), Student("B", "2", "A@X"), True),
-        (Student("A", "1", "a@x"), Student("A", "1", "b@x"), False),
-        (Student("A", "1", "a@x"), Student("A", "1"), True),
-        (Student("A", "1"), Student("A", "1"), True),
-        (Student("A"), Student("A"), False),
-        (Student("A", canvas="5"), Student("A", canvas="5"), True),
-    ],
-)
+@pytest.mark.parametrize(("one", "two", "same"), [
+    (Student("A", "1", "a@x"), Student("B", "2", "A@X"), True),
+    (Student("A", "1", "a@x"), Student("A", "1", "b@x"), False),
+    (Student("A", "1", "a@x"), Student("A", "1"), True),
+    (Student("A", "1"), Student("A", "1"), True),
+    (Student("A"), Student("A"), False),
+    (Student("A", canvas="5"), Student("A", canvas="5"), True),
+])  # fmt: skip
 def test_who_is_the_same_person(one: Student, two: Student, same: bool) -> None:
     assert len(table(entry("s1", one), entry("s2", two))) == (1 if same else 2)
 
@@ -127,14 +124,11 @@ def test_raw_late_and_final_stand_side_by_side_where_there_is_a_due_date(monkeyp
     assert line["Late"] == "1 d 11 h 1 min late"
 
 
-@pytest.mark.parametrize(
-    ("due", "own", "shown"),
-    [
-        ("2026-11-20T23:59+01:00", None, "2026-11-20T23:30:00+01:00"),
-        ("2026-11-20T23:59+01:00", "2026-11-21T20:00:00-05:00", "2026-11-20T17:30:00-05:00"),
-        (None, None, "2026-11-20T22:30:00.000000Z"),
-    ],
-)
+@pytest.mark.parametrize(("due", "own", "shown"), [
+    ("2026-11-20T23:59+01:00", None, "2026-11-20T23:30:00+01:00"),
+    ("2026-11-20T23:59+01:00", "2026-11-21T20:00:00-05:00", "2026-11-20T17:30:00-05:00"),
+    (None, None, "2026-11-20T22:30:00.000000Z"),
+])  # fmt: skip
 def test_time_of_a_submission_is_in_the_zone_of_its_due_date(
     monkeypatch: pytest.MonkeyPatch, due: str | None, own: str | None, shown: str
 ) -> None:

@@ -74,22 +74,19 @@ def test_total_is_set_whatever_else_there_is(tmp_path: Path) -> None:
     assert len(ada.overrides) == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("Nobody,total,5,x\n", "o.csv:2: no student is named Nobody"),
-        ("Bela,total,5,x\n", "o.csv:2: 2 students are named Bela"),
-        ("Ada,nosuch.thing,5,x\n", "o.csv:2: there is no criterion 'nosuch.thing'"),
-        ("Ada,total,many,x\n", "o.csv:2: 'many' is neither a number"),
-        ("Ada,total,-1,x\n", "o.csv:2: -1 points, but total allows 0"),
-        ("Ada,total,1000,x\n", "o.csv:2: 1000 points"),
-        ("Ada,total,nan,x\n", "o.csv:2: nan points"),
-        ("Ada,total,5,\n", "o.csv:2: the column 'reason' is empty"),
-        ("Ada,total,5,x\n\n1,total,6,y\n", "o.csv:4: 1: total set to 6: y; but "),
-        (f"Ada,{FIRST.id},EX,x\n", "o.csv:2: EX concerns the whole homework"),
-        (f"Chidi,{FIRST.id},1,x\n", "o.csv:2: Chidi has no grade"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("Nobody,total,5,x\n", "o.csv:2: no student is named Nobody"),
+    ("Bela,total,5,x\n", "o.csv:2: 2 students are named Bela"),
+    ("Ada,nosuch.thing,5,x\n", "o.csv:2: there is no criterion 'nosuch.thing'"),
+    ("Ada,total,many,x\n", "o.csv:2: 'many' is neither a number"),
+    ("Ada,total,-1,x\n", "o.csv:2: -1 points, but total allows 0"),
+    ("Ada,total,1000,x\n", "o.csv:2: 1000 points"),
+    ("Ada,total,nan,x\n", "o.csv:2: nan points"),
+    ("Ada,total,5,\n", "o.csv:2: the column 'reason' is empty"),
+    ("Ada,total,5,x\n\n1,total,6,y\n", "o.csv:4: 1: total set to 6: y; but "),
+    (f"Ada,{FIRST.id},EX,x\n", "o.csv:2: EX concerns the whole homework"),
+    (f"Chidi,{FIRST.id},1,x\n", "o.csv:2: Chidi has no grade"),
+])  # fmt: skip
 def test_line_that_cannot_be_used_is_refused_with_its_number(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ArgumentsError, match=r"o\.csv") as caught:
         applied(tmp_path, text)
@@ -219,16 +216,13 @@ def test_comments_change_no_points_and_reach_the_page(tmp_path: Path) -> None:
         assert line in page
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("1,layernorm.exampel,x", "c.csv:2: about is 'layernorm.exampel'; give a criterion's id, a line such as"),
-        ("1,layernorm.py:0,x", "c.csv:2: about is 'layernorm.py:0'"),
-        ("1,total,", "c.csv:2: the column 'comment' is empty"),
-        ("nobody@x,total,x", "c.csv:2: no student is named nobody@x"),
-        ("Chidi,total,x", "c.csv:2: Chidi has handed in nothing to comment on"),
-    ],
-)
+@pytest.mark.parametrize(("line", "message"), [
+    ("1,layernorm.exampel,x", "c.csv:2: about is 'layernorm.exampel'; give a criterion's id, a line such as"),
+    ("1,layernorm.py:0,x", "c.csv:2: about is 'layernorm.py:0'"),
+    ("1,total,", "c.csv:2: the column 'comment' is empty"),
+    ("nobody@x,total,x", "c.csv:2: no student is named nobody@x"),
+    ("Chidi,total,x", "c.csv:2: Chidi has handed in nothing to comment on"),
+])  # fmt: skip
 def test_comment_that_cannot_be_used_is_refused(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(ArgumentsError, match=re.escape(message)):
         commented(tmp_path, f"{line},\n")

@@ -119,16 +119,13 @@ def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: P
     assert DUE.due and ada.due and ((ada.due - DUE.due).days, bela.student.name) == (2, "Bela")
 
 
-@pytest.mark.parametrize(
-    ("second", "said"),
-    [
-        ("Adam,1,,,", "name is Adam here and Ada there"),
-        ("Ada,1,other@x,,", "email is other@x here and ada@x there"),
-        ("Ada,2,ada@x,,", "sid is 2 here and 1 there"),
-        ("Ada,1,,2026-11-25T10:00+01:00,", "due is 2026-11-25T10:00+01:00 here and 2026-11-24T10:00+01:00 there"),
-        ("Ada,1,,,no", "excused is no here and yes there"),
-    ],
-)
+@pytest.mark.parametrize(("second", "said"), [
+    ("Adam,1,,,", "name is Adam here and Ada there"),
+    ("Ada,1,other@x,,", "email is other@x here and ada@x there"),
+    ("Ada,2,ada@x,,", "sid is 2 here and 1 there"),
+    ("Ada,1,,2026-11-25T10:00+01:00,", "due is 2026-11-25T10:00+01:00 here and 2026-11-24T10:00+01:00 there"),
+    ("Ada,1,,,no", "excused is no here and yes there"),
+])  # fmt: skip
 def test_lines_of_one_student_that_contradict_one_another_are_both_named(
     tmp_path: Path, second: str, said: str
 ) -> None:
@@ -196,20 +193,17 @@ def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
     return finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric, Inputs(people))[0]
 
 
-@pytest.mark.parametrize(
-    ("cells", "score"),
-    [
-        (",,", 9),
-        (",0,", 9),
-        (",24,", 10),
-        (',"0,5",', 9),
-        ("2026-11-21T23:59+01:00,,", 10),
-        ("2026-11-21T23:59,,", 10),
-        ("2026-11-21,,", 10),
-        ("2026-11-20,,", 9),
-        ("2026-11-19T23:59+01:00,,", 8),
-    ],
-)
+@pytest.mark.parametrize(("cells", "score"), [
+    (",,", 9),
+    (",0,", 9),
+    (",24,", 10),
+    (',"0,5",', 9),
+    ("2026-11-21T23:59+01:00,,", 10),
+    ("2026-11-21T23:59,,", 10),
+    ("2026-11-21,,", 10),
+    ("2026-11-20,,", 9),
+    ("2026-11-19T23:59+01:00,,", 8),
+])  # fmt: skip
 def test_one_students_due_date_is_their_own(tmp_path: Path, cells: str, score: float) -> None:
     row = of(tmp_path, cells, "2026-11-21T10:00:00Z")
     assert row.score == pytest.approx(score)
@@ -224,19 +218,16 @@ def test_excused_student_has_no_score_and_ex_in_canvas(tmp_path: Path, cell: str
     assert report.submissions_that_count([row]) == []
 
 
-@pytest.mark.parametrize(
-    ("cells", "rubric", "said"),
-    [
-        ("20.11.2026,,", DUE, "due is '20.11.2026'; write it as 2026-11-27T23:59"),
-        (",two,", DUE, "extension_hours is 'two', which is not a number of hours"),
-        (",-3,", DUE, "extension_hours is '-3'"),
-        (",inf,", DUE, "extension_hours is 'inf'"),
-        ("2026-11-21T23:59+01:00,3,", DUE, "give either due or extension_hours"),
-        (",,maybe", DUE, "excused is 'maybe'; write yes or no"),
-        (",3,", RUBRIC, "extension_hours needs a due date for the class; add due: 2026-11-27T23:59+01:00"),
-        ("2026-11-21T23:59,,", RUBRIC, "without a time zone; write it as 2026-11-27T23:59+01:00"),
-    ],
-)
+@pytest.mark.parametrize(("cells", "rubric", "said"), [
+    ("20.11.2026,,", DUE, "due is '20.11.2026'; write it as 2026-11-27T23:59"),
+    (",two,", DUE, "extension_hours is 'two', which is not a number of hours"),
+    (",-3,", DUE, "extension_hours is '-3'"),
+    (",inf,", DUE, "extension_hours is 'inf'"),
+    ("2026-11-21T23:59+01:00,3,", DUE, "give either due or extension_hours"),
+    (",,maybe", DUE, "excused is 'maybe'; write yes or no"),
+    (",3,", RUBRIC, "extension_hours needs a due date for the class; add due: 2026-11-27T23:59+01:00"),
+    ("2026-11-21T23:59,,", RUBRIC, "without a time zone; write it as 2026-11-27T23:59+01:00"),
+])  # fmt: skip
 def test_date_that_cannot_be_used_is_refused(tmp_path: Path, cells: str, rubric: Rubric, said: str) -> None:
     with pytest.raises(ArgumentsError) as caught:
         of(tmp_path, cells, "", rubric)

@@ -109,22 +109,19 @@ def test_remark_is_made_of_the_notes_as_data() -> None:
 GIVEN = 0.5  # points that everybody gets, by `counts: full`
 
 
-@pytest.mark.parametrize(
-    ("score", "submitted", "notes", "empty"),
-    [
-        (0, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
-        (0, [], [("archive", "hw.rar", "No zip."), ("absent", "a.py", "There is no file a.py.")], "No zip."),
-        (0, [], [("blank", "a.py", "Blank.")], "Its homework files are blank."),
-        (0, [], [("misnamed", "old/a.py", "Move it.")], ""),
-        (0, ["a"], [("import", "a.py", "Line 1.")], ""),
-        (0, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
-        (1, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
-        (GIVEN, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
-        (GIVEN, [], [("absent", "a.py", "There is no file a.py.")], "It contains no homework files."),
-        (GIVEN, [], [], "It contains no homework files."),
-        (GIVEN, ["a"], [("import", "a.py", "Line 1.")], ""),
-    ],
-)
+@pytest.mark.parametrize(("score", "submitted", "notes", "empty"), [
+    (0, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
+    (0, [], [("archive", "hw.rar", "No zip."), ("absent", "a.py", "There is no file a.py.")], "No zip."),
+    (0, [], [("blank", "a.py", "Blank.")], "Its homework files are blank."),
+    (0, [], [("misnamed", "old/a.py", "Move it.")], ""),
+    (0, ["a"], [("import", "a.py", "Line 1.")], ""),
+    (0, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
+    (1, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
+    (GIVEN, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
+    (GIVEN, [], [("absent", "a.py", "There is no file a.py.")], "It contains no homework files."),
+    (GIVEN, [], [], "It contains no homework files."),
+    (GIVEN, ["a"], [("import", "a.py", "Line 1.")], ""),
+])  # fmt: skip
 def test_whether_an_upload_is_empty_depends_on_its_files_and_never_on_the_score(
     score: float, submitted: list[str], notes: list[tuple[str, str, str]], empty: str
 ) -> None:

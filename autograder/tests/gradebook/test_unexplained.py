@@ -138,19 +138,15 @@ def test_a_text_that_was_kept_and_is_no_python_ends_no_report(grader: Grader) ->
     assert not replies_alike(grader, broken)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "def rms_norm(:",
-        "rms_norm = lambda x, gamma: x",
-        "\0",
-        "def rms_norm(x):\n    return " + "-" * 7000 + "x",
-        "def rms_norm(x):\n    return " + "(" * 300 + "x" + ")" * 300,
-        "def rms_norm(x):\n    return [" + "1," * 4000 + "]",
-    ],
-    ids=["empty", "no Python", "a lambda", "a zero", "deep", "deeper", "long"],
-)
+@pytest.mark.parametrize("text", [
+    "",
+    "def rms_norm(:",
+    "rms_norm = lambda x, gamma: x",
+    "\0",
+    "def rms_norm(x):\n    return " + "-" * 7000 + "x",
+    "def rms_norm(x):\n    return " + "(" * 300 + "x" + ")" * 300,
+    "def rms_norm(x):\n    return [" + "1," * 4000 + "]",
+], ids=["empty", "no Python", "a lambda", "a zero", "deep", "deeper", "long"])  # fmt: skip
 def test_a_function_that_is_not_simply_defined_has_no_text(text: str) -> None:
     assert standalone(text.encode(), "rms_norm") == ""
 

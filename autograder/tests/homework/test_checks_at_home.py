@@ -555,15 +555,11 @@ REJECTED = [
     ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
     ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "PermissionError: it uses asyncio.runners.run, which the"),
     ("import os\nos.pipe()\n", "line 2: PermissionError"),
-    (
-        "from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
-        "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run",
-    ),
+    ("from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
+     "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run"),
     ("import socket\nsocket.gethostbyname('localhost')\n", "line 2: PermissionError"),
-    (
-        "from urllib import request\nrequest.urlopen('http://localhost:9')\n",
-        "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code",
-    ),
+    ("from urllib import request\nrequest.urlopen('http://localhost:9')\n",
+     "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code"),
     ("import fcntl\nfcntl.flock(1, fcntl.LOCK_EX)\n", "line 2: PermissionError"),
     ("import os\nos.listdir('/etc')\n", f"line 2: {PERMISSION}'/etc'. Homework"),
     ("import os\nos.mkdir('parts')\n", f"line 2: {PERMISSION}'parts'. Homework"),
@@ -571,7 +567,7 @@ REJECTED = [
     ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
     ("open('/notes.txt')\n", f"line 1: {PERMISSION}'/notes.txt'. Homework"),
     ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "shown"), few(REJECTED, 5))
@@ -582,18 +578,15 @@ def test_files_that_the_grader_could_not_import(home: Path, text: str, shown: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    [
-        "try:\n    import torch\nexcept ImportError:\n    pass\n",
-        "if __name__ == '__main__':\n    import torch\n",
-        "def plot():\n    import matplotlib\n",
-        "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
-        "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
-        "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
-        "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as pool:\n    pool.submit(abs, 1)\n",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "try:\n    import torch\nexcept ImportError:\n    pass\n",
+    "if __name__ == '__main__':\n    import torch\n",
+    "def plot():\n    import matplotlib\n",
+    "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
+    "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
+    "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
+    "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as pool:\n    pool.submit(abs, 1)\n",
+])  # fmt: skip
 def test_code_that_the_grader_runs(home: Path, text: str) -> None:
     assert "16 of 16 checks pass" in checked(home, "layernorm", text)
 
@@ -784,27 +777,16 @@ def test_own_tests_run_on_correct_and_wrong_code(testing: Path) -> None:
     assert "2 passed" in pytest_says(testing, "test_decoder_parts.py")
 
 
-@pytest.mark.parametrize(
-    ("tests", "module", "shown"),
-    few(
-        [
-            (
-                TESTING + EXACT,
-                RIGHT["layernorm"],
-                r"fails on your code with other rounding, which is correct: test_decoder_parts.py, line 14\n",
-            ),
-            (
-                TESTING + SHIFTS,
-                RIGHT["layernorm"],
-                r"fails on your own code, so one of the two is wrong; .*has no attribute 'approx'",
-            ),
-            (TESTING, STUB, r"layer_norm is not written yet \(layernorm.py, line 5\): its tests need it"),
-            (TESTING, "1 / 0", r"layer_norm: layernorm.py, line 1: ZeroDivisionError"),
-            ("", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
-            ("def test_layer_norm(:", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
-        ]
-    ),
-)
+@pytest.mark.parametrize(("tests", "module", "shown"), few([
+    (TESTING + EXACT, RIGHT["layernorm"],
+     r"fails on your code with other rounding, which is correct: test_decoder_parts.py, line 14\n"),
+    (TESTING + SHIFTS, RIGHT["layernorm"],
+     r"fails on your own code, so one of the two is wrong; .*has no attribute 'approx'"),
+    (TESTING, STUB, r"layer_norm is not written yet \(layernorm.py, line 5\): its tests need it"),
+    (TESTING, "1 / 0", r"layer_norm: layernorm.py, line 1: ZeroDivisionError"),
+    ("", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
+    ("def test_layer_norm(:", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
+]))  # fmt: skip
 def test_own_tests_that_cannot_be_judged(testing: Path, tests: str, module: str, shown: str) -> None:
     write(testing, layernorm=module, test_decoder_parts=tests)
     said = pytest_says(testing, "--test-my-tests")

@@ -398,15 +398,12 @@ def own_file(homework: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("def f():\n    return [][1]\n", "own.py, line 2: IndexError: list index out of range"),
-        ("def f(:\n", "own.py, line 1: SyntaxError: invalid syntax"),
-        ("def g():\n    pass\n", "AttributeError: module 'own' has no attribute 'f'"),
-        (None, "ModuleNotFoundError: No module named 'own'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line"), [
+    ("def f():\n    return [][1]\n", "own.py, line 2: IndexError: list index out of range"),
+    ("def f(:\n", "own.py, line 1: SyntaxError: invalid syntax"),
+    ("def g():\n    pass\n", "AttributeError: module 'own' has no attribute 'f'"),
+    (None, "ModuleNotFoundError: No module named 'own'"),
+])  # fmt: skip
 def test_trouble_is_said_in_one_line(homework: Any, own_file: Path, text: str | None, line: str) -> None:
     if text is not None:
         own_file.write_text(text)
@@ -873,14 +870,11 @@ def test_what_is_taken_out_hurts_as_it_is_said(homework: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("misconception", "number", "loss"),
-    [
-        ("one position", 3, "The loss is {:.2f}."),
-        ("mask transposed", 7, "the loss is {:.2f}, worse than random guessing"),
-        ("heads reversed", 4, "{:.2f}, and no shape is wrong"),
-    ],
-)
+@pytest.mark.parametrize(("misconception", "number", "loss"), [
+    ("one position", 3, "The loss is {:.2f}."),
+    ("mask transposed", 7, "the loss is {:.2f}, worse than random guessing"),
+    ("heads reversed", 4, "{:.2f}, and no shape is wrong"),
+])  # fmt: skip
 def test_the_puzzles_write_what_is_said(homework: Any, misconception: str, number: int, loss: str) -> None:
     names, rng = homework.names, np.random.default_rng(1)
     written = [names.sample(homework.modules, rng, 0.8, change=misconception) for _ in range(number)]
@@ -1059,15 +1053,12 @@ def test_every_picture_and_table_is_drawn_at_both_ends_of_its_controls(
                 player.result.canvas.draw()
 
 
-@pytest.mark.parametrize(
-    ("picture", "colours"),
-    [
-        ("depth", ("BLUE", "RED", "GREY")),
-        ("gradient_through_norm", ("BLUE", "RED", "PURPLE")),
-        ("likely", ("BLUE", "RED", "GREEN", "PURPLE")),
-        ("positions", ("BLUE", "RED", "GREEN")),
-    ],
-)
+@pytest.mark.parametrize(("picture", "colours"), [
+    ("depth", ("BLUE", "RED", "GREY")),
+    ("gradient_through_norm", ("BLUE", "RED", "PURPLE")),
+    ("likely", ("BLUE", "RED", "GREEN", "PURPLE")),
+    ("positions", ("BLUE", "RED", "GREEN")),
+])  # fmt: skip
 def test_the_gallery_has_the_colours_of_the_pictures(homework: Any, picture: str, colours: tuple[str, ...]) -> None:
     """With the usual palette of few colours a thin green line became as blue as the one beside it."""
     with Image.open(TOUR / "gallery" / f"{picture}.png") as image:

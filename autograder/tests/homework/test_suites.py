@@ -94,14 +94,11 @@ def test_state_between_calls_and_changed_arguments_cost_purity(
     assert lost(module, function, way(reference.functions()[function])) & about
 
 
-@pytest.mark.parametrize(
-    ("module", "function", "part", "change", "about"),
-    [
-        ("batchnorm_comparison", "batch_norm", 2, lambda value: 1.001 * value, "running"),
-        ("layernorm", "layer_norm_backward", 0, lambda value: 1.001 * value, "backward_x"),
-        ("layernorm", "layer_norm_backward", 1, lambda value: 1.001 * value, "backward_parameters"),
-    ],
-)
+@pytest.mark.parametrize(("module", "function", "part", "change", "about"), [
+    ("batchnorm_comparison", "batch_norm", 2, lambda value: 1.001 * value, "running"),
+    ("layernorm", "layer_norm_backward", 0, lambda value: 1.001 * value, "backward_x"),
+    ("layernorm", "layer_norm_backward", 1, lambda value: 1.001 * value, "backward_parameters"),
+])  # fmt: skip
 def test_a_wrong_part_of_a_tuple_loses_the_one_criterion_about_it(
     module: str, function: str, part: int, change: Function, about: str
 ) -> None:

@@ -162,16 +162,13 @@ def test_the_trained_parameters_are_those_of_decoder_logits(train: Any, homework
 # Texts
 
 
-@pytest.mark.parametrize(
-    ("text", "first", "says"),
-    [
-        ("\n".join(f"Anna{'abcde'[i % 5] * (i % 7)}" for i in range(40)), "anna", "different entries"),
-        (", ".join(VARIANTS), "adalu", "24 different entries, 5 of them held out"),
-        (" ".join(VARIANTS), "adalu", "24 different entries"),
-        ("\n".join(VARIANTS).replace("ada", "Жанна"), "жаннаlu", "24 different entries"),
-        ("\n".join(f"ab{'cd' * (i % 20)}!x" if i == 1 else f"ab{'cd' * i}" for i in range(25)), "ab", "(dropped: ! x)"),
-    ],
-)
+@pytest.mark.parametrize(("text", "first", "says"), [
+    ("\n".join(f"Anna{'abcde'[i % 5] * (i % 7)}" for i in range(40)), "anna", "different entries"),
+    (", ".join(VARIANTS), "adalu", "24 different entries, 5 of them held out"),
+    (" ".join(VARIANTS), "adalu", "24 different entries"),
+    ("\n".join(VARIANTS).replace("ada", "Жанна"), "жаннаlu", "24 different entries"),
+    ("\n".join(f"ab{'cd' * (i % 20)}!x" if i == 1 else f"ab{'cd' * i}" for i in range(25)), "ab", "(dropped: ! x)"),
+])  # fmt: skip
 def test_a_text_is_normalised_and_says_what_was_dropped(train: Any, text: str, first: str, says: str) -> None:
     corpus = train.read_text(text)
     entries = [*corpus.training, *corpus.held_out]
@@ -283,16 +280,13 @@ def test_an_interrupt_keeps_the_best_weights(
     assert train.load()[2] == train.DESIGNS["complete"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["--text", "nothing.txt"], r"train.py: \[Errno 2\] No such file or directory: 'nothing.txt'"),
-        (["--text", "bytes.bin"], "train.py: bytes.bin is not a UTF-8 text"),
-        (["--text", "short.txt"], "train.py: the text has 0 different entries; training needs at least 20"),
-        (["--resume", "short.txt"], "train.py: short.txt is not a model written by train.py"),
-        (["--resume", "song.npz"], "train.py: song.npz was trained on another alphabet; .*"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "line"), [
+    (["--text", "nothing.txt"], r"train.py: \[Errno 2\] No such file or directory: 'nothing.txt'"),
+    (["--text", "bytes.bin"], "train.py: bytes.bin is not a UTF-8 text"),
+    (["--text", "short.txt"], "train.py: the text has 0 different entries; training needs at least 20"),
+    (["--resume", "short.txt"], "train.py: short.txt is not a model written by train.py"),
+    (["--resume", "song.npz"], "train.py: song.npz was trained on another alphabet; .*"),
+])  # fmt: skip
 def test_an_error_is_one_line(train: Any, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str) -> None:
     Path("bytes.bin").write_bytes(b"\xff\xfe\x00\x80")
     Path("short.txt").write_text("a")

@@ -84,18 +84,14 @@ def test_full_disk_leaves_no_half_written_zip(monkeypatch: pytest.MonkeyPatch, b
 HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\n    f()\n"
 
 
-@pytest.mark.parametrize(
-    ("stderr", "said"),
-    [
-        (f"{HEAD}OSError: [Errno {errno.ENOSPC}] {os.strerror(errno.ENOSPC)}: 'a'", "no space left on the disk of "),
-        (f"{HEAD}autograder.exceptions.CommandError: do this", "do this"),
-        (f"{HEAD}autograder.homework.rubric.RubricError: line 3\nand line 4", "line 3 and line 4"),
-        (f"{HEAD}ValueError: wrong", "otter assign failed: ValueError: wrong"),
-        (f"{HEAD}KeyError: {'x' * 5000}", f"otter assign failed: KeyError: {'x' * 100}"),
-        ("", "otter assign failed: no reason given"),
-    ],
-    ids=["disk", "ours", "rubric", "Otter's", "long", "nothing"],
-)
+@pytest.mark.parametrize(("stderr", "said"), [
+    (f"{HEAD}OSError: [Errno {errno.ENOSPC}] {os.strerror(errno.ENOSPC)}: 'a'", "no space left on the disk of "),
+    (f"{HEAD}autograder.exceptions.CommandError: do this", "do this"),
+    (f"{HEAD}autograder.homework.rubric.RubricError: line 3\nand line 4", "line 3 and line 4"),
+    (f"{HEAD}ValueError: wrong", "otter assign failed: ValueError: wrong"),
+    (f"{HEAD}KeyError: {'x' * 5000}", f"otter assign failed: KeyError: {'x' * 100}"),
+    ("", "otter assign failed: no reason given"),
+], ids=["disk", "ours", "rubric", "Otter's", "long", "nothing"])  # fmt: skip
 def test_failure_of_otter_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stderr: str, said: str) -> None:
     put(tmp_path, {"solutions/a.py": b""})
     monkeypatch.setattr("subprocess.run", lambda *_, **__: subprocess.CompletedProcess([], 1, "", stderr))

@@ -206,14 +206,11 @@ def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
 TABLES = f"{handout.MODULES}\n{handout.MARKER}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("- `layernorm.py`: an hour\n- `speed.py`: a day\n", "- `layernorm.py`: an hour\n"),
-        ("<!-- needs layernorm -->\nA story.\n<!-- end -->\n", "A story.\n"),
-        ("<!-- needs poetry -->\nA story.\n<!-- end -->\n", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "left"), [
+    ("- `layernorm.py`: an hour\n- `speed.py`: a day\n", "- `layernorm.py`: an hour\n"),
+    ("<!-- needs layernorm -->\nA story.\n<!-- end -->\n", "A story.\n"),
+    ("<!-- needs poetry -->\nA story.\n<!-- end -->\n", ""),
+])  # fmt: skip
 def test_readme_is_about_modules_of_the_homework_only(text: str, left: str) -> None:
     assert handout.readme(text + TABLES, rubrics.current()).startswith(f"{left}| file |")
 

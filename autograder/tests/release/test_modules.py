@@ -22,15 +22,12 @@ from autograder.release import modules
 MOST = rubrics.current().points + 2
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        *[(name, "cannot be a module's name") for name in ("", "class", "Foo", "1x", "a-b", "test_x", "__init__")],
-        *[(name, "another module that students import") for name in ("random", "numpy", "tour", "con", "readme")],
-        ("layernorm", "is taken: there is "),
-        ("softmax", "is taken, by a function"),
-    ],
-)
+@pytest.mark.parametrize(("name", "why"), [
+    *[(name, "cannot be a module's name") for name in ("", "class", "Foo", "1x", "a-b", "test_x", "__init__")],
+    *[(name, "another module that students import") for name in ("random", "numpy", "tour", "con", "readme")],
+    ("layernorm", "is taken: there is "),
+    ("softmax", "is taken, by a function"),
+])  # fmt: skip
 def test_invalid_names_change_nothing(name: str, why: str) -> None:
     before = kit.rubric_file().read_bytes()
     with pytest.raises(ArgumentsError, match=why):

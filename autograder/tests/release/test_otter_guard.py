@@ -41,19 +41,16 @@ def test_otter_assign_into_the_repository_ends_with_one_line_and_deletes_nothing
     assert sorted(tree.rglob("*")) == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "refused"),
-    [
-        (["python", "/venv/bin/otter", "assign", "x.ipynb", "{kit}"], True),
-        (["python", "-m", "otter", "assign", "-v", "x.ipynb", "{kit}/", "--no-pdfs"], True),
-        (["python", "C:\\venv\\Scripts\\otter.exe", "assign", "x.ipynb", "{kit}"], True),
-        (["python", "/venv/bin/otter", "assign", "{kit}/solutions/transformer.ipynb", "{kit}/dist"], False),
-        (["python", "/venv/bin/otter", "assign", "x.ipynb", "{kit}/autograder"], False),
-        (["python", "/venv/bin/otter", "run", "{kit}", "assign"], False),
-        (["python", "/venv/bin/pytest", "assign", "{kit}"], False),
-        (["python", "-c", "pass"], False),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "refused"), [
+    (["python", "/venv/bin/otter", "assign", "x.ipynb", "{kit}"], True),
+    (["python", "-m", "otter", "assign", "-v", "x.ipynb", "{kit}/", "--no-pdfs"], True),
+    (["python", "C:\\venv\\Scripts\\otter.exe", "assign", "x.ipynb", "{kit}"], True),
+    (["python", "/venv/bin/otter", "assign", "{kit}/solutions/transformer.ipynb", "{kit}/dist"], False),
+    (["python", "/venv/bin/otter", "assign", "x.ipynb", "{kit}/autograder"], False),
+    (["python", "/venv/bin/otter", "run", "{kit}", "assign"], False),
+    (["python", "/venv/bin/pytest", "assign", "{kit}"], False),
+    (["python", "-c", "pass"], False),
+])  # fmt: skip
 def test_only_a_result_folder_with_a_kit_is_rejected(arguments: list[str], refused: bool) -> None:
     given = [argument.format(kit=kit.home()) for argument in arguments]
     assert kit_in_danger(given) == (kit.PACKAGE if refused else None)

@@ -98,24 +98,18 @@ FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
     "files and the student's notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK},
     "a folder": lambda files: {f"homework/{name}": data for name, data in files.items()},
     "a zip": lambda files: {"homework.zip": zipped(files)},
-    "a zip with a folder": lambda files: {
-        "homework.ZIP": zipped({f"homework/{name}": data for name, data in files.items()})
-    },
-    "a zip from a Mac": lambda files: {
-        "homework.zip": zipped({f"a/{n}": d for n, d in files.items()} | {f"__MACOSX/a/._{n}": b"\0" for n in files})
-    },
+    "a zip with a folder": lambda files: {"homework.ZIP": zipped({f"homework/{name}": data for name,
+     data in files.items()})},
+    "a zip from a Mac": lambda files: {"homework.zip": zipped({f"a/{n}": d for n,
+     d in files.items()} | {f"__MACOSX/a/._{n}": b"\0" for n in files})},
     "an exported notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK, "__zip_filename__": b"x.zip"},
     "a package": lambda files: {**files, "__init__.py": b"import layernorm\n"},
-    "the whole folder": lambda files: {
-        **files,
-        "checks/test_layernorm.py": b"1/0\n",
-        "README.md": b"",
-        "pytest.ini": b"",
-    },
+    "the whole folder": lambda files: {**files, "checks/test_layernorm.py": b"1/0\n", "README.md": b"",
+     "pytest.ini": b""},
     # Names that Otter would stumble over, if it saw them.
     "two notebooks": lambda files: {**files, "transformer.ipynb": b"{", "transformer (1).ipynb": NOTEBOOK},
     "Otter's names": lambda files: {**files, "tests": b"", "__init__.py/a": b"", "transformer.ipynb/a": b""},
-}
+}  # fmt: skip
 
 
 @pytest.mark.slow

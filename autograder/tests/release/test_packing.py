@@ -152,18 +152,14 @@ PACKAGES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("requirements", "pins"),
-    [
-        (PACKAGES["kit"][1], ["a==1.5", "b==2.0", "for-x==3", "linux-only==4"]),
-        (["b", "b[x]"], ["a==1.5", "b==2.0", "for-x==3", "linux-only==4"]),
-        (["B"], ["a==1.5", "b==2.0", "linux-only==4"]),
-        (["LINUX_only"], ["linux-only==4"]),
-        (["linux.only"], ["linux-only==4"]),
-        (["a", "nowhere>=1"], ["a==1.5", "b==2.0", "linux-only==4"]),
-    ],
-    ids=["linux only", "an extra required later", "another case", "underscore", "dot", "not installed"],
-)
+@pytest.mark.parametrize(("requirements", "pins"), [
+    (PACKAGES["kit"][1], ["a==1.5", "b==2.0", "for-x==3", "linux-only==4"]),
+    (["b", "b[x]"], ["a==1.5", "b==2.0", "for-x==3", "linux-only==4"]),
+    (["B"], ["a==1.5", "b==2.0", "linux-only==4"]),
+    (["LINUX_only"], ["linux-only==4"]),
+    (["linux.only"], ["linux-only==4"]),
+    (["a", "nowhere>=1"], ["a==1.5", "b==2.0", "linux-only==4"]),
+], ids=["linux only", "an extra required later", "another case", "underscore", "dot", "not installed"])  # fmt: skip
 def test_everything_that_is_required_on_linux_is_pinned(
     requirements: list[str], pins: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

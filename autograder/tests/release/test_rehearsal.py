@@ -77,15 +77,12 @@ def test_links_and_pipes_are_left_out(autograder: Path, tmp_path: Path) -> None:
     assert arrived(tmp_path / "it") == ["a.py", "b/c.py"]
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("nothing.zip", "No such file or directory; use the autograder.zip that `autograder build` writes"),
-        ("layernorm.py", "File is not a zip file; use"),
-        ("student.zip", "No such file or directory; use"),
-        ("damaged.zip", "Bad CRC-32 for file 'run_otter.py'; use"),
-    ],
-)
+@pytest.mark.parametrize(("name", "said"), [
+    ("nothing.zip", "No such file or directory; use the autograder.zip that `autograder build` writes"),
+    ("layernorm.py", "File is not a zip file; use"),
+    ("student.zip", "No such file or directory; use"),
+    ("damaged.zip", "Bad CRC-32 for file 'run_otter.py'; use"),
+])  # fmt: skip
 def test_zip_that_is_not_for_gradescope(tmp_path: Path, upload: Path, name: str, said: str) -> None:
     put(tmp_path / "student.zip", {"transformer/layernorm.py": b""})
     whole = put(tmp_path / "damaged.zip", AUTOGRADER).read_bytes()
@@ -182,17 +179,13 @@ def test_run_returns_the_document_and_leaves_nothing(small: Small, upload: Path,
     assert list(scratch.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [
-        ("raise OSError(28, 'No space left on device', 'x' * 9000)", "no space left on the disk of "),
-        ("sys.exit('Error: no room')", "there is no results.json; the submission would stay ungraded: Error: no room"),
-        (writing({"score": float("nan")}), "results.json is not JSON: NaN is not a number in JSON"),
-        (f"{writing({'score': 1})}; sys.exit('Error: late')", "failed after results.json was written: Error: late"),
-        ("(place / 'results' / 'results.json').write_text('[')", "results.json is not JSON"),
-    ],
-    ids=["full disk", "none", "nan", "failed late", "half written"],
-)
+@pytest.mark.parametrize(("code", "said"), [
+    ("raise OSError(28, 'No space left on device', 'x' * 9000)", "no space left on the disk of "),
+    ("sys.exit('Error: no room')", "there is no results.json; the submission would stay ungraded: Error: no room"),
+    (writing({"score": float("nan")}), "results.json is not JSON: NaN is not a number in JSON"),
+    (f"{writing({'score': 1})}; sys.exit('Error: late')", "failed after results.json was written: Error: late"),
+    ("(place / 'results' / 'results.json').write_text('[')", "results.json is not JSON"),
+], ids=["full disk", "none", "nan", "failed late", "half written"])  # fmt: skip
 def test_run_without_a_usable_result(small: Small, upload: Path, scratch: Path, code: str, said: str) -> None:
     with pytest.raises(CommandError) as caught:
         rehearsal.rehearse(small(code), upload, here=True)

@@ -273,16 +273,13 @@ NAMES = ", ".join(rubrics.current().modules)
 NEEDY = next(name for name, entry in rubrics.current().modules.items() if entry.uses)
 
 
-@pytest.mark.parametrize(
-    ("only", "said"),
-    [
-        (["layer_norm"], f"rubric.yaml has no module 'layer_norm'; choose among {NAMES}"),
-        (["integration"], f"rubric.yaml has no module 'integration'; choose among {NAMES}"),
-        (["", "layernorm"], f"rubric.yaml has no module ''; choose among {NAMES}"),
-        ([NEEDY], f"{NEEDY} uses {', '.join(rubrics.current().modules[NEEDY].uses)}; add the missing"),
-        ([NEEDY], f"add the missing modules: --only {','.join(with_used(NEEDY))}"),
-    ],
-)
+@pytest.mark.parametrize(("only", "said"), [
+    (["layer_norm"], f"rubric.yaml has no module 'layer_norm'; choose among {NAMES}"),
+    (["integration"], f"rubric.yaml has no module 'integration'; choose among {NAMES}"),
+    (["", "layernorm"], f"rubric.yaml has no module ''; choose among {NAMES}"),
+    ([NEEDY], f"{NEEDY} uses {', '.join(rubrics.current().modules[NEEDY].uses)}; add the missing"),
+    ([NEEDY], f"add the missing modules: --only {','.join(with_used(NEEDY))}"),
+])  # fmt: skip
 def test_selections_that_cannot_stand_alone(only: list[str], said: str) -> None:
     with pytest.raises(ArgumentsError, match=re.escape(said)), modules.selected(only):
         pytest.fail("there is no such homework")

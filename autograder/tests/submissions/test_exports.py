@@ -156,24 +156,21 @@ def test_zip_of_a_class_that_is_a_link_is_a_fault_and_nobodys_0(tmp_path: Path) 
     assert found.problems == ()
 
 
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ({FIRST: "", "submission_metadata.yml": ""}, "one submission"),
-        ({"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}, "a Gradescope export of 1 submission"),
-        ({"submission_metadata.yml": "", f"elsewhere/{FIRST}": ""}, "a folder of 1 submission"),
-        ({FIRST: "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "one submission"),
-        ({FIRST: "", f"old/{FIRST}": "", "old.zip": b"", "assignments/readme.txt": ""}, "one submission"),
-        ({f"assignments/{FIRST}": "", "checks/test_a.py": "", "notes/thoughts.txt": ""}, "one submission"),
-        ({f"ada/{FIRST}": ""}, "a folder of 1 submission"),
-        ({f"ada_1_2_{FIRST}": ""}, "a Canvas download of 1 submission"),
-        ({FIRST: "", f"ada_1_2_{FIRST}": "", f"bo_1_2_{SECOND}": ""}, "one submission"),
-        ({f"ada_1_2_{FIRST}": "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "a folder of 2 submissions"),
-        ({"ada.zip": "", "bela.zip": ""}, "a folder of 2 submissions"),
-        ({f"solutions/{FIRST}": "", f"ada/{FIRST}": ""}, "one submission"),
-        ({"notes.txt": ""}, "one submission"),
-    ],
-)
+@pytest.mark.parametrize(("files", "expected"), [
+    ({FIRST: "", "submission_metadata.yml": ""}, "one submission"),
+    ({"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}, "a Gradescope export of 1 submission"),
+    ({"submission_metadata.yml": "", f"elsewhere/{FIRST}": ""}, "a folder of 1 submission"),
+    ({FIRST: "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "one submission"),
+    ({FIRST: "", f"old/{FIRST}": "", "old.zip": b"", "assignments/readme.txt": ""}, "one submission"),
+    ({f"assignments/{FIRST}": "", "checks/test_a.py": "", "notes/thoughts.txt": ""}, "one submission"),
+    ({f"ada/{FIRST}": ""}, "a folder of 1 submission"),
+    ({f"ada_1_2_{FIRST}": ""}, "a Canvas download of 1 submission"),
+    ({FIRST: "", f"ada_1_2_{FIRST}": "", f"bo_1_2_{SECOND}": ""}, "one submission"),
+    ({f"ada_1_2_{FIRST}": "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "a folder of 2 submissions"),
+    ({"ada.zip": "", "bela.zip": ""}, "a folder of 2 submissions"),
+    ({f"solutions/{FIRST}": "", f"ada/{FIRST}": ""}, "one submission"),
+    ({"notes.txt": ""}, "one submission"),
+])  # fmt: skip
 def test_kinds_are_told_apart_in_a_fixed_order(tmp_path: Path, files: Files, expected: str) -> None:
     assert listing([put(tmp_path, files)]).forms == (f"{tmp_path}: {expected}",)
 
@@ -185,39 +182,28 @@ MOODLE: Files = {f"{who}_assignsubmission_file/{FIRST}": "" for who in ("Ann Lee
 CANVAS: Files = {f"annlee_7_9001_{FIRST}": "", f"orrcarl_8_9002_{FIRST}": ""}
 
 
-@pytest.mark.parametrize(
-    ("files", "rows", "noted"),
-    [
-        *(
-            ({"ann.zip": ZIP, "carl.zip": ZIP, f"bob{end}": b"?"}, "ann bob carl", "")
-            for end in (".tar.gz", ".rar", ".7z")
-        ),
-        ({"ann.zip": ZIP, "bob.TGZ": b"?", "carl.tar.xz": b"?"}, "ann bob carl", ""),
-        (ANN | {"bob/hw.tar.gz": b"?"}, "ann bob", ""),
-        (ANN | {"bob/hw.rar": b"?", "carl/hw.ipynb": "{}"}, "ann bob carl", ""),
-        (ANN | {"bob/hw.ipynb": "{}"}, "ann bob", ""),
-        (ANN | {"bob.tar.gz": b"?"}, "ann bob", ""),
-        ({"bob.tar.gz": b"?"}, "bob", ""),
-        (ANN | {f"carl/{FIRST}": "", "bob/essay.pdf": "", "dora/": ""}, "ann bob carl dora", ""),
-        (
-            {"ann.zip": ZIP, "carl.zip": ZIP, "bob.ipynb": "", "bob.pdf": "", "bob.py": "", "bob": ""},
-            "ann carl",
-            "bob.ipynb bob.pdf bob.py bob",
-        ),
-        ({"ann.zip": ZIP, "carl.zip": ZIP, ".bob/hw.zip": ZIP, ".bob.py": ""}, "ann carl", ".bob .bob.py"),
-        ({"ann.zip": ZIP, f"carl/{FIRST}": "", "tests/hw.zip": ZIP, "venv/x.py": ""}, "ann carl", "tests venv"),
-        (ANN | {f"carl/{FIRST}": "", f"solutions/{FIRST}": "", "checks/x.py": ""}, "ann carl", "solutions checks"),
-        (
-            {f"class/{name}": "" for name in (*ANN, f"carl/{FIRST}")} | {"bob.rar": b"?", "a.csv": ""},
-            "ann carl",
-            "bob.rar a.csv",
-        ),
-        (GRADESCOPE | {"bob.zip": ZIP, "bob.txt": ""}, "submission_1", "bob.zip bob.txt"),
-        (MOODLE | {"bob.rar": b"?", "bob/hw.pdf": ""}, "Ann_Lee_7 Carl_Orr_8 Dora_Lu_9", "bob.rar bob"),
-        (CANVAS | {"bob.rar": b"?", "bob/hw.pdf": "", "bob.csv": ""}, "annlee_7 orrcarl_8", "bob.rar bob bob.csv"),
-        (CANVAS | {"boblow_9_9003_hw.rar": b"?"}, "annlee_7 boblow_9 orrcarl_8", ""),
-    ],
-)
+@pytest.mark.parametrize(("files", "rows", "noted"), [
+    *(({"ann.zip": ZIP, "carl.zip": ZIP, f"bob{end}": b"?"}, "ann bob carl", "") for end in (".tar.gz", ".rar",
+     ".7z")),
+    ({"ann.zip": ZIP, "bob.TGZ": b"?", "carl.tar.xz": b"?"}, "ann bob carl", ""),
+    (ANN | {"bob/hw.tar.gz": b"?"}, "ann bob", ""),
+    (ANN | {"bob/hw.rar": b"?", "carl/hw.ipynb": "{}"}, "ann bob carl", ""),
+    (ANN | {"bob/hw.ipynb": "{}"}, "ann bob", ""),
+    (ANN | {"bob.tar.gz": b"?"}, "ann bob", ""),
+    ({"bob.tar.gz": b"?"}, "bob", ""),
+    (ANN | {f"carl/{FIRST}": "", "bob/essay.pdf": "", "dora/": ""}, "ann bob carl dora", ""),
+    ({"ann.zip": ZIP, "carl.zip": ZIP, "bob.ipynb": "", "bob.pdf": "", "bob.py": "", "bob": ""}, "ann carl",
+     "bob.ipynb bob.pdf bob.py bob"),
+    ({"ann.zip": ZIP, "carl.zip": ZIP, ".bob/hw.zip": ZIP, ".bob.py": ""}, "ann carl", ".bob .bob.py"),
+    ({"ann.zip": ZIP, f"carl/{FIRST}": "", "tests/hw.zip": ZIP, "venv/x.py": ""}, "ann carl", "tests venv"),
+    (ANN | {f"carl/{FIRST}": "", f"solutions/{FIRST}": "", "checks/x.py": ""}, "ann carl", "solutions checks"),
+    ({f"class/{name}": "" for name in (*ANN, f"carl/{FIRST}")} | {"bob.rar": b"?", "a.csv": ""}, "ann carl",
+     "bob.rar a.csv"),
+    (GRADESCOPE | {"bob.zip": ZIP, "bob.txt": ""}, "submission_1", "bob.zip bob.txt"),
+    (MOODLE | {"bob.rar": b"?", "bob/hw.pdf": ""}, "Ann_Lee_7 Carl_Orr_8 Dora_Lu_9", "bob.rar bob"),
+    (CANVAS | {"bob.rar": b"?", "bob/hw.pdf": "", "bob.csv": ""}, "annlee_7 orrcarl_8", "bob.rar bob bob.csv"),
+    (CANVAS | {"boblow_9_9003_hw.rar": b"?"}, "annlee_7 boblow_9 orrcarl_8", ""),
+])  # fmt: skip
 def test_everything_in_a_class_is_a_row_or_is_named_in_a_note(
     tmp_path: Path, files: Files, rows: str, noted: str
 ) -> None:
@@ -236,15 +222,12 @@ def test_everything_in_a_class_is_a_row_or_is_named_in_a_note(
         assert named == set(noted.split())
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        ANN | {"bob/essay.pdf": ""},
-        ANN | {"bob/": ""},
-        {f"solutions/{FIRST}": "", "ann.zip": ZIP, "bob.zip": ZIP},
-        {"class/ann/x.txt": "", "class/bob/y.txt": ""},
-    ],
-)
+@pytest.mark.parametrize("files", [
+    ANN | {"bob/essay.pdf": ""},
+    ANN | {"bob/": ""},
+    {f"solutions/{FIRST}": "", "ann.zip": ZIP, "bob.zip": ZIP},
+    {"class/ann/x.txt": "", "class/bob/y.txt": ""},
+])  # fmt: skip
 def test_what_may_be_a_class_and_is_read_as_one_submission_is_pointed_out(tmp_path: Path, files: Files) -> None:
     found = listing([put(tmp_path / "hw", files)])
     assert keys(found) == ["hw"]

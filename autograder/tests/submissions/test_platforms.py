@@ -133,15 +133,12 @@ def test_files_named_by_canvas_may_be_given_one_by_one(tmp_path: Path) -> None:
     assert len(found.entries) == 3 + 1
 
 
-@pytest.mark.parametrize(
-    ("name", "student", "file"),
-    [
-        (f"o_neilpat_7_8_{FIRST}", "o_neilpat_7", FIRST),
-        ("müllerzoë_7_8_my_1_2_helper.py", None, "my_1_2_helper.py"),
-        ("LATE_anon_Zz9_8_a-b-3.py", "anon_Zz9", "a-b.py"),
-        ("x_7_8_data-1.csv", "x_7", "data-1.csv"),
-    ],
-)
+@pytest.mark.parametrize(("name", "student", "file"), [
+    (f"o_neilpat_7_8_{FIRST}", "o_neilpat_7", FIRST),
+    ("müllerzoë_7_8_my_1_2_helper.py", None, "my_1_2_helper.py"),
+    ("LATE_anon_Zz9_8_a-b-3.py", "anon_Zz9", "a-b.py"),
+    ("x_7_8_data-1.csv", "x_7", "data-1.csv"),
+])  # fmt: skip
 def test_canvas_name_is_taken_apart(name: str, student: str | None, file: str) -> None:
     (entry,) = platforms.canvas_uploads({name: Source(0)}, Path())
     assert student is None or entry.key == student

@@ -63,35 +63,29 @@ def test_only_some_of_very_many_notes_are_shown_but_all_are_known() -> None:
     assert found.missing("49") == Note("damaged", "49.py")
 
 
-@pytest.mark.parametrize(
-    ("name", "same"),
-    [
-        ("LayerNorm.py", True),
-        ("layernorm (1).py", True),
-        ("layer-norm.py.txt", True),
-        ("layernorm_final.py", True),
-        ("norm.py", False),
-        ("1.py", False),
-    ],
-)
+@pytest.mark.parametrize(("name", "same"), [
+    ("LayerNorm.py", True),
+    ("layernorm (1).py", True),
+    ("layer-norm.py.txt", True),
+    ("layernorm_final.py", True),
+    ("norm.py", False),
+    ("1.py", False),
+])  # fmt: skip
 def test_names_that_resemble_a_module(name: str, same: bool) -> None:
     assert resembles(name, "layernorm") is same
 
 
-@pytest.mark.parametrize(
-    ("files", "taken"),
-    [
-        (["layernorm (1).py"], "layernorm (1).py"),
-        (["LayerNorm.PY"], "LayerNorm.PY"),
-        (["layernorm.py.txt"], "layernorm.py.txt"),
-        (["part2/layernorm.py"], "part2/layernorm.py"),
-        (["layernorm.py", "layernorm (1).py"], ""),
-        (["layernorm (1).py", "layernorm (2).py"], ""),
-        (["test_layernorm.py"], ""),
-        (["layernorm.npz"], ""),
-        (["helpers.py"], ""),
-    ],
-)
+@pytest.mark.parametrize(("files", "taken"), [
+    (["layernorm (1).py"], "layernorm (1).py"),
+    (["LayerNorm.PY"], "LayerNorm.PY"),
+    (["layernorm.py.txt"], "layernorm.py.txt"),
+    (["part2/layernorm.py"], "part2/layernorm.py"),
+    (["layernorm.py", "layernorm (1).py"], ""),
+    (["layernorm (1).py", "layernorm (2).py"], ""),
+    (["test_layernorm.py"], ""),
+    (["layernorm.npz"], ""),
+    (["helpers.py"], ""),
+])  # fmt: skip
 def test_name_that_is_nearly_right_is_accepted_where_one_file_is_meant(files: list[str], taken: str) -> None:
     given = Submission("ada", {name: name.encode() for name in files})
     found = given.accepting_names()
@@ -108,22 +102,19 @@ STUB = b'def layer_norm(x):\n    """Docs."""\n    raise NotImplementedError("lay
 DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        (STUB, False),
-        (b"def layer_norm(x): pass", False),
-        (b"def layer_norm(x): return None", False),
-        (b"def layer_norm(x): ...", False),
-        (b"import numpy\nX = 1\ndef helper(x): return x", False),
-        (b"", False),
-        (DONE, True),
-        (STUB + b"def batch_norm(x): return 2 * x", True),
-        (b"def layer_norm(x): return f(x)", True),
-        (b"def layer_norm(x: return", None),
-        (b"\0", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "written"), [
+    (STUB, False),
+    (b"def layer_norm(x): pass", False),
+    (b"def layer_norm(x): return None", False),
+    (b"def layer_norm(x): ...", False),
+    (b"import numpy\nX = 1\ndef helper(x): return x", False),
+    (b"", False),
+    (DONE, True),
+    (STUB + b"def batch_norm(x): return 2 * x", True),
+    (b"def layer_norm(x): return f(x)", True),
+    (b"def layer_norm(x: return", None),
+    (b"\0", None),
+])  # fmt: skip
 def test_function_is_written_if_its_body_does_anything(text: bytes, written: bool | None) -> None:
     assert submission.has_written(text, ["layer_norm", "batch_norm"]) is written
 
@@ -140,17 +131,13 @@ def test_finished_copy_beside_the_stub_is_listed_and_taken_if_asked_for() -> Non
     assert found.files["layernorm.py"] == DONE
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"layernorm.py": DONE, COPY: DONE + b"# 2"},
-        {"layernorm.py": b"def layer_norm(x: ", COPY: DONE},
-        {"layernorm.py": STUB, COPY: STUB + b"# 2"},
-        {"layernorm.py": STUB, COPY: b"def layer_norm(x: "},
-        {"layernorm.py": b"#" * submission.MOST_BYTES + b"\n" + DONE, COPY: DONE},
-    ],
-    ids=["both", "not Python", "neither", "copy not Python", "too long to look at"],
-)
+@pytest.mark.parametrize("files", [
+    {"layernorm.py": DONE, COPY: DONE + b"# 2"},
+    {"layernorm.py": b"def layer_norm(x: ", COPY: DONE},
+    {"layernorm.py": STUB, COPY: STUB + b"# 2"},
+    {"layernorm.py": STUB, COPY: b"def layer_norm(x: "},
+    {"layernorm.py": b"#" * submission.MOST_BYTES + b"\n" + DONE, COPY: DONE},
+], ids=["both", "not Python", "neither", "copy not Python", "too long to look at"])  # fmt: skip
 def test_file_in_which_anything_may_be_written_is_not_replaced(files: dict[str, bytes]) -> None:
     given = Submission("ada", files).with_notes()
     assert given.refused == ()

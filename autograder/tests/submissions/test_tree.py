@@ -214,17 +214,14 @@ def test_member_larger_than_it_says_is_damaged() -> None:
         small.read(small.size)
 
 
-@pytest.mark.parametrize(
-    ("mode", "method", "problem"),
-    [
-        (0o120777, zipfile.ZIP_STORED, "link"),
-        (0o010644, zipfile.ZIP_STORED, "link"),
-        (0o060644, zipfile.ZIP_STORED, "link"),
-        (0o100644, zipfile.ZIP_STORED, ""),
-        (0, zipfile.ZIP_DEFLATED, ""),
-        (0, zipfile.ZIP_BZIP2, "compression"),
-    ],
-)
+@pytest.mark.parametrize(("mode", "method", "problem"), [
+    (0o120777, zipfile.ZIP_STORED, "link"),
+    (0o010644, zipfile.ZIP_STORED, "link"),
+    (0o060644, zipfile.ZIP_STORED, "link"),
+    (0o100644, zipfile.ZIP_STORED, ""),
+    (0, zipfile.ZIP_DEFLATED, ""),
+    (0, zipfile.ZIP_BZIP2, "compression"),
+])  # fmt: skip
 def test_links_devices_and_unusual_compression_are_marked(mode: int, method: int, problem: str) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:

@@ -69,9 +69,7 @@ def clone(folder: Path) -> Path:
     return put(folder, {"solutions/": "", "autograder/": "", "rubric.yaml": "", "pyproject.toml": ""})
 
 
-def test_a_clone_of_another_kit_is_reported_by_commands_that_grade(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_that_grade_report_a_clone_of_another_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(clone(tmp_path / "second") / "solutions")
     said = CliRunner().invoke(main, ["grade", "nowhere", "-o", "out"]).stderr
     assert said.startswith(f"note: this uses {kit.rubric_file()}, not")

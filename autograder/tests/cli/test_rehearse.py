@@ -121,9 +121,7 @@ os._exit(0)
 
 
 @pytest.mark.slow
-def test_hostile_upload(
-    built: "Built", run: Run, references: dict[str, bytes], at_home: AtHome, tmp_path: Path
-) -> None:
+def test_attack(built: "Built", run: Run, references: dict[str, bytes], at_home: AtHome, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     shadow = (
         f"import pathlib, sys\nif 'run_otter' in str(sys.orig_argv): pathlib.Path({str(mark)!r}).touch()\n".encode()

@@ -426,7 +426,7 @@ def die(submission: Submission, kit: str) -> dict[str, Any]:
     (["class"], "out"),
     (["-o", "out"], "PATH"),
 ])  # fmt: skip
-def test_unusable_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str) -> None:
+def test_bad_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str) -> None:
     monkeypatch.chdir(put(tmp_path, {"notes.txt": "", f"class/ada/{NAMES[0]}": ""}))
     monkeypatch.setattr(pool, "CONNECT", "1s")
     done = call(*arguments)

@@ -111,9 +111,7 @@ def test_two_workers_give_the_same_bytes(dask: Cluster, small: Path, alone: dict
     assert results(tmp_path / "out") == alone
 
 
-def test_worker_that_is_killed_costs_nothing(
-    dask: Cluster, small: Path, alone: dict[str, bytes], tmp_path: Path
-) -> None:
+def test_a_killed_worker_costs_nothing(dask: Cluster, small: Path, alone: dict[str, bytes], tmp_path: Path) -> None:
     dask.worker()
     victim = dask.worker()
     dask.wait_for_workers(2)
@@ -165,9 +163,7 @@ def test_wrong_address_is_one_line(small: Path, tmp_path: Path, monkeypatch: pyt
     assert "Dask scheduler" in done.stderr
 
 
-def test_scheduler_that_is_killed_stops_the_run_with_one_line(
-    dask: Cluster, alone: dict[str, bytes], small: Path, tmp_path: Path
-) -> None:
+def test_a_killed_scheduler_stops_the_run(dask: Cluster, alone: dict[str, bytes], small: Path, tmp_path: Path) -> None:
     dask.worker()
     dask.wait_for_workers(1)
     out = tmp_path / "out"

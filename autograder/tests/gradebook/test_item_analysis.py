@@ -7,14 +7,7 @@ import pytest
 
 from autograder.gradebook import report
 from autograder.gradebook.store import Grade, Mark
-
-
-def grade(key: str, *passed: bool, misconception: str | None = None) -> Grade:
-    marks = tuple(
-        Mark(f"m.c{i}", f"m.c{i}: about", 2.0 * p, 2.0, tuple(filter(None, [misconception])))
-        for i, p in enumerate(passed)
-    )
-    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
+from autograder.tests.making import grade_of_passed as grade
 
 
 def test_items_are_those_of_the_textbook() -> None:

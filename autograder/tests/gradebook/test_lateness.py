@@ -68,7 +68,7 @@ def test_without_a_due_date_nobody_is_late() -> None:
     (["Ada"], None, ""),
     ([], {"percent_a_day": 10}, ""),
 ])  # fmt: skip
-def test_work_that_canvas_marks_late_without_a_time_is_noted(
+def test_work_that_canvas_only_marks_late_is_noted(
     names: list[str], policy: dict[str, float] | None, said: str
 ) -> None:
     top: dict[str, object] = {"late": policy} if policy else {}
@@ -94,7 +94,7 @@ def test_work_that_canvas_marks_late_without_a_time_is_noted(
         (9, 2, {"percent_a_day": 10, "floor_percent": 50}, (40, 0)),  # nor less for two days fewer
     ],
 )
-def test_late_days_are_used_where_that_changes_the_deduction(
+def test_late_days_that_are_used(
     days_late: int, free: int, rule: dict[str, float], expected: tuple[float, int]
 ) -> None:
     created_at = (DUE + timedelta(days=days_late)).isoformat()

@@ -9,20 +9,12 @@ import pytest
 
 from autograder.gradebook import outputs
 from autograder.gradebook.rows import finished
-from autograder.gradebook.store import Grade, Mark
 from autograder.homework import rubric as rubrics
 from autograder.submissions.uploads import Student, Upload
+from autograder.tests.making import grade_of_passed as grade
 from autograder.tests.making import rubric_with
 
 ADA, BELA = Student("Ada Abel", "1", "ada@example.org"), Student("Bela Brandt", "2", "bela@example.org")
-
-
-def grade(key: str, *passed: bool, misconception: str | None = None) -> Grade:
-    marks = tuple(
-        Mark(f"m.c{i}", f"m.c{i}: about", 2.0 * p, 2.0, tuple(filter(None, [misconception])))
-        for i, p in enumerate(passed)
-    )
-    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
 
 
 def entry(key: str, *students: Student, at: str = "", remark: str = "") -> Upload:
@@ -38,9 +30,8 @@ def table(*entries: Upload, errors: dict[str, str] | None = None) -> list[dict[s
 def test_one_row_a_student_and_one_column_a_criterion() -> None:
     lines = table(entry("s1", ADA, BELA), entry("s2", Student("Chidi")))
     assert [line["Student"] for line in lines] == ["Ada Abel", "Bela Brandt", "Chidi"]
-    assert [(line["m.c0"], line["m.c1"], line["Total Score"], line["Max Points"]) for line in lines] == [
-        ("2", "0", "2", "4")
-    ] * 3
+    scores = [(line["m.c0"], line["m.c1"], line["Total Score"], line["Max Points"]) for line in lines]
+    assert scores == [("2", "0", "2", "4")] * 3
 
 
 def test_headers_are_what_canvas_and_gradescope_know() -> None:
@@ -59,9 +50,8 @@ def test_canvas_table_has_the_total_alone_and_no_faults() -> None:
 
 
 def test_newest_submission_of_a_student_counts_and_others_are_listed() -> None:
-    lines = table(
-        entry("s9", ADA, at="2025-09-02"), entry("s1", ADA, BELA, at="2025-09-01"), entry("s3", BELA, at="2025-08-01")
-    )
+    old = entry("s1", ADA, BELA, at="2025-09-01")
+    lines = table(entry("s9", ADA, at="2025-09-02"), old, entry("s3", BELA, at="2025-08-01"))
     found = {line["Student"]: (line["Submission ID"], line["Other Submissions"]) for line in lines}
     assert found == {"Ada Abel": ("s9", "s1"), "Bela Brandt": ("s1", "s3")}
 
@@ -85,11 +75,8 @@ def test_who_is_the_same_person(one: Student, two: Student, same: bool) -> None:
 
 def test_fault_has_a_remark_and_no_score_even_if_an_older_submission_has_one() -> None:
     (line,) = table(entry("s1", ADA, at="1"), entry("s2", ADA, at="2"), errors={"s2": "the disk"})
-    assert (line["Total Score"], line[next(iter(rubrics.current().criteria))], line["Status"]) == (
-        "",
-        "",
-        "Grader error",
-    )
+    first = next(iter(rubrics.current().criteria))
+    assert (line["Total Score"], line[first], line["Status"]) == ("", "", "Grader error")
     assert "the disk" in line["Remark"]
     assert line["Other Submissions"] == "s1"
 
@@ -129,7 +116,7 @@ def test_raw_late_and_final_stand_side_by_side_where_there_is_a_due_date(monkeyp
     ("2026-11-20T23:59+01:00", "2026-11-21T20:00:00-05:00", "2026-11-20T17:30:00-05:00"),
     (None, None, "2026-11-20T22:30:00.000000Z"),
 ])  # fmt: skip
-def test_time_of_a_submission_is_in_the_zone_of_its_due_date(
+def test_time_is_in_the_zone_of_the_due_date(
     monkeypatch: pytest.MonkeyPatch, due: str | None, own: str | None, shown: str
 ) -> None:
     rubric = rubric_with(due=due) if due else rubric_with()

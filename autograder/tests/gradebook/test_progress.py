@@ -15,9 +15,7 @@ class Terminal(StringIO):
 
 @pytest.mark.parametrize("errors", [1, 2])
 @pytest.mark.parametrize(("stream", "count"), [(Terminal, "{done}/6"), (StringIO, "{done} of 6")])
-def test_progress_shows_counts(
-    stream: type[StringIO], count: str, errors: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counts_are_shown(stream: type[StringIO], count: str, errors: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "INTERVAL", 0.0)
     shown = progress.Display(out := stream())
     shown.start(6)

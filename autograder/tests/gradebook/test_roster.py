@@ -126,9 +126,7 @@ def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: P
     ("Ada,1,,2026-11-25T10:00+01:00,", "due is 2026-11-25T10:00+01:00 here and 2026-11-24T10:00+01:00 there"),
     ("Ada,1,,,no", "excused is no here and yes there"),
 ])  # fmt: skip
-def test_lines_of_one_student_that_contradict_one_another_are_both_named(
-    tmp_path: Path, second: str, said: str
-) -> None:
+def test_contradicting_lines_of_one_student_are_both_named(tmp_path: Path, second: str, said: str) -> None:
     first = "Ada,1,ada@x,2026-11-24T10:00+01:00,yes"
     with pytest.raises(ArgumentsError) as caught:
         read(tmp_path, f"name,sid,email,due,excused\n{first}\nBela,3,,,\n{second}\n")
@@ -155,9 +153,7 @@ def test_uploads_under_a_name_and_an_id_are_uploads_of_one_student(tmp_path: Pat
 @pytest.mark.parametrize(
     "who", [(Student("Ada", moodle="7"), Student("Ada", moodle="8")), (Student("Ada", email="other@x"),)]
 )
-def test_name_is_not_believed_of_two_people_nor_where_the_roster_has_ids_of_that_kind(
-    tmp_path: Path, who: tuple[Student, ...]
-) -> None:
+def test_name_is_not_believed_if_two_people_or_ids_have_it(tmp_path: Path, who: tuple[Student, ...]) -> None:
     assert applied(read(tmp_path, "name,email\nAda,a@x\n"), *who)[-1].status == "Missing"
 
 
@@ -235,9 +231,7 @@ def test_date_that_cannot_be_used_is_refused(tmp_path: Path, cells: str, rubric:
 
 
 @pytest.mark.parametrize(("missing", "score", "said"), [("zero", 0, "0 points"), ("empty", None, "no score")])
-def test_who_has_handed_in_nothing_gets_0_where_the_rubric_says_so(
-    tmp_path: Path, missing: str, score: float | None, said: str
-) -> None:
+def test_no_submission_is_0_if_the_rubric_says_so(tmp_path: Path, missing: str, score: float | None, said: str) -> None:
     rubric = rubric_with(missing=missing)
     people = read(tmp_path, "email,excused\nada@x.org,\nbela@x.org,x\n", rubric)
     found = applied(people, rubric=rubric)
@@ -258,9 +252,7 @@ UPLOADS = {
     ("uploads", "extension", "counts"),
     [("last", "", "late"), ("best", "", "first"), ("last_on_time", "", "second"), ("last_on_time", "24", "late")],
 )
-def test_upload_that_counts_is_the_one_that_the_rubric_says(
-    tmp_path: Path, uploads: str, extension: str, counts: str
-) -> None:
+def test_rubric_says_which_upload_counts(tmp_path: Path, uploads: str, extension: str, counts: str) -> None:
     rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10}, uploads=uploads)
     people = read(tmp_path, f"email,extension_hours\nada@x.org,{extension}\n", rubric)
     ada = Student("Ada", email="ada@x.org")
@@ -294,9 +286,7 @@ def test_upload_with_nothing_to_grade_counts_only_alone(uploads: str) -> None:
 
 
 @pytest.mark.parametrize(("uploads", "counts"), [("last_on_time", ("c", "Grader error")), ("best", ("b", "Graded"))])
-def test_where_none_is_on_time_the_last_counts_and_a_fault_is_not_the_best(
-    uploads: str, counts: tuple[str, str]
-) -> None:
+def test_if_none_is_on_time_the_last_counts_and_a_fault_is_not_best(uploads: str, counts: tuple[str, str]) -> None:
     ada = Student("Ada", email="ada@x.org")
     entries = [Upload(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 4)]
     grades = {key: grade_of_points(key, 10) for key in "ab"}

@@ -96,11 +96,8 @@ def test_names_are_those_of_the_roster_where_the_outcome_has_them(tmp_path: Path
 
 def test_remark_is_made_of_the_notes_as_data() -> None:
     entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": {"criterion": "a.b", "misconceptions": []}}
-    extra = {
-        "layers": [],
-        "submitted": [],
-        "notes": [{"kind": "absent", "path": "a.py", "text": "There is no file a.py."}],
-    }
+    note = {"kind": "absent", "path": "a.py", "text": "There is no file a.py."}
+    extra = {"layers": [], "submitted": [], "notes": [note]}
     document = {"score": 0, "output": "- **prose**", "tests": [entry], "extra_data": extra}
     found = grade_of("ada", document, 0.0)
     assert (found.remark, found.empty) == ("no file a.py in the upload", "It contains no homework files.")
@@ -122,7 +119,7 @@ GIVEN = 0.5  # points that everybody gets, by `counts: full`
     (GIVEN, [], [], "It contains no homework files."),
     (GIVEN, ["a"], [("import", "a.py", "Line 1.")], ""),
 ])  # fmt: skip
-def test_whether_an_upload_is_empty_depends_on_its_files_and_never_on_the_score(
+def test_whether_an_upload_is_empty(
     score: float, submitted: list[str], notes: list[tuple[str, str, str]], empty: str
 ) -> None:
     made = document(**{"a.b": (score, 1)})

@@ -14,18 +14,14 @@ from autograder.tests.making import grade_of_points
 
 RUBRIC = rubrics.current()
 FIRST, SECOND, *_ = RUBRIC.criteria.values()
+EARNED = f"{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points"
 EVIL = "[x](http://evil) <script>alert(1)</script> \\[y](http://evil)"
 
 
 def document(**first: Any) -> dict[str, Any]:
+    empty = {"score": 0, "output": ""}
     tests = [
-        {
-            "score": 0,
-            "max_score": one.points,
-            "visibility": one.visibility,
-            "output": "",
-            "extra_data": {"criterion": one.id},
-        }
+        {**empty, "max_score": one.points, "visibility": one.visibility, "extra_data": {"criterion": one.id}}
         for one in RUBRIC.criteria.values()
     ]
     tests[0] |= first
@@ -45,10 +41,7 @@ def row(**more: Any) -> StudentRow:
 def test_page_has_the_score_the_note_and_every_message() -> None:
     output = "**Probably:** it divides by d - 1.\n\n```python\nf(np.array([1.0]))\n```\n"
     text, markup = page(row(), document(output=output))
-    assert (
-        f"**{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points: points were lost in `{FIRST.module}.py`.**"
-        in text
-    )
+    assert f"**{EARNED}: points were lost in `{FIRST.module}.py`.**" in text
     for part in ("For Ada Abel", "- a note on top", output.strip(), f": 0 of {FIRST.points:g}"):
         assert part in text
     plain = html.unescape(re.sub(r"<[^>]+>", "", markup))
@@ -87,7 +80,7 @@ def test_a_file_that_could_not_be_used_is_one_line_and_one_message() -> None:
 def test_the_first_sentence_names_what_the_points_were_lost_to() -> None:
     named = {"criterion": FIRST.id, "misconceptions": ["layer_norm.eps_outside"]}
     text, _ = page(row(), document(extra_data=named))
-    assert f"**{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points: one mistake, in `layer_norm`.**" in text
+    assert f"**{EARNED}: one mistake, in `layer_norm`.**" in text
 
 
 def test_an_id_in_a_message_leads_to_its_criterion() -> None:
@@ -111,13 +104,8 @@ def test_hidden_criteria_are_left_out() -> None:
 
 
 def test_lateness_and_what_was_set_by_hand_are_said() -> None:
-    late = row(
-        late="5 h 0 min late",
-        deduction=7.5,
-        overrides=(Override("s1", "total", 50.0, "seen in the office"),),
-        total=50.0,
-    )
-    text, _ = page(late, document())
+    override = Override("s1", "total", 50.0, "seen in the office")
+    text, _ = page(row(late="5 h 0 min late", deduction=7.5, overrides=(override,), total=50.0), document())
     assert "7.5 were deducted because it was 5 h 0 min late" in text
     assert "Manual override: total set to 50: seen in the office" in text
     assert f"**50 of {RUBRIC.points:g} points:" in text

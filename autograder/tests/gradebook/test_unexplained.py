@@ -46,41 +46,23 @@ def rms_norm(x, gamma, eps=1e-6):
 """
 
 
-@pytest.fixture(scope="module")
-def found(grader: Grader, references: dict[str, bytes]) -> dict[str, list[Unexplained]]:
-    """What is unexplained in a small class."""
+@pytest.mark.slow
+def test_what_replies_alike_is_one_group(grader: Grader, references: dict[str, bytes]) -> None:
+    """With the shortest text first, a public example, and nobody's name."""
 
     def one(text: str) -> list[Unexplained]:
         files = references | {"layernorm.py": references["layernorm.py"] + text.encode()}
         return list(class_statistics.unexplained(grader.grade(Submission("s", files), ["layernorm"])))
 
     texts = {"ada": MEDIAN, "grace": OTHERWISE, "hedy": MEDIAN, "dana": POWER, "emil": KNOWN, "fay": ""}
-    return {name: one(text) for name, text in texts.items()}
-
-
-@pytest.mark.slow
-def test_what_replies_alike_is_one_group_with_the_shortest_first(found: dict[str, list[Unexplained]]) -> None:
+    found = {name: one(text) for name, text in texts.items()}
     first, second = class_statistics.groups(found)
     assert [*first] == ["ada", "hedy", "grace"] and [*second] == ["dana"]
-    assert (
-        class_statistics.shortest(first).function == "rms_norm"
-        and class_statistics.shortest(first).criteria[0] == "layernorm.rms"
-    )
-
-
-@pytest.mark.slow
-def test_a_known_mistake_and_a_right_function_are_in_no_group(found: dict[str, list[Unexplained]]) -> None:
-    assert found["emil"] == found["fay"] == []
-
-
-@pytest.mark.slow
-def test_group_shows_a_public_example_that_is_wrong(found: dict[str, list[Unexplained]]) -> None:
+    shortest = class_statistics.shortest(first)
+    assert shortest.function == "rms_norm" and shortest.criteria[0] == "layernorm.rms"
+    assert found["emil"] == found["fay"] == [], "a known mistake, and a right function"
     example = found["ada"][0].example
     assert "rms_norm(x, gamma)" in example and "# expected:" in example and "# theirs:" in example
-
-
-@pytest.mark.slow
-def test_nobody_is_named(found: dict[str, list[Unexplained]]) -> None:
     for one in (*found["ada"], *found["grace"]):
         assert "Ada" not in str(one) and "Grace" not in str(one)
 
@@ -153,12 +135,9 @@ def test_a_function_that_is_not_simply_defined_has_no_text(text: str) -> None:
 
 def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:
     """The digest of a function that returns this instead of what is expected."""
-    test_calls = [
-        test_call for test_call in grader.plan.hidden["layernorm"] if test_call.target.function == "rms_norm"
-    ][:5]
-    return class_statistics.digest_of(
-        [CallResult(test_call, Response(value=change(test_call.expected))) for test_call in test_calls]
-    )
+    of_module = grader.plan.hidden["layernorm"]
+    test_calls = [test_call for test_call in of_module if test_call.target.function == "rms_norm"][:5]
+    return class_statistics.digest_of([CallResult(one, Response(value=change(one.expected))) for one in test_calls])
 
 
 def test_digest_goes_by_values_up_to_rounding(grader: Grader) -> None:
@@ -171,10 +150,8 @@ def test_digest_goes_by_values_up_to_rounding(grader: Grader) -> None:
 
 
 def test_simple_fractions_do_not_lie_between_two_multiples(grader: Grader) -> None:
-    fractions = [n / 2.0**power for power in range(1, 20) for n in (1, 3, 5)] + [
-        n / 10.0**k for k in range(9) for n in (1, 5)
-    ]
-    for value in fractions:
+    fractions = [n / 2.0**power for power in range(1, 20) for n in (1, 3, 5)]
+    for value in (*fractions, *(n / 10.0**power for power in range(9) for n in (1, 5))):
         around = {digest_of(grader, lambda _, v=value + e: v) for e in (-1e-15, 0.0, 1e-15)}  # type: ignore[misc]
         assert len(around) == 1, value
 
@@ -186,7 +163,5 @@ def test_digest_tells_errors_apart_and_nans_not(grader: Grader) -> None:
 
 def test_smallest_text_is_first_and_one_without_text_last() -> None:
     one = Unexplained("f", "d", ("m.c",), text_of(digest_of), "")
-    group = class_statistics.groups({"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]})[
-        0
-    ]
-    assert [*group] == ["c", "b", "a"]
+    class_of_three = {"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]}
+    assert [*class_statistics.groups(class_of_three)[0]] == ["c", "b", "a"]

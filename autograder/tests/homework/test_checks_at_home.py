@@ -717,9 +717,7 @@ WATCHING = "Watching your files; press Ctrl-C to stop.\n"
         1,
     ),
 )
-def test_the_checks_of_a_module_run_again_when_it_is_saved(
-    home: Path, arguments: list[str], first: str, second: str
-) -> None:
+def test_checks_run_again_when_a_module_is_saved(home: Path, arguments: list[str], first: str, second: str) -> None:
     write(home, "causal_mask", "layernorm")
     environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-m", "pytest", "--watch", *arguments]

@@ -434,9 +434,7 @@ def test_a_picture_that_cannot_be_painted_is_one_line(homework: Any) -> None:
     assert repr(player.shown()).startswith("Cannot draw this: ValueError: no number above 0")
 
 
-def test_warnings_of_arithmetic_are_shown_only_where_they_come_from_the_students_file(
-    homework: Any, own_file: Path
-) -> None:
+def test_warnings_of_arithmetic_are_shown_only_for_the_students_file(homework: Any, own_file: Path) -> None:
     own_file.write_text("import numpy as np\n\ndef f():\n    return np.ones(1) / 0\n")
     own = homework.controls.Lazy("own")
     with warnings.catch_warnings(record=True) as seen:
@@ -521,9 +519,7 @@ def waiting(predictions: Any, homework: Any) -> tuple[Any, Any, list[int]]:
 @pytest.mark.parametrize(
     "settle", [lambda guess: setattr(guess.buttons, "value", "this"), lambda guess: guess.button.click()]
 )
-def test_a_picture_waits_for_a_guess_or_for_show_me(
-    predictions: Any, homework: Any, settle: Callable[[Any], None]
-) -> None:
+def test_a_picture_waits_for_a_guess_or_show_me(predictions: Any, homework: Any, settle: Callable[[Any], None]) -> None:
     """A browser rounds the values of sliders, as if somebody had moved them; that shows no picture."""
     guess, player, drawn = waiting(predictions, homework)
     player.controls["n"].value = 5
@@ -575,9 +571,7 @@ def test_the_solutions_are_known_to_be_right(homework: Any) -> None:
 @pytest.mark.parametrize(
     ("module", "name"), [(m, f) for m in MODULES for f in rubrics.current().modules[m].functions if f != "answers"]
 )
-def test_every_function_that_is_wrong_is_known_to_be(
-    homework: Any, monkeypatch: pytest.MonkeyPatch, module: str, name: str
-) -> None:
+def test_every_wrong_function_is_found(homework: Any, monkeypatch: pytest.MonkeyPatch, module: str, name: str) -> None:
     """Its results, but for the last number."""
     found = homework.reference_values
     monkeypatch.setattr(found, "results", lambda *_: found.expected(f"{module}.{name}") + 1e-3)
@@ -589,9 +583,7 @@ def sample_variance(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.std(x, axis=-1, ddof=1, keepdims=True) + beta
 
 
-def test_a_table_does_not_blame_a_lecture_for_a_mistake_of_yours(
-    homework: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_does_not_blame_a_lecture_for_your_mistake(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(homework.layernorm, "layer_norm", sample_variance)
     yours, token = homework.controls.Lazy("layernorm"), np.array([4.0, 2.0, 0.0, -2.0])
     result = lambda: yours.layer_norm(token, np.ones(4), np.zeros(4))  # noqa: E731
@@ -610,9 +602,7 @@ def test_what_a_wrong_function_rests_on_is_named_first(homework: Any, monkeypatc
     assert "Fix <code>softmax</code> first" in said
 
 
-def test_a_picture_that_cannot_be_drawn_names_the_wrong_function(
-    homework: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_not_drawn_names_the_wrong_function(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(homework.scaled_attention, "merge_heads", lambda x: x)
     yours = homework.controls.Lazy("scaled_attention")
     player = homework.controls.play(homework.pictures.heads_drawing, yours, n_heads=[3, 2])
@@ -1028,9 +1018,7 @@ def ends(control: Any) -> list[Any]:
 
 
 @pytest.mark.slow
-def test_every_picture_and_table_is_drawn_at_both_ends_of_its_controls(
-    homework: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_everything_is_drawn_at_both_ends_of_its_controls(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from matplotlib.figure import Figure
 
     players: list[Any] = []

@@ -86,7 +86,7 @@ def stateful() -> Iterator[tuple[str, str, Callable[[Function], Function]]]:
 
 
 @pytest.mark.parametrize(("module", "function", "way"), stateful())
-def test_state_between_calls_and_changed_arguments_cost_purity(
+def test_state_and_changed_arguments_cost_purity(
     module: str, function: str, way: Callable[[Function], Function]
 ) -> None:
     graded = {c.id for c in current().of(module) if function in c.grades}
@@ -99,9 +99,7 @@ def test_state_between_calls_and_changed_arguments_cost_purity(
     ("layernorm", "layer_norm_backward", 0, lambda value: 1.001 * value, "backward_x"),
     ("layernorm", "layer_norm_backward", 1, lambda value: 1.001 * value, "backward_parameters"),
 ])  # fmt: skip
-def test_a_wrong_part_of_a_tuple_loses_the_one_criterion_about_it(
-    module: str, function: str, part: int, change: Function, about: str
-) -> None:
+def test_a_wrong_part_loses_its_criterion(module: str, function: str, part: int, change: Function, about: str) -> None:
     def wrong(*args: Any, **kwargs: Any) -> Any:
         result = list(reference.functions()[function](*args, **kwargs))
         if inspect.signature(reference.functions()[function]).bind(*args, **kwargs).arguments.get("training", True):

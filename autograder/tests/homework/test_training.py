@@ -49,9 +49,7 @@ def test_the_gradient_agrees_with_finite_differences(homework: Any, design: str)
 
 
 @pytest.mark.slow
-def test_a_wrong_backward_pass_of_the_norm_spoils_what_comes_before_it(
-    homework: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_backward_pass_of_the_norm_spoils_earlier_parts(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the question in the notebook says; the last norm, before the MLP of the last block, is not the last layer."""
     right = homework.layernorm.layer_norm_backward
 
@@ -336,9 +334,7 @@ def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: 
 
 
 @pytest.mark.slow
-def test_after_a_file_has_changed_the_training_continues_with_the_new_one(
-    panel: Any, train: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_file_is_used_by_the_next_steps(panel: Any, train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = panel(text=LINES, steps=6000)
     shown.go()
     while shown.training.step < 3:
@@ -372,7 +368,7 @@ def test_a_design_that_was_trained_is_in_the_table(panel: Any, homework: Any, mo
 @pytest.mark.parametrize(
     ("text", "said"), [("ada", "the text has 0 different entries"), (LINES, "your softmax disagrees with the formula")]
 )
-def test_the_panel_says_in_a_line_why_it_cannot_train(
+def test_the_panel_says_why_it_cannot_train(
     panel: Any, homework: Any, monkeypatch: pytest.MonkeyPatch, text: str, said: str
 ) -> None:
     if "softmax" in said:

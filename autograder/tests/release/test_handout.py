@@ -238,7 +238,7 @@ def test_agents_file_can_be_turned_off(written: Callable[[Rubric], Path], wanted
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_students_get_files_for_their_own_tests_only_if_they_write_some(
+def test_files_for_students_own_tests_are_given_if_they_write_some(
     written: Callable[[Rubric], Path], wanted: bool
 ) -> None:
     tests = {"points": 2, "criteria": {"first": {"points": 2, "about": "tests of a function"}}}

@@ -61,7 +61,7 @@ E = ["G is done.", "read on", "H is right.", {"1": 0}]
         ([A, E, ["I is done.", "read on", "J is right.", {"1": 0}]], 3.0, 4.0, ("A is done.", "B is right.")),
     ],
 )
-def test_sentences_shared_by_all_matching_mistakes_are_printed(
+def test_sentences_of_all_matching_mistakes(
     known: ModuleType, rows: list[list[Any]], one: float, two: float, said: tuple[str, ...]
 ) -> None:
     assert explained(known, rows, one, two) == said

@@ -84,9 +84,7 @@ def test_zip_of_otter_assign_alone_has_the_same_contents(built: "Built", plain: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", THIEVES)
-def test_wheel_would_be_worth_full_points_to_a_thief(
-    name: str, built: "Built", attacked: Attacked, place: Path, tmp_path: Path
-) -> None:
+def test_wheel_is_worth_stealing(name: str, built: "Built", attacked: Attacked, place: Path, tmp_path: Path) -> None:
     """The next tests show that this is prevented."""
     if place.is_relative_to(tmp_path):
         pytest.skip("only who may write into NumPy's folder could carry it to where student code may read")

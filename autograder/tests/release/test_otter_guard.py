@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("result", ["", "solutions/..", "../a copy"])
-def test_otter_assign_into_the_repository_ends_with_one_line_and_deletes_nothing(
+def test_otter_assign_into_the_repository_deletes_nothing(
     built: "Built", tree: Path, tmp_path: Path, result: str
 ) -> None:
     """In an environment with the wheel of the kit; all other packages are those of the tests."""

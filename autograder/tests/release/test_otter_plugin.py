@@ -45,7 +45,7 @@ if any("run_otter" in word or "ipykernel" in word for word in sys.orig_argv):
 
 
 @pytest.mark.slow
-def test_complete_run_imports_nothing_of_the_students(
+def test_a_run_imports_nothing_of_the_students(
     box: MakeBox, at_home: AtHome, half: dict[str, bytes], tmp_path: Path
 ) -> None:
     mark = tmp_path / "mark"
@@ -114,7 +114,7 @@ FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_upload_is_graded_alike(
+def test_forms_of_an_upload_are_graded_alike(
     box: MakeBox, half: dict[str, bytes], half_at_home: Any, form: str
 ) -> None:
     tried = box(FORMS[form](half))

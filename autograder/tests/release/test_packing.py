@@ -160,7 +160,7 @@ PACKAGES = {
     (["linux.only"], ["linux-only==4"]),
     (["a", "nowhere>=1"], ["a==1.5", "b==2.0", "linux-only==4"]),
 ], ids=["linux only", "an extra required later", "another case", "underscore", "dot", "not installed"])  # fmt: skip
-def test_everything_that_is_required_on_linux_is_pinned(
+def test_requirements_on_linux_are_pinned(
     requirements: list[str], pins: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def distribution(name: str) -> SimpleNamespace:

@@ -88,9 +88,7 @@ def test_upload_that_otter_could_change_is_not_graded(place: Path) -> None:
 
 
 @pytest.mark.slow
-def test_otters_own_files_are_not_graded_after_otter_run(
-    place: Path, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_otters_own_files_are_not_graded_after_otter_run(place: Path, references: dict[str, bytes]) -> None:
     own = {"kit.whl", "tests", "__init__.py"}
     put(place / "submission", {**{f"homework/{name}": text for name, text in references.items()}, "kit.whl": b""})
     put(place / "submission", {"tests/a.py": b"", "__init__.py": b""})

@@ -204,9 +204,7 @@ CANVAS: Files = {f"annlee_7_9001_{FIRST}": "", f"orrcarl_8_9002_{FIRST}": ""}
     (CANVAS | {"bob.rar": b"?", "bob/hw.pdf": "", "bob.csv": ""}, "annlee_7 orrcarl_8", "bob.rar bob bob.csv"),
     (CANVAS | {"boblow_9_9003_hw.rar": b"?"}, "annlee_7 boblow_9 orrcarl_8", ""),
 ])  # fmt: skip
-def test_everything_in_a_class_is_a_row_or_is_named_in_a_note(
-    tmp_path: Path, files: Files, rows: str, noted: str
-) -> None:
+def test_everything_in_a_class_is_a_row_or_in_a_note(tmp_path: Path, files: Files, rows: str, noted: str) -> None:
     litter: Files = {"__MACOSX/ann/._x.py": "", ".DS_Store": "", "._bob.zip": "", "Thumbs.db": "", "desktop.ini": ""}
     for place in ("class", "class.zip"):
         if place == "class.zip" and (len(rows.split()) == 1 or "bob/hw.ipynb" in files):

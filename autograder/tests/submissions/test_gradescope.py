@@ -124,7 +124,7 @@ def test_one_of_several_paths_is_no_export_beside_uploads(tmp_path: Path, inner:
 @pytest.mark.parametrize(
     ("names", "other"), [(("one", "two"), ""), (("assignment_5_export", "assignment_6_export.zip"), "ada")]
 )
-def test_exports_of_several_sections_may_have_any_name_and_beside_an_upload_their_own(
+def test_exports_of_sections_may_have_any_name_beside_an_upload_their_own(
     tmp_path: Path, names: tuple[str, ...], other: str
 ) -> None:
     paths = [put(tmp_path / name, dict(EXPORT)) for name in names] + [

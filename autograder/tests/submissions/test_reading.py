@@ -37,7 +37,7 @@ SECOND_ZIP = zipped({f"hw/{SECOND}": "2", "notes.txt": "inner", "three.zip": THI
 @pytest.mark.parametrize(
     ("first", "second"), [("layernorm/", "decoder/"), ("", "part2/"), ("part1/", "week 2/own/"), ("b/", "a/")]
 )
-def test_a_module_that_lies_in_one_other_folder_is_taken_with_what_it_imports(
+def test_a_module_in_another_folder_is_taken_with_its_imports(
     tmp_path: Path, place: str, first: str, second: str
 ) -> None:
     files = {
@@ -76,14 +76,12 @@ def test_a_module_that_lies_in_one_other_folder_is_taken_with_what_it_imports(
                              ("../x.py", "outside"), ("x.py/", "folder"))),
     ],
 )  # fmt: skip
-def test_what_is_read_of_an_upload(
-    tmp_path: Path, files: Files, read_files: dict[str, bytes], notes: list[Note]
-) -> None:
+def test_what_is_read(tmp_path: Path, files: Files, read_files: dict[str, bytes], notes: list[Note]) -> None:
     found = read(put(tmp_path, files), LIMITS)
     assert (found.files, list(found.notes)) == (read_files, notes)
 
 
-def test_of_different_files_of_one_name_in_other_folders_none_is_taken_and_it_is_not_said_that_there_is_none(
+def test_of_different_files_of_one_name_in_other_folders_none_is_taken_nor_called_missing(
     tmp_path: Path,
 ) -> None:
     found = read(put(tmp_path, {FIRST: "1", f"a/{SECOND}": "2", f"b/{SECOND}": "3"}), LIMITS)
@@ -237,9 +235,7 @@ def test_file_that_may_not_be_read_is_a_fault() -> None:
             read(folder, LIMITS)
 
 
-def test_file_that_is_gone_between_listing_and_reading_is_a_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_that_is_gone_after_listing_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, {FIRST: "1"})
     monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(FileNotFoundError(2, "gone")))
     with pytest.raises(CommandError, match="gone"):

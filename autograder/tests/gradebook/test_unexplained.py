@@ -50,12 +50,12 @@ def rms_norm(x, gamma, eps=1e-6):
 def test_what_replies_alike_is_one_group(grader: Grader, references: dict[str, bytes]) -> None:
     """With the shortest text first, a public example, and nobody's name."""
 
-    def one(text: str) -> list[Unexplained]:
+    def found_in(text: str) -> list[Unexplained]:
         files = references | {"layernorm.py": references["layernorm.py"] + text.encode()}
         return list(class_statistics.unexplained(grader.grade(Submission("s", files), ["layernorm"])))
 
     texts = {"ada": MEDIAN, "grace": OTHERWISE, "hedy": MEDIAN, "dana": POWER, "emil": KNOWN, "fay": ""}
-    found = {name: one(text) for name, text in texts.items()}
+    found = {name: found_in(text) for name, text in texts.items()}
     first, second = class_statistics.groups(found)
     assert [*first] == ["ada", "hedy", "grace"] and [*second] == ["dana"]
     shortest = class_statistics.shortest(first)

@@ -220,225 +220,122 @@ def known_mistake(name: str) -> Case:
 
 
 CASES = {
-    "wrong value": case(
-        function("rms_norm", "return gamma * x"),
-        "Called ",
-        "Returned ",
-        "Expected ",
-        "Why ",
-        absent=("Hint ", "Probably "),
-    ),
-    "not run": case(
-        function("layer_norm", "return np.zeros((2, 3))"), "layernorm 0 of 1 checks pass, 15 not run", arguments="-x"
-    ),
-    "stub line left in": case(
-        function("rms_norm", "y = gamma * x", "raise NotImplementedError('not yet')"),
-        "layernorm.py, line LAST still raises NotImplementedError (and in ",
-    ),
-    "state": case(
-        "MEAN = []\n\n\n" + function("layer_norm", "MEAN.append(x.mean(axis=-1, keepdims=True))", REMEMBERED),
-        "correct if this is the first call, but not after other calls: your code keeps state between calls.",
-    ),
+    "wrong value": case(function("rms_norm", "return gamma * x"), "Called ", "Returned ", "Expected ", "Why ",
+        absent=("Hint ", "Probably ")),
+    "not run": case(function("layer_norm", "return np.zeros((2, 3))"), "layernorm 0 of 1 checks pass, 15 not run",
+        arguments="-x"),
+    "stub line left in": case(function("rms_norm", "y = gamma * x", "raise NotImplementedError('not yet')"),
+        "layernorm.py, line LAST still raises NotImplementedError (and in "),
+    "state": case("MEAN = []\n\n\n"
+        + function("layer_norm", "MEAN.append(x.mean(axis=-1, keepdims=True))", REMEMBERED),
+        "correct if this is the first call, but not after other calls: your code keeps state between calls."),
     "None in place of an error": case(
         re.sub(r"raise ValueError\(.*\)", "return None", library.correct("scaled_attention", "split_heads").source),
-        "Returned None",
-        "Expected ValueError",
-        absent="Probably ",
-    ),
-    "input": case(
-        "input('eps? ')\n", "`input()` does not work while your code is graded: delete the call.", absent="stdin"
-    ),
-    "line that stops a call": case(
-        function("rms_norm", "return helper(x)") + "\n\ndef helper(x):\n    return x[0, 0, 0]\n",
-        "Next: fix rms_norm (layernorm.py, line LAST)",
-    ),
-    "float64": case(
-        around("rms_norm", "result * np.float64(1)"),
+        "Returned None", "Expected ValueError", absent="Probably "),
+    "input": case("input('eps? ')\n", "`input()` does not work while your code is graded: delete the call.",
+        absent="stdin"),
+    "line that stops a call": case(function("rms_norm", "return helper(x)")
+        + "\n\ndef helper(x):\n    return x[0, 0, 0]\n", "Next: fix rms_norm (layernorm.py, line LAST)"),
+    "float64": case(around("rms_norm", "result * np.float64(1)"),
         "Why It returned float64 instead of float32: floating-point results keep the",
-        "Probably Your result is float64 for float32 arguments.",
-        arguments="--hint",
-    ),
-    "float64 and wrong": case(
-        around("rms_norm", "result * np.float64(2)"),
-        "multiplied by the same factor, 2.",
-        absent="Hint ",
-        arguments="-k float32",
-    ),
-    "changed argument": case(
-        function("rms_norm", "x += 1", "return x"),
-        "Why It modified its arguments: an entry of `x` was overwritten.",
-        "Hint Work on a copy",
-    ),
-    "changed part of an argument": case(
-        function("multi_head_attention", "params['w_k'][0] = 0", "return x"),
-        "Why It modified its arguments: an entry of `params['w_k']` was overwritten.",
-        "Hint Work on a copy",
-    ),
-    "line of an error": case(
-        function("layer_norm", "return x.centre()"),
-        "Stopped layernorm.py, line LAST: AttributeError",
-        "return x.centre()",
-        absent="Traceback",
-    ),
-    "call outside of functions": case(
-        "print(layer_norm(np.ones(3), np.ones(4), 0))\n", "layernorm.py, line LAST: ValueError"
-    ),
+        "Probably Your result is float64 for float32 arguments.", arguments="--hint"),
+    "float64 and wrong": case(around("rms_norm", "result * np.float64(2)"), "multiplied by the same factor, 2.",
+        absent="Hint ", arguments="-k float32"),
+    "changed argument": case(function("rms_norm", "x += 1", "return x"),
+        "Why It modified its arguments: an entry of `x` was overwritten.", "Hint Work on a copy"),
+    "changed part of an argument": case(function("multi_head_attention", "params['w_k'][0] = 0", "return x"),
+        "Why It modified its arguments: an entry of `params['w_k']` was overwritten.", "Hint Work on a copy"),
+    "line of an error": case(function("layer_norm", "return x.centre()"),
+        "Stopped layernorm.py, line LAST: AttributeError", "return x.centre()", absent="Traceback"),
+    "call outside of functions": case("print(layer_norm(np.ones(3), np.ones(4), 0))\n",
+        "layernorm.py, line LAST: ValueError"),
     "no return": no_return("split_heads"),
     "fewer parameters": parameters("x, gamma"),
-    "missing error": case(
-        without_error("padding_mask"), "Called padding_mask(np.array([2, 5]), 4)", "Expected ValueError, because"
-    ),
-    "next function of a module": folder(
-        "layernorm.py", "Next: write batch_norm (batchnorm_comparison.py, line", absent="not your grade", **NORMS
-    ),
-    "next function of another module": folder(
-        "causal_mask.py", "Next: write causal_mask (causal_mask.py, line", absent="not your grade", **NORMS
-    ),
+    "missing error": case(without_error("padding_mask"), "Called padding_mask(np.array([2, 5]), 4)",
+        "Expected ValueError, because"),
+    "next function of a module": folder("layernorm.py", "Next: write batch_norm (batchnorm_comparison.py, line",
+        absent="not your grade", **NORMS),
+    "next function of another module": folder("causal_mask.py", "Next: write causal_mask (causal_mask.py, line",
+        absent="not your grade", **NORMS),
     "next function asked for": folder("--only softmax", "Next: write softmax (scaled_attention.py, line", **NORMS),
-    "unwritten function of another module": folder(
-        "checks/test_decoder.py",
+    "unwritten function of another module": folder("checks/test_decoder.py",
         "layer_norm (layernorm.py) is not written yet, and decoder_logits calls it (and in ",
-        **{module: text for module, text in RIGHT.items() if module != "layernorm"},
-    ),
-    "syntax error in a dependency": folder(
-        "checks/test_transformer_block.py",
+        **{module: text for module, text in RIGHT.items() if module != "layernorm"}),
+    "syntax error in a dependency": folder("checks/test_transformer_block.py",
         "transformer_block.py imports layernorm.py, which cannot be imported",
         "layernorm.py, line 1: SyntaxError: '(' was never closed def layer_norm(x: ",
-        "Next: fix layernorm.py (see above).",
-        **RIGHT | {"layernorm": "def layer_norm(x:\n    return x\n"},
-    ),
+        "Next: fix layernorm.py (see above).", **RIGHT | {"layernorm": "def layer_norm(x:\n    return x\n"}),
     "syntax error": folder("", "SyntaxError", **RIGHT | {"layernorm": "def layer_norm(x:\n    return x\n"}),
-    "error in a dependency": folder(
-        "decoder.py",
-        f"Stopped decoder.py, line {CALL}: TypeError: unhashable type",
-        "raised in transformer_block.py, line ",
-        f"Next: fix decoder_logits (decoder.py, line {CALL}) ",
-        **RIGHT | {"decoder": RIGHT["decoder"].replace(MASKED, "n_heads, causal_mask(t))")},
-    ),
-    "no such module": folder(
-        "layernrom.py", "there is no layernrom.py; did you mean layernorm.py?", absent="Traceback"
-    ),
+    "error in a dependency": folder("decoder.py", f"Stopped decoder.py, line {CALL}: TypeError: unhashable type",
+        "raised in transformer_block.py, line ", f"Next: fix decoder_logits (decoder.py, line {CALL}) ", **RIGHT
+        | {"decoder": RIGHT["decoder"].replace(MASKED, "n_heads, causal_mask(t))")}),
+    "no such module": folder("layernrom.py", "there is no layernrom.py; did you mean layernorm.py?",
+        absent="Traceback"),
     # From here on only in .ci/full
-    "no such function": folder(
-        "--only sofmax", "--only: there is no function or module sofmax; did you mean softmax?", absent="Traceback"
-    ),
+    "no such function": folder("--only sofmax", "--only: there is no function or module sofmax; did you mean softmax?",
+        absent="Traceback"),
     "no such name": folder("--only xyz", "did you mean one of answers, apply_mask", absent="Traceback"),
-    "modules that import each other": folder(
-        "checks/test_layernorm.py",
-        "Modules import each other: import only from files that are higher up in the README's table.",
-        **RIGHT | {"layernorm": "from transformer_block import residual\n" + RIGHT["layernorm"]},
-    ),
-    "mistake in a dependency": folder(
-        "checks/test_transformer_block.py",
+    "modules that import each other": folder("checks/test_layernorm.py",
+        "Modules import each other: import only from files that are higher up in the README's table.", **RIGHT
+        | {"layernorm": "from transformer_block import residual\n" + RIGHT["layernorm"]}),
+    "mistake in a dependency": folder("checks/test_transformer_block.py",
         "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm",
-        "Next: fix layer_norm (layernorm.py, line",
-        absent="Called ",
-        **RIGHT | {"layernorm": RIGHT["layernorm"] + "\n\n" + function("layer_norm", "return 2 * x")},
-    ),
-    "missing error of split_heads": case(
-        without_error("split_heads"), "Called split_heads(np.array(", "), 3) ", "Expected ValueError, because"
-    ),
-    "missing error of embed": case(
-        without_error("embed"), "Called embed(np.array([0, 3]),", "Expected ValueError, because"
-    ),
+        "Next: fix layer_norm (layernorm.py, line", absent="Called ", **RIGHT
+        | {"layernorm": RIGHT["layernorm"] + "\n\n" + function("layer_norm", "return 2 * x")}),
+    "missing error of split_heads": case(without_error("split_heads"), "Called split_heads(np.array(", "), 3) ",
+        "Expected ValueError, because"),
+    "missing error of embed": case(without_error("embed"), "Called embed(np.array([0, 3]),",
+        "Expected ValueError, because"),
     **{f"no return in {name}": no_return(name) for name in ("padding_mask", "embed", "norm_moments")},
     **{f"parameters {names}": parameters(names) for names in ("self, x, gamma, eps=1e-6", "x, gamma, epsilon=1e-6")},
     **{name: known_mistake(name) for name in MISTAKES},
-    "no known mistake": case(
-        function("layer_norm", "return gamma * x / 7 + beta"), "Called ", absent="Probably ", arguments="--hint"
-    ),
-    "known mistake and a wrong helper": case(
-        function("rms_norm", "return gamma * x / np.sqrt(2 + eps)")
-        + "\n\n"
-        + function("layer_norm", "rms_norm(x, gamma)", *MISTAKES["sample_variance"]),
-        "Read numpy.var",
-        absent="first fix rms_norm",
-    ),
-    "wrong default": case(
-        DEFAULT.format("1e-8", "eps"), "Probably Your default eps is 1e-8.", absent="Also ", arguments="--hint"
-    ),
-    "ignored argument": case(
-        DEFAULT.format("1e-5", "1e-8"),
-        "Probably Your code ignores the argument eps and uses 1e-8.",
-        absent="Also ",
-        arguments="--hint",
-    ),
-    "neither of the two": case(
-        DEFAULT.format("1e-5", "(1e-8 if eps == 1e-5 else eps)"),
-        "Called ",
-        absent=("Probably ", "Also "),
-        arguments="--hint",
-    ),
-    "random": case(
-        function("rms_norm", "return x + np.random.default_rng().normal(size=x.shape)"),
-        "it returns a different result: look for random numbers",
-        absent="keeps state",
-    ),
-    "random continuation": case(
-        f"def drawn(row, *_, **__):\n{DRAWN}\n\n" + edited("decoder", "generate", "np.argmax(", "drawn("),
-        "Called again with the same arguments, it returns a different result: look for random numbers",
-    ),
-    "plain numbers": case(
-        function("rms_norm", "return [np.int64(2), np.float64(0.5)]"),
-        "Returned [2, 0.5] ",
-        "It returned a list of length 2; it should return an array of floats of shape (2, 4).",
-    ),
-    "float32 in a call": case(
-        function("rms_norm", "return 0 * x"),
-        "rms_norm(np.array([4.0, 2.0, 1.0, -3.0], dtype=np.float32), np.array(",
-        arguments="-k float32",
-    ),
-    "two calls that should agree": case(
-        function("decoder_logits", "return np.full((3, 3), tokens.sum())"),
+    "no known mistake": case(function("layer_norm", "return gamma * x / 7 + beta"), "Called ", absent="Probably ",
+        arguments="--hint"),
+    "known mistake and a wrong helper": case(function("rms_norm", "return gamma * x / np.sqrt(2 + eps)") + "\n\n"
+        + function("layer_norm", "rms_norm(x, gamma)", *MISTAKES["sample_variance"]), "Read numpy.var",
+        absent="first fix rms_norm"),
+    "wrong default": case(DEFAULT.format("1e-8", "eps"), "Probably Your default eps is 1e-8.", absent="Also ",
+        arguments="--hint"),
+    "ignored argument": case(DEFAULT.format("1e-5", "1e-8"),
+        "Probably Your code ignores the argument eps and uses 1e-8.", absent="Also ", arguments="--hint"),
+    "neither of the two": case(DEFAULT.format("1e-5", "(1e-8 if eps == 1e-5 else eps)"), "Called ",
+        absent=("Probably ", "Also "), arguments="--hint"),
+    "random": case(function("rms_norm", "return x + np.random.default_rng().normal(size=x.shape)"),
+        "it returns a different result: look for random numbers", absent="keeps state"),
+    "random continuation": case(f"def drawn(row, *_, **__):\n{DRAWN}\n\n"
+        + edited("decoder", "generate", "np.argmax(", "drawn("),
+        "Called again with the same arguments, it returns a different result: look for random numbers"),
+    "plain numbers": case(function("rms_norm", "return [np.int64(2), np.float64(0.5)]"), "Returned [2, 0.5] ",
+        "It returned a list of length 2; it should return an array of floats of shape (2, 4)."),
+    "float32 in a call": case(function("rms_norm", "return 0 * x"),
+        "rms_norm(np.array([4.0, 2.0, 1.0, -3.0], dtype=np.float32), np.array(", arguments="-k float32"),
+    "two calls that should agree": case(function("decoder_logits", "return np.full((3, 3), tokens.sum())"),
         "as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])",
-        "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.",
-        arguments="-k future",
-    ),
-    "one array for a tuple": case(
-        around("batch_norm", "result[0]"),
-        "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`).",
-    ),
-    "part of the wrong type": case(
-        around("layer_norm_backward", "(result[0], float(result[1].sum()), result[2])"),
-        "Why `grad_gamma` is a float; it should be an array of floats of shape (4,). Only `grad_gamma` is wrong.",
-    ),
-    "one wrong part": case(
-        around("norm_moments", "(result[0], 2 * result[1])"), "Why Only `var` is wrong. `var`: Every entry"
-    ),
+        "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.", arguments="-k future"),
+    "one array for a tuple": case(around("batch_norm", "result[0]"),
+        "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`)."),
+    "part of the wrong type": case(around("layer_norm_backward", "(result[0], float(result[1].sum()), result[2])"),
+        "Why `grad_gamma` is a float; it should be an array of floats of shape (4,). Only `grad_gamma` is wrong."),
+    "one wrong part": case(around("norm_moments", "(result[0], 2 * result[1])"),
+        "Why Only `var` is wrong. `var`: Every entry"),
     "arrays of their own": case(
         f"right = batch_norm\n\n\ndef batch_norm(x, gamma, beta, running_mean, *args, **kwargs):\n{RUNNING}",
-        "an entry of `running_mean` was overwritten",
-        absent="`beta`",
-    ),
-    "further checks of a function": case(
-        function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 9)", "Called "
-    ),
-    "helper of the same module": case(
-        function("softmax", "return 0 * scores"),
-        "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax",
-    ),
-    "function in place of an import": case(
-        function("layer_norm", "return 2 * x"),
-        "Next: fix pre_norm_block",
-        absent="first fix layer_norm",
-        module="transformer_block",
-    ),
-    "same mistake again": case(
-        edited("transformer_block", "pre_norm_block", *ATTENTION)
-        + "\n\n"
-        + edited("transformer_block", "post_norm_block", *ATTENTION),
-        "has the same mistake as pre_norm_block.",
-        "Next: fix pre_norm_block",
-    ),
-    "import in a function": case(
-        function("rms_norm", "import scipy"),
-        "ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library",
-    ),
-    "refused event loop": case(
-        LOOP, "asyncio.runners.run, which the grader", absent=("Exception ignored", "Traceback")
-    ),
+        "an entry of `running_mean` was overwritten", absent="`beta`"),
+    "further checks of a function": case(function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 9)",
+        "Called "),
+    "helper of the same module": case(function("softmax", "return 0 * scores"),
+        "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax"),
+    "function in place of an import": case(function("layer_norm", "return 2 * x"), "Next: fix pre_norm_block",
+        absent="first fix layer_norm", module="transformer_block"),
+    "same mistake again": case(edited("transformer_block", "pre_norm_block", *ATTENTION) + "\n\n"
+        + edited("transformer_block", "post_norm_block", *ATTENTION), "has the same mistake as pre_norm_block.",
+        "Next: fix pre_norm_block"),
+    "import in a function": case(function("rms_norm", "import scipy"),
+        "ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library"),
+    "refused event loop": case(LOOP, "asyncio.runners.run, which the grader",
+        absent=("Exception ignored", "Traceback")),
     "printed text": case(function("rms_norm", "print('here')", "return 2 * x"), "here"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", few([*CASES], [*CASES].index("no such function")))

@@ -15,7 +15,10 @@ def test_compare_says_who_gains_and_loses_what(tmp_path: Path) -> None:
     same = document(a=(1, 1), b=(0, 2))
     then = {"bela": document(a=(1, 1), b=(2, 2)), "chidi": document(a=(0, 1), b=(0, 2))}
     now = {"bela": document(a=(0, 1), b=(2, 2)), "chidi": document(a=(1, 1), b=(0, 2))}
-    old, new = run(tmp_path / "old", (), ada=same, **then, gone=same), run(tmp_path / "new", (), ada=same, **now, came=same)
+    old, new = (
+        run(tmp_path / "old", (), ada=same, **then, gone=same),
+        run(tmp_path / "new", (), ada=same, **now, came=same),
+    )
     found = compare_runs(old, new / "results")
     assert [(c.key, c.who, c.difference, dict(c.criteria)) for c in found.changes] == [
         ("bela", "=bela", -1, {"a": -1}),

@@ -100,9 +100,8 @@ def test_a_version_is_built_on_the_versions_of_its_helpers() -> None:
     assert wrong is not None and users
     right = library.correct(halved.module, users[0])
     assert right.fresh().__globals__[halved.function] is reference.functions()[halved.function]
-    assert right.fresh({halved.function: wrong}).__globals__[halved.function].__code__.co_filename == (
-        f"<a version of {halved.function}>"
-    )
+    used = right.fresh({halved.function: wrong}).__globals__[halved.function]
+    assert used.__code__.co_filename == f"<a version of {halved.function}>"
 
 
 def test_nothing_is_kept_from_one_fresh_version_to_the_next() -> None:
@@ -139,14 +138,11 @@ def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(modul
         assert version is not None
         if not version.memory:
             together = running.call_results(module, running.with_source(module, version.source))
-            own = [call_result for call_result in together if call_result.target.function == function]
-            alone = {
-                call_result: known_responses.response(version, call_result.test_call.number) for call_result in own
-            }
-            unlike = [r.test_call.number for r in own if not alike(r.test_call, alone[r], r.response)]
-            assert not unlike + [
-                r.test_call.number for r in own if not alike_in_form(r.test_call, alone[r], r.response)
-            ], misconception.id
+            for result in together:
+                if result.target.function == function:
+                    alone = known_responses.response(version, result.test_call.number)
+                    assert alike(result.test_call, alone, result.response), misconception.id
+                    assert alike_in_form(result.test_call, alone, result.response), misconception.id
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)

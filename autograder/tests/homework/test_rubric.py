@@ -81,10 +81,8 @@ def test_the_lines_that_switch_the_tests_on_are_right(tmp_path: Path) -> None:
     text, _, more = TEXT.replace("points: 100", "points: 106", 1).partition("# tests:")
     own = loaded(tmp_path, text + "tests:" + more.replace("\n# ", "\n"))
     assert [criterion.id for criterion in own.of("tests")] == ["tests.first", "tests.second", "tests.third"]
-    assert (
-        "".join(f"       {line}\n" for line in ["tests:", *more.replace("\n# ", "\n").splitlines()[1:]])
-        in (kit.PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
-    )
+    lines = "".join(f"       {line}\n" for line in ["tests:", *more.replace("\n# ", "\n").splitlines()[1:]])
+    assert lines in (kit.PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
 
 
 def test_line_is_the_right_one(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from autograder.homework import kit
+from autograder.tests.making import known
 
 DESIGNS = ("complete", "without norms", "without the mask", "without residuals", "without positions", "post-norm")
 VARIANTS = [f"ada{'l' * (i % 5)}{'u' * (i // 5)}" for i in range(24)]
@@ -55,9 +56,8 @@ def test_a_wrong_backward_pass_of_the_norm_spoils_earlier_parts(homework: Any, m
 
     def without_mean(grad_out: Any, x: Any, gamma: Any, eps: float = 1e-5) -> Any:
         grad_x, *rest = right(grad_out, x, gamma, eps)
-        return grad_x + (grad_out * gamma).mean(axis=-1, keepdims=True) / np.sqrt(
-            x.var(axis=-1, keepdims=True) + eps
-        ), *rest
+        mean = (grad_out * gamma).mean(axis=-1, keepdims=True)
+        return grad_x + mean / np.sqrt(x.var(axis=-1, keepdims=True) + eps), *rest
 
     monkeypatch.setattr(homework.layernorm, "layer_norm_backward", without_mean)
     gaps = {part: gap for part, (_, gap) in homework.backward.gradient_check(entries=8).items()}
@@ -197,10 +197,6 @@ def test_a_text_that_is_too_short_is_rejected_in_one_line(train: Any, text: str)
 # Wrong functions
 
 
-def sample_variance(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
-    return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.std(x, axis=-1, ddof=1, keepdims=True) + beta
-
-
 def unwritten(*_: Any) -> None:
     raise NotImplementedError("not written yet")
 
@@ -210,7 +206,7 @@ def unwritten(*_: Any) -> None:
     [
         (
             "layernorm",
-            {"layer_norm": sample_variance},
+            {"layer_norm": known("sample_variance").fresh()},
             "train.py: your layer_norm disagrees with the formula; run: pytest checks/test_layernorm.py\n",
         ),
         (
@@ -221,14 +217,14 @@ def unwritten(*_: Any) -> None:
     ],
 )
 def test_a_wrong_or_unwritten_function_is_named_before_training(
-    train: Any,
     homework: Any,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     module: str,
-    functions: dict[str, Any],
+    functions: Any,
     line: str,
 ) -> None:
+    train = homework.train
     assert train.problems() == []
     for name, function in functions.items():
         monkeypatch.setattr(getattr(homework, module), name, function)
@@ -251,9 +247,7 @@ def test_the_command_writes_a_model_and_samples(train: Any, capsys: pytest.Captu
 
 
 def test_the_command_sets_up_an_experiment(train: Any) -> None:
-    training = train.from_command_line(
-        ["--rate", "0.04", "--batch-size", "8", "--design", "without norms", "--seed", "3"]
-    )
+    training = train.from_command_line(["--rate=0.04", "--batch-size=8", "--seed=3", "--design", "without norms"])
     assert (training.rate, training.batch_size, training.seed) == (0.04, 8, 3)
     assert training.design == train.DESIGNS["without norms"]
     for option in ("--rate", "--batch-size", "--steps"):
@@ -319,13 +313,18 @@ def test_the_buttons_train_a_text_of_ones_own(panel: Any) -> None:
     assert Path("own_model.npz").is_file() and Path("own_samples.txt").is_file()
 
 
-def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: Any, train: Any) -> None:
+def stopped(panel: Any) -> tuple[Any, int]:
+    """Buttons whose training was stopped, and the step."""
     shown = panel(text=LINES, steps=6000)
     shown.go()
     while shown.training.step < 5:
         time.sleep(0.01)
     shown.stop()
-    step = shown.training.step
+    return shown, shown.training.step
+
+
+def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: Any, train: Any) -> None:
+    shown, step = stopped(panel)
     assert 5 <= step < 6000 and Path("own_model.npz").is_file()
     again = panel(text=LINES, steps=6000)
     assert again.training is shown.training and f"Step {step:,}" in again.status.value
@@ -335,14 +334,9 @@ def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: 
 
 @pytest.mark.slow
 def test_a_changed_file_is_used_by_the_next_steps(panel: Any, train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = panel(text=LINES, steps=6000)
-    shown.go()
-    while shown.training.step < 3:
-        time.sleep(0.01)
-    shown.stop()
+    shown, step = stopped(panel)
     for name in ("train", "tour.backward"):  # as after a change
         monkeypatch.delitem(sys.modules, name)
-    step = shown.training.step
     shown.go()
     while shown.running and shown.training.step < step + 3:
         time.sleep(0.01)

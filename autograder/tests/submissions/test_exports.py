@@ -9,7 +9,7 @@ import pytest
 from autograder.exceptions import ArgumentsError
 from autograder.submissions.exports import listing
 from autograder.submissions.uploads import load
-from autograder.tests.files import put, zipped
+from autograder.tests.files import put, put_special, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
 
 # Single submissions
@@ -25,12 +25,7 @@ def test_class_of_zips_in_folders_is_a_class(tmp_path: Path) -> None:
 @pytest.mark.parametrize("inner", ["", "assignments/"])
 @pytest.mark.parametrize("place", ["ada.zip", "ada"])
 def test_single_submission_may_lie_deeper(tmp_path: Path, place: str, inner: str) -> None:
-    files = {
-        f"{inner}{FIRST}": "x = 1\n",
-        f"{inner}{SECOND}": "y = 1\n",
-        f"{inner}checks/test_x.py": "",
-        "README.md": "",
-    }
+    files = {f"{inner}{name}": "x = 1\n" for name in (FIRST, SECOND, "checks/test_x.py")} | {"README.md": ""}
     found = listing([put(tmp_path / place, files)])
     assert [set(files) for files in contents(found).values()] == [{FIRST, SECOND}]
 
@@ -75,24 +70,12 @@ def test_other_paths_are_refused_by_name(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("place", ["class", "class.zip"])
 def test_folder_of_folders_and_zips_is_a_class(tmp_path: Path, place: str) -> None:
-    files: Files = {
-        f"ada/{FIRST}": "a",
-        f"bela/assignments/{FIRST}": "b",
-        "chidi/hw.zip": zipped({f"hw/{FIRST}": "c"}),
-        "dana.zip": zipped({FIRST: "d"}),
-        "emil/essay.pdf": "not python",
-        "__MACOSX/ada/x.py": "",
-        "solutions/layernorm.py": "",
-        "README.md": "",
-    }
+    files: Files = {f"ada/{FIRST}": "a", f"bela/assignments/{FIRST}": "b", "emil/essay.pdf": "not python"}
+    files |= {"chidi/hw.zip": zipped({f"hw/{FIRST}": "c"}), "dana.zip": zipped({FIRST: "d"})}
+    files |= {"__MACOSX/ada/x.py": "", "solutions/layernorm.py": "", "README.md": ""}
     found = contents(listing([put(tmp_path / place, files)]))
-    assert {key: dict(files) for key, files in found.items()} == {
-        "ada": {FIRST: b"a"},
-        "bela": {FIRST: b"b"},
-        "chidi": {FIRST: b"c"},
-        "dana": {FIRST: b"d"},
-        "emil": {},
-    }
+    work = {name: {FIRST: name[:1].encode()} for name in ("ada", "bela", "chidi", "dana")}
+    assert found == work | {"emil": {}}
 
 
 def test_class_of_which_nobody_has_the_names_right_is_still_a_class(tmp_path: Path) -> None:
@@ -105,10 +88,8 @@ def test_sections_given_together_keep_their_students_apart(tmp_path: Path) -> No
     found = listing([tmp_path / "one", tmp_path / "two"])
     assert [entry.section for entry in found.entries] == ["one", "one", "two", "two"]
     assert len({key.lower() for key in keys(found)}) == 4
-    assert sorted(files[FIRST] for key, files in contents(found).items() if key.lower().startswith("ada")) == [
-        b"1",
-        b"2",
-    ]
+    adas = [files[FIRST] for key, files in contents(found).items() if key.lower().startswith("ada")]
+    assert sorted(adas) == [b"1", b"2"]
 
 
 def test_class_that_cannot_be_read_is_refused_with_the_reason() -> None:
@@ -120,40 +101,29 @@ def test_class_that_cannot_be_read_is_refused_with_the_reason() -> None:
 
 
 def test_hostile_uploads_of_a_class_do_no_harm_and_earn_nothing(tmp_path: Path) -> None:
-    put(tmp_path, {f"class/{name}/notes.txt": "" for name in ("bela", "chidi", "dana", "emil", "fatima")})
     put(tmp_path, {"class/ada/up.zip": zipped({FIRST: "right"}), "class/goran/submission_metadata.yml": "ada: {}"})
-    (tmp_path / "class/bela/up.zip").symlink_to(tmp_path / "class/ada/up.zip")
-    (tmp_path / "class/chidi/up.zip").symlink_to("/dev/zero")
-    os.mkfifo(tmp_path / "class/dana/up.zip")
-    (tmp_path / "class/emil/up.zip").mkdir()
-    (tmp_path / "class/fatima" / FIRST).symlink_to(tmp_path / "class/ada/up.zip")
+    kinds = {"bela": "link", "chidi": "device", "dana": "pipe", "emil": "folder", "fatima": "link"}
+    for name, kind in kinds.items():
+        put(tmp_path, {f"class/{name}/notes.txt": ""})
+        file = FIRST if name == "fatima" else "up.zip"
+        put_special(tmp_path / "class" / name / file, kind, tmp_path / "class/ada/up.zip")
     found = contents(listing([tmp_path / "class"]))
     assert found.pop("ada") == {FIRST: b"right"}
-    assert found == {
-        "goran": {"submission_metadata.yml": b"ada: {}"},
-        **{name: {"notes.txt": b""} for name in ("bela", "chidi", "dana", "emil", "fatima")},
-    }
+    assert found.pop("goran") == {"submission_metadata.yml": b"ada: {}"}
+    assert found == {name: {"notes.txt": b""} for name in kinds}
 
 
 def test_what_is_left_out_of_a_class_is_said(tmp_path: Path) -> None:
+    """A zip that is a link is a fault, and nobody's 0."""
     put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": "", f".chidi/{FIRST}": ""})
-    (tmp_path / "class" / "dana").symlink_to(tmp_path / "class" / "ada")
+    put_special(tmp_path / "class" / "dana", "link", tmp_path / "class" / "ada")
+    put_special(tmp_path / "class" / "emil.zip", "device", tmp_path)
     found = listing([tmp_path / "class"])
-    assert keys(found) == ["ada", "bela"]
-    assert any(problem.endswith("not graded: .chidi (its name starts with a dot)") for problem in found.problems)
-    assert any(
-        problem.endswith("not graded: dana (a link or a device, which is never followed)") for problem in found.problems
-    )
-
-
-def test_zip_of_a_class_that_is_a_link_is_a_fault_and_nobodys_0(tmp_path: Path) -> None:
-    put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
-    (tmp_path / "class" / "dana.zip").symlink_to("/dev/zero")
-    found = listing([tmp_path / "class"])
-    assert {entry.key: entry.problem for entry in found.entries if entry.problem} == {
-        "dana": "dana.zip is a link or a device, which is never followed"
-    }
-    assert found.problems == ()
+    assert [(entry.key, entry.problem) for entry in found.entries] == [
+        ("ada", ""), ("bela", ""), ("emil", "emil.zip is a link or a device, which is never followed"),
+    ]  # fmt: skip
+    for problem in (".chidi (its name starts with a dot)", "dana (a link or a device, which is never followed)"):
+        assert any(said.endswith(f"not graded: {problem}") for said in found.problems)
 
 
 @pytest.mark.parametrize(("files", "expected"), [
@@ -211,13 +181,8 @@ def test_everything_in_a_class_is_a_row_or_in_a_note(tmp_path: Path, files: File
             continue  # a zip in which one student's work is found is that student's submission
         found = listing([put(tmp_path / place, files | (litter if "submission_1/" not in str(files) else {}))])
         assert sorted(re.sub("-[0-9a-f]{8}$", "", key) for key in keys(found)) == rows.split()
-        named = {
-            name
-            for note in found.problems
-            if "not graded" in note
-            for name in note.split("not graded: ")[1].split(" (")[0].split(", ")
-        }
-        assert named == set(noted.split())
+        notes = [note.partition("not graded: ")[2].split(" (")[0] for note in found.problems if "not graded" in note]
+        assert {name for names in notes for name in names.split(", ")} == set(noted.split())
 
 
 @pytest.mark.parametrize("files", [

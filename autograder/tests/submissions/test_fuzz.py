@@ -29,7 +29,8 @@ PART = st.one_of(
 NAME = st.lists(PART, min_size=1, max_size=4).map("/".join)
 CONTENT = st.one_of(st.binary(max_size=60), st.just(b"submission_1:\n  :submitters:\n  - :name: Ada\n"))
 FILES = st.lists(st.tuples(NAME, CONTENT), max_size=12)
-Members, Edits = list[tuple[str, bytes]], list[tuple[int, int]]
+Members = list[tuple[str, bytes]]
+Edits = list[tuple[int, int]]
 EDITS = st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), max_size=8)
 
 

@@ -113,10 +113,8 @@ def test_yml_that_a_student_has_handed_in_is_not_believed(tmp_path: Path) -> Non
 @pytest.mark.parametrize("inner", ["", "assignment_5_export/"])
 def test_one_of_several_paths_is_no_export_beside_uploads(tmp_path: Path, inner: str) -> None:
     """A student's upload would say that it is somebody else's newest submission."""
-    put(
-        tmp_path,
-        {f"uploads/mallory/{inner}{name}": text for name, text in EXPORT.items()} | {f"uploads/ada/{FIRST}": ""},
-    )
+    files = {f"uploads/mallory/{inner}{name}": text for name, text in EXPORT.items()}
+    put(tmp_path, files | {f"uploads/ada/{FIRST}": ""})
     found = listing([tmp_path / "uploads" / "ada", tmp_path / "uploads" / "mallory"])
     assert all("Abel" not in student.name for entry in found.entries for student in entry.students)
 
@@ -127,10 +125,8 @@ def test_one_of_several_paths_is_no_export_beside_uploads(tmp_path: Path, inner:
 def test_exports_of_sections_may_have_any_name_beside_an_upload_their_own(
     tmp_path: Path, names: tuple[str, ...], other: str
 ) -> None:
-    paths = [put(tmp_path / name, dict(EXPORT)) for name in names] + [
-        put(tmp_path / name, WORK) for name in (other,) if name
-    ]
-    found = listing(paths)
+    paths = [put(tmp_path / name, dict(EXPORT)) for name in names]
+    found = listing([*paths, put(tmp_path / other, WORK)] if other else paths)
     assert [student.name for entry in found.entries for student in entry.students].count("Ada Abel") == 4
     assert not any("was ignored" in problem for problem in found.problems)
 

@@ -44,12 +44,9 @@ FLAT: Files = {
 def test_moodle(tmp_path: Path, place: str) -> None:
     found = download(tmp_path, place, MOODLE)
     assert found.forms[0].endswith("a Moodle download of 4 submissions")
-    assert [entry.students for entry in found.entries] == [
-        (Student("Ada Weiß", moodle="700112"),),
-        (Student("Bela von_Brandt", moodle="700113"),),
-        (Student("Chidi", moodle="700114"),),
-        (Student("Dana", moodle="700115"),),
-    ]
+    names = ("Ada Weiß", "Bela von_Brandt", "Chidi", "Dana")
+    students = [(Student(name, moodle=f"{700112 + number}"),) for number, name in enumerate(names)]
+    assert [entry.students for entry in found.entries] == students
     ada, *others = (contents(found)[entry.key] for entry in found.entries)
     assert ada[FIRST] == b"a"
     assert others == [{FIRST: b"b"}, {FIRST: b"c"}, {f"{MODULES[0]} (1).py": b"d"}]

@@ -87,14 +87,9 @@ def test_bare_modules_and_who_sees_what(
 def test_zip_with_notebook_and_other_files(
     built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path
 ) -> None:
-    others = {
-        "transformer.ipynb": NOTEBOOK,
-        "notes.txt": b"",
-        "my_helpers.py": b"",
-        "copy of transformer.ipynb": NOTEBOOK,
-        "checks/test_layernorm.py": b"1/0\n",
-    }
-    done = run(built.zip, put(tmp_path / "upload.zip", {**half, **others, "__zip_filename__": b"a.zip"}))
+    others = dict.fromkeys(("transformer.ipynb", "copy of transformer.ipynb"), NOTEBOOK)
+    others |= {"notes.txt": b"", "my_helpers.py": b"", "checks/test_layernorm.py": b"1/0\n", "__zip_filename__": b"a"}
+    done = run(built.zip, put(tmp_path / "upload.zip", {**half, **others}))
     assert done.exit_code == 0, done.stderr
     assert re.search(rf"^Total: {half_score}$", done.stdout, re.MULTILINE)
 
@@ -123,10 +118,11 @@ os._exit(0)
 @pytest.mark.slow
 def test_attack(built: "Built", run: Run, references: dict[str, bytes], at_home: AtHome, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
-    shadow = (
-        f"import pathlib, sys\nif 'run_otter' in str(sys.orig_argv): pathlib.Path({str(mark)!r}).touch()\n".encode()
-    )
-    shadows = {f"{name}.py": shadow for name in ("otter", "json", "random", "sitecustomize", "autograder", "run_otter")}
+    shadow = f"import pathlib, sys\nif 'run_otter' in str(sys.orig_argv): pathlib.Path({str(mark)!r}).touch()\n"
+    shadows = {
+        f"{name}.py": shadow.encode()
+        for name in ("otter", "json", "random", "sitecustomize", "autograder", "run_otter")
+    }
     files = {**references, **shadows, "layernorm.py": HOSTILE.encode(), ".OTTER_LOG": pickle.dumps(Bomb(mark))}
     upload = put(tmp_path / "upload", files)
     done, home = run(built.zip, upload), at_home(upload)

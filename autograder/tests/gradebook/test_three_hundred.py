@@ -7,8 +7,6 @@ have handed in nothing. What each row must say is reckoned here a second time, f
 import csv
 import math
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ import yaml
 from autograder.gradebook import sample
 from autograder.gradebook.sample import Files
 from autograder.homework import kit
+from autograder.tests.forked import command
 
 pytestmark = pytest.mark.slow
 
@@ -122,8 +121,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file.write(RULES)
     paths = map(str, write_exports(place))
     options = ["--accept-names", "--roster", str(write_roster(place / "roster.csv")), "-o", str(place / "out")]
-    command = [sys.executable, "-m", "autograder", "grade", *paths, *options]
-    done = subprocess.run(command, cwd=place / "kit", capture_output=True, text=True)
+    done = command(place / "kit", "grade", *paths, *options)
     assert done.returncode == 0, done.stderr
     return place / "out"
 

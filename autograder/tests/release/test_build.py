@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,10 @@ from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.release import build, packing
 from autograder.tests.files import put
+from autograder.tests.forked import python
 
 if TYPE_CHECKING:
     from autograder.tests.running import Built
-
-InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
 def test_committed_assignments_are_up_to_date(built: "Built") -> None:
@@ -27,37 +25,39 @@ def test_committed_assignments_are_up_to_date(built: "Built") -> None:
 
 
 @pytest.mark.slow
-def test_same_tree_gives_the_same_bytes(built: "Built", tree: Path, in_tree: InTree) -> None:
+def test_same_tree_gives_the_same_bytes(built: "Built", tree: Path) -> None:
     code = "with build.assigned(check=False) as result: build.write(result, Path('dist'), Path('assignments'))"
-    done = in_tree(f"from pathlib import Path\nfrom autograder.release import build\n{code}")
+    done = python(tree, "-c", f"from pathlib import Path\nfrom autograder.release import build\n{code}")
     assert done.returncode == 0, done.stderr
     assert (tree / "dist" / "student.zip").read_bytes() == built.student_zip.read_bytes()
     assert (tree / "dist" / "autograder.zip").read_bytes() == built.zip.read_bytes()
 
 
-def failing_build(tree: Path, in_tree: InTree, wrong: str) -> "subprocess.CompletedProcess[str]":
+def failing_build(tree: Path, wrong: str) -> "subprocess.CompletedProcess[str]":
     """A build with a WRONG last line of rms_norm."""
     solution = tree / "solutions" / "layernorm.py"
     text = solution.read_text()
     assert text.count(RIGHT) == 1
     solution.write_text(text.replace(RIGHT, wrong))
-    return in_tree("from pathlib import Path; from autograder.release import build; build.build(Path('dist'))")
+    return python(
+        tree, "-c", "from pathlib import Path; from autograder.release import build; build.build(Path('dist'))"
+    )
 
 
 RIGHT = "    return gamma * (x / np.sqrt(mean_square + eps))\n"
 
 
 @pytest.mark.slow
-def test_solution_that_loses_points_fails_the_build(tree: Path, in_tree: InTree) -> None:
+def test_solution_that_loses_points_fails_the_build(tree: Path) -> None:
     # It changes its argument: what it returns, which the suites take as right, is the same.
-    done = failing_build(tree, in_tree, "    x /= np.sqrt(mean_square + eps)\n    return gamma * x\n")
+    done = failing_build(tree, "    x /= np.sqrt(mean_square + eps)\n    return gamma * x\n")
     said = done.stderr.splitlines()[-1].partition("CommandError: ")[2]
     assert re.fullmatch(r"the solutions do not get full marks; they lose \w+\.\w+(, \w+\.\w+)*", said)
     assert not (tree / "dist").exists()
 
 
-def test_solution_that_a_suite_finds_wrong_fails_the_build(tree: Path, in_tree: InTree) -> None:
-    done = failing_build(tree, in_tree, RIGHT.replace(" + eps", ""))
+def test_solution_that_a_suite_finds_wrong_fails_the_build(tree: Path) -> None:
+    done = failing_build(tree, RIGHT.replace(" + eps", ""))
     assert re.search(r"test_integration\.py:\d+: the reference fails: assert ", done.stderr)
     assert done.returncode and not (tree / "dist").exists()
 

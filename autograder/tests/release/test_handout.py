@@ -4,8 +4,6 @@ import ast
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +17,7 @@ from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import handout, packing
 from autograder.tests.files import unzipped
+from autograder.tests.forked import python
 from autograder.tests.making import rubric_with
 
 if TYPE_CHECKING:
@@ -66,9 +65,8 @@ def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "
 
 def test_students_get_sentences_about_known_mistakes_and_no_code(built: "Built") -> None:
     table = json.loads((built.assignments / handout.MISTAKES).read_text(encoding="utf-8"))
-    sentences = [
-        s for functions in table.values() for part in functions.values() for m in part["mistakes"] for s in m[:3]
-    ]
+    parts = [part for functions in table.values() for part in functions.values()]
+    sentences = [text for part in parts for mistake in part["mistakes"] for text in mistake[:3]]
     assert len(sentences) > 1000
     assert "concept_check" not in table
     written = "\n".join(map(unspaced, sentences))
@@ -135,8 +133,8 @@ def test_every_stub_names_the_function_that_is_not_written_yet(built: "Built") -
 def test_readme_has_every_criterion_with_its_points(built: "Built") -> None:
     text = (built.assignments / "README.md").read_text()
     assert handout.MARKER not in text
-    rows = re.findall(r"^\| (\w+\.\w+) \| (\S+) \|", text, re.MULTILINE)
-    assert {name: float(points) for name, points in rows} == {
+    rows = dict(re.findall(r"^\| (\w+\.\w+) \| (\S+) \|", text, re.MULTILINE))
+    assert {name: float(row) for name, row in rows.items()} == {
         c.id: c.points for c in rubrics.current().criteria.values()
     }
 
@@ -232,17 +230,11 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_agents_file_can_be_turned_off(written: Callable[[Rubric], Path], wanted: bool) -> None:
-    folder = written(rubrics.current().model_copy(update={"agents_file": wanted}))
-    assert (folder / "AGENTS.md").is_file() is wanted
-
-
-@pytest.mark.parametrize("wanted", [True, False])
-def test_files_for_students_own_tests_are_given_if_they_write_some(
-    written: Callable[[Rubric], Path], wanted: bool
-) -> None:
+def test_files_that_the_rubric_can_turn_off(written: Callable[[Rubric], Path], wanted: bool) -> None:
     tests = {"points": 2, "criteria": {"first": {"points": 2, "about": "tests of a function"}}}
-    folder = written(rubric_with(points=102, tests=tests) if wanted else rubrics.current())
+    smaller = rubrics.current().model_copy(update={"agents_file": False})
+    folder = written(rubric_with(points=102, tests=tests) if wanted else smaller)
+    assert (folder / "AGENTS.md").is_file() is wanted
     assert (folder / "test_decoder_parts.py").is_file() is wanted
     assert (folder / "checks" / "my_tests.py").is_file() is wanted
     readme = (folder / "README.md").read_text()
@@ -261,7 +253,7 @@ def test_notebook_exports_modules_and_own_helpers_but_no_given_files(built: "Bui
     (folder / "my_helpers.py").touch()
     (folder / "guesses.json").touch()
     for _ in range(2):  # the zip of a first run is not put into that of a second one
-        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+        assert python(folder, "-c", code).returncode == 0
     files = {f"{name}.py" for name in rubrics.current().modules} | {"my_helpers.py", "guesses.json"}
     assert set(unzipped(folder / "transformer.zip")) == files | {"transformer.ipynb"}
 

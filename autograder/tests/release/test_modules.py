@@ -1,12 +1,10 @@
 """New modules and homeworks: the drafts build, are graded and audited; removing a module undoes adding it."""
 
+import io
 import json
 import re
 import shutil
-import subprocess
-import sys
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,8 @@ from autograder.exceptions import ArgumentsError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import modules
+from autograder.tests.files import put, unzipped
+from autograder.tests.forked import command, python
 
 MOST = rubrics.current().points + 2
 
@@ -48,10 +48,6 @@ def test_rubric_without_a_module_and_a_group_keeps_its_comments() -> None:
 # A new module in a copy of the kit
 
 
-def command(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, "-m", "autograder", *words], cwd=folder, capture_output=True, text=True)
-
-
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the kit with a new module, built."""
@@ -71,15 +67,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_students_get_stub_checks_and_cells(copy: Path) -> None:
+def test_students_get_stub_checks_and_cells_and_other_cells_are_unchanged(copy: Path) -> None:
     stub = (copy / "assignments" / "centred_rows.py").read_text()
     assert "NotImplementedError" in stub and "keepdims" not in stub
     assert (copy / "assignments" / "checks" / "test_centred_rows.py").is_file()
     assert "centred_rows" in (copy / "assignments" / "transformer.ipynb").read_text()
-
-
-@pytest.mark.slow
-def test_other_cells_are_unchanged(copy: Path) -> None:
     before = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     after = json.loads((copy / "solutions" / "transformer.ipynb").read_text())["cells"]
     new = [cell for cell in after if cell not in before]
@@ -89,11 +81,9 @@ def test_other_cells_are_unchanged(copy: Path) -> None:
 
 @pytest.mark.slow
 def test_new_module_is_graded_and_audited(copy: Path) -> None:
-    wrong = copy / "dist" / "class" / "wrong"
-    wrong.mkdir(parents=True)
-    shutil.copytree(copy / "solutions", wrong.parent / "right")
     text = "import numpy as np\n\ndef centred_rows(x):\n    return x - np.mean(x, 0)\n"
-    (wrong / "centred_rows.py").write_text(text)
+    put(copy / "dist" / "class", {"wrong/centred_rows.py": text})
+    shutil.copytree(copy / "solutions", copy / "dist" / "class" / "right")
     done = command(copy, "grade", "dist/class", "-o", "dist/graded")
     assert done.returncode == 0, done.stderr
     results = {one: json.loads((copy / f"dist/graded/results/{one}.json").read_text()) for one in ("right", "wrong")}
@@ -117,10 +107,8 @@ def test_removing_a_module_leaves_nothing_of_it(copy: Path, tmp_path: Path) -> N
     notebook = json.loads((other / "solutions" / "transformer.ipynb").read_text())["cells"]
     whole = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     assert [modules.source(cell) for cell in notebook] == [modules.source(cell) for cell in whole]
-    found = [
-        path for path in other.rglob("*centred_rows*") if not {"assignments", "dist", "__pycache__"} & {*path.parts}
-    ]
-    assert found == []
+    made = {"assignments", "dist", "__pycache__"}
+    assert [path for path in other.rglob("*centred_rows*") if not made & {*path.parts}] == []
     built = command(other, "build")
     assert built.returncode == 0 and not list((other / "assignments").rglob("*centred_rows*")), built.stderr
 
@@ -166,63 +154,43 @@ SLIP = {
 }
 
 
-@dataclass(frozen=True)
-class Homework:
-    """A homework of one module in a folder."""
-
-    module: str
-    folder: Path
-
-    def command(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        return command(self.folder, *words)
-
-    @property
-    def solution(self) -> str:
-        return (self.folder / "solutions" / f"{self.module}.py").read_text()
-
-
 @pytest.fixture(scope="module", params=["kmeans", pytest.param("centred_rows", marks=pytest.mark.slow)])
-def homework(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Homework:
+def homework(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The solution of a homework of one module."""
     folder = modules.new_homework(tmp_path_factory.mktemp("homework") / "a homework", request.param)
     if request.param == "kmeans":
         (folder / "grading" / "misconceptions" / "kmeans" / "kmeans.py").unlink()  # of the draft's only function
         shutil.copytree(KMEANS, folder, dirs_exist_ok=True)
-    return Homework(request.param, folder)
+    return folder / "solutions" / f"{request.param}.py"
 
 
-def test_a_right_and_a_wrong_submission_are_graded(homework: Homework) -> None:
-    name, before, after = SLIP[homework.module]
-    for student, text in (("right", homework.solution), ("wrong", homework.solution.replace(before, after))):
-        path = homework.folder / "class" / student / f"{homework.module}.py"
-        path.parent.mkdir(parents=True)
-        path.write_text(text)
-    done = homework.command("grade", "class", "-o", "graded", "--jobs", "1")
+def test_a_right_and_a_wrong_submission_are_graded(homework: Path) -> None:
+    (name, before, after), text, folder = SLIP[homework.stem], homework.read_text(), homework.parents[1]
+    wrong = text.replace(before, after)
+    put(folder / "class", {f"right/{homework.name}": text, f"wrong/{homework.name}": wrong})
+    done = command(folder, "grade", "class", "-o", "graded", "--jobs", "1")
     assert done.returncode == 0, done.stderr
-    results = homework.folder / "graded" / "results"
-    right, wrong = (json.loads((results / f"{student}.json").read_text()) for student in ("right", "wrong"))
-    assert right["score"] == rubrics.load(homework.folder / "rubric.yaml").points
+    right, wrong = (json.loads((folder / f"graded/results/{one}.json").read_text()) for one in ("right", "wrong"))
+    assert right["score"] == rubrics.load(folder / "rubric.yaml").points
     assert {found for test in wrong["tests"] for found in test["extra_data"]["misconceptions"]} == {name}
 
 
-def test_the_audit_finds_no_problem(homework: Homework) -> None:
-    done = homework.command("audit", "--jobs", "1")
+def test_the_audit_finds_no_problem(homework: Path) -> None:
+    done = command(homework.parents[1], "audit", "--jobs", "1")
     assert done.returncode == 0 and "No problems." in done.stdout, done.stdout + done.stderr
     assert "loops: nothing lost" in done.stdout
 
 
-def test_it_is_built_without_any_file_of_another_homework(homework: Homework) -> None:
-    done = homework.command("build")
+def test_it_is_built_without_any_file_of_another_homework(homework: Path) -> None:
+    folder = homework.parents[1]
+    done = command(folder, "build")
     assert done.returncode == 0, done.stderr
-    assert "NotImplementedError" in (homework.folder / "assignments" / f"{homework.module}.py").read_text()
-    pytest_here, students = [sys.executable, "-m", "pytest"], homework.folder / "assignments"
-    checks = subprocess.run(pytest_here, cwd=students, capture_output=True, text=True)
-    functions = rubrics.load(homework.folder / "rubric.yaml").modules[homework.module].functions
-    assert f"Next: write {next(iter(functions))}" in checks.stdout
-    with zipfile.ZipFile(homework.folder / "dist" / "autograder.zip") as archive:
-        wheel = archive.extract(next(name for name in archive.namelist() if name.endswith(".whl")), homework.folder)
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-    assert f"autograder/kit/grading/suites/test_{homework.module}.py" in names
+    assert "NotImplementedError" in (folder / "assignments" / homework.name).read_text()
+    functions = rubrics.load(folder / "rubric.yaml").modules[homework.stem].functions
+    assert f"Next: write {next(iter(functions))}" in python(folder / "assignments", "-m", "pytest").stdout
+    wheel = next(data for name, data in unzipped(folder / "dist" / "autograder.zip").items() if name.endswith(".whl"))
+    names = zipfile.ZipFile(io.BytesIO(wheel)).namelist()
+    assert f"autograder/kit/grading/suites/test_{homework.stem}.py" in names
     assert [name for name in names if any(module in name for module in rubrics.current().modules)] == []
 
 
@@ -272,13 +240,12 @@ def test_a_function_with_three_test_calls_and_no_misconception_gets_a_useful_mes
     rubric = rubric.replace("      centred_rows: []\n", "      centred_rows: []\n      unit_rows: []\n")
     entry = '      unit: {points: 1, grades: [unit_rows], about: "length one"}\n'
     (folder / "rubric.yaml").write_text(rubric + entry)
-    homework = Homework("centred_rows", folder)
-    (folder / "class" / "ada").mkdir(parents=True)
-    (folder / "class/ada/centred_rows.py").write_text(homework.solution.replace("np.sqrt((x * x)", "((x * x)"))
-    graded = homework.command("grade", "class", "-o", "out", "--feedback")
+    solution = (folder / "solutions/centred_rows.py").read_text()
+    put(folder / "class", {"ada/centred_rows.py": solution.replace("np.sqrt((x * x)", "((x * x)")})
+    graded = command(folder, "grade", "class", "-o", "out", "--feedback")
     assert "2 of 3" in graded.stdout, graded.stderr
     page = (folder / "out/feedback/ada.md").read_text()
-    line = homework.solution.partition("np.sqrt")[0].count("\n") + 1
+    line = solution.partition("np.sqrt")[0].count("\n") + 1
     assert f"A single edit on line {line} makes every call of `unit_rows` pass." in page
     assert "# expected: [0.447214, 0.894427]\n# yours:    [0.2, 0.4]" in page
 

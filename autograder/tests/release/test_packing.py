@@ -5,10 +5,8 @@ import importlib.metadata
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -22,11 +20,10 @@ from autograder.homework import rubric as rubrics
 from autograder.release import packing
 from autograder.release.rehearsal import otherwise_here
 from autograder.tests.files import put, unzipped
+from autograder.tests.forked import python
 
 if TYPE_CHECKING:
     from autograder.tests.running import Built
-
-InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 # Folders and zips
 
@@ -64,9 +61,9 @@ def test_in_another_clone_than_the_installed_kit(tree: Path, monkeypatch: pytest
         packing.tree()
 
 
-def test_kit_without_a_clone(tree: Path, in_tree: InTree) -> None:
+def test_kit_without_a_clone(tree: Path) -> None:
     (tree / "pyproject.toml").unlink()
-    done = in_tree("from autograder.release import packing; packing.tree()")
+    done = python(tree, "-c", "from autograder.release import packing; packing.tree()")
     said = f"CommandError: there is no {tree / 'pyproject.toml'}; run this in the folder of a homework"
     assert said in done.stderr.splitlines()[-1]
 
@@ -83,8 +80,6 @@ def test_no_place_for_temporary_files(monkeypatch: pytest.MonkeyPatch, tmp_path:
     with pytest.raises(CommandError, match=said), packing.temporary_folder("a-"):
         pytest.fail("there is no such place")
 
-
-def test_full_temporary_folder_is_one_line() -> None:
     said = f"^big: {os.strerror(errno.ENOSPC)}; free some space and run it again, or set TMPDIR"
     with pytest.raises(CommandError, match=said), packing.temporary_folder("a-"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "big")
@@ -111,8 +106,7 @@ def test_zip_has_the_kit_and_tests_that_run_nothing(built: "Built") -> None:
 
 def test_wheel_carries_the_correct_alternatives_and_its_audit_finds_them(built: "Built", tmp_path: Path) -> None:
     code = "from autograder.audit import cases; print(cases.__file__, *(c.name for c in cases.alternatives()))"
-    environment = os.environ | {"PYTHONPATH": str(built.installed)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = python(tmp_path, "-c", code, PYTHONPATH=str(built.installed))
     assert done.returncode == 0, done.stderr
     place, *found = done.stdout.split()
     assert Path(place).is_relative_to(built.installed)

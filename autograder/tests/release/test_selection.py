@@ -7,8 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +20,8 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import build, modules, packing
 from autograder.release.modules import Cell
+from autograder.tests.files import unzipped
+from autograder.tests.forked import python
 
 KEPT = ("layernorm", "causal_mask")
 LEFT_OUT = tuple(group for group in rubrics.current().groups if group not in KEPT)
@@ -46,17 +46,21 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_students_get_these_modules_and_their_criteria(small: Path) -> None:
+def test_students_get_these_modules_with_their_criteria_and_cells(small: Path) -> None:
     found = set(packing.contents(small / "assignments"))
     for module in rubrics.current().modules:
         assert (f"{module}.py" in found) is (f"checks/test_{module}.py" in found) is (module in KEPT)
-    with zipfile.ZipFile(small / "student.zip") as archive:
-        assert {name.removeprefix("transformer/") for name in archive.namelist()} == found
+    assert {name.removeprefix("transformer/") for name in unzipped(small / "student.zip")} == found
     text = (small / "assignments" / "README.md").read_text()
     assert set(re.findall(r"^\| (\w+)\.\w+ \| ", text, re.MULTILINE)) == set(KEPT)
     points = sum(rubrics.current().modules[name].points for name in KEPT)
     assert f"| **all** | **{points:g}** |" in text
     assert not re.search(r"`(decoder|concept_check)", text)
+    given = notebook(small / "assignments")
+    assert set(re.findall(r"-m pytest checks/test_(\w+)\.py", json.dumps(given))) == set(KEPT)
+    cells = [cell for cell in given["cells"] if cell["cell_type"] == "code"]
+    assert not used(cells[1:]) & set(LEFT_OUT)
+    assert set(re.findall(r'"## [^"`]*`(\w+)\.py`', json.dumps(given))) == set(KEPT)
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +93,7 @@ print(*(f"{row.case.name}: {lost}" for row in rows for lost in row.lost))
 
 @pytest.mark.slow
 def test_audit_of_the_smaller_kit_tries_its_correct_alternatives(unpacked: Path, tmp_path: Path) -> None:
-    environment = os.environ | {"PYTHONPATH": str(unpacked)}
-    command = [sys.executable, "-c", ALTERNATIVES]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = python(tmp_path, "-c", ALTERNATIVES, PYTHONPATH=str(unpacked))
     tried, lost = done.stdout.splitlines() or ["", done.stderr]
     everywhere = [path.parent.name for path in kit.alternatives().glob("*/causal_mask.py")]
     assert tried.split() == [str(unpacked / "autograder" / "audit" / "audit.py"), *sorted(everywhere)]
@@ -117,7 +119,7 @@ def test_public_checks_are_about_these_modules(small: Path, tmp_path: Path) -> N
     folder = shutil.copytree(small / "assignments", tmp_path / "homework")
     for module in KEPT:
         shutil.copy(kit.solutions() / f"{module}.py", folder)
-    done = subprocess.run([sys.executable, "-m", "pytest"], cwd=folder, capture_output=True, text=True)
+    done = python(folder, "-m", "pytest")
     assert done.returncode == 0, done.stdout
     passing = re.findall(r"^(\w+) +(\d+) of \2 checks pass$", done.stdout, re.MULTILINE)
     assert [name for name, _ in passing] == list(KEPT)
@@ -125,15 +127,6 @@ def test_public_checks_are_about_these_modules(small: Path, tmp_path: Path) -> N
 
 def notebook(folder: Path) -> Any:
     return json.loads((folder / "transformer.ipynb").read_text())
-
-
-@pytest.mark.slow
-def test_notebook_has_the_questions_and_names_of_these_modules(small: Path) -> None:
-    given = notebook(small / "assignments")
-    assert set(re.findall(r"-m pytest checks/test_(\w+)\.py", json.dumps(given))) == set(KEPT)
-    cells = [cell for cell in given["cells"] if cell["cell_type"] == "code"]
-    assert not used(cells[1:]) & set(LEFT_OUT)
-    assert set(re.findall(r'"## [^"`]*`(\w+)\.py`', json.dumps(given))) == set(KEPT)
 
 
 @pytest.mark.slow
@@ -262,7 +255,7 @@ print(result.points == rubric.current().points, *rubric.current().modules)
 def test_each_module_with_all_that_it_uses_is_a_homework(module: str) -> None:
     names = with_used(module)
     with modules.selected(names) as root:
-        done = subprocess.run([sys.executable, "-c", GRADE], cwd=root, capture_output=True, text=True)
+        done = python(root, "-c", GRADE)
         assert done.stdout.split() == ["True", *names], done.stderr
     assert not root.exists()
 

@@ -140,9 +140,6 @@ def test_students_have_pages_and_the_class_has_an_anonymous_report_and_three_pai
     assert "<bdi>Ada Abel</bdi> and <bdi>Bela Brandt</bdi>" in page
 
 
-# explain
-
-
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of two students; one divides by d - 1."""
@@ -197,9 +194,6 @@ def test_a_submission_that_changed_or_is_gone_is_reported(graded: Path, tmp_path
     (out / "results" / "gone.json").write_text("{}")
     gone = command("explain", out / "results/gone.json", "layernorm.rms")
     assert gone.exit_code == 2 and "gone: not among the submissions of this run any more" in gone.output
-
-
-# compare and similar
 
 
 def test_compare_command_prints_both_tables(tmp_path: Path) -> None:

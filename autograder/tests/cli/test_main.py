@@ -54,9 +54,6 @@ def test_audit_of_one_module_says_how_many_alternatives_contain_it(monkeypatch: 
     assert f"\n0 of {number} alternatives contain {questions}.py: nothing shows that" in said
 
 
-# Which kit
-
-
 def test_commands_that_grade_report_a_clone_of_another_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = dict.fromkeys(("solutions/", "autograder/", "rubric.yaml", "pyproject.toml"), "")
     monkeypatch.chdir(put(tmp_path / "second", files) / "solutions")
@@ -69,9 +66,6 @@ def test_commands_that_grade_report_a_clone_of_another_kit(tmp_path: Path, monke
 def test_no_other_clone_is_found_in_this_one_or_elsewhere(tmp_path: Path) -> None:
     assert packing.other_clone(kit.solutions()) is None
     assert packing.other_clone(tmp_path) is None
-
-
-# Exit status
 
 
 def ended(error: BaseException) -> Result:

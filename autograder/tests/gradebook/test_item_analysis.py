@@ -102,9 +102,6 @@ def test_of_tests_that_have_nothing_to_do_with_one_another_hardly_any_is_called_
     assert sum(one.verdict == "negative" for one in report.item_analysis(grades)) <= 3
 
 
-# The picture of a class
-
-
 def marked(key: str, *marks: tuple[str, float, tuple[str, ...]]) -> Grade:
     found = tuple(Mark(name, f"{name}: about", score, 1.0, misconceptions) for name, score, misconceptions in marks)
     return Grade(key, sum(mark.score for mark in found), found, (), 0.0)

@@ -20,13 +20,9 @@ MODULES = list(rubrics.current().modules)
 def test_submission_is_its_files_and_notes_and_not_its_name() -> None:
     one = pool.submission_digest(Submission("ada", {"a.py": b"1", "b.py": b""}))
     assert one == pool.submission_digest(Submission("bela", {"b.py": b"", "a.py": b"1"}))
-    others = [
-        Submission("ada", {"a.py": b"2", "b.py": b""}),
-        Submission("ada", {"a.py": b"1"}),
-        Submission("ada", {"a.py": b"1b.py", "": b""}),
-        Submission("ada", {"a.py": b"1", "b.py": b""}, (Note("damaged", "c.py"),)),
-        Submission("ada", {"a.py": b"1", "b.py": b""}, (Note("link", "c.py"),)),
-    ]
+    files = [{"a.py": b"2", "b.py": b""}, {"a.py": b"1"}, {"a.py": b"1b.py", "": b""}]
+    others = [Submission("ada", own) for own in files]
+    others += [Submission("ada", {"a.py": b"1", "b.py": b""}, (Note(kind, "c.py"),)) for kind in ("damaged", "link")]
     assert len({one, *map(pool.submission_digest, others)}) == 6
 
 

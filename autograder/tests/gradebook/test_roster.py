@@ -109,9 +109,6 @@ def test_file_that_is_no_table_is_refused_with_an_example_of_one(tmp_path: Path,
         inputs.roster(tmp_path / "r.csv", RUBRIC)
 
 
-# Several lines of one student
-
-
 def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: Path) -> None:
     lines = "Ada,1,ADA@x,Mon,,\nBela,2,,Mon,,\n,1,,Tue,48,yes\nAda,,ada@x,Mon,,\n"
     ada, bela = read(tmp_path, f"name,sid,email,section,extension_hours,excused\n{lines}", DUE)
@@ -131,9 +128,6 @@ def test_contradicting_lines_of_one_student_are_both_named(tmp_path: Path, secon
     with pytest.raises(ArgumentsError) as caught:
         read(tmp_path, f"name,sid,email,due,excused\n{first}\nBela,3,,,\n{second}\n")
     assert "r.csv:4: the same student as in " in str(caught.value) and f"r.csv:2, but {said}" in str(caught.value)
-
-
-# Uploads of people whose address and id are not known
 
 
 @pytest.mark.parametrize("name", ["Ada Abel", "abel, ada", "Ada_Abel", "3000001", "ADA@x.org", "3000001_Ada Abel"])
@@ -177,9 +171,6 @@ def test_who_is_not_in_the_roster_by_address_is_not_taken_for_a_namesake() -> No
     said = notes(applied(people, Student("Zoe", email="zoe@example.org"), Student()), RUBRIC, people)
     assert not any("several students in the roster" in note for note in said)
     assert any(note.startswith("not in the roster: Zoe, ") for note in said)
-
-
-# One student is not the class
 
 
 def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from autograder.tests.running import Built
 
 
-# What is built
-
-
 def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None:
     cells = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     given = yaml.safe_load("".join(cells[0]["source"]))["files"]
@@ -146,9 +143,6 @@ def test_notebook_has_a_check_for_each_module_and_needs_no_otter(built: "Built")
     checks = [source.partition(" -m pytest ")[2] for source in sources if '\n!"{sys.executable}" -m pytest' in source]
     assert sorted(checks) == sorted(["checks", *(f"checks/test_{name}.py" for name in rubrics.current().modules)])
     assert sources[0].startswith("# A Transformer decoder in NumPy\n")
-
-
-# Stubs
 
 
 def stub(source: str) -> str:

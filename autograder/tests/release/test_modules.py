@@ -45,9 +45,6 @@ def test_rubric_without_a_module_and_a_group_keeps_its_comments() -> None:
     assert document["points"] == sum(entry["points"] for entry in document["modules"].values())
 
 
-# A new module in a copy of the kit
-
-
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the kit with a new module, built."""

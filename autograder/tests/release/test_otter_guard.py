@@ -26,16 +26,8 @@ def test_otter_assign_into_the_repository_deletes_nothing(
     (packages / "a.pth").write_text(f"import site; site.addsitedir({str(built.installed)!r})\n")
     (packages / "b.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     before = sorted(tree.rglob("*"))
-    command: list[str | Path] = [
-        python,
-        "-m",
-        "otter",
-        "assign",
-        f"solutions/{kit.notebook()}",
-        str(Path(tree, result)),
-        "--no-run-tests",
-    ]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True)
+    words = ["otter", "assign", f"solutions/{kit.notebook()}", str(Path(tree, result)), "--no-run-tests"]
+    done = subprocess.run([python, "-m", *words], cwd=tree, capture_output=True, text=True)
     line = f"autograder: otter assign would delete {tree / 'autograder'}; give a RESULT outside this repository\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
     assert sorted(tree.rglob("*")) == before

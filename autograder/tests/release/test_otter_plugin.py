@@ -60,9 +60,6 @@ def test_a_run_imports_nothing_of_the_students(
     assert tried.document() == home
 
 
-# Everything but the kernel
-
-
 def test_otter_run_gives_each_question_the_points_of_its_module(
     built: "Built", box: MakeBox, half: dict[str, bytes], half_at_home: Any, tmp_path: Path
 ) -> None:
@@ -149,9 +146,6 @@ def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, r
     assert tried.document() == first
 
 
-# Faults
-
-
 @pytest.mark.parametrize(
     "fault",
     few([SandboxError("no room"), RubricError("line 3"), CommandError("test_a"), MemoryError()], 1),
@@ -175,15 +169,13 @@ def test_grader_error_leaves_no_results_and_the_upload_in_place(
 @pytest.mark.slow
 def test_grader_error_in_the_real_run_ends_with_one_clear_line(box: MakeBox, half: dict[str, bytes]) -> None:
     tried = box(half)
-    script = tried.place / "source" / "run_otter.py"
-    script.write_text((Path(otter.generate.TEMPLATE_DIR) / "common" / "run_otter.py").read_text())
-    script.write_text(script.read_text().replace("{{ autograder_dir }}", "/autograder"))
+    script = (Path(otter.generate.TEMPLATE_DIR) / "common" / "run_otter.py").read_text()
+    script = script.replace("{{ autograder_dir }}", "/autograder")
+    (tried.place / "source" / "run_otter.py").write_text(script)
     done = tried.run()
     assert done.returncode == 1
-    assert (
-        "CommandError: the grader failed, so there is no result: CommandError: the run_otter.py in the zip"
-        in (done.stderr.splitlines()[-1])
-    )
+    said = "CommandError: the grader failed, so there is no result: CommandError: the run_otter.py in the zip"
+    assert said in done.stderr.splitlines()[-1]
     assert not tried.results.exists()
 
 
@@ -191,9 +183,6 @@ def test_kernel_without_results_is_a_grader_error() -> None:
     plugin = otter_plugin.HomeworkPlugin("", {}, {})
     with pytest.raises(CommandError, match=r"kernel gave no results.*Ran out of input"):
         plugin.after_grading(GradingResults.without_results(EOFError("Ran out of input")))
-
-
-# A notebook that is not the kit's
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,6 @@ from autograder.tests.forked import python
 if TYPE_CHECKING:
     from autograder.tests.running import Built
 
-# Folders and zips
-
 
 def test_refresh_touches_only_files_that_differ(tmp_path: Path) -> None:
     put(tmp_path, {"same.py": b"1", "stale.py": b"1", "__pycache__/a.pyc": b"1"})
@@ -51,9 +49,6 @@ def test_copy_has_the_parts_without_ignored_names(tmp_path: Path) -> None:
     assert sorted(path.name for path in target.rglob("*") if path.is_file()) == ["kept.py", "one.toml"]
 
 
-# Prerequisites
-
-
 def test_in_another_clone_than_the_installed_kit(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tree / "solutions")
     text = f"this is the clone {tree}, but the installed kit is {kit.home()}; first run: pip install -e {tree}"
@@ -75,17 +70,13 @@ def test_temporary_folder_is_removed_afterwards() -> None:
 
 
 def test_no_place_for_temporary_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    said = f"^big: {os.strerror(errno.ENOSPC)}; free some space and run it again, or set TMPDIR"
+    with pytest.raises(CommandError, match=said), packing.temporary_folder("a-"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "big")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     said = f"nowhere.*: {os.strerror(errno.ENOENT)}"
     with pytest.raises(CommandError, match=said), packing.temporary_folder("a-"):
         pytest.fail("there is no such place")
-
-    said = f"^big: {os.strerror(errno.ENOSPC)}; free some space and run it again, or set TMPDIR"
-    with pytest.raises(CommandError, match=said), packing.temporary_folder("a-"):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "big")
-
-
-# The zip
 
 
 def test_zip_has_the_kit_and_tests_that_run_nothing(built: "Built") -> None:

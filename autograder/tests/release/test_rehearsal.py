@@ -47,9 +47,6 @@ def upload(tmp_path: Path) -> Path:
     return put(tmp_path, {"layernorm.py": b""}) / "layernorm.py"
 
 
-# Folders
-
-
 @pytest.fixture
 def autograder(tmp_path: Path) -> Path:
     return put(tmp_path / "autograder.zip", AUTOGRADER)
@@ -102,9 +99,6 @@ def test_full_disk_is_one_line(small: Small, upload: Path, monkeypatch: pytest.M
         rehearsal.rehearse(zip_file, upload.parent if many else upload, here=True)
 
 
-# Environment
-
-
 def asking(place: Path, *lines: str) -> Path:
     """A tree whose zip requires these packages."""
     entries = json.dumps({"dependencies": ["python=3.12", "pip", {"pip": list(lines)}]})
@@ -154,9 +148,6 @@ def test_requirement_that_cannot_be_installed() -> None:
     said = r"pip cannot install .*: Invalid requirement: .* \(--here uses the installed"
     with pytest.raises(CommandError, match=said):
         rehearsal._do(command, "pip cannot install the zip's requirements")
-
-
-# Run
 
 
 @pytest.fixture
@@ -238,9 +229,6 @@ class DocumentedResults(BaseModel, extra="forbid", strict=True):
 
 def test_results_are_in_the_documented_format(at_home: Callable[[Path], dict[str, Any]], upload: Path) -> None:
     DocumentedResults.model_validate(at_home(upload))
-
-
-# Report
 
 
 NAMES = ("visible", "after_due_date", "after_published", "hidden")

@@ -42,9 +42,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-# What is built
-
-
 @pytest.mark.slow
 def test_students_get_these_modules_with_their_criteria_and_cells(small: Path) -> None:
     found = set(packing.contents(small / "assignments"))
@@ -141,9 +138,6 @@ def test_notebook_runs(small: Path, tmp_path: Path, written: bool) -> None:
     text = json.dumps([cell.get("outputs", []) for cell in ran["cells"]])
     assert "No module named" not in text
     assert ("is not written yet" in text) is not written
-
-
-# The notebook
 
 
 def cells(*sources: str, **needs: list[str]) -> list[Cell]:

@@ -65,9 +65,6 @@ def test_other_paths_are_refused_by_name(tmp_path: Path, name: str) -> None:
         listing([tmp_path / name])
 
 
-# A class
-
-
 @pytest.mark.parametrize("place", ["class", "class.zip"])
 def test_folder_of_folders_and_zips_is_a_class(tmp_path: Path, place: str) -> None:
     files: Files = {f"ada/{FIRST}": "a", f"bela/assignments/{FIRST}": "b", "emil/essay.pdf": "not python"}
@@ -196,9 +193,6 @@ def test_what_may_be_a_class_and_is_read_as_one_submission_is_pointed_out(tmp_pa
     assert keys(found) == ["hw"]
     (note,) = found.problems
     assert "read as one submission, with" in note and "bob" in note and "give each as a PATH of its own" in note
-
-
-# Where the results go
 
 
 @pytest.mark.parametrize("out", ["", "out", "results/out", "../class/out"])

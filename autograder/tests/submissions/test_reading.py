@@ -124,9 +124,6 @@ def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert set(tmp_path.rglob("*")) == before
 
 
-# Attacks
-
-
 @POSIX
 @pytest.mark.parametrize("name", ["up.zip", FIRST])
 @pytest.mark.parametrize("kind", ["link", "device", "pipe", "folder"])
@@ -197,9 +194,6 @@ def test_encrypted_member_is_a_note(tmp_path: Path) -> None:
     data[data.index(b"PK\1\2") + 8] |= 1
     (tmp_path / "up.zip").write_bytes(data)
     assert read(tmp_path / "up.zip", LIMITS).notes == (Note("encrypted", FIRST),)
-
-
-# Faults of the grader
 
 
 def test_nothing_there_is_a_fault(tmp_path: Path) -> None:

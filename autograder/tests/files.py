@@ -4,6 +4,7 @@ import io
 import os
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,16 @@ def put_special(place: Path, kind: str, target: Path) -> None:
         place.mkdir()
     else:
         place.symlink_to(target if kind == "link" else "/dev/zero")
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `autograder build` has written, and the wheel of the kit unpacked as if it were installed."""
+
+    zip: Path
+    student_zip: Path
+    assignments: Path
+    installed: Path
 
 
 class Bomb:

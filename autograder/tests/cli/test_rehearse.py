@@ -4,7 +4,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -12,10 +12,7 @@ from click.testing import CliRunner, Result
 from autograder.cli.main import main
 from autograder.feedback.text import number
 from autograder.homework import rubric as rubrics
-from autograder.tests.files import put
-
-if TYPE_CHECKING:
-    from autograder.tests.running import Built
+from autograder.tests.files import Built, put
 
 Run = Callable[..., Result]
 AtHome = Callable[[Path], dict[str, Any]]
@@ -59,7 +56,7 @@ def all_of(criterion: str) -> str:
 
 @pytest.mark.slow
 def test_bare_modules_and_who_sees_what(
-    built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path
+    built: Built, run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path
 ) -> None:
     done = run(built.zip, put(tmp_path / "upload", half))
     assert done.exit_code == 0, done.stderr
@@ -79,7 +76,7 @@ def test_bare_modules_and_who_sees_what(
 
 
 @pytest.mark.slow
-def test_nothing_at_all_in_brief(built: "Built", run: Run, tmp_path: Path) -> None:
+def test_nothing_at_all_in_brief(built: Built, run: Run, tmp_path: Path) -> None:
     done = run(built.zip, put(tmp_path / "upload", {"a/b.txt": b""}), "--brief")
     assert done.exit_code == 0, done.stderr
     assert f"Total: 0 of {POINTS}" in done.stdout
@@ -88,7 +85,7 @@ def test_nothing_at_all_in_brief(built: "Built", run: Run, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_fresh_environment(built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path) -> None:
+def test_fresh_environment(built: Built, run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path) -> None:
     done = run(built.zip, put(tmp_path / "upload", half), here=False)
     assert done.exit_code == 0, done.stderr
     assert re.match(r"Graded in [\d.]+ s, in a fresh environment of Python 3\.\d+", done.stdout)

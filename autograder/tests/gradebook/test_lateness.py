@@ -8,7 +8,7 @@ import pytest
 
 from autograder.exceptions import ArgumentsError
 from autograder.gradebook import inputs, outputs
-from autograder.gradebook.rows import StudentRow, finished, lateness, notes, remaining
+from autograder.gradebook.rows import finished, lateness, notes, remaining
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.uploads import Student, Upload
 from autograder.tests.making import grade_of_points, rubric_with
@@ -37,29 +37,23 @@ def test_deduction(late_by: timedelta, rule: dict[str, float], expected: float) 
     assert deduction(late_by, **rule) == pytest.approx(expected)
 
 
-def row(created_at: str, rubric: Rubric) -> StudentRow:
-    """The row of Ada, who earned 10 points."""
-    entry = Upload("s1", None, (Student("Ada"),), created_at=created_at)
-    return finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric)[0]
-
-
 def late_rubric() -> Rubric:
     return rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
 
 
-def test_final_score_is_raw_without_the_deduction() -> None:
-    found = row("2026-11-20T23:00:00.000000Z", late_rubric())
-    assert (found.score, found.late) == (9, "0 h 1 min late")
-
-
-@pytest.mark.parametrize("created_at", ["", "2026-11-20T22:59:00.000000Z"])
-def test_in_time_or_without_a_time_nothing_is_taken(created_at: str) -> None:
-    found = row(created_at, late_rubric())
-    assert (found.score, found.late) == (10, "")
-
-
-def test_without_a_due_date_nobody_is_late() -> None:
-    assert row("2099-01-01T00:00:00Z", rubric_with()).late == ""
+@pytest.mark.parametrize(("created_at", "due", "expected"), [
+    ("2026-11-20T23:00:00.000000Z", True, (9, "0 h 1 min late")),
+    ("2026-11-20T22:59:00.000000Z", True, (10, "")),
+    ("", True, (10, "")),
+    ("2099-01-01T00:00:00Z", False, (10, "")),
+])  # fmt: skip
+def test_final_score_is_raw_without_the_deduction(created_at: str, due: bool, expected: tuple[float, str]) -> None:
+    entry, rubric = (
+        Upload("s1", None, (Student("Ada"),), created_at=created_at),
+        late_rubric() if due else rubric_with(),
+    )
+    (row,) = finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric)
+    assert (row.score, row.late) == expected
 
 
 @pytest.mark.parametrize(("names", "policy", "said"), [

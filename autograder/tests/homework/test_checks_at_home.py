@@ -174,16 +174,12 @@ def folder(arguments: str, *shown: str, absent: str | tuple[str, ...] = (), **fi
 
 
 MISTAKES = {
-    "sample_variance": (
-        "mean = np.sum(x, -1)[..., None] / x.shape[-1]",
-        "var = ((x - mean) ** 2).sum(-1)[..., None] / (x.shape[-1] - 1)",
-        "return beta + (x - mean) * (gamma * (var + eps) ** -0.5)",
-    ),
-    "shift_before_scale": (
-        "y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)",
-        "return np.float64(1) * (y * gamma + beta * gamma)",
-    ),
-}
+    "sample_variance": ("mean, d = x.mean(-1, keepdims=True), x.shape[-1]",
+        "var = ((x - mean) ** 2).sum(-1)[..., None] / (d - 1)",
+        "return beta + (x - mean) * (gamma * (var + eps) ** -0.5)"),
+    "shift_before_scale": ("y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)",
+        "return np.float64(1) * (y * gamma + beta * gamma)"),
+}  # fmt: skip
 REMEMBERED = "return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta"
 ROOT = "    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
 DRAWN = "    p = np.exp((row - row.max()) / 50)\n    return np.random.choice(len(row), p=p / p.sum())\n"
@@ -483,16 +479,13 @@ def test_code_that_the_grader_runs(home: Path, text: str) -> None:
     assert "16 of 16 checks pass" in checked(home, "layernorm", text)
 
 
-@pytest.mark.parametrize(
-    ("name", "due"),
-    few(
-        [
-            ("LayerNorm.py", "rename it to layernorm.py"),
-            ("layernorm.ipynb", "that is a notebook: copy its code into a file layernorm.py"),
-        ],
-        1,
-    ),
-)
+MISNAMED = [
+    ("LayerNorm.py", "rename it to layernorm.py"),
+    ("layernorm.ipynb", "that is a notebook: copy its code into a file layernorm.py"),
+]
+
+
+@pytest.mark.parametrize(("name", "due"), few(MISNAMED, 1))
 def test_file_with_nearly_the_right_name(home: Path, name: str, due: str) -> None:
     (home / "layernorm.py").rename(home / name)
     said = joined(pytest_says(home, "checks/test_layernorm.py"))
@@ -527,37 +520,27 @@ def test_functions_that_need_an_endless_one_are_not_called(home: Path) -> None:
 @pytest.mark.slow
 def test_loops_in_loops_that_swallow_every_exception_are_ended(home: Path) -> None:
     quickly(home)
-    wrong = """\
-def rms_norm(x, gamma, eps=1e-6):
-    while True:
-        try:
-            while True:
-                try:
-                    while True:
-                        x = np.sqrt(x * x)
-                except:
-                    continue
-        except BaseException:
-            continue
-"""
-    said = checked(home, "layernorm", wrong)
+    loop = ["while True:", "    x = np.sqrt(x * x)"]
+    for swallowed in ("", " BaseException"):
+        loop = [
+            "while True:",
+            "    try:",
+            *(f"        {line}" for line in loop),
+            f"    except{swallowed}:",
+            "        continue",
+        ]
+    said = checked(home, "layernorm", function("rms_norm", *loop))
     assert said.count("stopped after 0.5 seconds") == 1
     assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", said)
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    few(
-        [
-            ("while True:\n    pass\n", "layernorm.py, line 1: stopped after 0.5 seconds; look for an infinite loop"),
-            (
-                "x = 1\nx = sum(0 * i for i in range(10**9))\n",
-                "layernorm.py, line 2: stopped after 0.5 seconds (and in",
-            ),
-        ],
-        1,
-    ),
-)
+SLOW = [
+    ("while True:\n    pass\n", "layernorm.py, line 1: stopped after 0.5 seconds; look for an infinite loop"),
+    ("x = 1\nx = sum(0 * i for i in range(10**9))\n", "layernorm.py, line 2: stopped after 0.5 seconds (and in"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), few(SLOW, 1))
 def test_import_that_takes_too_long(home: Path, text: str, shown: str) -> None:
     """A slow call is not called a loop."""
     quickly(home)
@@ -596,19 +579,14 @@ def test_ctrl_c_shows_the_summary_and_what_was_running(home: Path) -> None:
 # Watching
 
 WATCHING = "Watching your files; press Ctrl-C to stop.\n"
+WATCHED = [
+    (["causal_mask.py"], r"causal_mask +(\d+) of \1 checks", r"layernorm +\d+ of \d+ checks"),
+    (["--only", "rms_norm"], r"rms_norm +(\d+) of \1 checks", r"rms_norm +0 of \d+ checks"),
+]
 
 
 @NOT_WINDOWS
-@pytest.mark.parametrize(
-    ("arguments", "first", "second"),
-    few(
-        [
-            (["causal_mask.py"], r"causal_mask +(\d+) of \1 checks", r"layernorm +\d+ of \d+ checks"),
-            (["--only", "rms_norm"], r"rms_norm +(\d+) of \1 checks", r"rms_norm +0 of \d+ checks"),
-        ],
-        1,
-    ),
-)
+@pytest.mark.parametrize(("arguments", "first", "second"), few(WATCHED, 1))
 def test_checks_run_again_when_a_module_is_saved(home: Path, arguments: list[str], first: str, second: str) -> None:
     write(home, "causal_mask", "layernorm")
     environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}

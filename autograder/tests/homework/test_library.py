@@ -54,16 +54,14 @@ REFUSED: dict[str, tuple[Callable[[Written], None], str]] = {
     "nothing changed": (lambda f: wrong(f, root="np.sqrt("), "changes nothing"),
     "letters changed twice": (lambda f: wrong(f, root="(", sqrt="cbrt"), "the same text twice"),
     "no Python": (lambda f: wrong(f, root="(("), "is not Python"),
-    "unknown criterion": (
-        lambda f: wrong(f, "roots", root="("),
-        "'roots' does not grade rms_norm; those that do: example, rms",
-    ),
+    "unknown criterion": (lambda f: wrong(f, "roots", root="("),
+        "'roots' does not grade rms_norm; those that do: example, rms"),
     "criterion of others": (lambda f: wrong(f, "affine", root="("), "does not grade rms_norm"),
     "no first half": (lambda f: wrong(f, does="", root="("), "`does` must be"),
     "no second half": (lambda f: wrong(f, right="do", root="("), "`right` must be"),
     "name twice": (twice, "already a misconception"),
     "another function": (another, "call the function rms_norm__a"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSED)

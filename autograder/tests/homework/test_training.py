@@ -201,35 +201,19 @@ def unwritten(*_: Any) -> None:
     raise NotImplementedError("not written yet")
 
 
-@pytest.mark.parametrize(
-    ("module", "functions", "line"),
-    [
-        (
-            "layernorm",
-            {"layer_norm": known("sample_variance").fresh()},
-            "train.py: your layer_norm disagrees with the formula; run: pytest checks/test_layernorm.py\n",
-        ),
-        (
-            "scaled_attention",
-            {"split_heads": unwritten, "merge_heads": unwritten},
-            "train.py: split_heads (scaled_attention.py) is not written yet (and 1 more)\n",
-        ),
-    ],
-)
-def test_a_wrong_or_unwritten_function_is_named_before_training(
-    homework: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    module: str,
-    functions: Any,
-    line: str,
+def test_wrong_and_unwritten_functions_are_named_before_training(
+    train: Any, homework: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    train = homework.train
     assert train.problems() == []
-    for name, function in functions.items():
-        monkeypatch.setattr(getattr(homework, module), name, function)
+    with monkeypatch.context() as patched:
+        patched.setattr(homework.layernorm, "layer_norm", known("sample_variance").fresh())
+        assert train.main(["--steps", "5"]) == 1
+    said = "train.py: your layer_norm disagrees with the formula; run: pytest checks/test_layernorm.py\n"
+    assert capsys.readouterr().err == said
+    for name in ("split_heads", "merge_heads"):
+        monkeypatch.setattr(homework.scaled_attention, name, unwritten)
     assert train.main(["--steps", "5"]) == 1
-    assert capsys.readouterr().err == line
+    assert capsys.readouterr().err == "train.py: split_heads (scaled_attention.py) is not written yet (and 1 more)\n"
 
 
 # The command line

@@ -6,26 +6,22 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.release import build, packing
-from autograder.tests.files import put
+from autograder.tests.files import Built, put
 from autograder.tests.forked import python
 
-if TYPE_CHECKING:
-    from autograder.tests.running import Built
 
-
-def test_committed_assignments_are_up_to_date(built: "Built") -> None:
+def test_committed_assignments_are_up_to_date(built: Built) -> None:
     assert packing.contents(built.assignments) == packing.contents(kit.home() / "assignments"), "run: autograder build"
 
 
 @pytest.mark.slow
-def test_same_tree_gives_the_same_bytes(built: "Built", tree: Path) -> None:
+def test_same_tree_gives_the_same_bytes(built: Built, tree: Path) -> None:
     code = "with build.assigned(check=False) as result: build.write(result, Path('dist'), Path('assignments'))"
     done = python(tree, "-c", f"from pathlib import Path\nfrom autograder.release import build\n{code}")
     assert done.returncode == 0, done.stderr
@@ -67,7 +63,7 @@ def test_repositorys_own_assignments_are_not_overwritten_by_a_smaller_homework()
         build.build(kit.home(), only=("layernorm",))
 
 
-def test_full_disk_leaves_no_half_written_zip(monkeypatch: pytest.MonkeyPatch, built: "Built", tmp_path: Path) -> None:
+def test_full_disk_leaves_no_half_written_zip(monkeypatch: pytest.MonkeyPatch, built: Built, tmp_path: Path) -> None:
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x.zip")
 

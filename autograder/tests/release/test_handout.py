@@ -6,7 +6,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -16,15 +15,12 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import handout, packing
-from autograder.tests.files import unzipped
+from autograder.tests.files import Built, unzipped
 from autograder.tests.forked import python
 from autograder.tests.making import rubric_with
 
-if TYPE_CHECKING:
-    from autograder.tests.running import Built
 
-
-def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None:
+def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
     cells = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     given = yaml.safe_load("".join(cells[0]["source"]))["files"]
     beside = packing.contents(kit.solutions())
@@ -41,7 +37,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
 INNOCENT = {"return x", "return text", "return True", "return False"}
 
 
-def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "Built") -> None:
+def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: Built) -> None:
     """Beyond imports, signatures and docstrings; the inputs of visible criteria are public."""
     given: set[str] = set()
     for name, data in packing.contents(built.assignments).items():
@@ -60,7 +56,7 @@ def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "
             assert found & given <= INNOCENT, module
 
 
-def test_students_get_sentences_about_known_mistakes_and_no_code(built: "Built") -> None:
+def test_students_get_sentences_about_known_mistakes_and_no_code(built: Built) -> None:
     table = json.loads((built.assignments / handout.MISTAKES).read_text(encoding="utf-8"))
     parts = [part for functions in table.values() for part in functions.values()]
     sentences = [text for part in parts for mistake in part["mistakes"] for text in mistake[:3]]
@@ -118,7 +114,7 @@ def statements(tree: ast.AST) -> set[str]:
     return {ast.unparse(node) for node in nodes if node not in told}
 
 
-def test_every_stub_names_the_function_that_is_not_written_yet(built: "Built") -> None:
+def test_every_stub_names_the_function_that_is_not_written_yet(built: Built) -> None:
     for module, entry in rubrics.current().modules.items():
         stub = (built.assignments / f"{module}.py").read_text()
         assert re.findall(r"    raise NotImplementedError\(\"(\w+) is not written yet\"\)", stub) == [
@@ -127,7 +123,7 @@ def test_every_stub_names_the_function_that_is_not_written_yet(built: "Built") -
         assert "SOLUTION" not in stub
 
 
-def test_readme_has_every_criterion_with_its_points(built: "Built") -> None:
+def test_readme_has_every_criterion_with_its_points(built: Built) -> None:
     text = (built.assignments / "README.md").read_text()
     assert handout.MARKER not in text
     rows = dict(re.findall(r"^\| (\w+\.\w+) \| (\S+) \|", text, re.MULTILINE))
@@ -136,7 +132,7 @@ def test_readme_has_every_criterion_with_its_points(built: "Built") -> None:
     }
 
 
-def test_notebook_has_a_check_for_each_module_and_needs_no_otter(built: "Built") -> None:
+def test_notebook_has_a_check_for_each_module_and_needs_no_otter(built: Built) -> None:
     text = (built.assignments / "transformer.ipynb").read_text()
     assert not re.search("otter|grader\\.", text, re.IGNORECASE)
     sources = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
@@ -181,7 +177,7 @@ def test_readme_needs_its_markers(marker: str) -> None:
         handout.readme(text, rubrics.current())
 
 
-def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
+def test_readme_and_checks_follow_the_rubric(built: Built) -> None:
     readme = (built.assignments / "README.md").read_text()
     for module, entry in rubrics.current().modules.items():
         assert f"| `{module}.py` | {entry.title} | `{next(iter(entry.functions))}`" in readme
@@ -240,7 +236,7 @@ def test_checks_without_a_list_of_modules() -> None:
         handout.ordered_checks("MODULES = []\n", rubrics.current())
 
 
-def test_notebook_exports_modules_and_own_helpers_but_no_given_files(built: "Built", tmp_path: Path) -> None:
+def test_notebook_exports_modules_and_own_helpers_but_no_given_files(built: Built, tmp_path: Path) -> None:
     notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
     code = next("".join(cell["source"]) for cell in notebook["cells"] if "zipfile" in "".join(cell["source"]))
     folder = shutil.copytree(built.assignments, tmp_path / "homework")

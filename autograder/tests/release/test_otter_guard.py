@@ -4,20 +4,17 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from autograder.homework import kit
 from autograder.release.otter_guard import kit_in_danger
-
-if TYPE_CHECKING:
-    from autograder.tests.running import Built
+from autograder.tests.files import Built
 
 
 @pytest.mark.parametrize("result", ["", "solutions/..", "../a copy"])
 def test_otter_assign_into_the_repository_deletes_nothing(
-    built: "Built", tree: Path, tmp_path: Path, result: str
+    built: Built, tree: Path, tmp_path: Path, result: str
 ) -> None:
     """In an environment with the wheel of the kit; all other packages are those of the tests."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)

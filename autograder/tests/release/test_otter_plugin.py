@@ -5,7 +5,7 @@ import pickle
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import otter.generate
 import pytest
@@ -18,14 +18,12 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import RubricError
 from autograder.release import otter_plugin
-from autograder.tests.files import Bomb, zipped
+from autograder.tests.files import Bomb, Built, zipped
 from autograder.tests.making import few
-
-if TYPE_CHECKING:
-    from autograder.tests.running import Box, Built
+from autograder.tests.running import Box
 
 Files = Mapping[str, bytes]
-MakeBox = Callable[[Files], "Box"]
+MakeBox = Callable[[Files], Box]
 AtHome = Callable[[Path], dict[str, Any]]
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
 
@@ -61,7 +59,7 @@ def test_a_run_imports_nothing_of_the_students(
 
 
 def test_otter_run_gives_each_question_the_points_of_its_module(
-    built: "Built", box: MakeBox, half: dict[str, bytes], half_at_home: Any, tmp_path: Path
+    built: Built, box: MakeBox, half: dict[str, bytes], half_at_home: Any, tmp_path: Path
 ) -> None:
     (tmp_path / "half.zip").write_bytes(zipped(half))
     results = otter_run(str(tmp_path / "half.zip"), autograder=str(built.zip), output_dir=str(tmp_path), no_logo=True)
@@ -79,7 +77,7 @@ def test_otter_run_gives_each_question_the_points_of_its_module(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sample.students())
-def test_sample_class_with_otter_and_without(box: MakeBox, at_home: AtHome, built: "Built", name: str) -> None:
+def test_sample_class_with_otter_and_without(box: MakeBox, at_home: AtHome, built: Built, name: str) -> None:
     files = {file: text.encode() for file, text in sample.students()[name].items()}
     if name == "nobody-yet":
         assert files == {file: (built.assignments / file).read_bytes() for file in files}

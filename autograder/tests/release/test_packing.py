@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -19,11 +19,8 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import packing
 from autograder.release.rehearsal import otherwise_here
-from autograder.tests.files import put, unzipped
+from autograder.tests.files import Built, put, unzipped
 from autograder.tests.forked import python
-
-if TYPE_CHECKING:
-    from autograder.tests.running import Built
 
 
 def test_refresh_touches_only_files_that_differ(tmp_path: Path) -> None:
@@ -79,7 +76,7 @@ def test_no_place_for_temporary_files(monkeypatch: pytest.MonkeyPatch, tmp_path:
         pytest.fail("there is no such place")
 
 
-def test_zip_has_the_kit_and_tests_that_run_nothing(built: "Built") -> None:
+def test_zip_has_the_kit_and_tests_that_run_nothing(built: Built) -> None:
     packed = unzipped(built.zip)
     wheel = next(name for name in packed if name.endswith(".whl"))
     assert json.loads(packed["files/transformer.ipynb"])["cells"] == []
@@ -95,7 +92,7 @@ def test_zip_has_the_kit_and_tests_that_run_nothing(built: "Built") -> None:
     assert not any(name.startswith("tests/") for name in inside)
 
 
-def test_wheel_carries_the_correct_alternatives_and_its_audit_finds_them(built: "Built", tmp_path: Path) -> None:
+def test_wheel_carries_the_correct_alternatives_and_its_audit_finds_them(built: Built, tmp_path: Path) -> None:
     code = "from autograder.audit import cases; print(cases.__file__, *(c.name for c in cases.alternatives()))"
     done = python(tmp_path, "-c", code, PYTHONPATH=str(built.installed))
     assert done.returncode == 0, done.stderr
@@ -107,7 +104,7 @@ def test_wheel_carries_the_correct_alternatives_and_its_audit_finds_them(built: 
 
 
 @pytest.fixture(scope="module")
-def environment(built: "Built") -> Any:
+def environment(built: Built) -> Any:
     return yaml.safe_load(unzipped(built.zip)["environment.yml"])["dependencies"]
 
 

@@ -1,7 +1,6 @@
-"""The commands are all there, say which kit they use, and end with one line and a status."""
+"""The commands are all there, say which kit they use, and end with one line and a status; `audit` compares its rows."""
 
 import errno
-import shutil
 from pathlib import Path
 
 import click
@@ -9,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autograder.audit import audit, cases
+from autograder.audit.cases import Row
 from autograder.cli.exit_codes import FAILED, INTERRUPTED, Commands
 from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError, CommandError, SandboxError
@@ -17,7 +17,7 @@ from autograder.homework import kit, rubric
 from autograder.homework.rubric import RubricError
 from autograder.release import packing
 from autograder.tests.files import put
-from autograder.tests.forked import command
+from autograder.tests.making import graded, made
 
 
 def test_every_command_has_its_help() -> None:
@@ -26,22 +26,6 @@ def test_every_command_has_its_help() -> None:
         done = CliRunner().invoke(main, [name, "--help"])
         assert done.exit_code == 0
         assert one.help
-
-
-@pytest.mark.slow
-def test_audit_with_a_rubric_that_does_not_fit_the_suites_is_one_line(tmp_path: Path) -> None:
-    """In a copy of the kit, since the rubric is read once in each process."""
-    skipped = shutil.ignore_patterns("__pycache__", "tests", "docs")
-    shutil.copytree(kit.PACKAGE, tmp_path / "autograder", ignore=skipped)
-    shutil.copytree(kit.solutions(), tmp_path / "solutions")
-    text = kit.rubric_file().read_text(encoding="utf-8")
-    first = next(iter(rubric.current().criteria)).partition(".")[2]
-    (tmp_path / "rubric.yaml").write_text(text.replace(f"      {first}:", "      untested:", 1), encoding="utf-8")
-    done = command(tmp_path, "audit")
-    assert done.returncode == 1
-    assert "untested: no test names this criterion" in done.stderr
-    assert done.stderr.startswith("autograder: ")
-    assert len(done.stderr.splitlines()) <= 2
 
 
 def test_audit_of_one_module_says_how_many_alternatives_contain_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,3 +96,51 @@ def test_closed_pipe_is_not_an_error_and_a_bug_in_the_kit_keeps_its_traceback() 
     done = ended(BrokenPipeError())
     assert (done.exit_code, done.stderr) == (0, "")
     assert isinstance(ended(ZeroDivisionError()).exception, ZeroDivisionError)
+
+
+WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
+BEFORE = made(WRONG, graded("layernorm.statistics", "mistake", "sample_variance"))
+AFTER = made(WRONG, graded("layernorm.statistics", "unexplained"))
+
+
+def audited(monkeypatch: pytest.MonkeyPatch, row: Row, *arguments: str) -> tuple[int, str]:
+    """The audit's status and output if this is its only row."""
+    monkeypatch.setattr(cases, "cases", lambda only: [WRONG])
+    monkeypatch.setattr(audit, "run", lambda chosen, jobs: iter([row]))
+    done = CliRunner().invoke(main, ["audit", "--only", "layernorm", *arguments])
+    return done.exit_code, done.output
+
+
+def test_rows_that_differ_from_those_of_a_file_are_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = str(tmp_path / "rows.json")
+    audited(monkeypatch, BEFORE, "--rows", file)
+    assert audited(monkeypatch, BEFORE, "--against", file) == (0, "No rows differ.\n")
+    status, said = audited(monkeypatch, AFTER, "--against", file)
+    assert status == 1
+    assert said.startswith("mistake: layer_norm.sample_variance\n  layernorm.statistics: {")
+    assert said.endswith("1 of 1 rows differ.\n")
+
+
+def test_a_file_without_rows_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "rows.json"
+    file.write_text("rows", encoding="utf-8")
+    status, said = audited(monkeypatch, BEFORE, "--against", str(file))
+    assert status == 2 and "is not a file written by --rows" in said
+
+
+def test_one_misconception_can_be_audited_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "run", lambda chosen, jobs: (made(case, *BEFORE.graded.values()) for case in chosen))
+    done = CliRunner().invoke(main, ["audit", "--only", "layer_norm.sample_variance"])
+    assert "1 of 1 misconceptions are named correctly." in done.output and "alternatives" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--only", "layer_norm", "--public"), "there is no module 'layer_norm'; known modules: layernorm"),
+        (("--only", "layernorm", "--mutants"), "cannot be combined with --only"),
+    ],
+)
+def test_unusable_selections_are_reported(arguments: tuple[str, ...], said: str) -> None:
+    done = CliRunner().invoke(main, ["audit", *arguments])
+    assert done.exit_code == 2 and said in done.output

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from autograder.gradebook import batch, pool, progress, sample
 from autograder.gradebook.batch import ClassGrades
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Store
+from autograder.homework import rubric
 from autograder.homework import rubric as rubrics
 from autograder.submissions import uploads
 from autograder.submissions.exports import listing
@@ -167,13 +169,6 @@ def out(graded: Path, tmp_path: Path) -> Path:
     """A folder with the results of an earlier run."""
     shutil.copytree(graded / "results", tmp_path / "out" / "results")
     return tmp_path / "out"
-
-
-def test_unchanged_submissions_are_not_graded_again(small: Path, out: Path) -> None:
-    times = {path.name: path.stat().st_mtime_ns for path in (out / "results").iterdir()}
-    outcome = run(small, out)
-    assert (outcome.kept, len(outcome.grades)) == (12, 12)
-    assert times == {path.name: path.stat().st_mtime_ns for path in (out / "results").iterdir()}
 
 
 def test_changed_submission_alone_is_graded_again(small: Path, tmp_path: Path, out: Path) -> None:
@@ -529,3 +524,60 @@ def test_notes_on_names_say_for_whom(misnamed: Path, tmp_path: Path) -> None:
     assert "note: Emil Eriksen (emil): There is no .py file in the upload" in done.stderr
     row = rows(tmp_path / "out")["ada"]
     assert row["Name"] == "Gina García" and COPY in row["Remark"]
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("errors", [1, 2])
+@pytest.mark.parametrize(("stream", "count"), [(Terminal, "{done}/6"), (StringIO, "{done} of 6")])
+def test_counts_are_shown(stream: type[StringIO], count: str, errors: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    shown = progress.Display(out := stream())
+    shown.start(6)
+    for score in (10.0, *[None] * errors):
+        shown.advance(score)
+    shown.advance(20.0, kept=True)
+    shown.close()
+    said = "1 grader error" if errors == 1 else "2 grader errors"
+    for part in (count.format(done=2 + errors), "1 unchanged", said):
+        assert part in out.getvalue()
+
+
+@pytest.mark.parametrize("stream", [Terminal, StringIO])
+def test_stages_are_named_when_they_begin(stream: type[StringIO]) -> None:
+    with progress.stages({"Building": 2.0, "Checking": 1.0}, out := stream()) as stage:
+        stage("Building")
+        time.sleep(0.6)  # the bar of a terminal moves within a stage
+        stage("Checking")
+    text = out.getvalue()
+    assert text.index("Building") < text.rindex("Checking")
+    assert (text == "Building ...\nChecking ...\n") == (stream is StringIO)
+
+
+def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = progress.Display()
+    shown.start(1)
+    shown.advance(1.0)
+    shown.close()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_class_has_right_wrong_misnamed_broken_and_empty_work(tmp_path: Path) -> None:
+    sample.make(tmp_path)
+    made, modules = sample.students(), [f"{name}.py" for name in rubric.current().modules]
+    assert [entry.key for entry in listing([tmp_path]).entries] == sorted(made)
+    assert made["ada"] == sample.references()
+    assert made["nobody-yet"] == sample.stubs()
+    assert set(made["emil"]) != set(modules)
+    assert "unfinished(:" in "".join(made["fatima"].values())
+
+
+def test_wrong_version_is_the_last_of_its_name() -> None:
+    (misconception, *_) = sample.mistakes(0)
+    right = sample.references()
+    changed = {name: text for name, text in sample.wrong(right, misconception).items() if text != right[name]}
+    assert list(changed) == [f"{rubric.current().module_of(misconception.function)}.py"]
+    assert next(iter(changed.values())).endswith(misconception.source)

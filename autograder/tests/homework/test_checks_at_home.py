@@ -522,13 +522,8 @@ def test_loops_in_loops_that_swallow_every_exception_are_ended(home: Path) -> No
     quickly(home)
     loop = ["while True:", "    x = np.sqrt(x * x)"]
     for swallowed in ("", " BaseException"):
-        loop = [
-            "while True:",
-            "    try:",
-            *(f"        {line}" for line in loop),
-            f"    except{swallowed}:",
-            "        continue",
-        ]
+        inner = [f"        {line}" for line in loop]
+        loop = ["while True:", "    try:", *inner, f"    except{swallowed}:", "        continue"]
     said = checked(home, "layernorm", function("rms_norm", *loop))
     assert said.count("stopped after 0.5 seconds") == 1
     assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", said)

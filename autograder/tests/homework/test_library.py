@@ -163,17 +163,11 @@ def test_code_that_computes_nothing_is_no_version_of_the_function(module: str, f
 
 # Words that read as translated, and what to write instead.
 BANNED = {
-    r"stands?": "is",
-    r"refuses?": "rejects",
-    r"exchanges?|changed places": "swaps",
-    r"in the place of": "instead of",
-    r"hands? \w+ on": "passes",
-    r"throughout": "all",
-    r"alone": "only",
-    r"whatever \w+ (is|says|passes)": "ignores the argument",
-    r"(may|be|is) seen|sees?|may look": "attends to",
+    r"stands?": "is", r"refuses?": "rejects", r"exchanges?|changed places": "swaps", r"in the place of": "instead of",
+    r"hands? \w+ on": "passes", r"throughout": "all", r"alone": "only",
+    r"whatever \w+ (is|says|passes)": "ignores the argument", r"(may|be|is) seen|sees?|may look": "attends to",
     r"sub-layers?": "sublayer",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -1,10 +1,8 @@
 """`autograder build --only`: a smaller homework that is complete, and selections that are rejected."""
 
 import ast
-import errno
 import itertools
 import json
-import os
 import re
 import shutil
 import zipfile
@@ -15,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from autograder.exceptions import ArgumentsError, CommandError
+from autograder.exceptions import ArgumentsError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import build, modules, packing
@@ -270,13 +268,3 @@ NEEDY = next(name for name, entry in rubrics.current().modules.items() if entry.
 def test_selections_that_cannot_stand_alone(only: list[str], said: str) -> None:
     with pytest.raises(ArgumentsError, match=re.escape(said)), modules.selected(only):
         pytest.fail("there is no such homework")
-
-
-def test_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: str, target: str) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), Path(target).name)
-
-    monkeypatch.setattr("shutil.copy", fail)
-    said = f"^pyproject.toml: {os.strerror(errno.ENOSPC)}; free some space"
-    with pytest.raises(CommandError, match=said), modules.selected(("layernorm",)):
-        pytest.fail("there is no copy")

@@ -35,12 +35,9 @@ submission_99:
     :sid: null
 """
 EXPORT = {
-    "submission_metadata.yml": METADATA,
-    f"submission_9/{FIRST}": "old",
-    f"submission_11/{FIRST}": "new",
-    f"submission_12/assignments/{FIRST}": "x",
-    f"submission_13/{FIRST}": "whose?",
-}
+    "submission_metadata.yml": METADATA, f"submission_9/{FIRST}": "old", f"submission_11/{FIRST}": "new",
+    f"submission_12/assignments/{FIRST}": "x", f"submission_13/{FIRST}": "whose?",
+}  # fmt: skip
 
 
 @pytest.fixture(params=["folder", "inside", "zip", "zip without a folder"])

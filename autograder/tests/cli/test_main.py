@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from autograder.audit import audit, cases
 from autograder.audit.cases import Row
+from autograder.cli import doctor, probes
 from autograder.cli.exit_codes import FAILED, INTERRUPTED, Commands
 from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError, CommandError, SandboxError
@@ -16,6 +17,9 @@ from autograder.gradebook import pool
 from autograder.homework import kit, rubric
 from autograder.homework.rubric import RubricError
 from autograder.release import packing
+from autograder.sandbox import layers
+from autograder.sandbox.layers import kernel
+from autograder.sandbox.messages import Response
 from autograder.tests.files import put
 from autograder.tests.making import graded, made
 
@@ -144,3 +148,47 @@ def test_one_misconception_can_be_audited_alone(monkeypatch: pytest.MonkeyPatch)
 def test_unusable_selections_are_reported(arguments: tuple[str, ...], said: str) -> None:
     done = CliRunner().invoke(main, ["audit", *arguments])
     assert done.exit_code == 2 and said in done.output
+
+
+@pytest.mark.slow
+def test_every_layer_holds_or_is_missing_with_advice() -> None:
+    found = doctor.diagnose()
+    assert list(found) == list(layers.NAMES)
+    for layer, (state, why) in found.items():
+        assert state == ("holds" if layer in layers.holding() else "missing"), layer
+        assert len(why) > 20
+
+
+def test_every_layer_has_a_probe_and_an_explanation() -> None:
+    assert list(doctor.MEANS) == list(layers.NAMES)
+    assert list(probes.attempts("", "", 0)) == list(layers.NAMES)
+
+
+@pytest.mark.skipif(not kernel.LINUX, reason="needs Linux")
+@pytest.mark.parametrize(
+    ("layer", "possible"),
+    [("landlock", "read the kit"), ("landlock", "wrote outside its folder"), ("seccomp", "opened a socket"),
+     ("seccomp", "started a process"), ("limits", "opened 10,000 files")],
+)  # fmt: skip
+def test_without_the_layer_its_probe_succeeds(layer: str, possible: str) -> None:
+    if layer not in layers.holding():
+        pytest.skip(f"no {layer} here")
+    reply, _ = doctor.attempt(layer, ())
+    assert possible in reply.value
+
+
+def test_a_layer_that_does_not_hold_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "attempt", lambda *_: (Response(value=["opened a socket"]), 0.0))
+    assert all(state == "fails" for layer, (state, _) in doctor.diagnose().items() if layer in layers.holding())
+    assert "opened a socket" in doctor._tested("seccomp")[1]
+
+
+def test_the_command_succeeds_and_reports_missing_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = dict.fromkeys(layers.NAMES, "") | {"landlock": "the kernel has no Landlock"}
+    monkeypatch.setattr(layers, "available", lambda: reason)
+    monkeypatch.setattr(doctor, "attempt", lambda *_: (Response(value=[]), 0.003))
+    done = CliRunner().invoke(doctor.doctor)
+    assert done.exit_code == 0
+    assert "landlock           missing  the kernel has no Landlock" in done.output
+    assert "in 3 ms" in done.output
+    assert "- only the interpreter, NumPy and the submission can be read" in done.output

@@ -76,15 +76,6 @@ def test_bare_modules_and_who_sees_what(
 
 
 @pytest.mark.slow
-def test_nothing_at_all_in_brief(built: Built, run: Run, tmp_path: Path) -> None:
-    done = run(built.zip, put(tmp_path / "upload", {"a/b.txt": b""}), "--brief")
-    assert done.exit_code == 0, done.stderr
-    assert f"Total: 0 of {POINTS}" in done.stdout
-    assert re.search(r"\(\d+ more with a message; omit --brief to print them\)", done.stdout)
-    assert "There is no file layernorm.py in the upload." in done.stdout
-
-
-@pytest.mark.slow
 def test_fresh_environment(built: Built, run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path) -> None:
     done = run(built.zip, put(tmp_path / "upload", half), here=False)
     assert done.exit_code == 0, done.stderr

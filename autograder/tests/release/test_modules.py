@@ -326,24 +326,6 @@ def test_zip_has_the_smaller_rubric(unpacked: Path) -> None:
     assert not [path for left in LEFT_OUT for path in unpacked.rglob("*.py") if path.stem in (left, f"test_{left}")]
 
 
-ALTERNATIVES = """
-from autograder.grading.grader import open_grader
-from autograder.audit import audit, cases
-rows = list(audit.run(cases.alternatives(), 2))
-print(audit.__file__, *(row.case.name for row in rows))
-print(*(f"{row.case.name}: {lost}" for row in rows for lost in row.lost))
-"""
-
-
-@pytest.mark.slow
-def test_audit_of_the_smaller_kit_tries_its_correct_alternatives(unpacked: Path, tmp_path: Path) -> None:
-    done = python(tmp_path, "-c", ALTERNATIVES, PYTHONPATH=str(unpacked))
-    tried, lost = done.stdout.splitlines() or ["", done.stderr]
-    everywhere = [path.parent.name for path in kit.alternatives().glob("*/causal_mask.py")]
-    assert tried.split() == [str(unpacked / "autograder" / "audit" / "audit.py"), *sorted(everywhere)]
-    assert len(everywhere) > 10 and lost == ""
-
-
 def test_alternatives_without_a_remaining_module_are_left_out() -> None:
     with modules.selected(["concept_check"]) as root:
         assert [path.name for path in (root / "autograder" / "audit" / "alternatives").iterdir()] == ["ruff.toml"]
@@ -503,14 +485,14 @@ def test_each_module_with_all_that_it_uses_is_a_homework(module: str) -> None:
 
 # What is refused
 
-MODULES = ", ".join(rubrics.current().modules)
+KNOWN = ", ".join(rubrics.current().modules)
 NEEDY = next(name for name, entry in rubrics.current().modules.items() if entry.uses)
 
 
 @pytest.mark.parametrize(("only", "said"), [
-    (["layer_norm"], f"rubric.yaml has no module 'layer_norm'; choose among {MODULES}"),
-    (["integration"], f"rubric.yaml has no module 'integration'; choose among {MODULES}"),
-    (["", "layernorm"], f"rubric.yaml has no module ''; choose among {MODULES}"),
+    (["layer_norm"], f"rubric.yaml has no module 'layer_norm'; choose among {KNOWN}"),
+    (["integration"], f"rubric.yaml has no module 'integration'; choose among {KNOWN}"),
+    (["", "layernorm"], f"rubric.yaml has no module ''; choose among {KNOWN}"),
     ([NEEDY], f"{NEEDY} uses {', '.join(rubrics.current().modules[NEEDY].uses)}; add the missing"),
     ([NEEDY], f"add the missing modules: --only {','.join(with_used(NEEDY))}"),
 ])  # fmt: skip

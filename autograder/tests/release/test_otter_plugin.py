@@ -17,7 +17,6 @@ from otter.run import main as otter_run
 from otter.test_files import GradingResults
 
 from autograder.exceptions import CommandError, SandboxError
-from autograder.gradebook import sample
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import RubricError
@@ -81,28 +80,9 @@ def test_otter_run_gives_each_question_the_points_of_its_module(
     assert results.to_gradescope_dict(None) == document
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sample.students())
-def test_sample_class_with_otter_and_without(box: MakeBox, at_home: AtHome, built: Built, name: str) -> None:
-    files = {file: text.encode() for file, text in sample.students()[name].items()}
-    if name == "nobody-yet":
-        assert files == {file: (built.assignments / file).read_bytes() for file in files}
-    tried = box(files)
-    home = at_home(tried.submission)
-    tried.run_without_kernel()
-    assert tried.document() == home
-    assert home["score"] == {"ada": rubrics.current().points, "nobody-yet": 0}.get(name, home["score"])
-
-
 FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
-    "files": lambda files: files,
     "files and the student's notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK},
-    "a folder": lambda files: {f"homework/{name}": data for name, data in files.items()},
     "a zip": lambda files: {"homework.zip": zipped(files)},
-    "a zip with a folder": lambda files: {"homework.ZIP": zipped({f"homework/{name}": data for name,
-     data in files.items()})},
-    "a zip from a Mac": lambda files: {"homework.zip": zipped({f"a/{n}": d for n,
-     d in files.items()} | {f"__MACOSX/a/._{n}": b"\0" for n in files})},
     "an exported notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK, "__zip_filename__": b"x.zip"},
     "a package": lambda files: {**files, "__init__.py": b"import layernorm\n"},
     "the whole folder": lambda files: {**files, "checks/test_layernorm.py": b"1/0\n", "README.md": b"",

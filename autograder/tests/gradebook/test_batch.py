@@ -1,5 +1,6 @@
 """Whatever is killed, full, broken or interrupted while a class is graded, no grade is lost or made up."""
 
+import contextlib
 import csv
 import errno
 import json
@@ -80,16 +81,13 @@ def run(
     )
 
 
-def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-c", "from autograder.cli.main import main; main()", "grade", *map(str, arguments)]
-
-
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":
     """The real command, in a process group of its own; it hears Ctrl-C also where these tests run in the background of a shell."""
     options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     if os.name == "posix":
         options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    return subprocess.Popen(command(*arguments), cwd=ROOT, start_new_session=True, **options)
+    command = [sys.executable, "-c", "from autograder.cli.main import main; main()", "grade", *map(str, arguments)]
+    return subprocess.Popen(command, cwd=ROOT, start_new_session=True, **options)
 
 
 def call(*arguments: str | Path) -> Result:
@@ -231,14 +229,11 @@ def enough(out: Path, number: int) -> bool:
 
 
 def gone(processes: list[psutil.Process]) -> bool:
-    return not any(map(alive, processes))
-
-
-def alive(process: psutil.Process) -> bool:
-    try:
-        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.Error:
-        return False
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                return False
+    return True
 
 
 @POSIX

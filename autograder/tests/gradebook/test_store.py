@@ -94,13 +94,15 @@ def test_names_are_those_of_the_roster_where_the_outcome_has_them(tmp_path: Path
     assert read_run(tmp_path).outcomes == outcomes
 
 
-def test_remark_is_made_of_the_notes_as_data() -> None:
-    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": {"criterion": "a.b", "misconceptions": []}}
+def test_remark_and_misconceptions_are_read_from_data() -> None:
+    named = {"criterion": "a.b", "misconceptions": ["f.a", "f.b"]}
+    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": named}
     note = {"kind": "absent", "path": "a.py", "text": "There is no file a.py."}
     extra = {"layers": [], "submitted": [], "notes": [note]}
     document = {"score": 0, "output": "- **prose**", "tests": [entry], "extra_data": extra}
     found = grade_of("ada", document, 0.0)
     assert (found.remark, found.empty) == ("no file a.py in the upload", "It contains no homework files.")
+    assert found.marks[0].misconceptions == ("f.a", "f.b")
 
 
 GIVEN = 0.5  # points that everybody gets, by `counts: full`
@@ -136,11 +138,3 @@ def test_long_remark_is_cut_between_words() -> None:
     remark = grade_of("ada", made, 0.0).remark
     assert len(remark) <= 500
     assert remark.endswith("word ...")
-
-
-@pytest.mark.parametrize("ids", [(), ("f.a",), ("f.a", "f.b")])
-def test_misconceptions_are_read(ids: tuple[str, ...]) -> None:
-    extra = {"criterion": "a.b", "misconceptions": list(ids)}
-    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": extra}
-    document = {"score": 0, "tests": [entry], "extra_data": {"layers": []}}
-    assert grade_of("ada", document, 0.0).marks[0].misconceptions == ids

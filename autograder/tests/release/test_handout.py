@@ -170,11 +170,15 @@ def test_stub_rejects_code_that_students_would_get(name: str) -> None:
         stub(source)
 
 
-@pytest.mark.parametrize("marker", [handout.MODULES, handout.MARKER])
-def test_readme_needs_its_markers(marker: str) -> None:
-    text = (kit.solutions() / "README.md").read_text().replace(marker, "")
-    with pytest.raises(CommandError, match=f"the line {marker} must occur exactly once"):
-        handout.readme(text, rubrics.current())
+def test_readme_checks_and_notebook_need_their_markers() -> None:
+    text = (kit.solutions() / "README.md").read_text()
+    for marker in (handout.MODULES, handout.MARKER):
+        with pytest.raises(CommandError, match=f"the line {marker} must occur exactly once"):
+            handout.readme(text.replace(marker, ""), rubrics.current())
+    with pytest.raises(CommandError, match="must have exactly one list MODULES"):
+        handout.ordered_checks("MODULES = []\n", rubrics.current())
+    with pytest.raises(CommandError, match="must have an export cell"):
+        handout.without_otter('{"cells": [], "metadata": {}}', "")
 
 
 def test_readme_and_checks_follow_the_rubric(built: Built) -> None:
@@ -231,11 +235,6 @@ def test_files_that_the_rubric_can_turn_off(written: Callable[[Rubric], Path], w
     assert ("## Write the tests" in readme) is ("| tests.first | 2 | tests of a function |" in readme) is wanted
 
 
-def test_checks_without_a_list_of_modules() -> None:
-    with pytest.raises(CommandError, match="must have exactly one list MODULES"):
-        handout.ordered_checks("MODULES = []\n", rubrics.current())
-
-
 def test_notebook_exports_modules_and_own_helpers_but_no_given_files(built: Built, tmp_path: Path) -> None:
     notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
     code = next("".join(cell["source"]) for cell in notebook["cells"] if "zipfile" in "".join(cell["source"]))
@@ -246,8 +245,3 @@ def test_notebook_exports_modules_and_own_helpers_but_no_given_files(built: Buil
         assert python(folder, "-c", code).returncode == 0
     files = {f"{name}.py" for name in rubrics.current().modules} | {"my_helpers.py", "guesses.json"}
     assert set(unzipped(folder / "transformer.zip")) == files | {"transformer.ipynb"}
-
-
-def test_notebook_without_an_export_cell() -> None:
-    with pytest.raises(CommandError, match="must have an export cell"):
-        handout.without_otter('{"cells": [], "metadata": {}}', "")

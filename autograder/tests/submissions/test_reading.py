@@ -196,11 +196,6 @@ def test_encrypted_member_is_a_note(tmp_path: Path) -> None:
     assert read(tmp_path / "up.zip", LIMITS).notes == (Note("encrypted", FIRST),)
 
 
-def test_nothing_there_is_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="no such file"):
-        read(tmp_path / "nowhere", LIMITS)
-
-
 def test_file_that_may_not_be_read_is_a_fault() -> None:
     with as_nobody() as folder:
         put(folder, {FIRST: "1"})
@@ -209,7 +204,9 @@ def test_file_that_may_not_be_read_is_a_fault() -> None:
             read(folder, LIMITS)
 
 
-def test_file_that_is_gone_after_listing_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_that_is_not_there_or_gone_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CommandError, match="no such file"):
+        read(tmp_path / "nowhere", LIMITS)
     put(tmp_path, {FIRST: "1"})
     monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(FileNotFoundError(2, "gone")))
     with pytest.raises(CommandError, match="gone"):

@@ -148,14 +148,11 @@ def test_of_two_finished_copies_none_is_taken() -> None:
     assert [note.kind for note in given.accepting_names().refused] == ["unwritten"]
 
 
-def test_copy_beside_a_blank_file_is_taken() -> None:
+def test_copy_beside_a_blank_file_is_taken_and_a_blank_copy_is_none() -> None:
     given = Submission("ada", {"layernorm.py": b"\n", COPY: DONE}).with_notes()
     assert (given.files, given.refused) == ({COPY: DONE}, (Note("unwritten", COPY, wanted="layernorm.py"),))
     found = given.accepting_names()
     assert (found.files["layernorm.py"], [note.kind for note in found.refused]) == (DONE, ["replaced"])
-
-
-def test_blank_copy_is_no_copy() -> None:
     found = Submission("ada", {COPY: b"\n"}).with_notes()
     assert found.missing("layernorm") == Note("absent", "layernorm.py")
     assert found.accepting_names() == found

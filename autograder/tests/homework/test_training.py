@@ -37,9 +37,6 @@ def finished(training: Any) -> Any:
     return training
 
 
-# The gradient
-
-
 @pytest.mark.parametrize(
     "design", [name if name == "complete" else pytest.param(name, marks=pytest.mark.slow) for name in DESIGNS]
 )
@@ -63,9 +60,6 @@ def test_a_wrong_backward_pass_of_the_norm_spoils_earlier_parts(homework: Any, m
     gaps = {part: gap for part, (_, gap) in homework.backward.gradient_check(entries=8).items()}
     assert gaps["embedding"] > 1e-4 and gaps["attention"] > 1e-4
     assert gaps["w_out"] < 1e-8 and gaps["b_out"] < 1e-8
-
-
-# The loop
 
 
 def test_twenty_steps_lower_the_loss_on_held_out_names(train: Any) -> None:
@@ -157,9 +151,6 @@ def test_the_trained_parameters_are_those_of_decoder_logits(train: Any, homework
     np.testing.assert_allclose(logits, train.forward(training.best, inputs, design)[0][0], atol=1e-4)
 
 
-# Texts
-
-
 @pytest.mark.parametrize(("text", "first", "says"), [
     ("\n".join(f"Anna{'abcde'[i % 5] * (i % 7)}" for i in range(40)), "anna", "different entries"),
     (", ".join(VARIANTS), "adalu", "24 different entries, 5 of them held out"),
@@ -194,9 +185,6 @@ def test_a_text_that_is_too_short_is_rejected_in_one_line(train: Any, text: str)
         train.read_text(text)
 
 
-# Wrong functions
-
-
 def unwritten(*_: Any) -> None:
     raise NotImplementedError("not written yet")
 
@@ -214,9 +202,6 @@ def test_wrong_and_unwritten_functions_are_named_before_training(
         monkeypatch.setattr(homework.scaled_attention, name, unwritten)
     assert train.main(["--steps", "5"]) == 1
     assert capsys.readouterr().err == "train.py: split_heads (scaled_attention.py) is not written yet (and 1 more)\n"
-
-
-# The command line
 
 
 @pytest.mark.slow
@@ -270,9 +255,6 @@ def test_an_error_is_one_line(train: Any, capsys: pytest.CaptureFixture[str], ar
     train.save(train.Training(corpus._replace(alphabet="\nxyz")), Path("song.npz"))
     assert train.main(arguments) == 1
     assert re.fullmatch(line + "\n", capsys.readouterr().err)
-
-
-# The notebook
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def stateful() -> Iterator[tuple[str, str, Callable[[Function], Function]]]:
             yield module, function, writing
 
 
-@pytest.mark.parametrize(("module", "function", "way"), stateful())
+@pytest.mark.parametrize(("module", "function", "way"), [*stateful()])
 def test_state_and_changed_arguments_cost_purity(
     module: str, function: str, way: Callable[[Function], Function]
 ) -> None:

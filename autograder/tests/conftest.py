@@ -23,9 +23,10 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission, read
+from autograder.tests.files import Built
 
 if TYPE_CHECKING:  # imports Otter, which takes a second before any test process is started
-    from autograder.tests.running import Box, Built
+    from autograder.tests.running import Box
 
 collect_ignore = ["homeworks"]  # their suites run under the kit
 QUICK = Limits(call_seconds=0.5, submission_seconds=20)
@@ -93,10 +94,9 @@ def alter(references: dict[str, bytes]) -> Callable[[str, str], dict[str, str]]:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> "Built":
+def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Built:
     """Built by the first test process that needs it, for all of them."""
     from autograder.release import build
-    from autograder.tests.running import Built
 
     base = tmp_path_factory.getbasetemp()
     place = (base if worker_id == "master" else base.parent) / "built"
@@ -114,7 +114,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> "Built":
 
 @pytest.fixture
 def box(
-    built: "Built", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[Mapping[str, bytes]], "Box"]]:
     from otter.run.run_autograder.runners import python_runner
 

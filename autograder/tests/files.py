@@ -1,8 +1,10 @@
 """Files as an upload has them: written into a folder or a zip, or packed as the bytes of a zip; and a pickle."""
 
 import io
+import os
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,26 @@ def zipped(files: Files, method: int = zipfile.ZIP_STORED) -> bytes:
 def unzipped(path: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def put_special(place: Path, kind: str, target: Path) -> None:
+    """Make a link to the target, a link to a device, a pipe or a folder in place of a file."""
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to(target if kind == "link" else "/dev/zero")
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `autograder build` has written, and the wheel of the kit unpacked as if it were installed."""
+
+    zip: Path
+    student_zip: Path
+    assignments: Path
+    installed: Path
 
 
 class Bomb:

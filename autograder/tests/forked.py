@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import runpy
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -22,6 +23,16 @@ def module_says(folder: Path, environment: Mapping[str, str], name: str, *argume
         process.join(SECONDS)
         assert process.exitcode is not None, "it does not end"
         return output.read()
+
+
+def python(folder: Path, *words: str | Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """Run `python WORDS` in a folder, as a process of its own."""
+    command = [sys.executable, *words]
+    return subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True)
+
+
+def command(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return python(folder, "-m", "autograder", *words)
 
 
 def _run(folder: str, environment: dict[str, str], output: str, name: str, arguments: tuple[str, ...]) -> None:

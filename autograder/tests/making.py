@@ -206,6 +206,12 @@ def grade_of_points(key: str, most: float, lost: int = 0) -> Grade:
     return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
 
 
+def grade_of_passed(key: str, *passed: bool) -> Grade:
+    """A grade with two points for each criterion that is passed."""
+    marks = tuple(Mark(f"m.c{i}", f"m.c{i}: about", 2.0 * one, 2.0) for i, one in enumerate(passed))
+    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
+
+
 def rubric_with(criteria: Mapping[str, Mapping[str, str]] | None = None, **top: object) -> Rubric:
     """The kit's own rubric with further keys at the top and in some criteria."""
     data = yaml.safe_load(kit.rubric_file().read_text(encoding="utf-8")) | top

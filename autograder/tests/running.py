@@ -10,7 +10,6 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from autograder.sandbox.layers import kernel
 from autograder.sandbox.messages import Reference, Response, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
+from autograder.tests.files import Built
 
 # In this process: known mistakes, played on the script of the homework and judged as a submission is
 
@@ -171,16 +171,6 @@ def replied(source: str, *args: Any, limits: Limits = LIMITS) -> Response:
 
 
 # On Otter's road: the homework, built once, and folder trees of Gradescope's shape
-
-
-@dataclass(frozen=True)
-class Built:
-    """What `autograder build` has written, and the wheel of the kit unpacked as if it were installed."""
-
-    zip: Path
-    student_zip: Path
-    assignments: Path
-    installed: Path
 
 
 class Box:

@@ -62,8 +62,8 @@ def form(
         case "dtype":
             return f"It returned {actual.dtype} instead of {expected.dtype}: {KEEP_DTYPE}."
         case "shape":
-            said = f"; {due}" if returned else ""
-            return f"It returned an array of shape {actual.shape} instead of {expected.shape}{said}."
+            text = f"; {due}" if returned else ""
+            return f"It returned an array of shape {actual.shape} instead of {expected.shape}{text}."
         case "length":
             return f"It returned {len(actual)} value{'s' * (len(actual) != 1)} instead of {len(expected)}; {due}."
         case _:
@@ -95,10 +95,10 @@ def _expected_kind(expected: Any, names: Sequence[str] = ()) -> str:
 def what_returns(docstring: str) -> str:
     """The description of the result in a docstring, as a clause; "" if there is none."""
     match = RETURNS.search(docstring)
-    said = " ".join(match[1].split()) if match else ""
-    while said.count("(") > said.count(")"):  # a remark that continues after a semicolon
-        said = said[: said.rindex("(")].rstrip()
-    return f"an array {said}" if said.startswith("(") else said
+    text = " ".join(match[1].split()) if match else ""
+    while text.count("(") > text.count(")"):  # a remark that continues after a semicolon
+        text = text[: text.rindex("(")].rstrip()
+    return f"an array {text}" if text.startswith("(") else text
 
 
 def kind_of(value: Any) -> str:
@@ -147,8 +147,8 @@ def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     for order in permutations(range(len(parts))) if len(wrong) > 1 else ():
         if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
             return f"{IN_ORDER} {', '.join(parts[place][0] for place in order)}."
-    said = [(place, difference(wanted, got, allowed)) for place, wanted, got in wrong]
-    details = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in said if text)
+    message = [(place, difference(wanted, got, allowed)) for place, wanted, got in wrong]
+    details = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in message if text)
     if len(wrong) == len(parts) or not wrong:
         return details
     places = " and ".join(place for place, _, _ in wrong)
@@ -273,13 +273,13 @@ def _common_to_lines(expected: Array, actual: Array, allowed: float) -> str:
             continue
         offset = np.mean(actual - expected, axis, keepdims=True)
         ratio = (actual * expected).sum(axis, keepdims=True) / (expected**2).sum(axis, keepdims=True)
-        for said, model in (
+        for text, model in (
             ("is off by the same amount", expected + offset),
             ("is multiplied by the same factor", ratio * expected),
         ):
             off = np.abs(model - expected).max(axis) > NEARLY * magnitude(expected)
             if off.all() and _fits(model, actual, expected, allowed):
-                return f"In each {name}, every entry {said}."
+                return f"In each {name}, every entry {text}."
     return ""
 
 

@@ -1,9 +1,7 @@
-"""The commands are all there, say which kit they use, and end with one line and a status."""
+"""The commands are all there, say which kit they use, and end with one line and a status; `audit` compares its rows."""
 
 import errno
-import shutil
-import subprocess
-import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,6 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autograder.audit import audit, cases
+from autograder.audit.cases import Case, GradedCall, Row
+from autograder.cli import doctor, probes
 from autograder.cli.exit_codes import FAILED, INTERRUPTED, Commands
 from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError, CommandError, SandboxError
@@ -18,38 +18,19 @@ from autograder.gradebook import pool
 from autograder.homework import kit, rubric
 from autograder.homework.rubric import RubricError
 from autograder.release import packing
+from autograder.sandbox import layers
+from autograder.sandbox.layers import kernel
+from autograder.sandbox.messages import Response
 from autograder.tests.files import put
+from autograder.tests.making import graded, made
 
 
 def test_every_command_has_its_help() -> None:
     assert {"audit", "build", "compare", "demo", "doctor", "grade", "rehearse"} <= set(main.commands)
-    for name, command in main.commands.items():
+    for name, one in main.commands.items():
         done = CliRunner().invoke(main, [name, "--help"])
         assert done.exit_code == 0
-        assert command.help
-
-
-def test_unknown_module_is_rejected_with_the_known_ones() -> None:
-    done = CliRunner().invoke(main, ["audit", "--only", "nosuch"])
-    assert done.exit_code == 2
-    assert f"'nosuch'; known modules: {next(iter(rubric.current().modules))}" in done.stderr
-
-
-@pytest.mark.slow
-def test_audit_with_a_rubric_that_does_not_fit_the_suites_is_one_line(tmp_path: Path) -> None:
-    """In a copy of the kit, since the rubric is read once in each process."""
-    skipped = shutil.ignore_patterns("__pycache__", "tests", "docs")
-    shutil.copytree(kit.PACKAGE, tmp_path / "autograder", ignore=skipped)
-    shutil.copytree(kit.solutions(), tmp_path / "solutions")
-    text = kit.rubric_file().read_text(encoding="utf-8")
-    first = next(iter(rubric.current().criteria)).partition(".")[2]
-    (tmp_path / "rubric.yaml").write_text(text.replace(f"      {first}:", "      untested:", 1), encoding="utf-8")
-    command = [sys.executable, "-m", "autograder", "audit"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "untested: no test names this criterion" in done.stderr
-    assert done.stderr.startswith("autograder: ")
-    assert len(done.stderr.splitlines()) <= 2
+        assert one.help
 
 
 def test_audit_of_one_module_says_how_many_alternatives_contain_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,17 +43,9 @@ def test_audit_of_one_module_says_how_many_alternatives_contain_it(monkeypatch: 
     assert f"\n0 of {number} alternatives contain {questions}.py: nothing shows that" in said
 
 
-# Which kit
-
-
-def clone(folder: Path) -> Path:
-    return put(folder, {"solutions/": "", "autograder/": "", "rubric.yaml": "", "pyproject.toml": ""})
-
-
-def test_a_clone_of_another_kit_is_reported_by_commands_that_grade(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(clone(tmp_path / "second") / "solutions")
+def test_commands_that_grade_report_a_clone_of_another_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = dict.fromkeys(("solutions/", "autograder/", "rubric.yaml", "pyproject.toml"), "")
+    monkeypatch.chdir(put(tmp_path / "second", files) / "solutions")
     said = CliRunner().invoke(main, ["grade", "nowhere", "-o", "out"]).stderr
     assert said.startswith(f"note: this uses {kit.rubric_file()}, not")
     assert f"pip install -e {tmp_path / 'second'}\n" in said
@@ -84,10 +57,7 @@ def test_no_other_clone_is_found_in_this_one_or_elsewhere(tmp_path: Path) -> Non
     assert packing.other_clone(tmp_path) is None
 
 
-# Exit status
-
-
-def result(error: BaseException) -> Result:
+def ended(error: BaseException) -> Result:
     @click.group(cls=Commands)
     def group() -> None: ...
 
@@ -98,53 +68,140 @@ def result(error: BaseException) -> Result:
     return CliRunner().invoke(group, ["fails"])
 
 
-def ended(error: BaseException) -> tuple[int, str]:
-    done = result(error)
-    return done.exit_code, done.stderr
-
-
-@pytest.mark.parametrize(
-    ("error", "status"),
-    [
-        (ArgumentsError("why"), 2),
-        (RubricError("why"), FAILED),
-        (CommandError("why"), FAILED),
-        (SandboxError("why"), FAILED),
-        (OSError(errno.ENOSPC, "why: no space"), FAILED),
-        (OSError("why"), FAILED),
-        (KeyboardInterrupt(), INTERRUPTED),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
-)
+@pytest.mark.parametrize(("error", "status"), [
+    (ArgumentsError("why"), 2),
+    (RubricError("why"), FAILED),
+    (CommandError("why"), FAILED),
+    (SandboxError("why"), FAILED),
+    (OSError(errno.ENOSPC, "why: no space"), FAILED),
+    (OSError("why"), FAILED),
+    (KeyboardInterrupt(), INTERRUPTED),
+], ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "")  # fmt: skip
 def test_known_errors_are_one_line_and_a_status(error: BaseException, status: int) -> None:
-    code, said = ended(error)
-    assert (code, said.count("\n")) == (status, 1)
-    assert said.startswith("autograder: ")
-    assert "why" in said or isinstance(error, KeyboardInterrupt)
+    done = ended(error)
+    assert (done.exit_code, done.stderr.count("\n")) == (status, 1)
+    assert done.stderr.startswith("autograder: ")
+    assert "why" in done.stderr or isinstance(error, KeyboardInterrupt)
+
+
+def test_long_and_dangerous_texts_are_cut_and_cleaned() -> None:
+    said = ended(CommandError("\x1b[31m" + "x" * 650_000)).stderr
+    assert len(said) < 500 and "\x1b" not in said
+    lines = ended(RubricError("\n".join(f"rubric.yaml:{number}: wrong" for number in range(180)))).stderr.splitlines()
+    assert (len(lines), lines[0], lines[-1]) == (101, "autograder: rubric.yaml:0: wrong", "... and 80 more lines")
 
 
 def test_read_only_folder_for_locks_is_named_even_if_the_error_does_not() -> None:
-    code, said = ended(OSError(errno.EROFS, "Read-only file system"))
-    assert (code, said.count("\n")) == (FAILED, 1)
-    assert "/dev/shm, which must be writable" in said
+    done = ended(OSError(errno.EROFS, "Read-only file system"))
+    assert (done.exit_code, done.stderr.count("\n")) == (FAILED, 1)
+    assert "/dev/shm, which must be writable" in done.stderr
 
 
-def test_very_long_and_dangerous_texts_are_cut_and_cleaned() -> None:
-    _, said = ended(CommandError("\x1b[31m" + "x" * 650_000))
-    assert len(said) < 500
-    assert "\x1b" not in said
+def test_closed_pipe_is_not_an_error_and_a_bug_in_the_kit_keeps_its_traceback() -> None:
+    done = ended(BrokenPipeError())
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert isinstance(ended(ZeroDivisionError()).exception, ZeroDivisionError)
 
 
-def test_rubric_that_is_wrong_everywhere_is_a_hundred_lines() -> None:
-    _, said = ended(RubricError("\n".join(f"rubric.yaml:{number}: wrong" for number in range(180))))
-    assert said.splitlines()[0] == "autograder: rubric.yaml:0: wrong"
-    assert said.splitlines()[-1] == "... and 80 more lines"
-    assert len(said.splitlines()) == 101
+WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
+BEFORE = made(WRONG, graded("layernorm.statistics", "mistake", "sample_variance"))
+AFTER = made(WRONG, graded("layernorm.statistics", "unexplained"))
 
 
-def test_closed_pipe_is_not_an_error() -> None:
-    assert ended(BrokenPipeError()) == (0, "")
+def audited(monkeypatch: pytest.MonkeyPatch, row: Row, *arguments: str) -> tuple[int, str]:
+    """The audit's status and output if this is its only row."""
+    monkeypatch.setattr(cases, "cases", lambda only: [WRONG])
+    monkeypatch.setattr(audit, "run", lambda chosen, jobs: iter([row]))
+    done = CliRunner().invoke(main, ["audit", "--only", "layernorm", *arguments])
+    return done.exit_code, done.output
 
 
-def test_bug_in_the_kit_keeps_its_traceback() -> None:
-    assert isinstance(result(ZeroDivisionError()).exception, ZeroDivisionError)
+def test_rows_that_differ_from_those_of_a_file_are_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = str(tmp_path / "rows.json")
+    audited(monkeypatch, BEFORE, "--rows", file)
+    assert audited(monkeypatch, BEFORE, "--against", file) == (0, "No rows differ.\n")
+    status, said = audited(monkeypatch, AFTER, "--against", file)
+    assert status == 1
+    assert said.startswith("mistake: layer_norm.sample_variance\n  layernorm.statistics: {")
+    assert said.endswith("1 of 1 rows differ.\n")
+
+
+def test_a_file_without_rows_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "rows.json"
+    file.write_text("rows", encoding="utf-8")
+    status, said = audited(monkeypatch, BEFORE, "--against", str(file))
+    assert status == 2 and "is not a file written by --rows" in said
+
+
+def test_one_misconception_can_be_audited_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "run", lambda chosen, jobs: (made(case, *BEFORE.graded.values()) for case in chosen))
+    done = CliRunner().invoke(main, ["audit", "--only", "layer_norm.sample_variance"])
+    assert "1 of 1 misconceptions are named correctly." in done.output and "alternatives" not in done.output
+
+
+def test_tolerances_are_those_of_the_chosen_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(module: str) -> GradedCall:
+        return GradedCall(module, f"test_{module}", 1, "float64", 1e-8)
+
+    row = replace(made(Case("alternative", "loops")), deviations={call("layernorm"): 1e-12, call("decoder"): 1e-12})
+    monkeypatch.setattr(cases, "cases", lambda only: [row.case])
+    monkeypatch.setattr(audit, "run", lambda chosen, jobs: iter([row]))
+    said = CliRunner().invoke(main, ["audit", "--only", "layernorm", "--tolerances"]).output
+    assert "test_layernorm #1" in said and "test_decoder" not in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--only", "layer_norm", "--public"), "there is no module 'layer_norm'"),
+        (("--only", "layer_norm", "--tolerances"), "there is no module 'layer_norm'; known modules: layernorm"),
+        (("--only", "layernorm", "--mutants"), "cannot be combined with --only"),
+    ],
+)
+def test_unusable_selections_are_reported(arguments: tuple[str, ...], said: str) -> None:
+    done = CliRunner().invoke(main, ["audit", *arguments])
+    assert done.exit_code == 2 and said in done.output
+
+
+@pytest.mark.slow
+def test_every_layer_holds_or_is_missing_with_advice() -> None:
+    found = doctor.diagnose()
+    assert list(found) == list(layers.NAMES)
+    for layer, (state, why) in found.items():
+        assert state == ("works" if layer in layers.holding() else "missing"), layer
+        assert len(why) > 20
+
+
+def test_every_layer_has_a_probe_and_an_explanation() -> None:
+    assert list(doctor.MEANS) == list(layers.NAMES)
+    assert list(probes.attempts("", "", 0)) == list(layers.NAMES)
+
+
+@pytest.mark.skipif(not kernel.LINUX, reason="needs Linux")
+@pytest.mark.parametrize(
+    ("layer", "possible"),
+    [("landlock", "read the kit"), ("landlock", "wrote outside its folder"), ("seccomp", "opened a socket"),
+     ("seccomp", "started a process"), ("limits", "opened 10,000 files")],
+)  # fmt: skip
+def test_without_the_layer_its_probe_succeeds(layer: str, possible: str) -> None:
+    if layer not in layers.holding():
+        pytest.skip(f"no {layer} here")
+    reply, _ = doctor.attempt(layer, ())
+    assert possible in reply.value
+
+
+def test_a_layer_that_does_not_work_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "attempt", lambda *_: (Response(value=["opened a socket"]), 0.0))
+    assert all(state == "fails" for layer, (state, _) in doctor.diagnose().items() if layer in layers.holding())
+    assert "opened a socket" in doctor._tested("seccomp")[1]
+
+
+def test_the_command_succeeds_and_reports_missing_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = dict.fromkeys(layers.NAMES, "") | {"landlock": "the kernel has no Landlock"}
+    monkeypatch.setattr(layers, "available", lambda: reason)
+    monkeypatch.setattr(doctor, "attempt", lambda *_: (Response(value=[]), 0.003))
+    done = CliRunner().invoke(doctor.doctor)
+    assert done.exit_code == 0
+    assert "landlock           missing  the kernel has no Landlock" in done.output
+    assert "in 3 ms" in done.output
+    assert "- only the interpreter, NumPy and the submission can be read" in done.output

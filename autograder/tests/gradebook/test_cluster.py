@@ -31,9 +31,8 @@ class Cluster:
 
     def __init__(self, folder: Path, stack: contextlib.ExitStack):
         self.file, self.stack = folder / "scheduler.json", stack
-        self.scheduler = self.start(
-            "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)
-        )
+        options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
+        self.scheduler = self.start("scheduler", *options)
         self.wait(lambda: self.file.exists() and self.file.read_text())
         self.address = str(json.loads(self.file.read_text())["address"])
 
@@ -111,9 +110,7 @@ def test_two_workers_give_the_same_bytes(dask: Cluster, small: Path, alone: dict
     assert results(tmp_path / "out") == alone
 
 
-def test_worker_that_is_killed_costs_nothing(
-    dask: Cluster, small: Path, alone: dict[str, bytes], tmp_path: Path
-) -> None:
+def test_a_killed_worker_costs_nothing(dask: Cluster, small: Path, alone: dict[str, bytes], tmp_path: Path) -> None:
     dask.worker()
     victim = dask.worker()
     dask.wait_for_workers(2)
@@ -165,9 +162,7 @@ def test_wrong_address_is_one_line(small: Path, tmp_path: Path, monkeypatch: pyt
     assert "Dask scheduler" in done.stderr
 
 
-def test_scheduler_that_is_killed_stops_the_run_with_one_line(
-    dask: Cluster, alone: dict[str, bytes], small: Path, tmp_path: Path
-) -> None:
+def test_a_killed_scheduler_stops_the_run(dask: Cluster, alone: dict[str, bytes], small: Path, tmp_path: Path) -> None:
     dask.worker()
     dask.wait_for_workers(1)
     out = tmp_path / "out"
@@ -179,7 +174,6 @@ def test_scheduler_that_is_killed_stops_the_run_with_one_line(
     assert running.returncode == 1
     lines = [line for line in said.splitlines() if not line.startswith("note: ")]
     assert re.fullmatch(r"ERROR s\d( and \d more)?: the run stopped before this submission", lines[0])
-    assert lines[1:] == [
-        "autograder: stopped: the workers can no longer be reached. Fix the cause and run the same command again."
-    ]
+    said = "autograder: stopped: the workers can no longer be reached. Fix the cause and run the same command again."
+    assert lines[1:] == [said]
     assert results(out).items() <= alone.items()

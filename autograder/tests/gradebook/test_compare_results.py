@@ -13,11 +13,11 @@ from autograder.tests.making import document, run
 
 def test_compare_says_who_gains_and_loses_what(tmp_path: Path) -> None:
     same = document(a=(1, 1), b=(0, 2))
-    old = run(
-        tmp_path / "old", ada=same, bela=document(a=(1, 1), b=(2, 2)), chidi=document(a=(0, 1), b=(0, 2)), gone=same
-    )
-    new = run(
-        tmp_path / "new", ada=same, bela=document(a=(0, 1), b=(2, 2)), chidi=document(a=(1, 1), b=(0, 2)), came=same
+    then = {"bela": document(a=(1, 1), b=(2, 2)), "chidi": document(a=(0, 1), b=(0, 2))}
+    now = {"bela": document(a=(0, 1), b=(2, 2)), "chidi": document(a=(1, 1), b=(0, 2))}
+    old, new = (
+        run(tmp_path / "old", (), ada=same, **then, gone=same),
+        run(tmp_path / "new", (), ada=same, **now, came=same),
     )
     found = compare_runs(old, new / "results")
     assert [(c.key, c.who, c.difference, dict(c.criteria)) for c in found.changes] == [
@@ -79,9 +79,7 @@ LATE = "0 d 2 h late, 1 points deducted"
     ],
     ids=["late", "more than late", "no reason", "by hand", "excused", "another upload", "missing", "by submission"],
 )  # fmt: skip
-def test_what_the_criteria_do_not_explain_has_its_reason(
-    tmp_path: Path, then: Outcome, now: Outcome, points: float, said: str
-) -> None:
+def test_other_changes_have_their_reason(tmp_path: Path, then: Outcome, now: Outcome, points: float, said: str) -> None:
     old = run(tmp_path / "old", [then], s=document(a=(10, 10)), t=document(a=(3, 10)))
     new = run(tmp_path / "new", [now], s=document(a=(points, 10)), t=document(a=(3, 10)))
     found = compare_runs(old, new)
@@ -100,9 +98,8 @@ def test_of_many_criteria_the_modules_are_named() -> None:
 def test_members_of_a_group_are_compared_one_by_one(tmp_path: Path) -> None:
     group = document(a=(10, 10))
     old = run(tmp_path / "old", [Outcome("s", one, 10) for one in (ADA, BELA)], s=group)
-    new = run(
-        tmp_path / "new", [Outcome("s", ADA, 10), Outcome("s", BELA, 5, ("x",)), Outcome("", CHIDI, None)], s=group
-    )
+    outcomes = [Outcome("s", ADA, 10), Outcome("s", BELA, 5, ("x",)), Outcome("", CHIDI, None)]
+    new = run(tmp_path / "new", outcomes, s=group)
     found = compare_runs(old, new)
     assert [(change.who, change.difference) for change in found.changes] == [("Bela", -5)]
     assert (found.compared, found.only_old, found.only_new) == (2, (), ("Chidi",))

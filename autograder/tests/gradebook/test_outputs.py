@@ -1,28 +1,28 @@
-"""grades.csv: one row a student, safe to open, fit to import."""
+"""What a run writes: tables that are safe to open and fit to import, and pages on which nothing that a student chose is markup."""
 
 import csv
+import html
 import io
+import re
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import pytest
 
 from autograder.gradebook import outputs
-from autograder.gradebook.rows import finished
-from autograder.gradebook.store import Grade, Mark
+from autograder.gradebook.inputs import Override
+from autograder.gradebook.report import submissions_that_count
+from autograder.gradebook.rows import StudentRow, finished
+from autograder.gradebook.store import grade_of
 from autograder.homework import rubric as rubrics
 from autograder.submissions.uploads import Student, Upload
-from autograder.tests.making import rubric_with
+from autograder.tests.making import document, grade_of_points, rubric_with
+from autograder.tests.making import grade_of_passed as grade
 
+RUBRIC = rubrics.current()
+FIRST, SECOND, *_ = RUBRIC.criteria.values()
 ADA, BELA = Student("Ada Abel", "1", "ada@example.org"), Student("Bela Brandt", "2", "bela@example.org")
-
-
-def grade(key: str, *passed: bool, misconception: str | None = None) -> Grade:
-    marks = tuple(
-        Mark(f"m.c{i}", f"m.c{i}: about", 2.0 * p, 2.0, tuple(filter(None, [misconception])))
-        for i, p in enumerate(passed)
-    )
-    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
 
 
 def entry(key: str, *students: Student, at: str = "", remark: str = "") -> Upload:
@@ -38,9 +38,8 @@ def table(*entries: Upload, errors: dict[str, str] | None = None) -> list[dict[s
 def test_one_row_a_student_and_one_column_a_criterion() -> None:
     lines = table(entry("s1", ADA, BELA), entry("s2", Student("Chidi")))
     assert [line["Student"] for line in lines] == ["Ada Abel", "Bela Brandt", "Chidi"]
-    assert [(line["m.c0"], line["m.c1"], line["Total Score"], line["Max Points"]) for line in lines] == [
-        ("2", "0", "2", "4")
-    ] * 3
+    scores = [(line["m.c0"], line["m.c1"], line["Total Score"], line["Max Points"]) for line in lines]
+    assert scores == [("2", "0", "2", "4")] * 3
 
 
 def test_headers_are_what_canvas_and_gradescope_know() -> None:
@@ -59,9 +58,8 @@ def test_canvas_table_has_the_total_alone_and_no_faults() -> None:
 
 
 def test_newest_submission_of_a_student_counts_and_others_are_listed() -> None:
-    lines = table(
-        entry("s9", ADA, at="2025-09-02"), entry("s1", ADA, BELA, at="2025-09-01"), entry("s3", BELA, at="2025-08-01")
-    )
+    old = entry("s1", ADA, BELA, at="2025-09-01")
+    lines = table(entry("s9", ADA, at="2025-09-02"), old, entry("s3", BELA, at="2025-08-01"))
     found = {line["Student"]: (line["Submission ID"], line["Other Submissions"]) for line in lines}
     assert found == {"Ada Abel": ("s9", "s1"), "Bela Brandt": ("s1", "s3")}
 
@@ -71,28 +69,22 @@ def test_without_times_the_higher_number_is_newer() -> None:
     assert line["Submission ID"] == "submission_10"
 
 
-@pytest.mark.parametrize(
-    ("one", "two", "same"),
-    [
-        (Student("A", "1", "a@x"), Student("B", "2", "A@X"), True),
-        (Student("A", "1", "a@x"), Student("A", "1", "b@x"), False),
-        (Student("A", "1", "a@x"), Student("A", "1"), True),
-        (Student("A", "1"), Student("A", "1"), True),
-        (Student("A"), Student("A"), False),
-        (Student("A", canvas="5"), Student("A", canvas="5"), True),
-    ],
-)
+@pytest.mark.parametrize(("one", "two", "same"), [
+    (Student("A", "1", "a@x"), Student("B", "2", "A@X"), True),
+    (Student("A", "1", "a@x"), Student("A", "1", "b@x"), False),
+    (Student("A", "1", "a@x"), Student("A", "1"), True),
+    (Student("A", "1"), Student("A", "1"), True),
+    (Student("A"), Student("A"), False),
+    (Student("A", canvas="5"), Student("A", canvas="5"), True),
+])  # fmt: skip
 def test_who_is_the_same_person(one: Student, two: Student, same: bool) -> None:
     assert len(table(entry("s1", one), entry("s2", two))) == (1 if same else 2)
 
 
 def test_fault_has_a_remark_and_no_score_even_if_an_older_submission_has_one() -> None:
     (line,) = table(entry("s1", ADA, at="1"), entry("s2", ADA, at="2"), errors={"s2": "the disk"})
-    assert (line["Total Score"], line[next(iter(rubrics.current().criteria))], line["Status"]) == (
-        "",
-        "",
-        "Grader error",
-    )
+    first = next(iter(rubrics.current().criteria))
+    assert (line["Total Score"], line[first], line["Status"]) == ("", "", "Grader error")
     assert "the disk" in line["Remark"]
     assert line["Other Submissions"] == "s1"
 
@@ -127,15 +119,12 @@ def test_raw_late_and_final_stand_side_by_side_where_there_is_a_due_date(monkeyp
     assert line["Late"] == "1 d 11 h 1 min late"
 
 
-@pytest.mark.parametrize(
-    ("due", "own", "shown"),
-    [
-        ("2026-11-20T23:59+01:00", None, "2026-11-20T23:30:00+01:00"),
-        ("2026-11-20T23:59+01:00", "2026-11-21T20:00:00-05:00", "2026-11-20T17:30:00-05:00"),
-        (None, None, "2026-11-20T22:30:00.000000Z"),
-    ],
-)
-def test_time_of_a_submission_is_in_the_zone_of_its_due_date(
+@pytest.mark.parametrize(("due", "own", "shown"), [
+    ("2026-11-20T23:59+01:00", None, "2026-11-20T23:30:00+01:00"),
+    ("2026-11-20T23:59+01:00", "2026-11-21T20:00:00-05:00", "2026-11-20T17:30:00-05:00"),
+    (None, None, "2026-11-20T22:30:00.000000Z"),
+])  # fmt: skip
+def test_time_is_in_the_zone_of_the_due_date(
     monkeypatch: pytest.MonkeyPatch, due: str | None, own: str | None, shown: str
 ) -> None:
     rubric = rubric_with(due=due) if due else rubric_with()
@@ -144,3 +133,130 @@ def test_time_of_a_submission_is_in_the_zone_of_its_due_date(
     row = replace(row, due=datetime.fromisoformat(own) if own else None)
     (line,) = csv.DictReader(io.StringIO(outputs.table([row])))
     assert line["Submission Time"] == shown
+
+
+def test_dropped_criterion_is_in_no_table() -> None:
+    dropped, full = {"counts": "dropped", "why": "a typo"}, {"counts": "full", "why": "old"}
+    rubric = rubric_with({FIRST.id: dropped, SECOND.id: full})
+    grade = grade_of_points("s1", rubrics.current().points)
+    (found,) = finished([Upload("s1", None, (Student("Ada"),))], {"s1": grade}, {}, rubric)
+    assert found.grade is not None
+    assert found.grade.max_score == rubrics.current().points - FIRST.points == rubric.most
+    assert FIRST.id not in found.grade.points and SECOND.id in found.grade.points
+    counted = [one.counted for one in rubric.criteria.values() if one.counts]
+    assert counted == ["does not count: a typo", "is given to all: old"]
+
+
+def test_points_given_to_everybody_do_not_make_an_empty_upload_count() -> None:
+    ada = Student("Ada", email="ada@x.org")
+    full, later = (Upload(f"s{n}", None, (ada,), created_at=f"2026-11-20T1{n}:00:00Z") for n in (0, 1))
+    documents = {f"s{n}": document(**{FIRST.id: (1 - n, 1), SECOND.id: (1, 1)}) for n in (0, 1)}
+    for key, submitted in (("s0", ["layernorm"]), ("s1", [])):
+        documents[key]["extra_data"]["submitted"] = submitted
+    grades = {key: grade_of(key, made, 0.0) for key, made in documents.items()}
+    rubric = rubric_with({SECOND.id: {"counts": "full", "why": "old"}})
+    (row,) = finished([full, later], grades, {}, rubric)
+    assert (row.entry.key, row.score) == ("s0", 2)
+    (alone,) = finished([later], grades, {}, rubric)
+    assert submissions_that_count([alone]) == []
+
+
+EARNED = f"{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points"
+EVIL = "[x](http://evil) <script>alert(1)</script> \\[y](http://evil)"
+
+
+def results_with(**first: Any) -> dict[str, Any]:
+    empty = {"score": 0, "output": ""}
+    tests = [
+        {**empty, "max_score": one.points, "visibility": one.visibility, "extra_data": {"criterion": one.id}}
+        for one in RUBRIC.criteria.values()
+    ]
+    tests[0] |= first
+    return {"score": 0, "output": "**0 of the 1 points.**\n\n- a note on top\n", "tests": tests}
+
+
+def page(row: StudentRow, one: dict[str, Any]) -> tuple[str, str]:
+    text = outputs.student_page(row, one, RUBRIC)
+    return text, outputs.as_html(text, row, RUBRIC)
+
+
+def row(**more: Any) -> StudentRow:
+    made = StudentRow(Student("Ada Abel"), Upload("s1"), grade_of_points("s1", RUBRIC.points, 1))
+    return replace(made, **more)
+
+
+def test_page_has_the_score_the_note_and_every_message() -> None:
+    output = "**Probably:** it divides by d - 1.\n\n```python\nf(np.array([1.0]))\n```\n"
+    text, markup = page(row(), results_with(output=output))
+    assert f"**{EARNED}: points were lost in `{FIRST.module}.py`.**" in text
+    for part in ("For Ada Abel", "- a note on top", output.strip(), f": 0 of {FIRST.points:g}"):
+        assert part in text
+    plain = html.unescape(re.sub(r"<[^>]+>", "", markup))
+    for part in ("a note on top", "Probably: it divides by d - 1.", "f(np.array([1.0]))", SECOND.about):
+        assert part in plain
+    assert "default-src 'none'" in markup
+    assert "src=" not in markup.replace("-src ", "")
+
+
+def test_what_was_lost_comes_first_and_the_rest_is_a_list() -> None:
+    text, markup = page(row(), results_with(output="**Probably:** it divides by d - 1.\n"))
+    line = f"`{FIRST.id}`: {FIRST.about}: 0 of {FIRST.points:g}"
+    listed = f"Lost points, explained below:\n\n- 0 of {FIRST.points:g} points: `{FIRST.id}`: {FIRST.about}\n"
+    assert listed in text.replace("\\", "")
+    assert f"### {line}" in text.replace("\\", "")
+    assert text.index("Probably") < text.index("## Everything else") < text.replace("\\", "").index(f"- `{SECOND.id}`")
+    assert markup.count("<h3") == 1
+    assert markup.index("Probably") < markup.index("<details>") < markup.index(f'<li id="{SECOND.id}">')
+
+
+def test_a_file_that_could_not_be_used_is_one_line_and_one_message() -> None:
+    own = [one for one in RUBRIC.criteria.values() if one.module == FIRST.module]
+    one, said = results_with(), f"`{FIRST.module}.py` could not be used: see the message at the top.\n"
+    for test in one["tests"][: len(own)]:
+        test["output"] = said
+    grade = grade_of_points("s1", RUBRIC.points, len(own) + 1)
+    text, markup = page(row(grade=grade), one)
+    most = sum(criterion.points for criterion in own)
+    what = f"`{FIRST.module}.py`, all {len(own)} criteria"
+    assert text.count(said.strip()) == 1 and markup.count("<h3") == 2
+    assert f"- 0 of {most:g} points: {what}\n- 0 of " in text and f"### {what}: 0 of {most:g}\n" in text
+    one["tests"][1]["output"] = "Another reason."
+    assert page(row(grade=grade), one)[0].count(said.strip()) == len(own) - 1
+
+
+def test_the_first_sentence_names_what_the_points_were_lost_to() -> None:
+    named = {"criterion": FIRST.id, "misconceptions": ["layer_norm.eps_outside"]}
+    text, _ = page(row(), results_with(extra_data=named))
+    assert f"**{EARNED}: one mistake, in `layer_norm`.**" in text
+
+
+def test_an_id_in_a_message_leads_to_its_criterion() -> None:
+    _, markup = page(row(), results_with(output=f"Lost as `{FIRST.id}`, see `{SECOND.id}`; `layer_norm` was called.\n"))
+    for one in (FIRST, SECOND):
+        assert markup.count(f'id="{one.id}"') == 1
+        assert f'<a href="#{one.id}"><code>{one.id}</code></a>' in markup
+    assert "<code>layer_norm</code>" in markup
+
+
+def test_what_a_student_chose_is_text() -> None:
+    _, markup = page(row(student=Student(EVIL)), results_with(output=EVIL))
+    assert "<script" not in markup
+    assert all(link[1:] in RUBRIC.criteria for link in re.findall(r'href="([^"]*)"', markup))
+    assert "evil)" in markup
+
+
+def test_hidden_criteria_are_left_out() -> None:
+    text, _ = page(row(), results_with(visibility="hidden", output="nobody may see this"))
+    assert "nobody may see this" not in text
+
+
+def test_lateness_and_what_was_set_by_hand_are_said() -> None:
+    override = Override("s1", "total", 50.0, "seen in the office")
+    text, _ = page(row(late="5 h 0 min late", deduction=7.5, overrides=(override,), total=50.0), results_with())
+    assert "7.5 were deducted because it was 5 h 0 min late" in text
+    assert "Manual override: total set to 50: seen in the office" in text
+    assert f"**50 of {RUBRIC.points:g} points:" in text
+
+
+def test_each_member_of_a_group_has_a_page() -> None:
+    assert outputs.page_names([row(), row(student=Student("Bela")), row(grade=None)]) == ["s1", "s1-2", ""]

@@ -4,6 +4,7 @@ import functools
 import html
 import html.parser
 import http.server
+import random
 import shutil
 import threading
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autograder.gradebook import outputs, report
@@ -21,6 +23,7 @@ from autograder.gradebook.store import Grade, Mark
 from autograder.homework import rubric as rubrics
 from autograder.submissions.uploads import Student, Upload
 from autograder.tests.making import AWKWARD, few
+from autograder.tests.making import grade_of_passed as passing
 
 CRITERIA = rubrics.current().criteria
 FUNCTION = next(iter(next(iter(rubrics.current().modules.values())).functions))
@@ -35,14 +38,9 @@ EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 
 
 def grade(key: str, lost: int, misconception: str | None = None) -> Grade:
     """A grade that misses the first `lost` criteria, all for the same mistake."""
+    named = (misconception,) if misconception else ()
     marks = tuple(
-        Mark(
-            c.id,
-            f"{c.id}: {c.about}",
-            0.0 if i < lost else c.points,
-            c.points,
-            (misconception,) if misconception and i < lost else (),
-        )
+        Mark(c.id, f"{c.id}: {c.about}", 0.0 if i < lost else c.points, c.points, named if i < lost else ())
         for i, c in enumerate(CRITERIA.values())
     )
     return Grade(key, sum(mark.score for mark in marks), marks, ("fork", "session"), 1_760_000_000.0)
@@ -103,18 +101,10 @@ def test_page_is_complete_in_itself() -> None:
 def test_every_figure_is_on_the_page() -> None:
     page = report.html(run(("Ada", "Bela", "Chidi", "Dana", "Emil"), {"s9": "the disk is full"}))
     text = " ".join(Texts(page).text.split())
-    for criterion in CRITERIA.values():
-        assert criterion.id in text
-        assert criterion.about in text
-    for part in (
-        "the disk is full",
-        "fork, session",
-        "2025-10-09",
-        "other uploads: older",
-        f"{FUNCTION}.no_root",
-        "3 results are from an earlier run",
-    ):
+    assert all(criterion.id in text and criterion.about in text for criterion in CRITERIA.values())
+    for part in ("the disk is full", "fork, session", "2025-10-09", "other uploads: older", f"{FUNCTION}.no_root"):
         assert part in text, part
+    assert "3 results are from an earlier run" in text
     assert text.count("Not in the current misconception library") == 1
 
 
@@ -170,11 +160,8 @@ def test_similar_uploads_are_pointed_out_on_the_page() -> None:
 
 def test_figures_beside_the_picture_say_what_they_count_and_where() -> None:
     text = " ".join(Texts(report.html(run(("a", "b", "c", "d", "e")))).text.split())
-    assert (
-        f"Most frequent mistakes students 2 {FUNCTION} in {next(iter(rubrics.current().modules))}.py: {SENTENCE}"
-        in text
-    )
     first = next(iter(CRITERIA.values()))
+    assert f"Most frequent mistakes students 2 {FUNCTION} in {first.module}.py: {SENTENCE}" in text
     title = rubrics.current().modules[first.module].title
     assert f"Hardest criteria earned by % of submissions 20% {title}: {first.about}" in text
 
@@ -216,15 +203,13 @@ def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterat
     width, height = request.param
     opened = browser.new_page(viewport={"width": width, "height": height})
     said: list[str] = []
+    requests: list[str] = []
     opened.on("console", lambda message: said.append(message.text))
     opened.on("pageerror", lambda error: said.append(str(error)))
-    opened.on(
-        "request",
-        lambda asked: said.append(asked.url) if not asked.url.endswith(("report.html", "favicon.ico")) else None,
-    )
+    opened.on("request", lambda asked: requests.append(asked.url))
     opened.goto(f"http://127.0.0.1:{server.server_port}/report.html")
     yield opened
-    assert said == []
+    assert said == [] and all(url.endswith(("report.html", "favicon.ico")) for url in requests)
     opened.close()
     server.shutdown()
 
@@ -249,10 +234,8 @@ def test_opens_without_errors_and_fits_the_screen(page: Any) -> None:
     width = page.viewport_size["width"]
     page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    clipped = (
-        "Array.from(document.querySelectorAll('.wide')).filter(part => part.scrollWidth > part.clientWidth).length"
-    )
-    assert page.evaluate(clipped) == 0
+    wide = "Array.from(document.querySelectorAll('.wide'))"
+    assert page.evaluate(f"{wide}.filter(part => part.scrollWidth > part.clientWidth).length") == 0
     assert page.locator("svg.histogram rect").count() == len(report.histogram([grade("s", 0)])["counts"]) == 20
 
 
@@ -297,7 +280,7 @@ def test_student_is_one_line_until_opened(page: Any) -> None:
 
 
 @pytest.mark.slow
-def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
+def test_sorting_goes_both_ways_with_faults_last_and_works_from_the_keyboard(page: Any) -> None:
     header = page.locator("#table th button", has_text="Total")
     header.click()
     down = [float(score) for score in scores(page)[:-1]]
@@ -310,16 +293,11 @@ def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
     page.locator("#table th button", has_text="Student").click()
     names = page.locator("#table .name").all_inner_texts()
     assert names.index("null") > names.index("José Ñandú")
-
-
-@pytest.mark.slow
-def test_sorting_works_from_the_keyboard_in_both_tables(page: Any) -> None:
     page.locator("details.part > summary").first.press("Enter")
     part = page.locator("details.part").first
     part.locator("th button", has_text="Pass rate").press("Enter")
     rates = part.locator("td:nth-child(2)").evaluate_all("cells => cells.map(cell => Number(cell.dataset.value))")
-    assert len(rates) > 1
-    assert rates == sorted(rates, reverse=True)
+    assert len(rates) > 1 and rates == sorted(rates, reverse=True)
 
 
 @pytest.mark.slow
@@ -340,7 +318,7 @@ def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
 
 
 @pytest.mark.slow
-def test_link_to_a_student_shows_the_row_even_when_it_was_filtered_away(page: Any) -> None:
+def test_links_and_the_picture_lead_to_a_students_row_even_if_it_was_filtered_away(page: Any) -> None:
     page.locator("#search").fill("no such")
     page.locator(".mistakes summary").first.click()
     link = page.locator(".who a").first
@@ -349,58 +327,169 @@ def test_link_to_a_student_shows_the_row_even_when_it_was_filtered_away(page: An
     row = page.locator(f"tr{target}")
     row.wait_for(state="visible")
     assert row.locator(".name").inner_text().strip() == link.inner_text().strip()
-
-
-@pytest.mark.slow
-def test_click_on_the_picture_opens_the_students_row(page: Any) -> None:
+    page.locator("#search").fill("")
+    page.locator("#picture").scroll_into_view_if_needed()
     box = page.locator("#picture").bounding_box()
     page.mouse.click(box["x"] + box["width"] - 2, box["y"] + 2)
     assert page.locator(f"#s{len(AWKWARD)}").locator("details").evaluate("part => part.open")
 
 
 @pytest.mark.slow
-def test_print_loses_nothing(page: Any) -> None:
+def test_print_has_everything_that_can_be_used_on_paper(page: Any) -> None:
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     assert page.locator("details:not([open])").count() == 0
-    assert page.locator(".remark").first.is_visible()
+    assert page.locator(".remark").first.is_visible() and page.locator("#table").is_visible()
+    assert not page.locator("#search").is_visible()
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[open]").count() == 0
 
 
-@pytest.mark.slow
-def test_print_leaves_out_what_cannot_be_used_on_paper(page: Any) -> None:
-    page.emulate_media(media="print")
-    assert not page.locator("#search").is_visible()
-    assert page.locator("#table").is_visible()
+def with_grades(*changes: dict[str, Any]) -> list[StudentRow]:
+    """The class, with changes in the grades of its first students."""
+    rows = list(run().rows)
+    for at, change in enumerate(changes):
+        grade = rows[at].grade
+        assert grade is not None
+        rows[at] = replace(rows[at], grade=replace(grade, **change))
+    return rows
 
 
 def test_functions_that_are_wrong_alike_are_shown_with_their_size_and_text() -> None:
     one = Unexplained(FUNCTION, "d" * 16, (next(iter(CRITERIA)),), f"def {FUNCTION}():\n    pass\n", EVIL)
-    rows = list(run().rows)
-    for at in (1, 2, 3):
-        grade = rows[at].grade
-        assert grade is not None
-        mine = one if at < 3 else replace(one, responses="another")
-        rows[at] = replace(rows[at], grade=replace(grade, unexplained=(mine,)))
+    rows = with_grades(*({"unexplained": (mine,)} for mine in (one, one, replace(one, responses="another"))))
     page = report.html(replace(run(), rows=rows))
     assert "Unrecognised mistakes" in Texts(page).text and one.source.strip() in Texts(page).text
     assert EVIL not in page
     section = page.partition('id="unexplained"')[2].partition("</section>")[0]
     assert "1 more function has results that no other submission has." in section
-    assert '<span class="tally">2</span>' in section and 'href="#s1"' in section and 'href="#s2"' in section
+    assert '<span class="tally">2</span>' in section and 'href="#s0"' in section and 'href="#s1"' in section
     assert "Unrecognised mistakes" not in report.html(replace(run(), rows=rows), anonymous=True)
     assert "Unrecognised mistakes" not in report.html(run())
 
 
 def test_guesses_are_drawn_for_the_class_too() -> None:
-    rows = list(run().rows)
-    for at, answer in enumerate(("(t, d)", "(t, d)", "(t, h) " + EVIL)):
-        grade = rows[at].grade
-        assert grade is not None
-        rows[at] = replace(rows[at], grade=replace(grade, guesses=(Guess("Which shape?", answer, answer == "(t, d)"),)))
-    page = report.html(replace(run(), rows=rows), anonymous=True)
+    guesses = [Guess("Which shape?", answer, answer == "(t, d)") for answer in ("(t, d)", "(t, d)", "(t, h) " + EVIL)]
+    page = report.html(replace(run(), rows=with_grades(*({"guesses": (guess,)} for guess in guesses))), anonymous=True)
     section = page.partition('id="guesses"')[2].partition("</section>")[0]
     assert "Which shape?" in section and "3 answered" in section and EVIL not in page
     assert section.index("width:66.7%") < section.index("(t, d) <b>right</b>") < section.index("width:33.3%")
     assert 'id="guesses"' not in report.html(run())
+
+
+def test_items_are_those_of_the_textbook() -> None:
+    """Difficulty and discrimination against a second way to compute them."""
+    chance = random.Random(0)
+    grades = [passing(str(i), *(chance.random() < p for p in (0.2, 0.5, 0.8, 1.0))) for i in range(60)]
+    found = report.item_analysis(grades)
+    passes = np.array([[mark.score > 0 for mark in one.marks] for one in grades])
+    for i, item in enumerate(found):
+        rest = 2.0 * (passes.sum(axis=1) - passes[:, i])
+        right, left = rest[passes[:, i]], rest[~passes[:, i]]
+        assert item.rate == pytest.approx(passes[:, i].mean())
+        if not len(left):
+            assert item.discrimination is None
+            continue
+        share = passes[:, i].mean()
+        expected = (right.mean() - left.mean()) / rest.std() * np.sqrt(share * (1 - share))
+        assert item.discrimination == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_few_submissions_say_nothing_about_discrimination(count: int) -> None:
+    grades = [passing(str(i), i % 2 == 0, i % 2 == 0) for i in range(count)]
+    assert [item.discrimination for item in report.item_analysis(grades)] == [None, None]
+
+
+def test_histogram_counts_everybody_once() -> None:
+    grades = [passing("a"), passing("b", True, True), passing("c", True, False), passing("d", False, False)]
+    found = report.histogram(grades)  # of 4 points
+    assert (found["width"], sum(found["counts"])) == (0.2, 4)
+    assert (found["counts"][0], found["counts"][10], found["counts"][19]) == (2, 1, 1)
+
+
+@pytest.mark.parametrize(("most", "width", "bars", "ticks"), [
+    (100, 5, 20, [10.0 * n for n in range(11)]),
+    (108, 5, 22, [10.0 * n for n in range(11)]),
+    (40, 2, 20, [5.0 * n for n in range(9)]),
+    (7, 0.5, 14, [float(n) for n in range(8)]),
+    (250, 10, 25, [50.0 * n for n in range(6)]),
+    (0.5, 0.02, 25, [0.05 * n for n in range(11)]),
+])  # fmt: skip
+def test_axis_has_round_numbers(most: float, width: float, bars: int, ticks: list[float]) -> None:
+    mark = Mark("m.c", "m.c: x", most, most)
+    found = report.histogram([Grade("a", most, (mark,), (), 0.0)])
+    assert (found["width"], len(found["counts"])) == (width, bars)
+    assert found["counts"][-1] == 1 and width * bars >= most
+    assert found["ticks"] == pytest.approx(ticks)
+
+
+def test_empty_class_has_no_overview_and_no_picture() -> None:
+    assert report.overview([]) is report.picture([], {}, str) is None
+    assert report.item_analysis([]) == []
+
+
+def test_who_earned_nothing_makes_no_criterion_look_good() -> None:
+    """A class that guesses: without those who hand in nothing the criteria say nothing about each other."""
+    working = [passing(str(number), number % 2 == 0, number // 2 % 2 == 0, True) for number in range(40)]
+    empty = [passing(f"e{number}", False, False, False) for number in range(40)]
+    alone, together = report.item_analysis(working), report.item_analysis([*working, *empty])
+    assert [item.discrimination for item in together] == [item.discrimination for item in alone]
+    assert [item.cases for item in together] == [40] * 3
+    assert together[0].rate == 0.25
+
+
+def test_modules_have_mean_and_standard_deviation() -> None:
+    (found,) = report.by_module([passing("a", True, True), passing("b", True, False), passing("c", False, False)])
+    assert (found["module"], found["mean"], found["most"]) == ("m", 2.0, 4.0)
+    assert found["deviation"] == pytest.approx(np.std([4, 2, 0]))
+
+
+def item(discrimination: float, cases: int = 54, rarer: int = 20) -> report.Item:
+    return report.Item("m.c", "m.c: about", 1.0, 0.5, cases, rarer, discrimination)
+
+
+@pytest.mark.parametrize(("discrimination", "cases", "rarer", "verdict"), [
+    (-0.08, 54, 20, "may be chance"),
+    (-0.27, 54, 20, "may be chance"),
+    (-0.28, 54, 20, "negative"),
+    (-0.08, 900, 400, "negative"),
+    (0.26, 54, 20, "may be chance"),
+    (0.54, 54, 20, "very good"),
+    (0.54, 54, 2, "too few to say"),
+    (-0.9, 54, 4, "too few to say"),
+])  # fmt: skip
+def test_discrimination_warns_only_beyond_chance(discrimination: float, cases: int, rarer: int, verdict: str) -> None:
+    assert item(discrimination, cases, rarer).verdict == verdict
+
+
+def test_of_tests_that_have_nothing_to_do_with_one_another_hardly_any_is_called_negative() -> None:
+    chance = random.Random(1)
+    grades = [passing(str(i), *(chance.random() < 0.5 for _ in range(40))) for i in range(60)]
+    assert sum(one.verdict == "negative" for one in report.item_analysis(grades)) <= 3
+
+
+def marked(key: str, *marks: tuple[str, float, tuple[str, ...]]) -> Grade:
+    found = tuple(Mark(name, f"{name}: about", score, 1.0, misconceptions) for name, score, misconceptions in marks)
+    return Grade(key, sum(mark.score for mark in found), found, (), 0.0)
+
+
+def test_columns_are_submissions_best_first_and_lines_are_criteria() -> None:
+    worst = marked("w", ("a.x", 0, ()), ("a.y", 0, ("f.wrong",)), ("b.z", 0, ()))
+    middle = marked("m", ("a.x", 0, ("f.wrong", "f.other")), ("a.y", 1, ()), ("b.z", 1, ()))
+    best = marked("b", ("a.x", 1, ()), ("a.y", 1, ()), ("b.z", 1, ()))
+    found = report.picture([worst, best, middle], {"m": "Mei"}, lambda name: f"sentence of {name}")
+    assert found is not None
+    assert (found["width"], found["height"], found["groups"]) == (3, 3, (("a", 2), ("b", 1)))
+    assert found["data"]["lines"] == [".#x", "..#", "..x"]
+    assert found["data"]["names"] == ["", "Mei", ""]
+    assert found["data"]["mistakes"] == ["sentence of f.wrong", "sentence of f.other"]
+    assert found["data"]["cells"] == [{1: [0, 1]}, {2: [0]}, {}]
+    assert found["lost"] == "M2 0h1v1h-1zM2 2h1v1h-1z"
+    assert found["named"] == "M1 0h1v1h-1zM2 1h1v1h-1z"
+
+
+def test_cells_side_by_side_are_one_rectangle() -> None:
+    found = report.picture([marked(str(number), ("a.x", 0, ())) for number in range(300)], {}, str)
+    assert found is not None
+    assert found["lost"] == "M0 0h300v1h-300z"

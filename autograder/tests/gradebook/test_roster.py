@@ -109,9 +109,6 @@ def test_file_that_is_no_table_is_refused_with_an_example_of_one(tmp_path: Path,
         inputs.roster(tmp_path / "r.csv", RUBRIC)
 
 
-# Several lines of one student
-
-
 def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: Path) -> None:
     lines = "Ada,1,ADA@x,Mon,,\nBela,2,,Mon,,\n,1,,Tue,48,yes\nAda,,ada@x,Mon,,\n"
     ada, bela = read(tmp_path, f"name,sid,email,section,extension_hours,excused\n{lines}", DUE)
@@ -119,26 +116,18 @@ def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: P
     assert DUE.due and ada.due and ((ada.due - DUE.due).days, bela.student.name) == (2, "Bela")
 
 
-@pytest.mark.parametrize(
-    ("second", "said"),
-    [
-        ("Adam,1,,,", "name is Adam here and Ada there"),
-        ("Ada,1,other@x,,", "email is other@x here and ada@x there"),
-        ("Ada,2,ada@x,,", "sid is 2 here and 1 there"),
-        ("Ada,1,,2026-11-25T10:00+01:00,", "due is 2026-11-25T10:00+01:00 here and 2026-11-24T10:00+01:00 there"),
-        ("Ada,1,,,no", "excused is no here and yes there"),
-    ],
-)
-def test_lines_of_one_student_that_contradict_one_another_are_both_named(
-    tmp_path: Path, second: str, said: str
-) -> None:
+@pytest.mark.parametrize(("second", "said"), [
+    ("Adam,1,,,", "name is Adam here and Ada there"),
+    ("Ada,1,other@x,,", "email is other@x here and ada@x there"),
+    ("Ada,2,ada@x,,", "sid is 2 here and 1 there"),
+    ("Ada,1,,2026-11-25T10:00+01:00,", "due is 2026-11-25T10:00+01:00 here and 2026-11-24T10:00+01:00 there"),
+    ("Ada,1,,,no", "excused is no here and yes there"),
+])  # fmt: skip
+def test_contradicting_lines_of_one_student_are_both_named(tmp_path: Path, second: str, said: str) -> None:
     first = "Ada,1,ada@x,2026-11-24T10:00+01:00,yes"
     with pytest.raises(ArgumentsError) as caught:
         read(tmp_path, f"name,sid,email,due,excused\n{first}\nBela,3,,,\n{second}\n")
     assert "r.csv:4: the same student as in " in str(caught.value) and f"r.csv:2, but {said}" in str(caught.value)
-
-
-# Uploads of people whose address and id are not known
 
 
 @pytest.mark.parametrize("name", ["Ada Abel", "abel, ada", "Ada_Abel", "3000001", "ADA@x.org", "3000001_Ada Abel"])
@@ -158,9 +147,7 @@ def test_uploads_under_a_name_and_an_id_are_uploads_of_one_student(tmp_path: Pat
 @pytest.mark.parametrize(
     "who", [(Student("Ada", moodle="7"), Student("Ada", moodle="8")), (Student("Ada", email="other@x"),)]
 )
-def test_name_is_not_believed_of_two_people_nor_where_the_roster_has_ids_of_that_kind(
-    tmp_path: Path, who: tuple[Student, ...]
-) -> None:
+def test_name_is_not_believed_if_two_people_or_ids_have_it(tmp_path: Path, who: tuple[Student, ...]) -> None:
     assert applied(read(tmp_path, "name,email\nAda,a@x\n"), *who)[-1].status == "Missing"
 
 
@@ -186,9 +173,6 @@ def test_who_is_not_in_the_roster_by_address_is_not_taken_for_a_namesake() -> No
     assert any(note.startswith("not in the roster: Zoe, ") for note in said)
 
 
-# One student is not the class
-
-
 def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
     """Ada's row, whose upload of 10 points is from `at`; `cells` are hers under due, extension_hours and excused."""
     people = read(tmp_path, f"email,due,extension_hours,excused\nada@x.org,{cells}\n", rubric)
@@ -196,20 +180,17 @@ def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
     return finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric, Inputs(people))[0]
 
 
-@pytest.mark.parametrize(
-    ("cells", "score"),
-    [
-        (",,", 9),
-        (",0,", 9),
-        (",24,", 10),
-        (',"0,5",', 9),
-        ("2026-11-21T23:59+01:00,,", 10),
-        ("2026-11-21T23:59,,", 10),
-        ("2026-11-21,,", 10),
-        ("2026-11-20,,", 9),
-        ("2026-11-19T23:59+01:00,,", 8),
-    ],
-)
+@pytest.mark.parametrize(("cells", "score"), [
+    (",,", 9),
+    (",0,", 9),
+    (",24,", 10),
+    (',"0,5",', 9),
+    ("2026-11-21T23:59+01:00,,", 10),
+    ("2026-11-21T23:59,,", 10),
+    ("2026-11-21,,", 10),
+    ("2026-11-20,,", 9),
+    ("2026-11-19T23:59+01:00,,", 8),
+])  # fmt: skip
 def test_one_students_due_date_is_their_own(tmp_path: Path, cells: str, score: float) -> None:
     row = of(tmp_path, cells, "2026-11-21T10:00:00Z")
     assert row.score == pytest.approx(score)
@@ -224,19 +205,16 @@ def test_excused_student_has_no_score_and_ex_in_canvas(tmp_path: Path, cell: str
     assert report.submissions_that_count([row]) == []
 
 
-@pytest.mark.parametrize(
-    ("cells", "rubric", "said"),
-    [
-        ("20.11.2026,,", DUE, "due is '20.11.2026'; write it as 2026-11-27T23:59"),
-        (",two,", DUE, "extension_hours is 'two', which is not a number of hours"),
-        (",-3,", DUE, "extension_hours is '-3'"),
-        (",inf,", DUE, "extension_hours is 'inf'"),
-        ("2026-11-21T23:59+01:00,3,", DUE, "give either due or extension_hours"),
-        (",,maybe", DUE, "excused is 'maybe'; write yes or no"),
-        (",3,", RUBRIC, "extension_hours needs a due date for the class; add due: 2026-11-27T23:59+01:00"),
-        ("2026-11-21T23:59,,", RUBRIC, "without a time zone; write it as 2026-11-27T23:59+01:00"),
-    ],
-)
+@pytest.mark.parametrize(("cells", "rubric", "said"), [
+    ("20.11.2026,,", DUE, "due is '20.11.2026'; write it as 2026-11-27T23:59"),
+    (",two,", DUE, "extension_hours is 'two', which is not a number of hours"),
+    (",-3,", DUE, "extension_hours is '-3'"),
+    (",inf,", DUE, "extension_hours is 'inf'"),
+    ("2026-11-21T23:59+01:00,3,", DUE, "give either due or extension_hours"),
+    (",,maybe", DUE, "excused is 'maybe'; write yes or no"),
+    (",3,", RUBRIC, "extension_hours needs a due date for the class; add due: 2026-11-27T23:59+01:00"),
+    ("2026-11-21T23:59,,", RUBRIC, "without a time zone; write it as 2026-11-27T23:59+01:00"),
+])  # fmt: skip
 def test_date_that_cannot_be_used_is_refused(tmp_path: Path, cells: str, rubric: Rubric, said: str) -> None:
     with pytest.raises(ArgumentsError) as caught:
         of(tmp_path, cells, "", rubric)
@@ -244,9 +222,7 @@ def test_date_that_cannot_be_used_is_refused(tmp_path: Path, cells: str, rubric:
 
 
 @pytest.mark.parametrize(("missing", "score", "said"), [("zero", 0, "0 points"), ("empty", None, "no score")])
-def test_who_has_handed_in_nothing_gets_0_where_the_rubric_says_so(
-    tmp_path: Path, missing: str, score: float | None, said: str
-) -> None:
+def test_no_submission_is_0_if_the_rubric_says_so(tmp_path: Path, missing: str, score: float | None, said: str) -> None:
     rubric = rubric_with(missing=missing)
     people = read(tmp_path, "email,excused\nada@x.org,\nbela@x.org,x\n", rubric)
     found = applied(people, rubric=rubric)
@@ -267,9 +243,7 @@ UPLOADS = {
     ("uploads", "extension", "counts"),
     [("last", "", "late"), ("best", "", "first"), ("last_on_time", "", "second"), ("last_on_time", "24", "late")],
 )
-def test_upload_that_counts_is_the_one_that_the_rubric_says(
-    tmp_path: Path, uploads: str, extension: str, counts: str
-) -> None:
+def test_rubric_says_which_upload_counts(tmp_path: Path, uploads: str, extension: str, counts: str) -> None:
     rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10}, uploads=uploads)
     people = read(tmp_path, f"email,extension_hours\nada@x.org,{extension}\n", rubric)
     ada = Student("Ada", email="ada@x.org")
@@ -303,9 +277,7 @@ def test_upload_with_nothing_to_grade_counts_only_alone(uploads: str) -> None:
 
 
 @pytest.mark.parametrize(("uploads", "counts"), [("last_on_time", ("c", "Grader error")), ("best", ("b", "Graded"))])
-def test_where_none_is_on_time_the_last_counts_and_a_fault_is_not_the_best(
-    uploads: str, counts: tuple[str, str]
-) -> None:
+def test_if_none_is_on_time_the_last_counts_and_a_fault_is_not_best(uploads: str, counts: tuple[str, str]) -> None:
     ada = Student("Ada", email="ada@x.org")
     entries = [Upload(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 4)]
     grades = {key: grade_of_points(key, 10) for key in "ab"}

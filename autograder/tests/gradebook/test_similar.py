@@ -114,11 +114,6 @@ def test_command_writes_the_page_and_the_next_report_names_the_pair(run: Path) -
     assert "s2 and s6 likely share code" in notice
 
 
-def test_folder_of_no_run_is_one_line(tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["similar", str(tmp_path)])
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-
-
 def test_of_many_pairs_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
     similar.write(tmp_path, [Pair(f"a{number}", f"b{number}", 0.9, ()) for number in range(similar.SAID + 5)], [], {})
     found = similar.notices(tmp_path)

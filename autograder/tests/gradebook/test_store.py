@@ -94,38 +94,34 @@ def test_names_are_those_of_the_roster_where_the_outcome_has_them(tmp_path: Path
     assert read_run(tmp_path).outcomes == outcomes
 
 
-def test_remark_is_made_of_the_notes_as_data() -> None:
-    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": {"criterion": "a.b", "misconceptions": []}}
-    extra = {
-        "layers": [],
-        "submitted": [],
-        "notes": [{"kind": "absent", "path": "a.py", "text": "There is no file a.py."}],
-    }
+def test_remark_and_misconceptions_are_read_from_data() -> None:
+    named = {"criterion": "a.b", "misconceptions": ["f.a", "f.b"]}
+    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": named}
+    note = {"kind": "absent", "path": "a.py", "text": "There is no file a.py."}
+    extra = {"layers": [], "submitted": [], "notes": [note]}
     document = {"score": 0, "output": "- **prose**", "tests": [entry], "extra_data": extra}
     found = grade_of("ada", document, 0.0)
     assert (found.remark, found.empty) == ("no file a.py in the upload", "It contains no homework files.")
+    assert found.marks[0].misconceptions == ("f.a", "f.b")
 
 
 GIVEN = 0.5  # points that everybody gets, by `counts: full`
 
 
-@pytest.mark.parametrize(
-    ("score", "submitted", "notes", "empty"),
-    [
-        (0, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
-        (0, [], [("archive", "hw.rar", "No zip."), ("absent", "a.py", "There is no file a.py.")], "No zip."),
-        (0, [], [("blank", "a.py", "Blank.")], "Its homework files are blank."),
-        (0, [], [("misnamed", "old/a.py", "Move it.")], ""),
-        (0, ["a"], [("import", "a.py", "Line 1.")], ""),
-        (0, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
-        (1, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
-        (GIVEN, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
-        (GIVEN, [], [("absent", "a.py", "There is no file a.py.")], "It contains no homework files."),
-        (GIVEN, [], [], "It contains no homework files."),
-        (GIVEN, ["a"], [("import", "a.py", "Line 1.")], ""),
-    ],
-)
-def test_whether_an_upload_is_empty_depends_on_its_files_and_never_on_the_score(
+@pytest.mark.parametrize(("score", "submitted", "notes", "empty"), [
+    (0, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
+    (0, [], [("archive", "hw.rar", "No zip."), ("absent", "a.py", "There is no file a.py.")], "No zip."),
+    (0, [], [("blank", "a.py", "Blank.")], "Its homework files are blank."),
+    (0, [], [("misnamed", "old/a.py", "Move it.")], ""),
+    (0, ["a"], [("import", "a.py", "Line 1.")], ""),
+    (0, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
+    (1, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
+    (GIVEN, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
+    (GIVEN, [], [("absent", "a.py", "There is no file a.py.")], "It contains no homework files."),
+    (GIVEN, [], [], "It contains no homework files."),
+    (GIVEN, ["a"], [("import", "a.py", "Line 1.")], ""),
+])  # fmt: skip
+def test_whether_an_upload_is_empty(
     score: float, submitted: list[str], notes: list[tuple[str, str, str]], empty: str
 ) -> None:
     made = document(**{"a.b": (score, 1)})
@@ -142,11 +138,3 @@ def test_long_remark_is_cut_between_words() -> None:
     remark = grade_of("ada", made, 0.0).remark
     assert len(remark) <= 500
     assert remark.endswith("word ...")
-
-
-@pytest.mark.parametrize("ids", [(), ("f.a",), ("f.a", "f.b")])
-def test_misconceptions_are_read(ids: tuple[str, ...]) -> None:
-    extra = {"criterion": "a.b", "misconceptions": list(ids)}
-    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": extra}
-    document = {"score": 0, "tests": [entry], "extra_data": {"layers": []}}
-    assert grade_of("ada", document, 0.0).marks[0].misconceptions == ids

@@ -7,9 +7,6 @@ have handed in nothing. What each row must say is reckoned here a second time, f
 import csv
 import math
 import shutil
-import subprocess
-import sys
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,6 +19,8 @@ import yaml
 from autograder.gradebook import sample
 from autograder.gradebook.sample import Files
 from autograder.homework import kit
+from autograder.tests.files import put
+from autograder.tests.forked import command
 
 pytestmark = pytest.mark.slow
 
@@ -47,68 +46,44 @@ KINDS: dict[str, Files] = {
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody of the class, with the uploads they have made: what, and how many hours after the due date."""
+    """Somebody of the class, with the uploads they have made: the kind, and how many hours after the due date."""
 
     number: int
-
-    @property
-    def name(self) -> str:
-        return f"{NAMES[self.number % len(NAMES)]} {self.number}"
-
-    @property
-    def in_moodle(self) -> bool:
-        return self.number >= IN_GRADESCOPE
-
-    @property
-    def email(self) -> str:
-        return f"p{self.number}@example.org"
-
-    @property
-    def sid(self) -> str:
-        return f"{3_000_000 + self.number}"
-
-    @property
-    def absent(self) -> bool:
-        return self.number % 30 == 7
-
-    @property
-    def excused(self) -> bool:
-        return self.number % 25 == 3
-
-    @property
-    def extension(self) -> int:
-        return 48 if self.number % 12 == 5 else 0
-
-    @property
-    def uploads(self) -> list[tuple[str, int]]:
-        if self.absent:
-            return []
-        kind = ("right", "wrong", "unfinished", "browser")[self.number % 4]
-        hours = 30 if self.number % 6 == 5 else -5
-        again = [("wrong", 60)] if self.number % 20 == 0 and not self.in_moodle else []
-        return [(kind, hours), *again]
+    name: str
+    in_moodle: bool
+    email: str
+    sid: str
+    absent: bool
+    excused: bool
+    extension: int
+    uploads: list[tuple[str, int]]
 
 
-CLASS = [Person(number) for number in range(PEOPLE)]
+def person(number: int) -> Person:
+    in_moodle, absent, excused = number >= IN_GRADESCOPE, number % 30 == 7, number % 25 == 3
+    uploads = [(("right", "wrong", "unfinished", "browser")[number % 4], 30 if number % 6 == 5 else -5)]
+    uploads += [("wrong", 60)] if number % 20 == 0 and not in_moodle else []
+    who = f"{NAMES[number % len(NAMES)]} {number}", in_moodle, f"p{number}@example.org", f"{3_000_000 + number}"
+    return Person(number, *who, absent, excused, 48 if number % 12 == 5 else 0, [] if absent else uploads)
+
+
+CLASS = [person(number) for number in range(PEOPLE)]
 
 
 def write_exports(place: Path) -> list[Path]:
     """Gradescope's export as a zip, Moodle's download as a folder."""
-    gradescope, moodle = place / "gradescope.zip", place / "moodle"
-    about = {}
-    with zipfile.ZipFile(gradescope, "w", zipfile.ZIP_DEFLATED) as archive:
-        for person in (one for one in CLASS if not one.in_moodle):
-            for again, (kind, hours) in enumerate(person.uploads):
-                folder = f"submission_{1000 + 2 * person.number + again}"
-                who = {":name": person.name, ":sid": person.sid, ":email": person.email}
-                about[folder] = {":submitters": [who], ":created_at": (DUE + timedelta(hours=hours)).isoformat()}
-                for name, text in KINDS[kind].items():
-                    archive.writestr(f"assignment_77_export/{folder}/{name}", text)
-        archive.writestr("assignment_77_export/submission_metadata.yml", yaml.safe_dump(about, allow_unicode=True))
-    for person in (one for one in CLASS if one.in_moodle):
-        for kind, _ in person.uploads:
-            sample.write(moodle / f"{person.name}_{700_000 + person.number}_assignsubmission_file", KINDS[kind])
-    return [gradescope, moodle]
+    about, files = {}, dict[str, str]()
+    for one in CLASS:
+        for again, (kind, hours) in enumerate(one.uploads):
+            if one.in_moodle:
+                put(place / "moodle" / f"{one.name}_{700_000 + one.number}_assignsubmission_file", KINDS[kind])
+                continue
+            folder = f"submission_{1000 + 2 * one.number + again}"
+            who = {":name": one.name, ":sid": one.sid, ":email": one.email}
+            about[folder] = {":submitters": [who], ":created_at": (DUE + timedelta(hours=hours)).isoformat()}
+            files |= {f"assignment_77_export/{folder}/{name}": text for name, text in KINDS[kind].items()}
+    files["assignment_77_export/submission_metadata.yml"] = yaml.safe_dump(about, allow_unicode=True)
+    return [put(place / "gradescope.zip", files), place / "moodle"]
 
 
 def write_roster(path: Path) -> Path:
@@ -143,50 +118,41 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file.write(RULES)
     paths = map(str, write_exports(place))
     options = ["--accept-names", "--roster", str(write_roster(place / "roster.csv")), "-o", str(place / "out")]
-    command = [sys.executable, "-m", "autograder", "grade", *paths, *options]
-    done = subprocess.run(command, cwd=place / "kit", capture_output=True, text=True)
+    done = command(place / "kit", "grade", *paths, *options)
     assert done.returncode == 0, done.stderr
     return place / "out"
 
 
-def total(person: Person, scores: dict[str, float]) -> float | None:
+def total(one: Person, scores: dict[str, float]) -> float | None:
     """What a person's best upload is worth after lateness, rounded as tables are; Moodle's download has no times."""
-    if person.excused or not person.uploads:
+    if one.excused or not one.uploads:
         return None
     worth = []
-    for kind, hours in person.uploads:
-        late = 0 if person.in_moodle else max(0, math.ceil((hours - person.extension) / 24))
+    for kind, hours in one.uploads:
+        late = 0 if one.in_moodle else max(0, math.ceil((hours - one.extension) / 24))
         worth.append(scores[kind] * max(0.5, 1 - 0.1 * late))
     return round(max(worth), 6)
-
-
-def plain(name: str) -> str:
-    """A name as a table has it: what a spreadsheet would take for a formula begins with an apostrophe."""
-    return f"'{name}" if name.startswith("=") else name
 
 
 def test_every_person_has_one_row_and_every_cell_of_it_is_right(out: Path, scores: dict[str, float]) -> None:
     rows = {row["Email"]: row for row in table(out / "grades.csv")}
     assert len(rows) == PEOPLE and len(list(table(out / "grades.csv"))) == PEOPLE
-    for person in CLASS:
-        row, wanted = rows[person.email], total(person, scores)
-        assert (row["Student"], row["SID"]) == (plain(person.name), person.sid)
-        assert row["Section"] == "ABC"[person.number % 3]
-        assert row["Total Score"] == ("" if wanted is None else f"{wanted:g}"), person
-        assert row["Status"] == ("Excused" if person.excused else "Missing" if person.absent else "Graded")
-        assert row["Due"] == ((DUE + timedelta(hours=48)).isoformat() if person.extension else "")
-        accepted = any(kind == "browser" for kind, _ in person.uploads)
+    for one in CLASS:
+        row, wanted = rows[one.email], total(one, scores)
+        assert (row["Student"].removeprefix("'"), row["SID"]) == (one.name, one.sid)
+        assert row["Section"] == "ABC"[one.number % 3]
+        assert row["Total Score"] == ("" if wanted is None else f"{wanted:g}"), one
+        assert row["Status"] == ("Excused" if one.excused else "Missing" if one.absent else "Graded")
+        assert row["Due"] == ((DUE + timedelta(hours=48)).isoformat() if one.extension else "")
+        accepted = any(kind == "browser" for kind, _ in one.uploads)
         assert (FIRST.replace(".py", " (1).py") in row["Remark"]) == accepted
-        assert bool(row["Other Submissions"]) == (len(person.uploads) > 1)
+        assert bool(row["Other Submissions"]) == (len(one.uploads) > 1)
 
 
-def test_canvas_has_who_has_a_score_or_is_excused(out: Path, scores: dict[str, float]) -> None:
+def test_canvas_and_moodle_have_who_has_a_score_or_is_excused(out: Path, scores: dict[str, float]) -> None:
     rows = {row["SIS User ID"]: list(row.values())[-1] for row in table(out / "canvas.csv")}
     wanted = {one.sid: "EX" if one.excused else total(one, scores) for one in CLASS}
     assert rows == {sid: one if one == "EX" else f"{one:g}" for sid, one in wanted.items() if one is not None}
-
-
-def test_moodle_has_who_is_in_moodle_and_has_a_score(out: Path, scores: dict[str, float]) -> None:
     rows = {row["Identifier"]: row["Grade"] for row in table(out / "moodle.csv")}
-    wanted = {f"Participant {700_000 + one.number}": total(one, scores) for one in CLASS if one.in_moodle}
-    assert rows == {who: f"{score:g}" for who, score in wanted.items() if score is not None}
+    in_moodle = {f"Participant {700_000 + one.number}": total(one, scores) for one in CLASS if one.in_moodle}
+    assert rows == {who: f"{score:g}" for who, score in in_moodle.items() if score is not None}

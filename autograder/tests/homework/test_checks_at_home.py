@@ -137,9 +137,7 @@ def test_code_that_computes_nothing_is_not_written_yet(home: Path, body: str) ->
     said = joined(checked(home, "layernorm", function("layer_norm", body), "checks/test_transformer_block.py"))
     assert "layernorm.py Not written yet: layer_norm `layer_norm` is defined on lines" in said
     assert "Called" not in said and "Probably" not in said
-    assert (
-        "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm (layernorm.py)." in said
-    )
+    assert "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm" in said
     assert "Next: write layer_norm (layernorm.py, line " in said
 
 
@@ -174,16 +172,12 @@ def folder(arguments: str, *shown: str, absent: str | tuple[str, ...] = (), **fi
 
 
 MISTAKES = {
-    "sample_variance": (
-        "mean = np.sum(x, -1)[..., None] / x.shape[-1]",
-        "var = ((x - mean) ** 2).sum(-1)[..., None] / (x.shape[-1] - 1)",
-        "return beta + (x - mean) * (gamma * (var + eps) ** -0.5)",
-    ),
-    "shift_before_scale": (
-        "y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)",
-        "return np.float64(1) * (y * gamma + beta * gamma)",
-    ),
-}
+    "sample_variance": ("mean, d = x.mean(-1, keepdims=True), x.shape[-1]",
+        "var = ((x - mean) ** 2).sum(-1)[..., None] / (d - 1)",
+        "return beta + (x - mean) * (gamma * (var + eps) ** -0.5)"),
+    "shift_before_scale": ("y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)",
+        "return np.float64(1) * (y * gamma + beta * gamma)"),
+}  # fmt: skip
 REMEMBERED = "return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta"
 ROOT = "    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
 DRAWN = "    p = np.exp((row - row.max()) / 50)\n    return np.random.choice(len(row), p=p / p.sum())\n"
@@ -220,225 +214,117 @@ def known_mistake(name: str) -> Case:
 
 
 CASES = {
-    "wrong value": case(
-        function("rms_norm", "return gamma * x"),
-        "Called ",
-        "Returned ",
-        "Expected ",
-        "Why ",
-        absent=("Hint ", "Probably "),
-    ),
-    "not run": case(
-        function("layer_norm", "return np.zeros((2, 3))"), "layernorm 0 of 1 checks pass, 15 not run", arguments="-x"
-    ),
-    "stub line left in": case(
-        function("rms_norm", "y = gamma * x", "raise NotImplementedError('not yet')"),
-        "layernorm.py, line LAST still raises NotImplementedError (and in ",
-    ),
-    "state": case(
-        "MEAN = []\n\n\n" + function("layer_norm", "MEAN.append(x.mean(axis=-1, keepdims=True))", REMEMBERED),
-        "correct if this is the first call, but not after other calls: your code keeps state between calls.",
-    ),
+    "wrong value": case(function("rms_norm", "return gamma * x"), "Called ", "Returned ", "Expected ", "Why ",
+        absent=("Hint ", "Probably ")),
+    "not run": case(function("layer_norm", "return np.zeros((2, 3))"), "layernorm 0 of 1 checks pass, 15 not run",
+        arguments="-x"),
+    "stub line left in": case(function("rms_norm", "y = gamma * x", "raise NotImplementedError('not yet')"),
+        "layernorm.py, line LAST still raises NotImplementedError (and in "),
+    "state": case("MEAN = []\n\n\n"
+        + function("layer_norm", "MEAN.append(x.mean(axis=-1, keepdims=True))", REMEMBERED),
+        "correct if this is the first call, but not after other calls: your code keeps state between calls."),
     "None in place of an error": case(
         re.sub(r"raise ValueError\(.*\)", "return None", library.correct("scaled_attention", "split_heads").source),
-        "Returned None",
-        "Expected ValueError",
-        absent="Probably ",
-    ),
-    "input": case(
-        "input('eps? ')\n", "`input()` does not work while your code is graded: delete the call.", absent="stdin"
-    ),
-    "line that stops a call": case(
-        function("rms_norm", "return helper(x)") + "\n\ndef helper(x):\n    return x[0, 0, 0]\n",
-        "Next: fix rms_norm (layernorm.py, line LAST)",
-    ),
-    "float64": case(
-        around("rms_norm", "result * np.float64(1)"),
+        "Returned None", "Expected ValueError", absent="Probably "),
+    "input": case("input('eps? ')\n", "`input()` does not work while your code is graded: delete the call.",
+        absent="stdin"),
+    "line that stops a call": case(function("rms_norm", "return helper(x)")
+        + "\n\ndef helper(x):\n    return x[0, 0, 0]\n", "Next: fix rms_norm (layernorm.py, line LAST)"),
+    "float64": case(around("rms_norm", "result * np.float64(1)"),
         "Why It returned float64 instead of float32: floating-point results keep the",
-        "Probably Your result is float64 for float32 arguments.",
-        arguments="--hint",
-    ),
-    "float64 and wrong": case(
-        around("rms_norm", "result * np.float64(2)"),
-        "multiplied by the same factor, 2.",
-        absent="Hint ",
-        arguments="-k float32",
-    ),
-    "changed argument": case(
-        function("rms_norm", "x += 1", "return x"),
-        "Why It modified its arguments: an entry of `x` was overwritten.",
-        "Hint Work on a copy",
-    ),
-    "changed part of an argument": case(
-        function("multi_head_attention", "params['w_k'][0] = 0", "return x"),
-        "Why It modified its arguments: an entry of `params['w_k']` was overwritten.",
-        "Hint Work on a copy",
-    ),
-    "line of an error": case(
-        function("layer_norm", "return x.centre()"),
-        "Stopped layernorm.py, line LAST: AttributeError",
-        "return x.centre()",
-        absent="Traceback",
-    ),
-    "call outside of functions": case(
-        "print(layer_norm(np.ones(3), np.ones(4), 0))\n", "layernorm.py, line LAST: ValueError"
-    ),
+        "Probably Your result is float64 for float32 arguments.", arguments="--hint"),
+    "float64 and wrong": case(around("rms_norm", "result * np.float64(2)"), "multiplied by the same factor, 2.",
+        absent="Hint ", arguments="-k float32"),
+    "changed argument": case(function("rms_norm", "x += 1", "return x"),
+        "Why It modified its arguments: an entry of `x` was overwritten.", "Hint Work on a copy"),
+    "changed part of an argument": case(function("multi_head_attention", "params['w_k'][0] = 0", "return x"),
+        "Why It modified its arguments: an entry of `params['w_k']` was overwritten.", "Hint Work on a copy"),
+    "line of an error": case(function("layer_norm", "return x.centre()"),
+        "Stopped layernorm.py, line LAST: AttributeError", "return x.centre()", absent="Traceback"),
+    "call outside of functions": case("print(layer_norm(np.ones(3), np.ones(4), 0))\n",
+        "layernorm.py, line LAST: ValueError"),
     "no return": no_return("split_heads"),
     "fewer parameters": parameters("x, gamma"),
-    "missing error": case(
-        without_error("padding_mask"), "Called padding_mask(np.array([2, 5]), 4)", "Expected ValueError, because"
-    ),
-    "next function of a module": folder(
-        "layernorm.py", "Next: write batch_norm (batchnorm_comparison.py, line", absent="not your grade", **NORMS
-    ),
-    "next function of another module": folder(
-        "causal_mask.py", "Next: write causal_mask (causal_mask.py, line", absent="not your grade", **NORMS
-    ),
+    "missing error": case(without_error("padding_mask"), "Called padding_mask(np.array([2, 5]), 4)",
+        "Expected ValueError, because"),
+    "next function of a module": folder("layernorm.py", "Next: write batch_norm (batchnorm_comparison.py, line",
+        absent="not your grade", **NORMS),
+    "next function of another module": folder("causal_mask.py", "Next: write causal_mask (causal_mask.py, line",
+        absent="not your grade", **NORMS),
     "next function asked for": folder("--only softmax", "Next: write softmax (scaled_attention.py, line", **NORMS),
-    "unwritten function of another module": folder(
-        "checks/test_decoder.py",
+    "unwritten function of another module": folder("checks/test_decoder.py",
         "layer_norm (layernorm.py) is not written yet, and decoder_logits calls it (and in ",
-        **{module: text for module, text in RIGHT.items() if module != "layernorm"},
-    ),
-    "syntax error in a dependency": folder(
-        "checks/test_transformer_block.py",
+        **{module: text for module, text in RIGHT.items() if module != "layernorm"}),
+    "syntax error in a dependency": folder("checks/test_transformer_block.py",
         "transformer_block.py imports layernorm.py, which cannot be imported",
         "layernorm.py, line 1: SyntaxError: '(' was never closed def layer_norm(x: ",
-        "Next: fix layernorm.py (see above).",
-        **RIGHT | {"layernorm": "def layer_norm(x:\n    return x\n"},
-    ),
-    "syntax error": folder("", "SyntaxError", **RIGHT | {"layernorm": "def layer_norm(x:\n    return x\n"}),
-    "error in a dependency": folder(
-        "decoder.py",
-        f"Stopped decoder.py, line {CALL}: TypeError: unhashable type",
-        "raised in transformer_block.py, line ",
-        f"Next: fix decoder_logits (decoder.py, line {CALL}) ",
-        **RIGHT | {"decoder": RIGHT["decoder"].replace(MASKED, "n_heads, causal_mask(t))")},
-    ),
-    "no such module": folder(
-        "layernrom.py", "there is no layernrom.py; did you mean layernorm.py?", absent="Traceback"
-    ),
+        "Next: fix layernorm.py (see above).", **RIGHT | {"layernorm": "def layer_norm(x:\n    return x\n"}),
+    "error in a dependency": folder("decoder.py", f"Stopped decoder.py, line {CALL}: TypeError: unhashable type",
+        "raised in transformer_block.py, line ", f"Next: fix decoder_logits (decoder.py, line {CALL}) ", **RIGHT
+        | {"decoder": RIGHT["decoder"].replace(MASKED, "n_heads, causal_mask(t))")}),
+    "no such module": folder("layernrom.py", "there is no layernrom.py; did you mean layernorm.py?",
+        absent="Traceback"),
     # From here on only in .ci/full
-    "no such function": folder(
-        "--only sofmax", "--only: there is no function or module sofmax; did you mean softmax?", absent="Traceback"
-    ),
+    "no such function": folder("--only sofmax", "--only: there is no function or module sofmax; did you mean softmax?",
+        absent="Traceback"),
     "no such name": folder("--only xyz", "did you mean one of answers, apply_mask", absent="Traceback"),
-    "modules that import each other": folder(
-        "checks/test_layernorm.py",
-        "Modules import each other: import only from files that are higher up in the README's table.",
-        **RIGHT | {"layernorm": "from transformer_block import residual\n" + RIGHT["layernorm"]},
-    ),
-    "mistake in a dependency": folder(
-        "checks/test_transformer_block.py",
+    "modules that import each other": folder("checks/test_layernorm.py",
+        "Modules import each other: import only from files that are higher up in the README's table.", **RIGHT
+        | {"layernorm": "from transformer_block import residual\n" + RIGHT["layernorm"]}),
+    "mistake in a dependency": folder("checks/test_transformer_block.py",
         "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm",
-        "Next: fix layer_norm (layernorm.py, line",
-        absent="Called ",
-        **RIGHT | {"layernorm": RIGHT["layernorm"] + "\n\n" + function("layer_norm", "return 2 * x")},
-    ),
-    "missing error of split_heads": case(
-        without_error("split_heads"), "Called split_heads(np.array(", "), 3) ", "Expected ValueError, because"
-    ),
-    "missing error of embed": case(
-        without_error("embed"), "Called embed(np.array([0, 3]),", "Expected ValueError, because"
-    ),
+        "Next: fix layer_norm (layernorm.py, line", absent="Called ", **RIGHT
+        | {"layernorm": RIGHT["layernorm"] + "\n\n" + function("layer_norm", "return 2 * x")}),
     **{f"no return in {name}": no_return(name) for name in ("padding_mask", "embed", "norm_moments")},
     **{f"parameters {names}": parameters(names) for names in ("self, x, gamma, eps=1e-6", "x, gamma, epsilon=1e-6")},
     **{name: known_mistake(name) for name in MISTAKES},
-    "no known mistake": case(
-        function("layer_norm", "return gamma * x / 7 + beta"), "Called ", absent="Probably ", arguments="--hint"
-    ),
-    "known mistake and a wrong helper": case(
-        function("rms_norm", "return gamma * x / np.sqrt(2 + eps)")
-        + "\n\n"
-        + function("layer_norm", "rms_norm(x, gamma)", *MISTAKES["sample_variance"]),
-        "Read numpy.var",
-        absent="first fix rms_norm",
-    ),
-    "wrong default": case(
-        DEFAULT.format("1e-8", "eps"), "Probably Your default eps is 1e-8.", absent="Also ", arguments="--hint"
-    ),
-    "ignored argument": case(
-        DEFAULT.format("1e-5", "1e-8"),
-        "Probably Your code ignores the argument eps and uses 1e-8.",
-        absent="Also ",
-        arguments="--hint",
-    ),
-    "neither of the two": case(
-        DEFAULT.format("1e-5", "(1e-8 if eps == 1e-5 else eps)"),
-        "Called ",
-        absent=("Probably ", "Also "),
-        arguments="--hint",
-    ),
-    "random": case(
-        function("rms_norm", "return x + np.random.default_rng().normal(size=x.shape)"),
-        "it returns a different result: look for random numbers",
-        absent="keeps state",
-    ),
-    "random continuation": case(
-        f"def drawn(row, *_, **__):\n{DRAWN}\n\n" + edited("decoder", "generate", "np.argmax(", "drawn("),
-        "Called again with the same arguments, it returns a different result: look for random numbers",
-    ),
-    "plain numbers": case(
-        function("rms_norm", "return [np.int64(2), np.float64(0.5)]"),
-        "Returned [2, 0.5] ",
-        "It returned a list of length 2; it should return an array of floats of shape (2, 4).",
-    ),
-    "float32 in a call": case(
-        function("rms_norm", "return 0 * x"),
-        "rms_norm(np.array([4.0, 2.0, 1.0, -3.0], dtype=np.float32), np.array(",
-        arguments="-k float32",
-    ),
-    "two calls that should agree": case(
-        function("decoder_logits", "return np.full((3, 3), tokens.sum())"),
+    "no known mistake": case(function("layer_norm", "return gamma * x / 7 + beta"), "Called ", absent="Probably ",
+        arguments="--hint"),
+    "known mistake and a wrong helper": case(function("rms_norm", "return gamma * x / np.sqrt(2 + eps)") + "\n\n"
+        + function("layer_norm", "rms_norm(x, gamma)", *MISTAKES["sample_variance"]), "Read numpy.var",
+        absent="first fix rms_norm"),
+    "wrong default": case(DEFAULT.format("1e-8", "eps"), "Probably Your default eps is 1e-8.", absent="Also ",
+        arguments="--hint"),
+    "ignored argument": case(DEFAULT.format("1e-5", "1e-8"),
+        "Probably Your code ignores the argument eps and uses 1e-8.", absent="Also ", arguments="--hint"),
+    "neither of the two": case(DEFAULT.format("1e-5", "(1e-8 if eps == 1e-5 else eps)"), "Called ",
+        absent=("Probably ", "Also "), arguments="--hint"),
+    "random": case(function("rms_norm", "return x + np.random.default_rng().normal(size=x.shape)"),
+        "it returns a different result: look for random numbers", absent="keeps state"),
+    "random continuation": case(f"def drawn(row, *_, **__):\n{DRAWN}\n\n"
+        + edited("decoder", "generate", "np.argmax(", "drawn("),
+        "Called again with the same arguments, it returns a different result: look for random numbers"),
+    "plain numbers": case(function("rms_norm", "return [np.int64(2), np.float64(0.5)]"), "Returned [2, 0.5] ",
+        "It returned a list of length 2; it should return an array of floats of shape (2, 4)."),
+    "float32 in a call": case(function("rms_norm", "return 0 * x"),
+        "rms_norm(np.array([4.0, 2.0, 1.0, -3.0], dtype=np.float32), np.array(", arguments="-k float32"),
+    "two calls that should agree": case(function("decoder_logits", "return np.full((3, 3), tokens.sum())"),
         "as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])",
-        "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.",
-        arguments="-k future",
-    ),
-    "one array for a tuple": case(
-        around("batch_norm", "result[0]"),
-        "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`).",
-    ),
-    "part of the wrong type": case(
-        around("layer_norm_backward", "(result[0], float(result[1].sum()), result[2])"),
-        "Why `grad_gamma` is a float; it should be an array of floats of shape (4,). Only `grad_gamma` is wrong.",
-    ),
-    "one wrong part": case(
-        around("norm_moments", "(result[0], 2 * result[1])"), "Why Only `var` is wrong. `var`: Every entry"
-    ),
+        "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.", arguments="-k future"),
+    "one array for a tuple": case(around("batch_norm", "result[0]"),
+        "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`)."),
+    "part of the wrong type": case(around("layer_norm_backward", "(result[0], float(result[1].sum()), result[2])"),
+        "Why `grad_gamma` is a float; it should be an array of floats of shape (4,). Only `grad_gamma` is wrong."),
+    "one wrong part": case(around("norm_moments", "(result[0], 2 * result[1])"),
+        "Why Only `var` is wrong. `var`: Every entry"),
     "arrays of their own": case(
         f"right = batch_norm\n\n\ndef batch_norm(x, gamma, beta, running_mean, *args, **kwargs):\n{RUNNING}",
-        "an entry of `running_mean` was overwritten",
-        absent="`beta`",
-    ),
-    "further checks of a function": case(
-        function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 9)", "Called "
-    ),
-    "helper of the same module": case(
-        function("softmax", "return 0 * scores"),
-        "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax",
-    ),
-    "function in place of an import": case(
-        function("layer_norm", "return 2 * x"),
-        "Next: fix pre_norm_block",
-        absent="first fix layer_norm",
-        module="transformer_block",
-    ),
-    "same mistake again": case(
-        edited("transformer_block", "pre_norm_block", *ATTENTION)
-        + "\n\n"
-        + edited("transformer_block", "post_norm_block", *ATTENTION),
-        "has the same mistake as pre_norm_block.",
-        "Next: fix pre_norm_block",
-    ),
-    "import in a function": case(
-        function("rms_norm", "import scipy"),
-        "ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library",
-    ),
-    "refused event loop": case(
-        LOOP, "asyncio.runners.run, which the grader", absent=("Exception ignored", "Traceback")
-    ),
+        "an entry of `running_mean` was overwritten", absent="`beta`"),
+    "further checks of a function": case(function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 9)",
+        "Called "),
+    "helper of the same module": case(function("softmax", "return 0 * scores"),
+        "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax"),
+    "function in place of an import": case(function("layer_norm", "return 2 * x"), "Next: fix pre_norm_block",
+        absent="first fix layer_norm", module="transformer_block"),
+    "same mistake again": case(edited("transformer_block", "pre_norm_block", *ATTENTION) + "\n\n"
+        + edited("transformer_block", "post_norm_block", *ATTENTION), "has the same mistake as pre_norm_block.",
+        "Next: fix pre_norm_block"),
+    "import in a function": case(function("rms_norm", "import scipy"),
+        "ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library"),
+    "refused event loop": case(LOOP, "asyncio.runners.run, which the grader",
+        absent=("Exception ignored", "Traceback")),
     "printed text": case(function("rms_norm", "print('here')", "return 2 * x"), "here"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", few([*CASES], [*CASES].index("no such function")))
@@ -555,15 +441,11 @@ REJECTED = [
     ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
     ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "PermissionError: it uses asyncio.runners.run, which the"),
     ("import os\nos.pipe()\n", "line 2: PermissionError"),
-    (
-        "from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
-        "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run",
-    ),
+    ("from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
+     "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run"),
     ("import socket\nsocket.gethostbyname('localhost')\n", "line 2: PermissionError"),
-    (
-        "from urllib import request\nrequest.urlopen('http://localhost:9')\n",
-        "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code",
-    ),
+    ("from urllib import request\nrequest.urlopen('http://localhost:9')\n",
+     "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code"),
     ("import fcntl\nfcntl.flock(1, fcntl.LOCK_EX)\n", "line 2: PermissionError"),
     ("import os\nos.listdir('/etc')\n", f"line 2: {PERMISSION}'/etc'. Homework"),
     ("import os\nos.mkdir('parts')\n", f"line 2: {PERMISSION}'parts'. Homework"),
@@ -571,7 +453,7 @@ REJECTED = [
     ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
     ("open('/notes.txt')\n", f"line 1: {PERMISSION}'/notes.txt'. Homework"),
     ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "shown"), few(REJECTED, 5))
@@ -582,32 +464,26 @@ def test_files_that_the_grader_could_not_import(home: Path, text: str, shown: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    [
-        "try:\n    import torch\nexcept ImportError:\n    pass\n",
-        "if __name__ == '__main__':\n    import torch\n",
-        "def plot():\n    import matplotlib\n",
-        "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
-        "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
-        "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
-        "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as pool:\n    pool.submit(abs, 1)\n",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "try:\n    import torch\nexcept ImportError:\n    pass\n",
+    "if __name__ == '__main__':\n    import torch\n",
+    "def plot():\n    import matplotlib\n",
+    "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
+    "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
+    "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
+    "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as pool:\n    pool.submit(abs, 1)\n",
+])  # fmt: skip
 def test_code_that_the_grader_runs(home: Path, text: str) -> None:
     assert "16 of 16 checks pass" in checked(home, "layernorm", text)
 
 
-@pytest.mark.parametrize(
-    ("name", "due"),
-    few(
-        [
-            ("LayerNorm.py", "rename it to layernorm.py"),
-            ("layernorm.ipynb", "that is a notebook: copy its code into a file layernorm.py"),
-        ],
-        1,
-    ),
-)
+MISNAMED = [
+    ("LayerNorm.py", "rename it to layernorm.py"),
+    ("layernorm.ipynb", "that is a notebook: copy its code into a file layernorm.py"),
+]
+
+
+@pytest.mark.parametrize(("name", "due"), few(MISNAMED, 1))
 def test_file_with_nearly_the_right_name(home: Path, name: str, due: str) -> None:
     (home / "layernorm.py").rename(home / name)
     said = joined(pytest_says(home, "checks/test_layernorm.py"))
@@ -642,37 +518,22 @@ def test_functions_that_need_an_endless_one_are_not_called(home: Path) -> None:
 @pytest.mark.slow
 def test_loops_in_loops_that_swallow_every_exception_are_ended(home: Path) -> None:
     quickly(home)
-    wrong = """\
-def rms_norm(x, gamma, eps=1e-6):
-    while True:
-        try:
-            while True:
-                try:
-                    while True:
-                        x = np.sqrt(x * x)
-                except:
-                    continue
-        except BaseException:
-            continue
-"""
-    said = checked(home, "layernorm", wrong)
+    loop = ["while True:", "    x = np.sqrt(x * x)"]
+    for swallowed in ("", " BaseException"):
+        inner = [f"        {line}" for line in loop]
+        loop = ["while True:", "    try:", *inner, f"    except{swallowed}:", "        continue"]
+    said = checked(home, "layernorm", function("rms_norm", *loop))
     assert said.count("stopped after 0.5 seconds") == 1
     assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", said)
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    few(
-        [
-            ("while True:\n    pass\n", "layernorm.py, line 1: stopped after 0.5 seconds; look for an infinite loop"),
-            (
-                "x = 1\nx = sum(0 * i for i in range(10**9))\n",
-                "layernorm.py, line 2: stopped after 0.5 seconds (and in",
-            ),
-        ],
-        1,
-    ),
-)
+SLOW = [
+    ("while True:\n    pass\n", "layernorm.py, line 1: stopped after 0.5 seconds; look for an infinite loop"),
+    ("x = 1\nx = sum(0 * i for i in range(10**9))\n", "layernorm.py, line 2: stopped after 0.5 seconds (and in"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), few(SLOW, 1))
 def test_import_that_takes_too_long(home: Path, text: str, shown: str) -> None:
     """A slow call is not called a loop."""
     quickly(home)
@@ -711,22 +572,15 @@ def test_ctrl_c_shows_the_summary_and_what_was_running(home: Path) -> None:
 # Watching
 
 WATCHING = "Watching your files; press Ctrl-C to stop.\n"
+WATCHED = [
+    (["causal_mask.py"], r"causal_mask +(\d+) of \1 checks", r"layernorm +\d+ of \d+ checks"),
+    (["--only", "rms_norm"], r"rms_norm +(\d+) of \1 checks", r"rms_norm +0 of \d+ checks"),
+]
 
 
 @NOT_WINDOWS
-@pytest.mark.parametrize(
-    ("arguments", "first", "second"),
-    few(
-        [
-            (["causal_mask.py"], r"causal_mask +(\d+) of \1 checks", r"layernorm +\d+ of \d+ checks"),
-            (["--only", "rms_norm"], r"rms_norm +(\d+) of \1 checks", r"rms_norm +0 of \d+ checks"),
-        ],
-        1,
-    ),
-)
-def test_the_checks_of_a_module_run_again_when_it_is_saved(
-    home: Path, arguments: list[str], first: str, second: str
-) -> None:
+@pytest.mark.parametrize(("arguments", "first", "second"), few(WATCHED, 1))
+def test_checks_run_again_when_a_module_is_saved(home: Path, arguments: list[str], first: str, second: str) -> None:
     write(home, "causal_mask", "layernorm")
     environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-m", "pytest", "--watch", *arguments]
@@ -784,27 +638,16 @@ def test_own_tests_run_on_correct_and_wrong_code(testing: Path) -> None:
     assert "2 passed" in pytest_says(testing, "test_decoder_parts.py")
 
 
-@pytest.mark.parametrize(
-    ("tests", "module", "shown"),
-    few(
-        [
-            (
-                TESTING + EXACT,
-                RIGHT["layernorm"],
-                r"fails on your code with other rounding, which is correct: test_decoder_parts.py, line 14\n",
-            ),
-            (
-                TESTING + SHIFTS,
-                RIGHT["layernorm"],
-                r"fails on your own code, so one of the two is wrong; .*has no attribute 'approx'",
-            ),
-            (TESTING, STUB, r"layer_norm is not written yet \(layernorm.py, line 5\): its tests need it"),
-            (TESTING, "1 / 0", r"layer_norm: layernorm.py, line 1: ZeroDivisionError"),
-            ("", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
-            ("def test_layer_norm(:", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
-        ]
-    ),
-)
+@pytest.mark.parametrize(("tests", "module", "shown"), few([
+    (TESTING + EXACT, RIGHT["layernorm"],
+     r"fails on your code with other rounding, which is correct: test_decoder_parts.py, line 14\n"),
+    (TESTING + SHIFTS, RIGHT["layernorm"],
+     r"fails on your own code, so one of the two is wrong; .*has no attribute 'approx'"),
+    (TESTING, STUB, r"layer_norm is not written yet \(layernorm.py, line 5\): its tests need it"),
+    (TESTING, "1 / 0", r"layer_norm: layernorm.py, line 1: ZeroDivisionError"),
+    ("", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
+    ("def test_layer_norm(:", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
+]))  # fmt: skip
 def test_own_tests_that_cannot_be_judged(testing: Path, tests: str, module: str, shown: str) -> None:
     write(testing, layernorm=module, test_decoder_parts=tests)
     said = pytest_says(testing, "--test-my-tests")
@@ -878,44 +721,3 @@ def test_old_python(home: Path) -> None:
 
 def test_examples_of_the_docstrings_are_right() -> None:
     assert python_says(kit.solutions(), "-m", "doctest", *(f"{module}.py" for module in MODULES)) == ""
-
-
-INTEGERS = """
-import doctest, importlib, sys
-sys.path[:0] = ["checks", "."]
-import numpy as np
-import student_calls
-from student_errors import MODULES
-
-found = set()
-
-def look(function, value, name):
-    if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
-        found.add(f"{function}.{name}")
-    for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        look(function, part, f"{name}[{key}]")
-
-def watched(function, name):
-    def call(*args, **kwargs):
-        for place, value in [*enumerate(args), *kwargs.items()]:
-            look(name, value, place)
-        return function(*args, **kwargs)
-    return call
-
-for module in MODULES:
-    for call in student_calls.calls_in(module):
-        for place, value in [*enumerate(call.args), *call.kwargs.items()]:
-            look(call.function, value, place)
-    loaded = importlib.import_module(module)
-    names = {name: watched(value, name) for name, value in vars(loaded).items() if callable(value)}
-    examples = [test for test in doctest.DocTestFinder().find(loaded) if test.examples]
-    for test in examples:
-        test.globs.update(names)
-        doctest.DocTestRunner().run(test)
-print(*sorted(found))
-"""
-
-
-def test_public_inputs_have_integers_only_where_they_are_allowed() -> None:
-    allowed = ["decoder_logits.0", "embed.0", "generate.0", "padding_mask.0", "sequence_log_prob.0"]
-    assert python_says(kit.solutions(), "-c", INTEGERS).split() == allowed

@@ -54,16 +54,14 @@ REFUSED: dict[str, tuple[Callable[[Written], None], str]] = {
     "nothing changed": (lambda f: wrong(f, root="np.sqrt("), "changes nothing"),
     "letters changed twice": (lambda f: wrong(f, root="(", sqrt="cbrt"), "the same text twice"),
     "no Python": (lambda f: wrong(f, root="(("), "is not Python"),
-    "unknown criterion": (
-        lambda f: wrong(f, "roots", root="("),
-        "'roots' does not grade rms_norm; those that do: example, rms",
-    ),
+    "unknown criterion": (lambda f: wrong(f, "roots", root="("),
+        "'roots' does not grade rms_norm; those that do: example, rms"),
     "criterion of others": (lambda f: wrong(f, "affine", root="("), "does not grade rms_norm"),
     "no first half": (lambda f: wrong(f, does="", root="("), "`does` must be"),
     "no second half": (lambda f: wrong(f, right="do", root="("), "`right` must be"),
     "name twice": (twice, "already a misconception"),
     "another function": (another, "call the function rms_norm__a"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -100,9 +98,8 @@ def test_a_version_is_built_on_the_versions_of_its_helpers() -> None:
     assert wrong is not None and users
     right = library.correct(halved.module, users[0])
     assert right.fresh().__globals__[halved.function] is reference.functions()[halved.function]
-    assert right.fresh({halved.function: wrong}).__globals__[halved.function].__code__.co_filename == (
-        f"<a version of {halved.function}>"
-    )
+    used = right.fresh({halved.function: wrong}).__globals__[halved.function]
+    assert used.__code__.co_filename == f"<a version of {halved.function}>"
 
 
 def test_nothing_is_kept_from_one_fresh_version_to_the_next() -> None:
@@ -139,14 +136,11 @@ def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(modul
         assert version is not None
         if not version.memory:
             together = running.call_results(module, running.with_source(module, version.source))
-            own = [call_result for call_result in together if call_result.target.function == function]
-            alone = {
-                call_result: known_responses.response(version, call_result.test_call.number) for call_result in own
-            }
-            unlike = [r.test_call.number for r in own if not alike(r.test_call, alone[r], r.response)]
-            assert not unlike + [
-                r.test_call.number for r in own if not alike_in_form(r.test_call, alone[r], r.response)
-            ], misconception.id
+            for result in together:
+                if result.target.function == function:
+                    alone = known_responses.response(version, result.test_call.number)
+                    assert alike(result.test_call, alone, result.response), misconception.id
+                    assert alike_in_form(result.test_call, alone, result.response), misconception.id
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
@@ -169,17 +163,11 @@ def test_code_that_computes_nothing_is_no_version_of_the_function(module: str, f
 
 # Words that read as translated, and what to write instead.
 BANNED = {
-    r"stands?": "is",
-    r"refuses?": "rejects",
-    r"exchanges?|changed places": "swaps",
-    r"in the place of": "instead of",
-    r"hands? \w+ on": "passes",
-    r"throughout": "all",
-    r"alone": "only",
-    r"whatever \w+ (is|says|passes)": "ignores the argument",
-    r"(may|be|is) seen|sees?|may look": "attends to",
+    r"stands?": "is", r"refuses?": "rejects", r"exchanges?|changed places": "swaps", r"in the place of": "instead of",
+    r"hands? \w+ on": "passes", r"throughout": "all", r"alone": "only",
+    r"whatever \w+ (is|says|passes)": "ignores the argument", r"(may|be|is) seen|sees?|may look": "attends to",
     r"sub-layers?": "sublayer",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("module", MODULES)

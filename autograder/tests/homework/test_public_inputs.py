@@ -58,11 +58,11 @@ def checks(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]
 
 
 def arrays(value: Any, path: str) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
-    """The arrays of floats in an argument, with the path to each. Masks and tokens have no neutral values."""
+    """The arrays in an argument, with the path to each."""
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             yield from arrays(part, f"{path}.{key}")
-    elif isinstance(value, np.ndarray) and value.dtype.kind == "f":
+    elif isinstance(value, np.ndarray):
         yield path, value
 
 
@@ -70,13 +70,18 @@ def is_neutral(array: np.ndarray[Any, Any]) -> bool:
     return array.flat[0] in (0, 1) or (array.size > 1 and bool((array == array.flat[0]).all()))
 
 
-def neutral(source: Any, module: str) -> Iterator[tuple[str, str, str]]:
-    """The source, the function and the path of each array that begins with a neutral value."""
+def inputs(source: Any, module: str, kinds: str) -> Iterator[tuple[str, str, np.ndarray[Any, Any]]]:
+    """Arrays whose dtypes are of these kinds, with the function and the path of each."""
     for function, args, kwargs in source(module):
         arguments = inspect.signature(reference.functions()[function]).bind(*args, **kwargs).arguments
         for path, array in (pair for name, value in arguments.items() for pair in arrays(value, name)):
-            if is_neutral(array):
-                yield source.__name__, function, path
+            if array.dtype.kind in kinds:
+                yield function, path, array
+
+
+def neutral(source: Any, module: str) -> list[tuple[str, str, str]]:
+    """The source, the function and the path of each array that begins with a neutral value; masks and tokens have none."""
+    return [(source.__name__, name, path) for name, path, array in inputs(source, module, "f") if is_neutral(array)]
 
 
 def is_allowed(place: tuple[str, str, str], patterns: tuple[str, ...]) -> bool:
@@ -95,6 +100,14 @@ def test_public_inputs_begin_with_no_neutral_value(source: Any, module: str) -> 
 def test_every_exception_is_needed() -> None:
     places = {place for source in SOURCES for module in MODULES for place in neutral(source, module)}
     assert not [patterns for patterns in ALLOWED if not any(is_allowed(place, patterns) for place in places)]
+
+
+def test_docstrings_and_checks_have_integers_only_where_they_are_allowed() -> None:
+    found = {
+        (name, path) for source in SOURCES[1:] for module in MODULES for name, path, _ in inputs(source, module, "iu")
+    }
+    tokens = {(name, "tokens") for name in ("decoder_logits", "embed", "generate", "sequence_log_prob")}
+    assert found == tokens | {("padding_mask", "lengths")}
 
 
 @pytest.mark.parametrize("module", MODULES)

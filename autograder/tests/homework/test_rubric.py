@@ -83,10 +83,8 @@ def test_the_lines_that_switch_the_tests_on_are_right(tmp_path: Path) -> None:
     text, _, more = TEXT.replace("points: 100", "points: 106", 1).partition("# tests:")
     own = loaded(tmp_path, text + "tests:" + more.replace("\n# ", "\n"))
     assert [criterion.id for criterion in own.of("tests")] == ["tests.first", "tests.second", "tests.third"]
-    assert (
-        "".join(f"       {line}\n" for line in ["tests:", *more.replace("\n# ", "\n").splitlines()[1:]])
-        in (kit.PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
-    )
+    lines = "".join(f"       {line}\n" for line in ["tests:", *more.replace("\n# ", "\n").splitlines()[1:]])
+    assert lines in (kit.PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
 
 
 def test_line_is_the_right_one(tmp_path: Path) -> None:
@@ -100,31 +98,23 @@ def test_no_file_is_a_clear_error(tmp_path: Path) -> None:
         rubric.load(tmp_path / "rubric.yaml")
 
 
-def test_criterion_without_a_test_is_refused(tmp_path: Path) -> None:
-    again = "again: {points: 1, grades: [rms_norm], about: more}\n      statistics: {points: 2"
-    more = loaded(tmp_path, TEXT.replace("statistics: {points: 3", again))
-    with pytest.raises(RubricError, match=r"rubric\.yaml:\d+: modules\.layernorm\.criteria\.again: no test names"):
-        record(more)
+AGAIN = "again: {points: 1, grades: [rms_norm], about: more}\n      statistics: {points: 2"
+LINE = 1 + TEXT.split("statistics: {")[0].count("\n")
+FEWER = re.sub(r"\n *statistics: \{.*", "", TEXT).replace("points: 20", "points: 17", 1).replace("100", "97")
 
 
-def test_renamed_criterion_is_refused_with_its_line_and_the_name_that_the_tests_use(tmp_path: Path) -> None:
-    fewer = loaded(tmp_path, TEXT.replace("statistics: {", "statistic: {"))
-    line = 1 + TEXT.split("statistics: {")[0].count("\n")
-    with pytest.raises(RubricError, match=rf"rubric\.yaml:{line}: .*statistic: .*tests name 'layernorm\.statistics'"):
-        record(fewer)
-
-
-def test_removed_criterion_is_refused_with_the_test_that_names_it(tmp_path: Path) -> None:
-    text = re.sub(r"\n *statistics: \{.*", "", TEXT).replace("points: 20", "points: 17", 1).replace("100", "97")
-    fewer = loaded(tmp_path, text)
-    with pytest.raises(RubricError, match=r"test_layernorm.*names the criterion 'layernorm\.statistics', which"):
-        record(fewer)
+@pytest.mark.parametrize(("text", "said"), [
+    (TEXT.replace("statistics: {points: 3", AGAIN),
+     rf"rubric\.yaml:{LINE}: modules\.layernorm\.criteria\.again: no test names"),
+    (TEXT.replace("statistics: {", "statistic: {"),
+     rf"rubric\.yaml:{LINE}: .*statistic: .*tests name 'layernorm\.statistics'"),
+    (FEWER, r"test_layernorm.*names the criterion 'layernorm\.statistics', which"),
+], ids=["new", "renamed", "removed"])  # fmt: skip
+def test_criterion_that_the_tests_do_not_name_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(RubricError, match=said):
+        record(loaded(tmp_path, text))
 
 
 def test_helpers_are_found_through_helpers() -> None:
     found = rubric.current().helpers("scaled_attention", ("multi_head_attention",))
     assert set(found) == {"softmax", "scaled_dot_product_attention", "split_heads", "merge_heads"}
-
-
-def test_points_add_up() -> None:
-    assert sum(c.points for c in rubric.current().criteria.values()) == rubric.current().points

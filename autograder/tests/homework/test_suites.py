@@ -85,8 +85,8 @@ def stateful() -> Iterator[tuple[str, str, Callable[[Function], Function]]]:
             yield module, function, writing
 
 
-@pytest.mark.parametrize(("module", "function", "way"), stateful())
-def test_state_between_calls_and_changed_arguments_cost_purity(
+@pytest.mark.parametrize(("module", "function", "way"), [*stateful()])
+def test_state_and_changed_arguments_cost_purity(
     module: str, function: str, way: Callable[[Function], Function]
 ) -> None:
     graded = {c.id for c in current().of(module) if function in c.grades}
@@ -94,17 +94,12 @@ def test_state_between_calls_and_changed_arguments_cost_purity(
     assert lost(module, function, way(reference.functions()[function])) & about
 
 
-@pytest.mark.parametrize(
-    ("module", "function", "part", "change", "about"),
-    [
-        ("batchnorm_comparison", "batch_norm", 2, lambda value: 1.001 * value, "running"),
-        ("layernorm", "layer_norm_backward", 0, lambda value: 1.001 * value, "backward_x"),
-        ("layernorm", "layer_norm_backward", 1, lambda value: 1.001 * value, "backward_parameters"),
-    ],
-)
-def test_a_wrong_part_of_a_tuple_loses_the_one_criterion_about_it(
-    module: str, function: str, part: int, change: Function, about: str
-) -> None:
+@pytest.mark.parametrize(("module", "function", "part", "change", "about"), [
+    ("batchnorm_comparison", "batch_norm", 2, lambda value: 1.001 * value, "running"),
+    ("layernorm", "layer_norm_backward", 0, lambda value: 1.001 * value, "backward_x"),
+    ("layernorm", "layer_norm_backward", 1, lambda value: 1.001 * value, "backward_parameters"),
+])  # fmt: skip
+def test_a_wrong_part_loses_its_criterion(module: str, function: str, part: int, change: Function, about: str) -> None:
     def wrong(*args: Any, **kwargs: Any) -> Any:
         result = list(reference.functions()[function](*args, **kwargs))
         if inspect.signature(reference.functions()[function]).bind(*args, **kwargs).arguments.get("training", True):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from autograder.homework import kit
+from autograder.tests.making import known
 
 DESIGNS = ("complete", "without norms", "without the mask", "without residuals", "without positions", "post-norm")
 VARIANTS = [f"ada{'l' * (i % 5)}{'u' * (i // 5)}" for i in range(24)]
@@ -36,12 +37,8 @@ def finished(training: Any) -> Any:
     return training
 
 
-# The gradient
-
-
 @pytest.mark.parametrize(
-    "design",
-    [name if name == "complete" else pytest.param(name, marks=pytest.mark.slow) for name in DESIGNS],
+    "design", [name if name == "complete" else pytest.param(name, marks=pytest.mark.slow) for name in DESIGNS]
 )
 def test_the_gradient_agrees_with_finite_differences(homework: Any, design: str) -> None:
     gaps = homework.backward.gradient_check(homework.backward.DESIGNS[design], entries=8)
@@ -50,25 +47,19 @@ def test_the_gradient_agrees_with_finite_differences(homework: Any, design: str)
 
 
 @pytest.mark.slow
-def test_a_wrong_backward_pass_of_the_norm_spoils_what_comes_before_it(
-    homework: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_backward_pass_of_the_norm_spoils_earlier_parts(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the question in the notebook says; the last norm, before the MLP of the last block, is not the last layer."""
     right = homework.layernorm.layer_norm_backward
 
     def without_mean(grad_out: Any, x: Any, gamma: Any, eps: float = 1e-5) -> Any:
         grad_x, *rest = right(grad_out, x, gamma, eps)
-        return grad_x + (grad_out * gamma).mean(axis=-1, keepdims=True) / np.sqrt(
-            x.var(axis=-1, keepdims=True) + eps
-        ), *rest
+        mean = (grad_out * gamma).mean(axis=-1, keepdims=True)
+        return grad_x + mean / np.sqrt(x.var(axis=-1, keepdims=True) + eps), *rest
 
     monkeypatch.setattr(homework.layernorm, "layer_norm_backward", without_mean)
     gaps = {part: gap for part, (_, gap) in homework.backward.gradient_check(entries=8).items()}
     assert gaps["embedding"] > 1e-4 and gaps["attention"] > 1e-4
     assert gaps["w_out"] < 1e-8 and gaps["b_out"] < 1e-8
-
-
-# The loop
 
 
 def test_twenty_steps_lower_the_loss_on_held_out_names(train: Any) -> None:
@@ -160,19 +151,13 @@ def test_the_trained_parameters_are_those_of_decoder_logits(train: Any, homework
     np.testing.assert_allclose(logits, train.forward(training.best, inputs, design)[0][0], atol=1e-4)
 
 
-# Texts
-
-
-@pytest.mark.parametrize(
-    ("text", "first", "says"),
-    [
-        ("\n".join(f"Anna{'abcde'[i % 5] * (i % 7)}" for i in range(40)), "anna", "different entries"),
-        (", ".join(VARIANTS), "adalu", "24 different entries, 5 of them held out"),
-        (" ".join(VARIANTS), "adalu", "24 different entries"),
-        ("\n".join(VARIANTS).replace("ada", "Жанна"), "жаннаlu", "24 different entries"),
-        ("\n".join(f"ab{'cd' * (i % 20)}!x" if i == 1 else f"ab{'cd' * i}" for i in range(25)), "ab", "(dropped: ! x)"),
-    ],
-)
+@pytest.mark.parametrize(("text", "first", "says"), [
+    ("\n".join(f"Anna{'abcde'[i % 5] * (i % 7)}" for i in range(40)), "anna", "different entries"),
+    (", ".join(VARIANTS), "adalu", "24 different entries, 5 of them held out"),
+    (" ".join(VARIANTS), "adalu", "24 different entries"),
+    ("\n".join(VARIANTS).replace("ada", "Жанна"), "жаннаlu", "24 different entries"),
+    ("\n".join(f"ab{'cd' * (i % 20)}!x" if i == 1 else f"ab{'cd' * i}" for i in range(25)), "ab", "(dropped: ! x)"),
+])  # fmt: skip
 def test_a_text_is_normalised_and_says_what_was_dropped(train: Any, text: str, first: str, says: str) -> None:
     corpus = train.read_text(text)
     entries = [*corpus.training, *corpus.held_out]
@@ -200,49 +185,23 @@ def test_a_text_that_is_too_short_is_rejected_in_one_line(train: Any, text: str)
         train.read_text(text)
 
 
-# Wrong functions
-
-
-def sample_variance(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
-    return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.std(x, axis=-1, ddof=1, keepdims=True) + beta
-
-
 def unwritten(*_: Any) -> None:
     raise NotImplementedError("not written yet")
 
 
-@pytest.mark.parametrize(
-    ("module", "functions", "line"),
-    [
-        (
-            "layernorm",
-            {"layer_norm": sample_variance},
-            "train.py: your layer_norm disagrees with the formula; run: pytest checks/test_layernorm.py\n",
-        ),
-        (
-            "scaled_attention",
-            {"split_heads": unwritten, "merge_heads": unwritten},
-            "train.py: split_heads (scaled_attention.py) is not written yet (and 1 more)\n",
-        ),
-    ],
-)
-def test_a_wrong_or_unwritten_function_is_named_before_training(
-    train: Any,
-    homework: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    module: str,
-    functions: dict[str, Any],
-    line: str,
+def test_wrong_and_unwritten_functions_are_named_before_training(
+    train: Any, homework: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert train.problems() == []
-    for name, function in functions.items():
-        monkeypatch.setattr(getattr(homework, module), name, function)
+    with monkeypatch.context() as patched:
+        patched.setattr(homework.layernorm, "layer_norm", known("sample_variance").fresh())
+        assert train.main(["--steps", "5"]) == 1
+    said = "train.py: your layer_norm disagrees with the formula; run: pytest checks/test_layernorm.py\n"
+    assert capsys.readouterr().err == said
+    for name in ("split_heads", "merge_heads"):
+        monkeypatch.setattr(homework.scaled_attention, name, unwritten)
     assert train.main(["--steps", "5"]) == 1
-    assert capsys.readouterr().err == line
-
-
-# The command line
+    assert capsys.readouterr().err == "train.py: split_heads (scaled_attention.py) is not written yet (and 1 more)\n"
 
 
 @pytest.mark.slow
@@ -257,9 +216,7 @@ def test_the_command_writes_a_model_and_samples(train: Any, capsys: pytest.Captu
 
 
 def test_the_command_sets_up_an_experiment(train: Any) -> None:
-    training = train.from_command_line(
-        ["--rate", "0.04", "--batch-size", "8", "--design", "without norms", "--seed", "3"]
-    )
+    training = train.from_command_line(["--rate=0.04", "--batch-size=8", "--seed=3", "--design", "without norms"])
     assert (training.rate, training.batch_size, training.seed) == (0.04, 8, 3)
     assert training.design == train.DESIGNS["without norms"]
     for option in ("--rate", "--batch-size", "--steps"):
@@ -284,16 +241,13 @@ def test_an_interrupt_keeps_the_best_weights(
     assert train.load()[2] == train.DESIGNS["complete"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["--text", "nothing.txt"], r"train.py: \[Errno 2\] No such file or directory: 'nothing.txt'"),
-        (["--text", "bytes.bin"], "train.py: bytes.bin is not a UTF-8 text"),
-        (["--text", "short.txt"], "train.py: the text has 0 different entries; training needs at least 20"),
-        (["--resume", "short.txt"], "train.py: short.txt is not a model written by train.py"),
-        (["--resume", "song.npz"], "train.py: song.npz was trained on another alphabet; .*"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "line"), [
+    (["--text", "nothing.txt"], r"train.py: \[Errno 2\] No such file or directory: 'nothing.txt'"),
+    (["--text", "bytes.bin"], "train.py: bytes.bin is not a UTF-8 text"),
+    (["--text", "short.txt"], "train.py: the text has 0 different entries; training needs at least 20"),
+    (["--resume", "short.txt"], "train.py: short.txt is not a model written by train.py"),
+    (["--resume", "song.npz"], "train.py: song.npz was trained on another alphabet; .*"),
+])  # fmt: skip
 def test_an_error_is_one_line(train: Any, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str) -> None:
     Path("bytes.bin").write_bytes(b"\xff\xfe\x00\x80")
     Path("short.txt").write_text("a")
@@ -301,9 +255,6 @@ def test_an_error_is_one_line(train: Any, capsys: pytest.CaptureFixture[str], ar
     train.save(train.Training(corpus._replace(alphabet="\nxyz")), Path("song.npz"))
     assert train.main(arguments) == 1
     assert re.fullmatch(line + "\n", capsys.readouterr().err)
-
-
-# The notebook
 
 
 @pytest.fixture
@@ -328,13 +279,18 @@ def test_the_buttons_train_a_text_of_ones_own(panel: Any) -> None:
     assert Path("own_model.npz").is_file() and Path("own_samples.txt").is_file()
 
 
-def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: Any, train: Any) -> None:
+def stopped(panel: Any) -> tuple[Any, int]:
+    """Buttons whose training was stopped, and the step."""
     shown = panel(text=LINES, steps=6000)
     shown.go()
     while shown.training.step < 5:
         time.sleep(0.01)
     shown.stop()
-    step = shown.training.step
+    return shown, shown.training.step
+
+
+def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: Any, train: Any) -> None:
+    shown, step = stopped(panel)
     assert 5 <= step < 6000 and Path("own_model.npz").is_file()
     again = panel(text=LINES, steps=6000)
     assert again.training is shown.training and f"Step {step:,}" in again.status.value
@@ -343,17 +299,10 @@ def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: 
 
 
 @pytest.mark.slow
-def test_after_a_file_has_changed_the_training_continues_with_the_new_one(
-    panel: Any, train: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown = panel(text=LINES, steps=6000)
-    shown.go()
-    while shown.training.step < 3:
-        time.sleep(0.01)
-    shown.stop()
+def test_a_changed_file_is_used_by_the_next_steps(panel: Any, train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, step = stopped(panel)
     for name in ("train", "tour.backward"):  # as after a change
         monkeypatch.delitem(sys.modules, name)
-    step = shown.training.step
     shown.go()
     while shown.running and shown.training.step < step + 3:
         time.sleep(0.01)
@@ -377,10 +326,9 @@ def test_a_design_that_was_trained_is_in_the_table(panel: Any, homework: Any, mo
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("ada", "the text has 0 different entries"), (LINES, "your softmax disagrees with the formula")],
+    ("text", "said"), [("ada", "the text has 0 different entries"), (LINES, "your softmax disagrees with the formula")]
 )
-def test_the_panel_says_in_a_line_why_it_cannot_train(
+def test_the_panel_says_why_it_cannot_train(
     panel: Any, homework: Any, monkeypatch: pytest.MonkeyPatch, text: str, said: str
 ) -> None:
     if "softmax" in said:

@@ -1,16 +1,11 @@
 """Fixtures of this folder: a copy of the repository to build or to break."""
 
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from autograder.homework import kit
-
-InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -23,13 +18,3 @@ def tree(tmp_path: Path) -> Path:
         (root / "solutions" / name).parent.mkdir(exist_ok=True)
         (root / "solutions" / name).write_bytes(b"1")
     return root
-
-
-@pytest.fixture
-def in_tree(tree: Path) -> InTree:
-    """Run some lines of Python in the copy, with the copy's kit."""
-
-    def run(code: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True)
-
-    return run

@@ -7,8 +7,6 @@ Blocks of commands are run unchanged.
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from typing import Any
 import pytest
 
 from autograder.homework import kit
+from autograder.tests.forked import command, python
 
 pytestmark = pytest.mark.slow  # a copy of the kit is built, graded and audited
 
@@ -46,7 +45,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if language == "sh":
             for line in text.splitlines():
                 if line != "autograder audit":  # of all modules; see below
-                    command(root, *line.split()[1:])
+                    succeed(root, *line.split()[1:])
         elif match := NEW.search(instruction):
             path = root / match[1]
             assert not path.exists()
@@ -64,9 +63,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def command(root: Path, *words: str) -> str:
+def succeed(root: Path, *words: str) -> str:
     """Run `autograder ...` in the copy, with the copy."""
-    done = subprocess.run([sys.executable, "-m", "autograder", *words], cwd=root, capture_output=True, text=True)
+    done = command(root, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -94,11 +93,8 @@ def graded(tree: Path, name: str) -> Any:
     return json.loads((tree / "dist" / "graded" / "results" / f"{name}.json").read_text())
 
 
-def test_solutions_with_the_new_module_get_full_marks(tree: Path) -> None:
+def test_the_new_module_is_graded_and_a_mistake_in_it_costs_once(tree: Path) -> None:
     assert graded(tree, "solutions")["score"] == 104
-
-
-def test_mistake_in_the_new_module_is_named_and_costs_once(tree: Path) -> None:
     tests = {test["extra_data"]["criterion"]: test for test in graded(tree, "wrong")["tests"]}
     assert tests["dropout_mask.mask"]["score"] == 0
     assert tests["dropout_mask.mask"]["extra_data"]["misconceptions"] == ["dropout_mask.not_scaled"]
@@ -116,20 +112,15 @@ def test_students_get_the_new_module(tree: Path) -> None:
     assert "-m pytest checks/test_dropout_mask.py" in (tree / "assignments" / "transformer.ipynb").read_text()
 
 
-def test_public_checks_of_the_new_module(tree: Path, tmp_path: Path) -> None:
+def test_public_checks_and_docstrings_of_the_new_module(tree: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(tree / "assignments", tmp_path / "homework")
-    checks = [sys.executable, "-m", "pytest", "checks/test_dropout_mask.py"]
-    done = subprocess.run(checks, cwd=folder, capture_output=True, text=True)
+    done = python(folder, "-m", "pytest", "checks/test_dropout_mask.py")
     assert done.returncode == 1 and "Not written yet: dropout_mask, dropout" in done.stdout
     shutil.copy(tree / "solutions" / "dropout_mask.py", folder)
-    done = subprocess.run(checks, cwd=folder, capture_output=True, text=True)
+    done = python(folder, "-m", "pytest", "checks/test_dropout_mask.py")
     assert done.returncode == 0 and re.search(r"dropout_mask +3 of 3 checks pass", done.stdout)
-
-
-def test_docstrings_of_the_new_module(tree: Path) -> None:
-    doctest = [sys.executable, "-m", "doctest", "dropout_mask.py"]
-    done = subprocess.run(doctest, cwd=tree / "solutions", capture_output=True)
-    assert done.stdout == b"" and done.returncode == 0
+    done = python(tree / "solutions", "-m", "doctest", "dropout_mask.py")
+    assert done.stdout == "" and done.returncode == 0
 
 
 AUDIT = """
@@ -143,9 +134,6 @@ print(len(rows), "audited")
 
 
 def test_audit_of_the_new_module_finds_nothing(tree: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
+    done = python(tree, "-c", AUDIT)
     assert done.stdout.split("\n") == ["", "", "", "36 audited", ""], done.stdout + done.stderr
-
-
-def test_whole_audit(tree: Path) -> None:
-    assert "PROBLEM" not in command(tree, "audit")
+    assert "PROBLEM" not in succeed(tree, "audit")

@@ -4,11 +4,8 @@ import ast
 import json
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -18,17 +15,12 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import handout, packing
-from autograder.tests.files import unzipped
+from autograder.tests.files import Built, unzipped
+from autograder.tests.forked import python
 from autograder.tests.making import rubric_with
 
-if TYPE_CHECKING:
-    from autograder.tests.running import Built
 
-
-# What is built
-
-
-def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None:
+def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
     cells = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     given = yaml.safe_load("".join(cells[0]["source"]))["files"]
     beside = packing.contents(kit.solutions())
@@ -45,7 +37,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
 INNOCENT = {"return x", "return text", "return True", "return False"}
 
 
-def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "Built") -> None:
+def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: Built) -> None:
     """Beyond imports, signatures and docstrings; the inputs of visible criteria are public."""
     given: set[str] = set()
     for name, data in packing.contents(built.assignments).items():
@@ -64,11 +56,10 @@ def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "
             assert found & given <= INNOCENT, module
 
 
-def test_students_get_sentences_about_known_mistakes_and_no_code(built: "Built") -> None:
+def test_students_get_sentences_about_known_mistakes_and_no_code(built: Built) -> None:
     table = json.loads((built.assignments / handout.MISTAKES).read_text(encoding="utf-8"))
-    sentences = [
-        s for functions in table.values() for part in functions.values() for m in part["mistakes"] for s in m[:3]
-    ]
+    parts = [part for functions in table.values() for part in functions.values()]
+    sentences = [text for part in parts for mistake in part["mistakes"] for text in mistake[:3]]
     assert len(sentences) > 1000
     assert "concept_check" not in table
     written = "\n".join(map(unspaced, sentences))
@@ -123,7 +114,7 @@ def statements(tree: ast.AST) -> set[str]:
     return {ast.unparse(node) for node in nodes if node not in told}
 
 
-def test_every_stub_names_the_function_that_is_not_written_yet(built: "Built") -> None:
+def test_every_stub_names_the_function_that_is_not_written_yet(built: Built) -> None:
     for module, entry in rubrics.current().modules.items():
         stub = (built.assignments / f"{module}.py").read_text()
         assert re.findall(r"    raise NotImplementedError\(\"(\w+) is not written yet\"\)", stub) == [
@@ -132,25 +123,22 @@ def test_every_stub_names_the_function_that_is_not_written_yet(built: "Built") -
         assert "SOLUTION" not in stub
 
 
-def test_readme_has_every_criterion_with_its_points(built: "Built") -> None:
+def test_readme_has_every_criterion_with_its_points(built: Built) -> None:
     text = (built.assignments / "README.md").read_text()
     assert handout.MARKER not in text
-    rows = re.findall(r"^\| (\w+\.\w+) \| (\S+) \|", text, re.MULTILINE)
-    assert {name: float(points) for name, points in rows} == {
+    rows = dict(re.findall(r"^\| (\w+\.\w+) \| (\S+) \|", text, re.MULTILINE))
+    assert {name: float(row) for name, row in rows.items()} == {
         c.id: c.points for c in rubrics.current().criteria.values()
     }
 
 
-def test_notebook_has_a_check_for_each_module_and_needs_no_otter(built: "Built") -> None:
+def test_notebook_has_a_check_for_each_module_and_needs_no_otter(built: Built) -> None:
     text = (built.assignments / "transformer.ipynb").read_text()
     assert not re.search("otter|grader\\.", text, re.IGNORECASE)
     sources = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
     checks = [source.partition(" -m pytest ")[2] for source in sources if '\n!"{sys.executable}" -m pytest' in source]
     assert sorted(checks) == sorted(["checks", *(f"checks/test_{name}.py" for name in rubrics.current().modules)])
     assert sources[0].startswith("# A Transformer decoder in NumPy\n")
-
-
-# Stubs
 
 
 def stub(source: str) -> str:
@@ -182,14 +170,18 @@ def test_stub_rejects_code_that_students_would_get(name: str) -> None:
         stub(source)
 
 
-@pytest.mark.parametrize("marker", [handout.MODULES, handout.MARKER])
-def test_readme_needs_its_markers(marker: str) -> None:
-    text = (kit.solutions() / "README.md").read_text().replace(marker, "")
-    with pytest.raises(CommandError, match=f"the line {marker} must occur exactly once"):
-        handout.readme(text, rubrics.current())
+def test_readme_checks_and_notebook_need_their_markers() -> None:
+    text = (kit.solutions() / "README.md").read_text()
+    for marker in (handout.MODULES, handout.MARKER):
+        with pytest.raises(CommandError, match=f"the line {marker} must occur exactly once"):
+            handout.readme(text.replace(marker, ""), rubrics.current())
+    with pytest.raises(CommandError, match="must have exactly one list MODULES"):
+        handout.ordered_checks("MODULES = []\n", rubrics.current())
+    with pytest.raises(CommandError, match="must have an export cell"):
+        handout.without_otter('{"cells": [], "metadata": {}}', "")
 
 
-def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
+def test_readme_and_checks_follow_the_rubric(built: Built) -> None:
     readme = (built.assignments / "README.md").read_text()
     for module, entry in rubrics.current().modules.items():
         assert f"| `{module}.py` | {entry.title} | `{next(iter(entry.functions))}`" in readme
@@ -206,14 +198,11 @@ def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
 TABLES = f"{handout.MODULES}\n{handout.MARKER}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("- `layernorm.py`: an hour\n- `speed.py`: a day\n", "- `layernorm.py`: an hour\n"),
-        ("<!-- needs layernorm -->\nA story.\n<!-- end -->\n", "A story.\n"),
-        ("<!-- needs poetry -->\nA story.\n<!-- end -->\n", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "left"), [
+    ("- `layernorm.py`: an hour\n- `speed.py`: a day\n", "- `layernorm.py`: an hour\n"),
+    ("<!-- needs layernorm -->\nA story.\n<!-- end -->\n", "A story.\n"),
+    ("<!-- needs poetry -->\nA story.\n<!-- end -->\n", ""),
+])  # fmt: skip
 def test_readme_is_about_modules_of_the_homework_only(text: str, left: str) -> None:
     assert handout.readme(text + TABLES, rubrics.current()).startswith(f"{left}| file |")
 
@@ -235,40 +224,24 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_agents_file_can_be_turned_off(written: Callable[[Rubric], Path], wanted: bool) -> None:
-    folder = written(rubrics.current().model_copy(update={"agents_file": wanted}))
-    assert (folder / "AGENTS.md").is_file() is wanted
-
-
-@pytest.mark.parametrize("wanted", [True, False])
-def test_students_get_files_for_their_own_tests_only_if_they_write_some(
-    written: Callable[[Rubric], Path], wanted: bool
-) -> None:
+def test_files_that_the_rubric_can_turn_off(written: Callable[[Rubric], Path], wanted: bool) -> None:
     tests = {"points": 2, "criteria": {"first": {"points": 2, "about": "tests of a function"}}}
-    folder = written(rubric_with(points=102, tests=tests) if wanted else rubrics.current())
+    smaller = rubrics.current().model_copy(update={"agents_file": False})
+    folder = written(rubric_with(points=102, tests=tests) if wanted else smaller)
+    assert (folder / "AGENTS.md").is_file() is wanted
     assert (folder / "test_decoder_parts.py").is_file() is wanted
     assert (folder / "checks" / "my_tests.py").is_file() is wanted
     readme = (folder / "README.md").read_text()
     assert ("## Write the tests" in readme) is ("| tests.first | 2 | tests of a function |" in readme) is wanted
 
 
-def test_checks_without_a_list_of_modules() -> None:
-    with pytest.raises(CommandError, match="must have exactly one list MODULES"):
-        handout.ordered_checks("MODULES = []\n", rubrics.current())
-
-
-def test_notebook_exports_modules_and_own_helpers_but_no_given_files(built: "Built", tmp_path: Path) -> None:
+def test_notebook_exports_modules_and_own_helpers_but_no_given_files(built: Built, tmp_path: Path) -> None:
     notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
     code = next("".join(cell["source"]) for cell in notebook["cells"] if "zipfile" in "".join(cell["source"]))
     folder = shutil.copytree(built.assignments, tmp_path / "homework")
     (folder / "my_helpers.py").touch()
     (folder / "guesses.json").touch()
     for _ in range(2):  # the zip of a first run is not put into that of a second one
-        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+        assert python(folder, "-c", code).returncode == 0
     files = {f"{name}.py" for name in rubrics.current().modules} | {"my_helpers.py", "guesses.json"}
     assert set(unzipped(folder / "transformer.zip")) == files | {"transformer.ipynb"}
-
-
-def test_notebook_without_an_export_cell() -> None:
-    with pytest.raises(CommandError, match="must have an export cell"):
-        handout.without_otter('{"cells": [], "metadata": {}}', "")

@@ -1,11 +1,15 @@
-"""Grading with Otter: results.json agrees with `autograder grade` for every form of upload, or does not exist."""
+"""Grading with Otter: results.json agrees with `autograder grade` or does not exist; `otter assign` cannot delete a kit."""
 
 import json
+import os
 import pickle
+import subprocess
+import sys
+import sysconfig
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import otter.generate
 import pytest
@@ -13,19 +17,18 @@ from otter.run import main as otter_run
 from otter.test_files import GradingResults
 
 from autograder.exceptions import CommandError, SandboxError
-from autograder.gradebook import sample
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import RubricError
 from autograder.release import otter_plugin
-from autograder.tests.files import Bomb, zipped
+from autograder.release.otter_guard import kit_in_danger
+from autograder.release.otter_plugin import UPLOAD, grade, quarantined
+from autograder.tests.files import Bomb, Built, put, zipped
 from autograder.tests.making import few
-
-if TYPE_CHECKING:
-    from autograder.tests.running import Box, Built
+from autograder.tests.running import Box
 
 Files = Mapping[str, bytes]
-MakeBox = Callable[[Files], "Box"]
+MakeBox = Callable[[Files], Box]
 AtHome = Callable[[Path], dict[str, Any]]
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
 
@@ -45,7 +48,7 @@ if any("run_otter" in word or "ipykernel" in word for word in sys.orig_argv):
 
 
 @pytest.mark.slow
-def test_complete_run_imports_nothing_of_the_students(
+def test_a_run_imports_nothing_of_the_students(
     box: MakeBox, at_home: AtHome, half: dict[str, bytes], tmp_path: Path
 ) -> None:
     mark = tmp_path / "mark"
@@ -60,11 +63,8 @@ def test_complete_run_imports_nothing_of_the_students(
     assert tried.document() == home
 
 
-# Everything but the kernel
-
-
 def test_otter_run_gives_each_question_the_points_of_its_module(
-    built: "Built", box: MakeBox, half: dict[str, bytes], half_at_home: Any, tmp_path: Path
+    built: Built, box: MakeBox, half: dict[str, bytes], half_at_home: Any, tmp_path: Path
 ) -> None:
     (tmp_path / "half.zip").write_bytes(zipped(half))
     results = otter_run(str(tmp_path / "half.zip"), autograder=str(built.zip), output_dir=str(tmp_path), no_logo=True)
@@ -80,47 +80,22 @@ def test_otter_run_gives_each_question_the_points_of_its_module(
     assert results.to_gradescope_dict(None) == document
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sample.students())
-def test_sample_class_with_otter_and_without(box: MakeBox, at_home: AtHome, built: "Built", name: str) -> None:
-    files = {file: text.encode() for file, text in sample.students()[name].items()}
-    if name == "nobody-yet":
-        assert files == {file: (built.assignments / file).read_bytes() for file in files}
-    tried = box(files)
-    home = at_home(tried.submission)
-    tried.run_without_kernel()
-    assert tried.document() == home
-    assert home["score"] == {"ada": rubrics.current().points, "nobody-yet": 0}.get(name, home["score"])
-
-
 FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
-    "files": lambda files: files,
     "files and the student's notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK},
-    "a folder": lambda files: {f"homework/{name}": data for name, data in files.items()},
     "a zip": lambda files: {"homework.zip": zipped(files)},
-    "a zip with a folder": lambda files: {
-        "homework.ZIP": zipped({f"homework/{name}": data for name, data in files.items()})
-    },
-    "a zip from a Mac": lambda files: {
-        "homework.zip": zipped({f"a/{n}": d for n, d in files.items()} | {f"__MACOSX/a/._{n}": b"\0" for n in files})
-    },
     "an exported notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK, "__zip_filename__": b"x.zip"},
     "a package": lambda files: {**files, "__init__.py": b"import layernorm\n"},
-    "the whole folder": lambda files: {
-        **files,
-        "checks/test_layernorm.py": b"1/0\n",
-        "README.md": b"",
-        "pytest.ini": b"",
-    },
+    "the whole folder": lambda files: {**files, "checks/test_layernorm.py": b"1/0\n", "README.md": b"",
+     "pytest.ini": b""},
     # Names that Otter would stumble over, if it saw them.
     "two notebooks": lambda files: {**files, "transformer.ipynb": b"{", "transformer (1).ipynb": NOTEBOOK},
     "Otter's names": lambda files: {**files, "tests": b"", "__init__.py/a": b"", "transformer.ipynb/a": b""},
-}
+}  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_upload_is_graded_alike(
+def test_forms_of_an_upload_are_graded_alike(
     box: MakeBox, half: dict[str, bytes], half_at_home: Any, form: str
 ) -> None:
     tried = box(FORMS[form](half))
@@ -155,9 +130,6 @@ def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, r
     assert tried.document() == first
 
 
-# Faults
-
-
 @pytest.mark.parametrize(
     "fault",
     few([SandboxError("no room"), RubricError("line 3"), CommandError("test_a"), MemoryError()], 1),
@@ -181,15 +153,13 @@ def test_grader_error_leaves_no_results_and_the_upload_in_place(
 @pytest.mark.slow
 def test_grader_error_in_the_real_run_ends_with_one_clear_line(box: MakeBox, half: dict[str, bytes]) -> None:
     tried = box(half)
-    script = tried.place / "source" / "run_otter.py"
-    script.write_text((Path(otter.generate.TEMPLATE_DIR) / "common" / "run_otter.py").read_text())
-    script.write_text(script.read_text().replace("{{ autograder_dir }}", "/autograder"))
+    script = (Path(otter.generate.TEMPLATE_DIR) / "common" / "run_otter.py").read_text()
+    script = script.replace("{{ autograder_dir }}", "/autograder")
+    (tried.place / "source" / "run_otter.py").write_text(script)
     done = tried.run()
     assert done.returncode == 1
-    assert (
-        "CommandError: the grader failed, so there is no result: CommandError: the run_otter.py in the zip"
-        in (done.stderr.splitlines()[-1])
-    )
+    said = "CommandError: the grader failed, so there is no result: CommandError: the run_otter.py in the zip"
+    assert said in done.stderr.splitlines()[-1]
     assert not tried.results.exists()
 
 
@@ -197,9 +167,6 @@ def test_kernel_without_results_is_a_grader_error() -> None:
     plugin = otter_plugin.HomeworkPlugin("", {}, {})
     with pytest.raises(CommandError, match=r"kernel gave no results.*Ran out of input"):
         plugin.after_grading(GradingResults.without_results(EOFError("Ran out of input")))
-
-
-# A notebook that is not the kit's
 
 
 @pytest.mark.parametrize(
@@ -222,3 +189,137 @@ def test_notebook_of_another_clone_than_the_installed_kit(tmp_path: Path) -> Non
     assignment = SimpleNamespace(master=tmp_path / "solutions" / "transformer.ipynb")
     with pytest.raises(CommandError, match=f"first run: pip install -e {tmp_path}"):
         otter_plugin.HomeworkPlugin("", {}, {}).during_assign(assignment)
+
+
+@pytest.mark.parametrize("result", ["", "solutions/..", "../a copy"])
+def test_otter_assign_into_the_repository_deletes_nothing(
+    built: Built, tree: Path, tmp_path: Path, result: str
+) -> None:
+    """In an environment with the wheel of the kit; all other packages are those of the tests."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    python = next((tmp_path / "venv").glob("[bS]*/python*"))
+    (packages,) = (tmp_path / "venv").rglob("site-packages")
+    (packages / "a.pth").write_text(f"import site; site.addsitedir({str(built.installed)!r})\n")
+    (packages / "b.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    before = sorted(tree.rglob("*"))
+    words = ["otter", "assign", f"solutions/{kit.notebook()}", str(Path(tree, result)), "--no-run-tests"]
+    done = subprocess.run([python, "-m", *words], cwd=tree, capture_output=True, text=True)
+    line = f"autograder: otter assign would delete {tree / 'autograder'}; give a RESULT outside this repository\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert sorted(tree.rglob("*")) == before
+
+
+@pytest.mark.parametrize(("arguments", "refused"), [
+    (["python", "/venv/bin/otter", "assign", "x.ipynb", "{kit}"], True),
+    (["python", "-m", "otter", "assign", "-v", "x.ipynb", "{kit}/", "--no-pdfs"], True),
+    (["python", "C:\\venv\\Scripts\\otter.exe", "assign", "x.ipynb", "{kit}"], True),
+    (["python", "/venv/bin/otter", "assign", "{kit}/solutions/transformer.ipynb", "{kit}/dist"], False),
+    (["python", "/venv/bin/otter", "assign", "x.ipynb", "{kit}/autograder"], False),
+    (["python", "/venv/bin/otter", "run", "{kit}", "assign"], False),
+    (["python", "/venv/bin/pytest", "assign", "{kit}"], False),
+    (["python", "-c", "pass"], False),
+])  # fmt: skip
+def test_only_a_result_folder_with_a_kit_is_rejected(arguments: list[str], refused: bool) -> None:
+    given = [argument.format(kit=kit.home()) for argument in arguments]
+    assert kit_in_danger(given) == (kit.PACKAGE if refused else None)
+
+
+MODULE = next(iter(rubrics.current().modules))
+
+
+@pytest.fixture
+def place(references: dict[str, bytes], tmp_path: Path) -> Path:
+    """A folder like /autograder, with a zip of the solutions in place of the kit's wheel."""
+    put(put(tmp_path / "source" / "files", {}) / "kit.whl", references)
+    put(tmp_path / "results", {"results.json": b"of an earlier run"})
+    put(tmp_path / "submission", {})
+    return tmp_path
+
+
+def folder_with_the_solutions_zip(path: Path) -> None:
+    path.mkdir()
+    (path / "inner.zip").symlink_to("../../source/files/kit.whl")
+
+
+TRICKS: dict[str, Callable[[Path], None]] = {
+    "link to the wheel": lambda path: path.symlink_to(path.parents[1] / "source" / "files" / "kit.whl"),
+    "relative link to the wheel": lambda path: path.symlink_to("../source/files/kit.whl"),
+    "endless link": lambda path: path.symlink_to("/dev/zero"),
+    "pipe": os.mkfifo,
+    "folder with a link": folder_with_the_solutions_zip,
+}
+
+
+@pytest.mark.parametrize("name", few([*TRICKS]))
+def test_links_and_pipes_earn_nothing_and_stop_nothing(place: Path, name: str) -> None:
+    TRICKS[name](place / "submission" / f"{MODULE}.py")
+    TRICKS[name](place / "submission" / "up.zip")
+    with quarantined(place):
+        assert grade(place, otter_run=False).points == 0
+
+
+def test_links_and_pipes_take_nothing_from_the_work_beside_them(place: Path, references: dict[str, bytes]) -> None:
+    (place / "submission" / f"{MODULE}.py").write_bytes(references[f"{MODULE}.py"])
+    for number, trick in enumerate(TRICKS.values()):
+        trick(place / "submission" / f"up_{number}.zip")
+    with quarantined(place):
+        assert grade(place, otter_run=False).points == rubrics.current().modules[MODULE].points
+
+
+def test_otter_finds_nothing_and_everything_comes_back(place: Path) -> None:
+    upload = put(place / "submission", {".OTTER_LOG": b"1", "a/b.py": b"2", "tests/a.py": b"3", "__init__.py": b"4"})
+    TRICKS["endless link"](upload / "link.py")
+    os.mkfifo(upload / "transformer.ipynb")
+    with quarantined(place):
+        assert list(upload.iterdir()) == [] and list((place / "results").iterdir()) == []
+        put(upload, {"transformer.ipynb": b"Otter's", "tests/b.py": b"", "kit-wheel/kit.whl": b"", "__init__.py": b""})
+    found = {path.relative_to(upload).as_posix() for path in upload.rglob("*") if not path.is_dir()}
+    assert found == {".OTTER_LOG", "a/b.py", "tests/a.py", "__init__.py", "link.py", "transformer.ipynb"}
+    assert os.readlink(upload / "link.py") == "/dev/zero" and (upload / "transformer.ipynb").is_fifo()
+    assert (upload / "__init__.py").read_bytes() == b"4"
+    assert not (place / UPLOAD).exists()
+
+
+def test_upload_is_back_after_a_grader_error(place: Path) -> None:
+    put(place / "submission", {"a.py": b"1"})
+    with pytest.raises(MemoryError), quarantined(place):
+        raise MemoryError
+    assert (place / "submission" / "a.py").read_bytes() == b"1"
+
+
+def test_all_places_are_closed_while_student_code_runs(place: Path) -> None:
+    folders = [place / name for name in ("source", "submission", UPLOAD)]
+    with quarantined(place):
+        assert [path.stat().st_mode & 0o777 for path in folders] == [0o700] * 3
+
+
+def test_upload_that_otter_could_change_is_not_graded(place: Path) -> None:
+    with pytest.raises(CommandError, match=r"the run_otter\.py in the zip is not the kit's"):
+        grade(place, otter_run=False)
+
+
+@pytest.mark.slow
+def test_otters_own_files_are_not_graded_after_otter_run(place: Path, references: dict[str, bytes]) -> None:
+    own = {"kit.whl", "tests", "__init__.py"}
+    put(place / "submission", {**{f"homework/{name}": text for name, text in references.items()}, "kit.whl": b""})
+    put(place / "submission", {"tests/a.py": b"", "__init__.py": b""})
+    assert grade(place, otter_run=True).points == rubrics.current().points
+    assert {path.name for path in (place / "submission").iterdir()} == own
+
+
+def test_between_two_disks_links_are_kept_and_pipes_left_out(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moving then copies; it must not follow a link or wait for a pipe."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    upload = put(place / "submission", {"a.py": b"1", "a/b.py": b"2"})
+    TRICKS["endless link"](upload / "up.zip")
+    TRICKS["endless link"](upload / "a" / "down.py")
+    os.mkfifo(upload / "pipe.py")
+    os.mkfifo(upload / "a" / "pipe.py")
+    monkeypatch.setattr(os, "rename", refuse)
+    otter_plugin._take(place)
+    found = {path.relative_to(place / UPLOAD).as_posix(): path for path in (place / UPLOAD).rglob("*")}
+    assert set(found) == {"a.py", "a", "a/b.py", "a/down.py", "up.zip"}
+    assert found["up.zip"].is_symlink() and found["a/down.py"].is_symlink()

@@ -1,15 +1,19 @@
-"""What a path holds is recognised by names alone, and nothing is lost without a word."""
+"""What a path holds is recognised by names alone, nothing is lost without a note, and keys are safe file names."""
 
+import json
 import os
+import random
 import re
 from pathlib import Path
 
 import pytest
 
-from autograder.exceptions import ArgumentsError
+from autograder.exceptions import ArgumentsError, CommandError
+from autograder.homework import rubric
 from autograder.submissions.exports import listing
-from autograder.submissions.uploads import load
-from autograder.tests.files import put, zipped
+from autograder.submissions.tree import of_folder
+from autograder.submissions.uploads import RESERVED, Upload, keyed, load, safe_key
+from autograder.tests.files import put, put_special, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
 
 # Single submissions
@@ -25,12 +29,7 @@ def test_class_of_zips_in_folders_is_a_class(tmp_path: Path) -> None:
 @pytest.mark.parametrize("inner", ["", "assignments/"])
 @pytest.mark.parametrize("place", ["ada.zip", "ada"])
 def test_single_submission_may_lie_deeper(tmp_path: Path, place: str, inner: str) -> None:
-    files = {
-        f"{inner}{FIRST}": "x = 1\n",
-        f"{inner}{SECOND}": "y = 1\n",
-        f"{inner}checks/test_x.py": "",
-        "README.md": "",
-    }
+    files = {f"{inner}{name}": "x = 1\n" for name in (FIRST, SECOND, "checks/test_x.py")} | {"README.md": ""}
     found = listing([put(tmp_path / place, files)])
     assert [set(files) for files in contents(found).values()] == [{FIRST, SECOND}]
 
@@ -70,29 +69,14 @@ def test_other_paths_are_refused_by_name(tmp_path: Path, name: str) -> None:
         listing([tmp_path / name])
 
 
-# A class
-
-
 @pytest.mark.parametrize("place", ["class", "class.zip"])
 def test_folder_of_folders_and_zips_is_a_class(tmp_path: Path, place: str) -> None:
-    files: Files = {
-        f"ada/{FIRST}": "a",
-        f"bela/assignments/{FIRST}": "b",
-        "chidi/hw.zip": zipped({f"hw/{FIRST}": "c"}),
-        "dana.zip": zipped({FIRST: "d"}),
-        "emil/essay.pdf": "not python",
-        "__MACOSX/ada/x.py": "",
-        "solutions/layernorm.py": "",
-        "README.md": "",
-    }
+    files: Files = {f"ada/{FIRST}": "a", f"bela/assignments/{FIRST}": "b", "emil/essay.pdf": "not python"}
+    files |= {"chidi/hw.zip": zipped({f"hw/{FIRST}": "c"}), "dana.zip": zipped({FIRST: "d"})}
+    files |= {"__MACOSX/ada/x.py": "", "solutions/layernorm.py": "", "README.md": ""}
     found = contents(listing([put(tmp_path / place, files)]))
-    assert {key: dict(files) for key, files in found.items()} == {
-        "ada": {FIRST: b"a"},
-        "bela": {FIRST: b"b"},
-        "chidi": {FIRST: b"c"},
-        "dana": {FIRST: b"d"},
-        "emil": {},
-    }
+    work = {name: {FIRST: name[:1].encode()} for name in ("ada", "bela", "chidi", "dana")}
+    assert found == work | {"emil": {}}
 
 
 def test_class_of_which_nobody_has_the_names_right_is_still_a_class(tmp_path: Path) -> None:
@@ -101,17 +85,12 @@ def test_class_of_which_nobody_has_the_names_right_is_still_a_class(tmp_path: Pa
 
 
 def test_sections_given_together_keep_their_students_apart(tmp_path: Path) -> None:
-    put(
-        tmp_path,
-        {f"one/ada/{FIRST}": "1", f"one/bela/{FIRST}": "", f"two/Ada/{FIRST}": "2", f"two/bela/{FIRST}": ""},
-    )
+    put(tmp_path, {f"one/ada/{FIRST}": "1", f"one/bela/{FIRST}": "", f"two/Ada/{FIRST}": "2", f"two/bela/{FIRST}": ""})
     found = listing([tmp_path / "one", tmp_path / "two"])
     assert [entry.section for entry in found.entries] == ["one", "one", "two", "two"]
     assert len({key.lower() for key in keys(found)}) == 4
-    assert sorted(files[FIRST] for key, files in contents(found).items() if key.lower().startswith("ada")) == [
-        b"1",
-        b"2",
-    ]
+    adas = [files[FIRST] for key, files in contents(found).items() if key.lower().startswith("ada")]
+    assert sorted(adas) == [b"1", b"2"]
 
 
 def test_class_that_cannot_be_read_is_refused_with_the_reason() -> None:
@@ -123,60 +102,46 @@ def test_class_that_cannot_be_read_is_refused_with_the_reason() -> None:
 
 
 def test_hostile_uploads_of_a_class_do_no_harm_and_earn_nothing(tmp_path: Path) -> None:
-    put(tmp_path, {f"class/{name}/notes.txt": "" for name in ("bela", "chidi", "dana", "emil", "fatima")})
     put(tmp_path, {"class/ada/up.zip": zipped({FIRST: "right"}), "class/goran/submission_metadata.yml": "ada: {}"})
-    (tmp_path / "class/bela/up.zip").symlink_to(tmp_path / "class/ada/up.zip")
-    (tmp_path / "class/chidi/up.zip").symlink_to("/dev/zero")
-    os.mkfifo(tmp_path / "class/dana/up.zip")
-    (tmp_path / "class/emil/up.zip").mkdir()
-    (tmp_path / "class/fatima" / FIRST).symlink_to(tmp_path / "class/ada/up.zip")
+    kinds = {"bela": "link", "chidi": "device", "dana": "pipe", "emil": "folder", "fatima": "link"}
+    for name, kind in kinds.items():
+        put(tmp_path, {f"class/{name}/notes.txt": ""})
+        file = FIRST if name == "fatima" else "up.zip"
+        put_special(tmp_path / "class" / name / file, kind, tmp_path / "class/ada/up.zip")
     found = contents(listing([tmp_path / "class"]))
     assert found.pop("ada") == {FIRST: b"right"}
-    assert found == {
-        "goran": {"submission_metadata.yml": b"ada: {}"},
-        **{name: {"notes.txt": b""} for name in ("bela", "chidi", "dana", "emil", "fatima")},
-    }
+    assert found.pop("goran") == {"submission_metadata.yml": b"ada: {}"}
+    assert found == {name: {"notes.txt": b""} for name in kinds}
 
 
 def test_what_is_left_out_of_a_class_is_said(tmp_path: Path) -> None:
+    """A zip that is a link is a fault, and nobody's 0."""
     put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": "", f".chidi/{FIRST}": ""})
-    (tmp_path / "class" / "dana").symlink_to(tmp_path / "class" / "ada")
+    put_special(tmp_path / "class" / "dana", "link", tmp_path / "class" / "ada")
+    put_special(tmp_path / "class" / "emil.zip", "device", tmp_path)
     found = listing([tmp_path / "class"])
-    assert keys(found) == ["ada", "bela"]
-    assert any(problem.endswith("not graded: .chidi (its name starts with a dot)") for problem in found.problems)
-    assert any(
-        problem.endswith("not graded: dana (a link or a device, which is never followed)") for problem in found.problems
-    )
+    assert [(entry.key, entry.problem) for entry in found.entries] == [
+        ("ada", ""), ("bela", ""), ("emil", "emil.zip is a link or a device, which is never followed"),
+    ]  # fmt: skip
+    for problem in (".chidi (its name starts with a dot)", "dana (a link or a device, which is never followed)"):
+        assert any(said.endswith(f"not graded: {problem}") for said in found.problems)
 
 
-def test_zip_of_a_class_that_is_a_link_is_a_fault_and_nobodys_0(tmp_path: Path) -> None:
-    put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
-    (tmp_path / "class" / "dana.zip").symlink_to("/dev/zero")
-    found = listing([tmp_path / "class"])
-    assert {entry.key: entry.problem for entry in found.entries if entry.problem} == {
-        "dana": "dana.zip is a link or a device, which is never followed"
-    }
-    assert found.problems == ()
-
-
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ({FIRST: "", "submission_metadata.yml": ""}, "one submission"),
-        ({"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}, "a Gradescope export of 1 submission"),
-        ({"submission_metadata.yml": "", f"elsewhere/{FIRST}": ""}, "a folder of 1 submission"),
-        ({FIRST: "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "one submission"),
-        ({FIRST: "", f"old/{FIRST}": "", "old.zip": b"", "assignments/readme.txt": ""}, "one submission"),
-        ({f"assignments/{FIRST}": "", "checks/test_a.py": "", "notes/thoughts.txt": ""}, "one submission"),
-        ({f"ada/{FIRST}": ""}, "a folder of 1 submission"),
-        ({f"ada_1_2_{FIRST}": ""}, "a Canvas download of 1 submission"),
-        ({FIRST: "", f"ada_1_2_{FIRST}": "", f"bo_1_2_{SECOND}": ""}, "one submission"),
-        ({f"ada_1_2_{FIRST}": "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "a folder of 2 submissions"),
-        ({"ada.zip": "", "bela.zip": ""}, "a folder of 2 submissions"),
-        ({f"solutions/{FIRST}": "", f"ada/{FIRST}": ""}, "one submission"),
-        ({"notes.txt": ""}, "one submission"),
-    ],
-)
+@pytest.mark.parametrize(("files", "expected"), [
+    ({FIRST: "", "submission_metadata.yml": ""}, "one submission"),
+    ({"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}, "a Gradescope export of 1 submission"),
+    ({"submission_metadata.yml": "", f"elsewhere/{FIRST}": ""}, "a folder of 1 submission"),
+    ({FIRST: "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "one submission"),
+    ({FIRST: "", f"old/{FIRST}": "", "old.zip": b"", "assignments/readme.txt": ""}, "one submission"),
+    ({f"assignments/{FIRST}": "", "checks/test_a.py": "", "notes/thoughts.txt": ""}, "one submission"),
+    ({f"ada/{FIRST}": ""}, "a folder of 1 submission"),
+    ({f"ada_1_2_{FIRST}": ""}, "a Canvas download of 1 submission"),
+    ({FIRST: "", f"ada_1_2_{FIRST}": "", f"bo_1_2_{SECOND}": ""}, "one submission"),
+    ({f"ada_1_2_{FIRST}": "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "a folder of 2 submissions"),
+    ({"ada.zip": "", "bela.zip": ""}, "a folder of 2 submissions"),
+    ({f"solutions/{FIRST}": "", f"ada/{FIRST}": ""}, "one submission"),
+    ({"notes.txt": ""}, "one submission"),
+])  # fmt: skip
 def test_kinds_are_told_apart_in_a_fixed_order(tmp_path: Path, files: Files, expected: str) -> None:
     assert listing([put(tmp_path, files)]).forms == (f"{tmp_path}: {expected}",)
 
@@ -188,74 +153,50 @@ MOODLE: Files = {f"{who}_assignsubmission_file/{FIRST}": "" for who in ("Ann Lee
 CANVAS: Files = {f"annlee_7_9001_{FIRST}": "", f"orrcarl_8_9002_{FIRST}": ""}
 
 
-@pytest.mark.parametrize(
-    ("files", "rows", "noted"),
-    [
-        *(
-            ({"ann.zip": ZIP, "carl.zip": ZIP, f"bob{end}": b"?"}, "ann bob carl", "")
-            for end in (".tar.gz", ".rar", ".7z")
-        ),
-        ({"ann.zip": ZIP, "bob.TGZ": b"?", "carl.tar.xz": b"?"}, "ann bob carl", ""),
-        (ANN | {"bob/hw.tar.gz": b"?"}, "ann bob", ""),
-        (ANN | {"bob/hw.rar": b"?", "carl/hw.ipynb": "{}"}, "ann bob carl", ""),
-        (ANN | {"bob/hw.ipynb": "{}"}, "ann bob", ""),
-        (ANN | {"bob.tar.gz": b"?"}, "ann bob", ""),
-        ({"bob.tar.gz": b"?"}, "bob", ""),
-        (ANN | {f"carl/{FIRST}": "", "bob/essay.pdf": "", "dora/": ""}, "ann bob carl dora", ""),
-        (
-            {"ann.zip": ZIP, "carl.zip": ZIP, "bob.ipynb": "", "bob.pdf": "", "bob.py": "", "bob": ""},
-            "ann carl",
-            "bob.ipynb bob.pdf bob.py bob",
-        ),
-        ({"ann.zip": ZIP, "carl.zip": ZIP, ".bob/hw.zip": ZIP, ".bob.py": ""}, "ann carl", ".bob .bob.py"),
-        ({"ann.zip": ZIP, f"carl/{FIRST}": "", "tests/hw.zip": ZIP, "venv/x.py": ""}, "ann carl", "tests venv"),
-        (ANN | {f"carl/{FIRST}": "", f"solutions/{FIRST}": "", "checks/x.py": ""}, "ann carl", "solutions checks"),
-        (
-            {f"class/{name}": "" for name in (*ANN, f"carl/{FIRST}")} | {"bob.rar": b"?", "a.csv": ""},
-            "ann carl",
-            "bob.rar a.csv",
-        ),
-        (GRADESCOPE | {"bob.zip": ZIP, "bob.txt": ""}, "submission_1", "bob.zip bob.txt"),
-        (MOODLE | {"bob.rar": b"?", "bob/hw.pdf": ""}, "Ann_Lee_7 Carl_Orr_8 Dora_Lu_9", "bob.rar bob"),
-        (CANVAS | {"bob.rar": b"?", "bob/hw.pdf": "", "bob.csv": ""}, "annlee_7 orrcarl_8", "bob.rar bob bob.csv"),
-        (CANVAS | {"boblow_9_9003_hw.rar": b"?"}, "annlee_7 boblow_9 orrcarl_8", ""),
-    ],
-)
-def test_everything_in_a_class_is_a_row_or_is_named_in_a_note(
-    tmp_path: Path, files: Files, rows: str, noted: str
-) -> None:
+@pytest.mark.parametrize(("files", "rows", "noted"), [
+    *(({"ann.zip": ZIP, "carl.zip": ZIP, f"bob{end}": b"?"}, "ann bob carl", "") for end in (".tar.gz", ".rar",
+     ".7z")),
+    ({"ann.zip": ZIP, "bob.TGZ": b"?", "carl.tar.xz": b"?"}, "ann bob carl", ""),
+    (ANN | {"bob/hw.tar.gz": b"?"}, "ann bob", ""),
+    (ANN | {"bob/hw.rar": b"?", "carl/hw.ipynb": "{}"}, "ann bob carl", ""),
+    (ANN | {"bob/hw.ipynb": "{}"}, "ann bob", ""),
+    (ANN | {"bob.tar.gz": b"?"}, "ann bob", ""),
+    ({"bob.tar.gz": b"?"}, "bob", ""),
+    (ANN | {f"carl/{FIRST}": "", "bob/essay.pdf": "", "dora/": ""}, "ann bob carl dora", ""),
+    ({"ann.zip": ZIP, "carl.zip": ZIP, "bob.ipynb": "", "bob.pdf": "", "bob.py": "", "bob": ""}, "ann carl",
+     "bob.ipynb bob.pdf bob.py bob"),
+    ({"ann.zip": ZIP, "carl.zip": ZIP, ".bob/hw.zip": ZIP, ".bob.py": ""}, "ann carl", ".bob .bob.py"),
+    ({"ann.zip": ZIP, f"carl/{FIRST}": "", "tests/hw.zip": ZIP, "venv/x.py": ""}, "ann carl", "tests venv"),
+    (ANN | {f"carl/{FIRST}": "", f"solutions/{FIRST}": "", "checks/x.py": ""}, "ann carl", "solutions checks"),
+    ({f"class/{name}": "" for name in (*ANN, f"carl/{FIRST}")} | {"bob.rar": b"?", "a.csv": ""}, "ann carl",
+     "bob.rar a.csv"),
+    (GRADESCOPE | {"bob.zip": ZIP, "bob.txt": ""}, "submission_1", "bob.zip bob.txt"),
+    (MOODLE | {"bob.rar": b"?", "bob/hw.pdf": ""}, "Ann_Lee_7 Carl_Orr_8 Dora_Lu_9", "bob.rar bob"),
+    (CANVAS | {"bob.rar": b"?", "bob/hw.pdf": "", "bob.csv": ""}, "annlee_7 orrcarl_8", "bob.rar bob bob.csv"),
+    (CANVAS | {"boblow_9_9003_hw.rar": b"?"}, "annlee_7 boblow_9 orrcarl_8", ""),
+])  # fmt: skip
+def test_everything_in_a_class_is_a_row_or_in_a_note(tmp_path: Path, files: Files, rows: str, noted: str) -> None:
     litter: Files = {"__MACOSX/ann/._x.py": "", ".DS_Store": "", "._bob.zip": "", "Thumbs.db": "", "desktop.ini": ""}
     for place in ("class", "class.zip"):
         if place == "class.zip" and (len(rows.split()) == 1 or "bob/hw.ipynb" in files):
             continue  # a zip in which one student's work is found is that student's submission
         found = listing([put(tmp_path / place, files | (litter if "submission_1/" not in str(files) else {}))])
         assert sorted(re.sub("-[0-9a-f]{8}$", "", key) for key in keys(found)) == rows.split()
-        named = {
-            name
-            for note in found.problems
-            if "not graded" in note
-            for name in note.split("not graded: ")[1].split(" (")[0].split(", ")
-        }
-        assert named == set(noted.split())
+        notes = [note.partition("not graded: ")[2].split(" (")[0] for note in found.problems if "not graded" in note]
+        assert {name for names in notes for name in names.split(", ")} == set(noted.split())
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        ANN | {"bob/essay.pdf": ""},
-        ANN | {"bob/": ""},
-        {f"solutions/{FIRST}": "", "ann.zip": ZIP, "bob.zip": ZIP},
-        {"class/ann/x.txt": "", "class/bob/y.txt": ""},
-    ],
-)
+@pytest.mark.parametrize("files", [
+    ANN | {"bob/essay.pdf": ""},
+    ANN | {"bob/": ""},
+    {f"solutions/{FIRST}": "", "ann.zip": ZIP, "bob.zip": ZIP},
+    {"class/ann/x.txt": "", "class/bob/y.txt": ""},
+])  # fmt: skip
 def test_what_may_be_a_class_and_is_read_as_one_submission_is_pointed_out(tmp_path: Path, files: Files) -> None:
     found = listing([put(tmp_path / "hw", files)])
     assert keys(found) == ["hw"]
     (note,) = found.problems
     assert "read as one submission, with" in note and "bob" in note and "give each as a PATH of its own" in note
-
-
-# Where the results go
 
 
 @pytest.mark.parametrize("out", ["", "out", "results/out", "../class/out"])
@@ -275,3 +216,57 @@ def test_name_that_is_not_unicode_reaches_no_output(tmp_path: Path) -> None:
     (entry,) = listing([tmp_path]).entries
     assert entry.key.isascii()
     assert load(entry, LIMITS).files == {FIRST: b"x = 1\n"}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_keys_are_safe_stable_and_never_collide(seed: int) -> None:
+    chance = random.Random(seed)
+    letters = chance.choice(["aA", "aAb.-_", "con.AUX1", "a/\\.:\0\n", "éÉe李\u202e🧮", "ﬁnﬁ"])
+    names = ["".join(chance.choices(letters, k=chance.choice([0, 1, 2, 5, 90]))) for _ in range(12)]
+    entries = [Upload(name, of_folder(Path(f"{number}/x"))) for number, name in enumerate(names)]
+    found = [entry.key for entry in keyed(entries)]
+    assert found == [entry.key for entry in keyed(entries)]
+    assert len({key.lower() for key in found}) == len(names)
+    for key in found:
+        assert key.isascii() and key.replace("_", "").replace("-", "").replace(".", "").isalnum()
+        assert key[0] not in ".-" and key[-1] not in ". " and len(key) < 100
+        assert key.lower().split(".")[0] not in RESERVED
+
+
+HOSTILE = ["../../etc/passwd", "con", "NUL.txt", ".hidden", "a/b", "", "李", "a\0b", "-rf", "x" * 300]
+
+
+@pytest.mark.parametrize("name", ["alice", "submission_123", "Bob-2", "a.b", *HOSTILE])
+def test_only_plain_names_stay_as_they_are(name: str) -> None:
+    assert (safe_key(name) == name) is (name not in HOSTILE)
+
+
+def test_entry_with_a_problem_is_a_fault_that_says_so() -> None:
+    with pytest.raises(CommandError, match="no folder for it"):
+        load(Upload("s1", None, problem="the export has no folder for it"), LIMITS)
+
+
+def test_folder_that_cannot_be_read_is_that_submissions_fault_alone() -> None:
+    with as_nobody() as folder:
+        put(folder, {f"ada/{FIRST}": "1", f"bela/{FIRST}": "1"})
+        (folder / "ada").chmod(0)
+        found = listing([folder])
+        assert keys(found) == ["ada", "bela"]
+        with pytest.raises(CommandError, match="ada"):
+            load(found.entries[0], LIMITS)
+        assert load(found.entries[1], LIMITS).files
+
+
+def test_notebook_alone_is_told_which_functions_of_the_homework_it_holds() -> None:
+    own = next(iter(rubric.current().modules.values())).functions
+    cells = [{"source": [f"def {name}(x):\n", "    pass"]} for name in ("plotted", *own, "test_it")]
+    with as_nobody() as folder:
+        put(folder, {"mine.ipynb": json.dumps({"cells": cells})})
+        (note,) = load(Upload("s1", of_folder(folder)), LIMITS).notes
+    assert (note.kind, note.wanted) == ("notebook", ", ".join(own))
+
+
+def test_notebook_alone_in_a_zip_is_told_as_well(tmp_path: Path) -> None:
+    put(tmp_path / "ada.zip", {"hw/a.ipynb": "{}", "hw/b.ipynb": "{}"})
+    (note,) = load(Upload("s1", of_folder(tmp_path)), LIMITS).notes
+    assert (note.kind, note.path) == ("notebook", "hw/a.ipynb")

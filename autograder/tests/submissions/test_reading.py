@@ -11,7 +11,7 @@ import pytest
 from autograder.exceptions import CommandError
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Note, read
-from autograder.tests.files import put, zipped
+from autograder.tests.files import put, put_special, zipped
 from autograder.tests.making import FIRST, LIMITS, SECOND, Files, as_nobody
 
 SMALL = Limits(upload_mb=1, upload_files=5)
@@ -37,17 +37,11 @@ SECOND_ZIP = zipped({f"hw/{SECOND}": "2", "notes.txt": "inner", "three.zip": THI
 @pytest.mark.parametrize(
     ("first", "second"), [("layernorm/", "decoder/"), ("", "part2/"), ("part1/", "week 2/own/"), ("b/", "a/")]
 )
-def test_a_module_that_lies_in_one_other_folder_is_taken_with_what_it_imports(
+def test_a_module_in_another_folder_is_taken_with_its_imports(
     tmp_path: Path, place: str, first: str, second: str
 ) -> None:
-    files = {
-        f"{first}{FIRST}": "1",
-        f"{second}{SECOND}": "2",
-        f"{second}helpers.py": "3",
-        "x/data.txt": "",
-        "README": "",
-    }
-    found = read(put(tmp_path / place, files), LIMITS)
+    files = {f"{first}{FIRST}": "1", f"{second}{SECOND}": "2", f"{second}helpers.py": "3"}
+    found = read(put(tmp_path / place, files | {"x/data.txt": "", "README": ""}), LIMITS)
     assert {FIRST: b"1", SECOND: b"2", "helpers.py": b"3"}.items() <= found.files.items()
     assert found.notes == ()
 
@@ -76,16 +70,12 @@ def test_a_module_that_lies_in_one_other_folder_is_taken_with_what_it_imports(
                              ("../x.py", "outside"), ("x.py/", "folder"))),
     ],
 )  # fmt: skip
-def test_what_is_read_of_an_upload(
-    tmp_path: Path, files: Files, read_files: dict[str, bytes], notes: list[Note]
-) -> None:
+def test_what_is_read(tmp_path: Path, files: Files, read_files: dict[str, bytes], notes: list[Note]) -> None:
     found = read(put(tmp_path, files), LIMITS)
     assert (found.files, list(found.notes)) == (read_files, notes)
 
 
-def test_of_different_files_of_one_name_in_other_folders_none_is_taken_and_it_is_not_said_that_there_is_none(
-    tmp_path: Path,
-) -> None:
+def test_of_different_files_of_one_name_none_is_taken_nor_called_missing(tmp_path: Path) -> None:
     found = read(put(tmp_path, {FIRST: "1", f"a/{SECOND}": "2", f"b/{SECOND}": "3"}), LIMITS)
     assert SECOND not in found.files
     assert str(found.missing(SECOND.removesuffix(".py"))) == (
@@ -107,7 +97,7 @@ def test_damaged_zip_in_a_zip_is_a_note(tmp_path: Path) -> None:
 
 
 def test_only_so_many_zips_are_opened(tmp_path: Path) -> None:
-    (tmp_path / "up.zip").write_bytes(zipped({f"{number}.zip": zipped({f"{number}.md": ""}) for number in range(9)}))
+    put(tmp_path / "up.zip", {f"{number}.zip": zipped({f"{number}.md": ""}) for number in range(9)})
     assert [note.kind for note in read(tmp_path, SMALL).notes] == ["zip_many"] * 5
 
 
@@ -134,24 +124,12 @@ def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert set(tmp_path.rglob("*")) == before
 
 
-# Attacks
-
-
 @POSIX
 @pytest.mark.parametrize("name", ["up.zip", FIRST])
 @pytest.mark.parametrize("kind", ["link", "device", "pipe", "folder"])
 def test_what_is_no_file_is_a_note_and_nothing_of_it_is_read(tmp_path: Path, name: str, kind: str) -> None:
     put(tmp_path, {f"neighbour/{FIRST}": "right", "neighbour/up.zip": zipped({FIRST: "right"}), "up/x.txt": ""})
-    place = tmp_path / "up" / name
-    match kind:
-        case "link":
-            place.symlink_to(tmp_path / "neighbour" / name)
-        case "device":
-            place.symlink_to("/dev/zero")
-        case "pipe":
-            os.mkfifo(place)
-        case "folder":
-            place.mkdir()
+    put_special(tmp_path / "up" / name, kind, tmp_path / "neighbour" / name)
     found = read(tmp_path / "up", LIMITS)
     assert found.files == {"x.txt": b""}
     assert found.notes == (Note("folder" if kind == "folder" else "link", name),)
@@ -201,17 +179,14 @@ def test_too_many_files_are_cut_off(tmp_path: Path) -> None:
     put(tmp_path, {f"{number}.txt": "" for number in range(9)})
     found = read(tmp_path, SMALL)
     assert (len(found.files), found.notes) == (5, (Note("many", number=5),))
-
-
-def test_very_many_names_are_not_even_looked_at(tmp_path: Path) -> None:
-    put(tmp_path, {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""})
-    found = read(tmp_path, SMALL)
-    assert (found.files, found.notes) == ({}, (Note("many", number=5),))
+    put(tmp_path / "more", {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""})
+    found = read(tmp_path / "more", SMALL)
+    assert (found.files, found.notes) == ({}, (Note("many", number=5),)), "the names are not even looked at"
 
 
 def test_zip_of_very_many_members_is_not_listed(tmp_path: Path) -> None:
-    (tmp_path / "up.zip").write_bytes(zipped({f"{number}.pdf": "" for number in range(101)}))
-    assert read(tmp_path / "up.zip", SMALL).notes == (Note("zip_many", "up.zip", 5),)
+    up = put(tmp_path / "up.zip", {f"{number}.pdf": "" for number in range(101)})
+    assert read(up, SMALL).notes == (Note("zip_many", "up.zip", 5),)
 
 
 def test_encrypted_member_is_a_note(tmp_path: Path) -> None:
@@ -219,14 +194,6 @@ def test_encrypted_member_is_a_note(tmp_path: Path) -> None:
     data[data.index(b"PK\1\2") + 8] |= 1
     (tmp_path / "up.zip").write_bytes(data)
     assert read(tmp_path / "up.zip", LIMITS).notes == (Note("encrypted", FIRST),)
-
-
-# Faults of the grader
-
-
-def test_nothing_there_is_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="no such file"):
-        read(tmp_path / "nowhere", LIMITS)
 
 
 def test_file_that_may_not_be_read_is_a_fault() -> None:
@@ -237,9 +204,9 @@ def test_file_that_may_not_be_read_is_a_fault() -> None:
             read(folder, LIMITS)
 
 
-def test_file_that_is_gone_between_listing_and_reading_is_a_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_that_is_not_there_or_gone_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CommandError, match="no such file"):
+        read(tmp_path / "nowhere", LIMITS)
     put(tmp_path, {FIRST: "1"})
     monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(FileNotFoundError(2, "gone")))
     with pytest.raises(CommandError, match="gone"):

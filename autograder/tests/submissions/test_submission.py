@@ -1,4 +1,4 @@
-"""Notes are data, and each has its sentence; a missing file is explained as far as one can tell."""
+"""Notes have a sentence each, a missing file is explained, and what a student chose is no markup and no formula."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from autograder.homework import rubric as rubrics
 from autograder.submissions import submission
 from autograder.submissions.submission import NOTES_SHOWN, Note, Submission
-from autograder.values.source import resembles
+from autograder.submissions.text import cell, markdown, page, printable, shown
 
 
 @pytest.mark.parametrize("kind", submission.TEXTS)
@@ -63,35 +63,21 @@ def test_only_some_of_very_many_notes_are_shown_but_all_are_known() -> None:
     assert found.missing("49") == Note("damaged", "49.py")
 
 
-@pytest.mark.parametrize(
-    ("name", "same"),
-    [
-        ("LayerNorm.py", True),
-        ("layernorm (1).py", True),
-        ("layer-norm.py.txt", True),
-        ("layernorm_final.py", True),
-        ("norm.py", False),
-        ("1.py", False),
-    ],
-)
-def test_names_that_resemble_a_module(name: str, same: bool) -> None:
-    assert resembles(name, "layernorm") is same
-
-
-@pytest.mark.parametrize(
-    ("files", "taken"),
-    [
-        (["layernorm (1).py"], "layernorm (1).py"),
-        (["LayerNorm.PY"], "LayerNorm.PY"),
-        (["layernorm.py.txt"], "layernorm.py.txt"),
-        (["part2/layernorm.py"], "part2/layernorm.py"),
-        (["layernorm.py", "layernorm (1).py"], ""),
-        (["layernorm (1).py", "layernorm (2).py"], ""),
-        (["test_layernorm.py"], ""),
-        (["layernorm.npz"], ""),
-        (["helpers.py"], ""),
-    ],
-)
+@pytest.mark.parametrize(("files", "taken"), [
+    (["layernorm (1).py"], "layernorm (1).py"),
+    (["LayerNorm.PY"], "LayerNorm.PY"),
+    (["layernorm.py.txt"], "layernorm.py.txt"),
+    (["part2/layernorm.py"], "part2/layernorm.py"),
+    (["layernorm.py", "layernorm (1).py"], ""),
+    (["layernorm (1).py", "layernorm (2).py"], ""),
+    (["test_layernorm.py"], ""),
+    (["layernorm_final.py"], "layernorm_final.py"),
+    (["layer-norm.py.txt"], "layer-norm.py.txt"),
+    (["norm.py"], ""),
+    (["1.py"], ""),
+    (["layernorm.npz"], ""),
+    (["helpers.py"], ""),
+])  # fmt: skip
 def test_name_that_is_nearly_right_is_accepted_where_one_file_is_meant(files: list[str], taken: str) -> None:
     given = Submission("ada", {name: name.encode() for name in files})
     found = given.accepting_names()
@@ -108,22 +94,19 @@ STUB = b'def layer_norm(x):\n    """Docs."""\n    raise NotImplementedError("lay
 DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        (STUB, False),
-        (b"def layer_norm(x): pass", False),
-        (b"def layer_norm(x): return None", False),
-        (b"def layer_norm(x): ...", False),
-        (b"import numpy\nX = 1\ndef helper(x): return x", False),
-        (b"", False),
-        (DONE, True),
-        (STUB + b"def batch_norm(x): return 2 * x", True),
-        (b"def layer_norm(x): return f(x)", True),
-        (b"def layer_norm(x: return", None),
-        (b"\0", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "written"), [
+    (STUB, False),
+    (b"def layer_norm(x): pass", False),
+    (b"def layer_norm(x): return None", False),
+    (b"def layer_norm(x): ...", False),
+    (b"import numpy\nX = 1\ndef helper(x): return x", False),
+    (b"", False),
+    (DONE, True),
+    (STUB + b"def batch_norm(x): return 2 * x", True),
+    (b"def layer_norm(x): return f(x)", True),
+    (b"def layer_norm(x: return", None),
+    (b"\0", None),
+])  # fmt: skip
 def test_function_is_written_if_its_body_does_anything(text: bytes, written: bool | None) -> None:
     assert submission.has_written(text, ["layer_norm", "batch_norm"]) is written
 
@@ -140,17 +123,13 @@ def test_finished_copy_beside_the_stub_is_listed_and_taken_if_asked_for() -> Non
     assert found.files["layernorm.py"] == DONE
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"layernorm.py": DONE, COPY: DONE + b"# 2"},
-        {"layernorm.py": b"def layer_norm(x: ", COPY: DONE},
-        {"layernorm.py": STUB, COPY: STUB + b"# 2"},
-        {"layernorm.py": STUB, COPY: b"def layer_norm(x: "},
-        {"layernorm.py": b"#" * submission.MOST_BYTES + b"\n" + DONE, COPY: DONE},
-    ],
-    ids=["both", "not Python", "neither", "copy not Python", "too long to look at"],
-)
+@pytest.mark.parametrize("files", [
+    {"layernorm.py": DONE, COPY: DONE + b"# 2"},
+    {"layernorm.py": b"def layer_norm(x: ", COPY: DONE},
+    {"layernorm.py": STUB, COPY: STUB + b"# 2"},
+    {"layernorm.py": STUB, COPY: b"def layer_norm(x: "},
+    {"layernorm.py": b"#" * submission.MOST_BYTES + b"\n" + DONE, COPY: DONE},
+], ids=["both", "not Python", "neither", "copy not Python", "too long to look at"])  # fmt: skip
 def test_file_in_which_anything_may_be_written_is_not_replaced(files: dict[str, bytes]) -> None:
     given = Submission("ada", files).with_notes()
     assert given.refused == ()
@@ -170,14 +149,11 @@ def test_of_two_finished_copies_none_is_taken() -> None:
     assert [note.kind for note in given.accepting_names().refused] == ["unwritten"]
 
 
-def test_copy_beside_a_blank_file_is_taken() -> None:
+def test_copy_beside_a_blank_file_is_taken_and_a_blank_copy_is_none() -> None:
     given = Submission("ada", {"layernorm.py": b"\n", COPY: DONE}).with_notes()
     assert (given.files, given.refused) == ({COPY: DONE}, (Note("unwritten", COPY, wanted="layernorm.py"),))
     found = given.accepting_names()
     assert (found.files["layernorm.py"], [note.kind for note in found.refused]) == (DONE, ["replaced"])
-
-
-def test_blank_copy_is_no_copy() -> None:
     found = Submission("ada", {COPY: b"\n"}).with_notes()
     assert found.missing("layernorm") == Note("absent", "layernorm.py")
     assert found.accepting_names() == found
@@ -186,3 +162,57 @@ def test_blank_copy_is_no_copy() -> None:
 def test_of_a_file_that_nobody_writes_by_hand_the_grader_reads_nothing() -> None:
     submission = Submission("s", {"short.py": b"x = 1", "long.py": b"x = [" + b"1," * 5_000_000 + b"]"})
     assert [submission.text(name) for name in ("short.py", "long.py", "none.py")] == [b"x = 1", b"", b""]
+
+
+def test_printable_is_one_line_without_control_and_direction() -> None:
+    assert printable("a\x1b[31m\u202eb\n\ud800c") == "a?[31m?b??c"
+    assert printable("李 小龍 é🧮") == "李 小龍 é🧮"
+    assert printable("x" * 650_000, most=300) == "x" * 297 + "..."
+
+
+def test_a_page_has_lines_but_no_control_and_direction() -> None:
+    assert page("a\x1b[31m\n\tb\u202ec\x9b\u2066é") == "a?[31m\n\tb?c??é"
+    assert page("a\u200b\u2060\ufeff\xad\u2028\U000e0041b") == "a??????b"
+
+
+def test_shown_name_is_short_and_has_no_markup() -> None:
+    assert shown("a`<b>|*[c]\\_d.py") == "a??b????c??_d.py"
+    assert len(shown("n" * 500)) == 60
+
+
+@pytest.mark.parametrize(
+    "text", [r"[x](http://a)", r"\[x](http://a)", r"\\[x](http://a)", "**b**", "`c`", "~~d~~", "#e"]
+)
+def test_markdown_takes_every_mark_for_a_letter(text: str) -> None:
+    """Read back as a Markdown reader does: a backslash before a mark stands for the mark."""
+    escaped = markdown(text)
+    plain, position = "", 0
+    while position < len(escaped):
+        position += escaped[position] == "\\"
+        plain += escaped[position]
+        position += 1
+    assert plain == text.replace("://", ": //")
+    assert not [at for at, c in enumerate(escaped) if c in "[]*`~#" and (at == 0 or escaped[at - 1] != "\\")]
+
+
+@pytest.mark.parametrize("text", ["www.evil.example", "me@evil.example", "https://evil.example"])
+def test_markdown_has_no_address(text: str) -> None:
+    assert markdown(text).split() != [text] and markdown(text).replace(" ", "") == text
+
+
+def test_markdown_has_no_html() -> None:
+    assert markdown("<b>&lt;") == "&lt;b&gt;&amp;lt;"
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "  =1", "＝1", "\n=1", "Ada;=cmd()", 'a;"=b"']
+)
+def test_no_cell_is_a_formula_not_even_after_a_semicolon(text: str) -> None:
+    found = str(cell(text))
+    for part in found.split(";"):
+        assert not part.lstrip(' "').startswith(("=", "+", "-", "@", "＝"))
+
+
+def test_cell_has_no_control_characters_and_numbers_stay_numbers() -> None:
+    assert cell("a\x1b[31m\u202eb\0c\nd") == "a[31mbc d"
+    assert (cell(-1.5), cell('O\'Neil, "Pat"; x'), cell("")) == (-1.5, 'O\'Neil, "Pat"; x', "")

@@ -2,7 +2,6 @@
 
 import io
 import os
-import random
 import struct
 import subprocess
 import zipfile
@@ -12,18 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submissions.tree import (
-    DEPTH,
-    Source,
-    Tree,
-    UnusableError,
-    content,
-    of_bytes,
-    of_file,
-    of_folder,
-    of_zip,
-)
-from autograder.tests.files import put, zipped
+from autograder.submissions import tree
+from autograder.submissions.tree import DEPTH, Source, Tree, UnusableError, content, of_bytes, of_file, of_folder
+from autograder.tests.files import put, put_special, zipped
 from autograder.tests.making import Files, as_nobody
 
 FILES: Files = {"a.py": "1", "sub/b.py": "22", "sub/deep/c.py": "333", "__MACOSX/a.py": "", "sub/._b.py": ""}
@@ -44,12 +34,10 @@ def rejected(data: bytes, most: int = 100) -> str:
 @pytest.mark.parametrize("place", ["up", "up.zip"])
 def test_same_names_on_disk_and_in_a_zip(tmp_path: Path, place: str) -> None:
     path = put(tmp_path / place, FILES)
-    tree = of_zip(path) if path.suffix else of_folder(path)
-    assert tree.name == "up"
-    assert [(name, source.size) for name, source in tree.walk()] == [("a.py", 1), ("sub/b.py", 2), ("sub/deep/c.py", 3)]
-    assert set(tree.files) == {"a.py"}
-    assert set(tree.folders) == {"sub", "__MACOSX"}
-    assert dict(tree.walk())["sub/b.py"].read(10) == b"22"
+    up = tree.of_zip(path) if path.suffix else of_folder(path)
+    assert (up.name, set(up.files), set(up.folders)) == ("up", {"a.py"}, {"sub", "__MACOSX"})
+    assert [(name, source.size) for name, source in up.walk()] == [("a.py", 1), ("sub/b.py", 2), ("sub/deep/c.py", 3)]
+    assert dict(up.walk())["sub/b.py"].read(10) == b"22"
 
 
 @pytest.fixture
@@ -72,16 +60,12 @@ def nested(folder: Path, name: str, depth: int) -> Tree:
 
 def test_deep_folders_are_not_entered(deep: Path) -> None:
     packed = of_bytes(zipped({"d/" * 1100 + "a.py": "", "b.py": ""}), Path("up.zip"), 10)
-    for tree in (packed, nested(deep / "up", "d", 1100)):
-        assert [source.problem for _, source in tree.walk()] == ["", "deep"]
-        assert next(tree.walk())[0] == "b.py"
+    for up in (packed, nested(deep / "up", "d", 1100)):
+        assert [source.problem for _, source in up.walk()] == ["", "deep"] and next(up.walk())[0] == "b.py"
 
 
 def test_path_too_long_for_the_system_ends_the_walk_without_an_error(deep: Path) -> None:
     assert next(nested(deep, "d" * 250, DEPTH + 2).walk())[0] == "b.py"
-
-
-# On disk
 
 
 def test_links_are_named_and_never_followed(tmp_path: Path) -> None:
@@ -100,18 +84,9 @@ def test_links_are_named_and_never_followed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["link", "device", "pipe", "folder"])
 def test_only_regular_files_are_opened_even_if_they_were_replaced_after_listing(tmp_path: Path, kind: str) -> None:
     (tmp_path / "secret").write_bytes(b"of another student")
-    place = tmp_path / "up.zip"
-    match kind:
-        case "link":
-            place.symlink_to(tmp_path / "secret")
-        case "device":
-            place.symlink_to("/dev/zero")
-        case "pipe":
-            os.mkfifo(place)
-        case "folder":
-            place.mkdir()
+    put_special(tmp_path / "up.zip", kind, tmp_path / "secret")
     with pytest.raises(UnusableError):
-        content(place, 9)
+        content(tmp_path / "up.zip", 9)
 
 
 def test_link_that_the_user_names_is_followed(tmp_path: Path) -> None:
@@ -137,9 +112,6 @@ def test_folder_that_cannot_be_listed_is_in_the_listing_with_the_reason() -> Non
         found["closed"].read(0)
 
 
-# In a zip
-
-
 def test_members_have_names_with_slashes_sizes_and_content() -> None:
     (path, source), (second, _) = members(deflated({"a.py": b"x = 1", "b/": b"", "c\\d.py": b"y"}))
     assert (path, source.size, source.problem, source.read(100)) == ("a.py", 5, "", b"x = 1")
@@ -151,9 +123,7 @@ def test_name_is_the_same_with_and_without_the_flag_for_utf8(name: str) -> None:
     data = deflated({name: b""})
     without = bytearray(data)
     for signature, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
-        at = data.index(signature) + offset
-        flags = struct.unpack("<H", data[at : at + 2])[0] & ~0x800
-        without[at : at + 2] = struct.pack("<H", flags)
+        without[data.index(signature) + offset + 1] &= ~8
     assert [path for path, _ in members(bytes(without))] == [path for path, _ in members(data)] == [name]
 
 
@@ -214,17 +184,14 @@ def test_member_larger_than_it_says_is_damaged() -> None:
         small.read(small.size)
 
 
-@pytest.mark.parametrize(
-    ("mode", "method", "problem"),
-    [
-        (0o120777, zipfile.ZIP_STORED, "link"),
-        (0o010644, zipfile.ZIP_STORED, "link"),
-        (0o060644, zipfile.ZIP_STORED, "link"),
-        (0o100644, zipfile.ZIP_STORED, ""),
-        (0, zipfile.ZIP_DEFLATED, ""),
-        (0, zipfile.ZIP_BZIP2, "compression"),
-    ],
-)
+@pytest.mark.parametrize(("mode", "method", "problem"), [
+    (0o120777, zipfile.ZIP_STORED, "link"),
+    (0o010644, zipfile.ZIP_STORED, "link"),
+    (0o060644, zipfile.ZIP_STORED, "link"),
+    (0o100644, zipfile.ZIP_STORED, ""),
+    (0, zipfile.ZIP_DEFLATED, ""),
+    (0, zipfile.ZIP_BZIP2, "compression"),
+])  # fmt: skip
 def test_links_devices_and_unusual_compression_are_marked(mode: int, method: int, problem: str) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -232,16 +199,3 @@ def test_links_devices_and_unusual_compression_are_marked(mode: int, method: int
         info.external_attr = mode << 16
         archive.writestr(info, "/etc/passwd", method)
     assert members(stream.getvalue())[0][1].problem == problem
-
-
-@pytest.mark.parametrize("seed", range(100))
-def test_damage_of_any_kind_is_one_of_the_two_errors(seed: int) -> None:
-    chance = random.Random(seed)
-    data = bytearray(deflated({"a/b.py": b"x = 1\n" * 50, "c.py": b"y" * 10}))
-    for _ in range(chance.randint(1, 8)):
-        data[chance.randrange(len(data))] = chance.randrange(256)
-    try:
-        for _, source in members(bytes(data)):
-            assert len(source.read(1000)) <= 1000
-    except (UnusableError, OSError):
-        pass

@@ -1,5 +1,7 @@
-"""Functions are put together by what they replied, whoever wrote them and however."""
+"""Functions are grouped by their results, whoever wrote them; guesses are counted, and show only texts of the notebook."""
 
+import ast
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,9 +11,10 @@ import pytest
 
 from autograder.audit.learning import replies_alike
 from autograder.gradebook import class_statistics
-from autograder.gradebook.class_statistics import Unexplained, standalone
+from autograder.gradebook.class_statistics import Guess, Unexplained, standalone
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Grader
+from autograder.homework import kit
 from autograder.homework.library import text_of
 from autograder.sandbox.messages import Response
 from autograder.submissions.submission import Submission
@@ -46,41 +49,23 @@ def rms_norm(x, gamma, eps=1e-6):
 """
 
 
-@pytest.fixture(scope="module")
-def found(grader: Grader, references: dict[str, bytes]) -> dict[str, list[Unexplained]]:
-    """What is unexplained in a small class."""
+@pytest.mark.slow
+def test_what_replies_alike_is_one_group(grader: Grader, references: dict[str, bytes]) -> None:
+    """With the shortest text first, a public example, and nobody's name."""
 
-    def one(text: str) -> list[Unexplained]:
+    def found_in(text: str) -> list[Unexplained]:
         files = references | {"layernorm.py": references["layernorm.py"] + text.encode()}
         return list(class_statistics.unexplained(grader.grade(Submission("s", files), ["layernorm"])))
 
     texts = {"ada": MEDIAN, "grace": OTHERWISE, "hedy": MEDIAN, "dana": POWER, "emil": KNOWN, "fay": ""}
-    return {name: one(text) for name, text in texts.items()}
-
-
-@pytest.mark.slow
-def test_what_replies_alike_is_one_group_with_the_shortest_first(found: dict[str, list[Unexplained]]) -> None:
+    found = {name: found_in(text) for name, text in texts.items()}
     first, second = class_statistics.groups(found)
     assert [*first] == ["ada", "hedy", "grace"] and [*second] == ["dana"]
-    assert (
-        class_statistics.shortest(first).function == "rms_norm"
-        and class_statistics.shortest(first).criteria[0] == "layernorm.rms"
-    )
-
-
-@pytest.mark.slow
-def test_a_known_mistake_and_a_right_function_are_in_no_group(found: dict[str, list[Unexplained]]) -> None:
-    assert found["emil"] == found["fay"] == []
-
-
-@pytest.mark.slow
-def test_group_shows_a_public_example_that_is_wrong(found: dict[str, list[Unexplained]]) -> None:
+    shortest = class_statistics.shortest(first)
+    assert shortest.function == "rms_norm" and shortest.criteria[0] == "layernorm.rms"
+    assert found["emil"] == found["fay"] == [], "a known mistake, and a right function"
     example = found["ada"][0].example
     assert "rms_norm(x, gamma)" in example and "# expected:" in example and "# theirs:" in example
-
-
-@pytest.mark.slow
-def test_nobody_is_named(found: dict[str, list[Unexplained]]) -> None:
     for one in (*found["ada"], *found["grace"]):
         assert "Ada" not in str(one) and "Grace" not in str(one)
 
@@ -138,31 +123,24 @@ def test_a_text_that_was_kept_and_is_no_python_ends_no_report(grader: Grader) ->
     assert not replies_alike(grader, broken)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "def rms_norm(:",
-        "rms_norm = lambda x, gamma: x",
-        "\0",
-        "def rms_norm(x):\n    return " + "-" * 7000 + "x",
-        "def rms_norm(x):\n    return " + "(" * 300 + "x" + ")" * 300,
-        "def rms_norm(x):\n    return [" + "1," * 4000 + "]",
-    ],
-    ids=["empty", "no Python", "a lambda", "a zero", "deep", "deeper", "long"],
-)
+@pytest.mark.parametrize("text", [
+    "",
+    "def rms_norm(:",
+    "rms_norm = lambda x, gamma: x",
+    "\0",
+    "def rms_norm(x):\n    return " + "-" * 7000 + "x",
+    "def rms_norm(x):\n    return " + "(" * 300 + "x" + ")" * 300,
+    "def rms_norm(x):\n    return [" + "1," * 4000 + "]",
+], ids=["empty", "no Python", "a lambda", "a zero", "deep", "deeper", "long"])  # fmt: skip
 def test_a_function_that_is_not_simply_defined_has_no_text(text: str) -> None:
     assert standalone(text.encode(), "rms_norm") == ""
 
 
 def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:
     """The digest of a function that returns this instead of what is expected."""
-    test_calls = [
-        test_call for test_call in grader.plan.hidden["layernorm"] if test_call.target.function == "rms_norm"
-    ][:5]
-    return class_statistics.digest_of(
-        [CallResult(test_call, Response(value=change(test_call.expected))) for test_call in test_calls]
-    )
+    of_module = grader.plan.hidden["layernorm"]
+    test_calls = [test_call for test_call in of_module if test_call.target.function == "rms_norm"][:5]
+    return class_statistics.digest_of([CallResult(one, Response(value=change(one.expected))) for one in test_calls])
 
 
 def test_digest_goes_by_values_up_to_rounding(grader: Grader) -> None:
@@ -175,10 +153,8 @@ def test_digest_goes_by_values_up_to_rounding(grader: Grader) -> None:
 
 
 def test_simple_fractions_do_not_lie_between_two_multiples(grader: Grader) -> None:
-    fractions = [n / 2.0**power for power in range(1, 20) for n in (1, 3, 5)] + [
-        n / 10.0**k for k in range(9) for n in (1, 5)
-    ]
-    for value in fractions:
+    fractions = [n / 2.0**power for power in range(1, 20) for n in (1, 3, 5)]
+    for value in (*fractions, *(n / 10.0**power for power in range(9) for n in (1, 5))):
         around = {digest_of(grader, lambda _, v=value + e: v) for e in (-1e-15, 0.0, 1e-15)}  # type: ignore[misc]
         assert len(around) == 1, value
 
@@ -190,7 +166,57 @@ def test_digest_tells_errors_apart_and_nans_not(grader: Grader) -> None:
 
 def test_smallest_text_is_first_and_one_without_text_last() -> None:
     one = Unexplained("f", "d", ("m.c",), text_of(digest_of), "")
-    group = class_statistics.groups({"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]})[
-        0
-    ]
-    assert [*group] == ["c", "b", "a"]
+    class_of_three = {"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]}
+    assert [*class_statistics.groups(class_of_three)[0]] == ["c", "b", "a"]
+
+
+QUESTION = "What is the shape of the array that the first block passes to the second?"
+RIGHT, WRONG = "(t, d), the same as its input", "(t, h), the hidden size"
+
+
+def of(document: Any) -> list[Guess]:
+    data = document if isinstance(document, bytes) else json.dumps(document).encode()
+    return class_statistics.guesses(Submission("s", {"guesses.json": data}))
+
+
+LONG = b"[" + b"[]," * 5_000_000 + b"[]]"  # as long as an upload may be, and not read
+
+
+def entry(guess: Any, right: Any = False) -> dict[str, Any]:
+    return {"guess": guess, "right": right}
+
+
+def test_a_guess_is_read() -> None:
+    assert of({QUESTION: entry(RIGHT, True)}) == [Guess(QUESTION, RIGHT, True)]
+    assert class_statistics.guesses(Submission("s", {})) == []
+
+
+@pytest.mark.parametrize("document", [
+    b"", b"\xff", b"[1]", b"null", b"[" * 100_000, LONG, {QUESTION: None}, {QUESTION: "x"}, {QUESTION: {"right": True}},
+])  # fmt: skip
+def test_a_file_that_is_no_guesses_has_none(document: Any) -> None:
+    assert of(document) == []
+
+
+def test_nothing_is_shown_that_does_not_stand_in_the_notebook() -> None:
+    mine = {QUESTION: entry("<b>Ada is stupid</b>", True), "Ada is stupid?": entry(RIGHT), "": entry([RIGHT])}
+    assert of(mine) == []
+
+
+def test_class_is_counted_the_most_frequent_answer_first() -> None:
+    wrong, right = of({QUESTION: entry(WRONG)}), of({QUESTION: entry(RIGHT, True)})
+    (question,) = class_statistics.questions([wrong, right, wrong, []])
+    assert question["answers"] == [(WRONG, 2, False), (RIGHT, 1, True)] and question["count"] == 3
+
+
+def test_every_question_of_the_notebook_can_be_counted() -> None:
+    """All that the notebook may write into guesses.json stands in it as text."""
+    cells = json.loads((kit.solutions() / kit.notebook()).read_bytes())["cells"]
+    asking = ["".join(cell["source"]) for cell in cells if "predict(\n" in "".join(cell["source"])]
+    calls = [node for source in asking for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    questions = [call for call in calls if getattr(call.func, "id", "") == "predict"]
+    assert len(questions) > 20
+    for call in questions:
+        text, choices, right, _ = map(ast.literal_eval, call.args)
+        assert of({text: entry(right, True)}) == [Guess(text, right, True)]
+        assert all(of({text: entry(choice)}) for choice in choices)

@@ -69,11 +69,11 @@ def _standing(result: Result) -> str:
     lost = [graded for graded in seen if graded.points < graded.criterion.most]
     cause = reason((g.criterion.module, [m.id for m in g.misconceptions if m.right]) for g in lost)
     rest = sum(graded.criterion.most for graded in result.graded) - most
-    at_once = f" that {'is' if most == 1 else 'are'} visible now" if rest else ""
+    at_once = " that are visible now" if rest else ""
     later = f" The other {number(rest)} are not shown yet." if rest else ""
     if rest == 1:
         later = " The other point is not shown yet."
-    return f"**{number(points)} of the {number(most)} point{'s' * (most != 1)}{at_once}{cause}.**{later}"
+    return f"**{number(points)} of the {number(most)} points{at_once}{cause}.**{later}"
 
 
 def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:

@@ -72,7 +72,7 @@ def test_the_command_writes_a_new_folder_only(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["puzzle", "-o", str(tmp_path / "one"), "--level", "1", "--seed", "0"])
     assert done.exit_code == 0, done.output
     edit = puzzle.make(1, 0).edits[0]
-    assert f"  {edit.file}, line {edit.line}: {edit.right.strip()}\n" in done.output
+    assert f"  {edit.file}, line {edit.line} should be: {edit.right.strip()}\n" in done.output
     again = CliRunner().invoke(main, ["puzzle", "-o", str(tmp_path / "one")])
     assert again.exit_code == 2 and "is not empty; give a new folder with -o" in again.output
     other = CliRunner().invoke(main, ["puzzle", "-o", str(tmp_path / "two"), "--level", "4"])

@@ -169,6 +169,7 @@ class Text:
             yield from _operation(node)
             if not called:
                 yield from _around(node, place)
+                yield from _exchanged(node)
 
     def _constants(self, value: Any) -> list[Any]:
         """Other constants to try for `value`."""
@@ -414,6 +415,38 @@ def _around(node: ast.expr, place: Place) -> Iterator[ast.AST]:
 
 def _stored(node: ast.AST) -> bool:
     return not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+
+
+def _exchanged(node: ast.expr) -> Iterator[ast.AST]:
+    """P(Q(x)) as Q(P(x)): two operations in reverse order."""
+    for outer in _operands(node):
+        inner = outer.node
+        for place in _operands(inner):
+            lowered, raised = copy.copy(node), copy.copy(inner)
+            operand = place.node
+            _set(raised, place, lowered)
+            _set(lowered, outer, operand)
+            yield raised
+
+
+def _operands(node: ast.AST) -> list[Place]:
+    match node:
+        case ast.BinOp():
+            return [Place(node, "left"), Place(node, "right")]
+        case ast.UnaryOp():
+            return [Place(node, "operand")]
+        case ast.Subscript(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
+            return [Place(node, "value")]
+        case ast.Call(args=args):
+            return [Place(node, "args", i) for i, arg in enumerate(args) if not isinstance(arg, ast.Starred)]
+    return []
+
+
+def _set(node: ast.AST, place: Place, value: ast.AST) -> None:
+    """Replace one operand in a copy of the node of a place."""
+    if place.index is not None:
+        setattr(node, place.field, list(getattr(node, place.field)))
+    Place(node, place.field, place.index).put(value)
 
 
 def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:

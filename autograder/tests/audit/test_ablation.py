@@ -31,7 +31,7 @@ def test_the_effect_of_a_rule_is_counted() -> None:
     assert (pairs.names, pairs.fewer) == (("two mistakes",), ())
     assert not (rounding.more or rounding.fewer or rounding.names or rounding.messages)
     table = list(ablation.lines([pairs], 1))
-    assert table[0].startswith("1 modules.") and table[2].split()[:4] == ["MOST_TOGETHER", "0", "0", "1"]
+    assert table[0].startswith("1 modules;") and table[2].split()[:4] == ["MOST_TOGETHER", "0", "0", "1"]
 
 
 @pytest.mark.slow

@@ -33,6 +33,7 @@ WRONG = {
     "name everywhere": ("return x * x + y", "return y * y + y"),
     "slice": ("return x[1:]", "return x[:-1]"),
     "condition": ("return x if y else 1", "return 1 if y else x"),
+    "nested": ("return np.sqrt(x) + 1", "return np.sqrt(x + 1)"),
     "one more": ("return range(x)", "return range(x + 1)"),
     "transposed": ("return y @ x", "return y @ x.T"),
 }

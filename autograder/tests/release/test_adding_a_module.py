@@ -127,7 +127,8 @@ AUDIT = """
 from autograder.audit import audit, cases
 rows = list(audit.run([case for case in cases.cases() if case.module == "dropout_mask"], 2))
 print(*(problem for problem in audit.problems(rows) if "dropout" in problem), sep="\\n")
-print(*(f"{row.name} is not named" for row, _ in audit.unnamed(rows)), sep="\\n")
+written = [row for row in rows if row.case.kind == "mistake"]
+print(*(f"{row.case.name} is not named" for row in written if not row.case.ids & row.named), sep="\\n")
 print(*audit.too_close(audit.margins(rows)), sep="\\n")
 print(len(rows), "audited")
 """

@@ -288,14 +288,14 @@ class PairVerdict:
     more: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        text = {
+        words = {
             "both": "costs both",
             "hidden": f"gives the results of {' + '.join(self.of)} alone",
             "like": f"gives the results of {' + '.join(self.of)}",
             "wrong": f"keeps {', '.join(self.missing)}",
             "unexplained": f"loses {', '.join(self.more)} as well",
         }
-        return f"{self.row.case.name}: {text[self.what]}"
+        return f"{self.row.case.name}: {words[self.what]}"
 
 
 def run_pairs(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[PairVerdict]:

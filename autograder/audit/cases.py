@@ -214,7 +214,7 @@ class DirectProcess(Direct):
         return made
 
     def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
-        return list(map(self.play, test_calls))
+        return list(map(self.respond, test_calls))
 
     def close(self) -> None:
         """Nothing to do."""

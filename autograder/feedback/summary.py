@@ -70,9 +70,8 @@ def _standing(result: Result) -> str:
     cause = reason((g.criterion.module, [m.id for m in g.misconceptions if m.right]) for g in lost)
     rest = sum(graded.criterion.most for graded in result.graded) - most
     at_once = " that are visible now" if rest else ""
-    later = f" The other {number(rest)} are not shown yet." if rest else ""
-    if rest == 1:
-        later = " The other point is not shown yet."
+    others = "point is" if rest == 1 else f"{number(rest)} are"
+    later = f" The other {others} not shown yet." if rest else ""
     return f"**{number(points)} of the {number(most)} points{at_once}{cause}.**{later}"
 
 

@@ -488,8 +488,8 @@ class _Noting(ast.NodeTransformer):
         super().generic_visit(node)
         if not hasattr(node, "number"):
             return node
-        text = ast.Call(_name(SEEN), [ast.Constant(node.number)], [])
-        return ast.copy_location(ast.BoolOp(ast.Or(), [text, node]), node)  # type: ignore[list-item]
+        note = ast.Call(_name(SEEN), [ast.Constant(node.number)], [])
+        return ast.copy_location(ast.BoolOp(ast.Or(), [note, node]), node)  # type: ignore[list-item]
 
 
 def evaluated(edit: Edit, seen: set[int]) -> bool:

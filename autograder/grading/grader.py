@@ -441,7 +441,7 @@ def shown(
         elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
             example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
     only_dtype = example is not None and example.kind == "dtype"
-    in_value = score.call_result.failed and score.call_result.kind != "dtype"
+    in_value = score.call_result.kind not in ("", "dtype")
     return None if only_dtype and in_value else example  # a wrong dtype is shown only if it counts
 
 

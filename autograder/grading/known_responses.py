@@ -71,7 +71,7 @@ class KnownResponses:
         if number not in responses:
             keeps = version.memory or self.keeps  # the order of all calls of the process matters
             group = self._process[number] if keeps else self._groups[number]
-            for test_call, response in zip(group, self._play(version, group, keeps), strict=True):
+            for test_call, response in zip(group, self._respond(version, group, keeps), strict=True):
                 own = test_call.number
                 if own in self.test_calls and (not keeps or group is self._process[own]):
                     responses[own] = self._distinct.setdefault((own, _digest(response)), response)
@@ -85,7 +85,7 @@ class KnownResponses:
             self._alike[key] = responses[0] is responses[1] or alike(self.test_calls[number], *responses)
         return not self._alike[key]
 
-    def _play(self, version: Version, test_calls: Sequence[TestCall], keeps: bool) -> list[Response]:
+    def _respond(self, version: Version, test_calls: Sequence[TestCall], keeps: bool) -> list[Response]:
         if keeps:  # calls through other functions change state too
             functions = version.whole_module(self.helpers)
         else:
@@ -94,7 +94,7 @@ class KnownResponses:
             functions[self.function] = version.fresh(self.helpers)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return play(functions, test_calls)
+            return direct_responses(functions, test_calls)
 
     @cached_property
     def _groups(self) -> dict[int, list[TestCall]]:
@@ -248,7 +248,7 @@ class Direct:
         # Functions among the arguments are called directly, not through a handle.
         self._calls = Calls(wire.MAX_FROM_STUDENT, dict[wire.CallbackHandle, Callable[..., Any]]().__getitem__)
 
-    def play(self, test_call: TestCall) -> Response:
+    def respond(self, test_call: TestCall) -> Response:
         """The response of a student's process with these functions."""
         try:
             if test_call.kind == "call":
@@ -273,6 +273,6 @@ class Direct:
         return replace(response, value=copied(response.value))  # a later call may write into the result
 
 
-def play(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Response]:
+def direct_responses(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Response]:
     """The responses to test calls of one test plan, in order."""
-    return list(map(Direct(functions).play, test_calls))
+    return list(map(Direct(functions).respond, test_calls))

@@ -36,14 +36,14 @@ class ManualRun(contextlib.ExitStack):
         """A function that runs each new call of a test and raises AssertionError if it fails."""
         responses: list[Response] = []
 
-        def play(test_call: TestCall) -> None:
+        def run(test_call: TestCall) -> None:
             __tracebackhide__ = True
             responses.extend(self._process_of(recorder.module).run([test_call]))
             call_result = compared(recorder.test_calls, responses)[-1]
             if call_result.failed:
                 raise AssertionError("\n".join(filter(None, _failure(call_result))))
 
-        return play
+        return run
 
     def _process_of(self, module: str) -> SandboxProcess:
         """The process of a module or of the integration, which replaces that of another module."""

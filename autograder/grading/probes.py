@@ -79,7 +79,7 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
 
 
 def with_other_numbers(
-    outcomes: Sequence[ProbeResult], play: Callable[[Sequence[TestCall]], Sequence[CallResult]]
+    outcomes: Sequence[ProbeResult], run: Callable[[Sequence[TestCall]], Sequence[CallResult]]
 ) -> tuple[ProbeResult, ...]:
     """Repeat moves that change only the correct result with other numbers: next to a 0, an argument seems not to matter."""
     moves = [outcome for outcome in outcomes if outcome.probe.path]
@@ -87,7 +87,7 @@ def with_other_numbers(
     sets = zip(*(outcome.probe.others for outcome in doubtful), strict=True)
     given = [args for pairs in sets for args in (pairs[0][0], *(after for _, after in pairs))]
     test_calls = [test_call for args in given for test_call in _made(outcomes[0].probe.test_call, args)]
-    call_results = play(test_calls) if test_calls and len(test_calls) == len(given) else ()
+    call_results = run(test_calls) if test_calls and len(test_calls) == len(given) else ()
     if len(call_results) < len(given):
         return tuple(outcomes)
     rounds = [call_results[n : n + len(doubtful) + 1] for n in range(0, len(call_results), len(doubtful) + 1)]

@@ -36,7 +36,7 @@ from autograder.sandbox.student import bindings
 
 TOGETHER = 50  # edits per message
 CODE = (bindings, edits, edit_runner)
-Play = Callable[[Sequence[TestCall]], list[Response]]
+Run = Callable[[Sequence[TestCall]], list[Response]]
 # An edit: (whether it is on a line of no earlier repair, its size), its number, its line.
 Row = tuple[tuple[bool, int], int, int]
 
@@ -77,17 +77,17 @@ class Repairs:
         asked = prepared_request("edits", analysis.module, function, others, sorted(known), call.payload)
         before = replace(first[0], call=extension(*CODE))
         after = replace(first[0], call=replace(asked, runs=call.runs, callbacks=call.callbacks))
-        with self.runner.apart(analysis.module, analysis.helpers(function), [before], [after]) as play:
-            found = _edits((play([]) or [SPENT])[-1].value)
+        with self.runner.apart(analysis.module, analysis.helpers(function), [before], [after]) as run:
+            found = _edits((run([]) or [SPENT])[-1].value)
             ordered = sorted(((line not in known, size), edit, line) for edit, size, line in found)
             for _, same in groupby(ordered, key=itemgetter(0)):
                 rows = list(same)[: self.edits]
                 self.edits -= len(rows)
-                passed = list(self._passing(play, rows, first))
+                passed = list(self._passing(run, rows, first))
                 is_few = len(passed) <= MOST_SURVIVORS
                 fixing: dict[int, tuple[int, tuple[int, ...]]] = {}  # by the reported line: the edit and its lines
                 # All of them first: the next check replaces this process.
-                for _, edit, line in list(self._passing(play, passed[:MOST_SURVIVORS], rest)):
+                for _, edit, line in list(self._passing(run, passed[:MOST_SURVIVORS], rest)):
                     if line in fixing or (fixing and not is_few):
                         continue
                     if lines := self.lines_of(analysis, function, function, edit):
@@ -105,14 +105,14 @@ class Repairs:
         test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == function])
         before = [extension(*CODE), prepared_request("edit", module, edited, self._others(module, edited), edit)]
         requests = [replace(test_calls[0], call=call) for call in before]
-        with self.runner.apart(module, analysis.helpers(function), requests) as play:
-            text, *responses = play(test_calls)[1:] or [SPENT]
+        with self.runner.apart(module, analysis.helpers(function), requests) as run:
+            report, *responses = run(test_calls)[1:] or [SPENT]
         if len(responses) != len(test_calls) or any(
             call_result.failed for call_result in of_function(compared(test_calls, responses), function)
         ):
             return ()
         last = self.runner.submission.files[f"{module}.py"].count(b"\n") + 1
-        lines = tuple(text.value) if isinstance(text.value, list) else ()  # the process may report anything
+        lines = tuple(report.value) if isinstance(report.value, list) else ()  # the process may report anything
         return lines if all(type(line) is int and 0 < line <= last for line in lines) else ()
 
     def beside(self, analysis: Analysis, function: str, candidate: Candidate) -> bool:
@@ -131,7 +131,7 @@ class Repairs:
         """The contract functions that are not edited."""
         return [name for name in self.runner.rubric.modules[module].functions if name != function]
 
-    def _passing(self, play: Play, rows: list[Row], calls: Sequence[TestCall]) -> Iterator[Row]:
+    def _passing(self, run: Run, rows: list[Row], calls: Sequence[TestCall]) -> Iterator[Row]:
         """The edits that fix some calls."""
         for start in range(0, len(rows), TOGETHER):
             left = rows[start : start + TOGETHER]
@@ -142,7 +142,7 @@ class Repairs:
                 payloads = [prepared_request("edited", number, call.payload).payload for _, number, _ in left]
                 edited = [replace(test_call, call=replace(call, payload=payload)) for payload in payloads]
                 ends = self.endless >= MOST_ENDLESS or self.runner.spent() >= MOST_SPENT
-                responses = [] if ends else play(edited)
+                responses = [] if ends else run(edited)
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in responses)
                 answered = zip(left, responses, strict=False)
                 left = [row for row, response in answered if not compared([test_call], [response])[0].failed]

@@ -410,9 +410,9 @@ def trivial(module: str, function: str) -> tuple[Misconception, ...]:
         "parameters": ast.unparse(definition.args),
     }
     graded = tuple(c.id for c in rubric.current().of(module) if function in c.grades)
-    message = ("It computes nothing yet.", "Write it.", "the docstring")
+    sentences = ("It computes nothing yet.", "Write it.", "the docstring")
     found = []
     for name, body in (TRIVIAL | {f"returns_{name}": RETURNED.replace("{name}", name) for name in names}).items():
         source = _TRIVIAL_SOURCE.format(body=body.format(function=function, names=", ".join(names)), **parts)
-        found.append(Misconception(module, function, name, graded, *message, whole=source))
+        found.append(Misconception(module, function, name, graded, *sentences, whole=source))
     return tuple(found)

@@ -75,8 +75,8 @@ class Criterion(BaseModel, extra="forbid", frozen=True):
     @property
     def counted(self) -> str:
         """A sentence for students if the criterion was dropped or given to all, else ""."""
-        text = {"dropped": "does not count", "full": "is given to all"}
-        return f"{text[self.counts]}: {self.why}" if self.counts else ""
+        words = {"dropped": "does not count", "full": "is given to all"}
+        return f"{words[self.counts]}: {self.why}" if self.counts else ""
 
 
 class Group(BaseModel, extra="forbid", frozen=True):

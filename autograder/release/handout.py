@@ -293,12 +293,12 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     rows: list[list[Any]] = []
     for misconception in library.of_function(module, function):
         default = _wrong_default(right, misconception.fresh())
-        text = [misconception.does, misconception.read, misconception.right]
-        found = [(text, _wrong_results(expected, misconception.fresh), default)]
+        words = [misconception.does, misconception.read, misconception.right]
+        found = [(words, _wrong_results(expected, misconception.fresh), default)]
         if default:
             found.append((*_ignored(function, right, expected, misconception.fresh, default), {}))
-        for text, wrong, needed in found:
-            row = [*text, {str(place): _place(result, results[place]) for place, result in wrong.items()}, needed]
+        for words, wrong, needed in found:
+            row = [*words, {str(place): _place(result, results[place]) for place, result in wrong.items()}, needed]
             if wrong and row not in rows:  # two variants of a mistake may give the same results
                 rows.append(row)
     exact = [row[3] for row in rows if row[0].startswith(IGNORES) and not row[0].endswith(ANY)]
@@ -359,12 +359,12 @@ def _ignored(
         re.sub(r"e-0", "e-", f"{one:g}") if isinstance(one, float) else repr(one)
         for one in (value, signature.parameters[name].default)
     )
-    text = [
+    sentences = [
         f"{IGNORES}{name} and uses {used}.",
         f"the docstring of `{function}`",
         f"Use the argument {name}, whose default is {due}.",
     ]
-    return text, wrong if passed & wrong.keys() else {}
+    return sentences, wrong if passed & wrong.keys() else {}
 
 
 def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:

@@ -147,8 +147,8 @@ def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     for order in permutations(range(len(parts))) if len(wrong) > 1 else ():
         if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
             return f"{IN_ORDER} {', '.join(parts[place][0] for place in order)}."
-    message = [(place, difference(wanted, got, allowed)) for place, wanted, got in wrong]
-    details = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in message if text)
+    differing = [(place, difference(wanted, got, allowed)) for place, wanted, got in wrong]
+    details = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in differing if text)
     if len(wrong) == len(parts) or not wrong:
         return details
     places = " and ".join(place for place, _, _ in wrong)

@@ -101,7 +101,7 @@ class Bent:
             return Response(ended=self.ended)
         if chance < 0.1:
             return Response(error=self.error())
-        right = self.direct.play(test_call)
+        right = self.direct.respond(test_call)
         if test_call.kind != "call":
             return replace(right, changed=CHANGED) if test_call.kind == "changes" and chance < 0.12 else right
         value = bent(right.value, self.rng) if chance < 0.6 and right.error is None else right.value

@@ -43,7 +43,7 @@ class Process:
             if test_call.target.function in self.ends:
                 self.ended = Ended("deadline")
                 return [*responses, Response(ended=self.ended)]
-            responses.append(self.direct.play(test_call))
+            responses.append(self.direct.respond(test_call))
         return responses
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.grading import plan
 from autograder.grading.call_results import compared, with_needed
-from autograder.grading.known_responses import play
+from autograder.grading.known_responses import direct_responses
 from autograder.homework import library, reference
 from autograder.homework.rubric import current
 from autograder.values.tree import arrays, copied
@@ -22,7 +22,7 @@ def lost(module: str, function: str, replacement: Function) -> set[str]:
     """The criteria with a failing call if this function replaces the reference."""
     recorded = plan.current().visible.get(module, ()) + plan.current().hidden[module]
     own = with_needed(recorded, [test_call for test_call in recorded if test_call.target.function == function])
-    responses = play({**reference.functions(), function: replacement}, own)
+    responses = direct_responses({**reference.functions(), function: replacement}, own)
     return {r.test_call.criterion for r in compared(own, responses) if r.failed}
 
 

@@ -66,6 +66,7 @@ class TestCall:
     names of the parts of the returned tuple, () if the function returns none.
     """
 
+    __test__ = False  # pytest would collect it
     number: int
     target: Target
     args: tuple[Any, ...]

@@ -162,14 +162,21 @@ def open_folders() -> list[str]:
 
 def strays(uid: int) -> None:
     """Remove files of a student's user from world-writable folders."""
-    for folder in open_folders():
-        with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            for entry in [e for e in entries if e.stat(follow_symlinks=False).st_uid == uid]:
-                if entry.is_dir(follow_symlinks=False):
-                    empty(entry.path)
-                    os.rmdir(entry.path)
-                else:
-                    os.unlink(entry.path)
+    for path in (os.path.join(folder, name) for folder in open_folders() for name in _names(folder)):
+        with contextlib.suppress(OSError):  # other programs' files may vanish while they are listed
+            status = os.lstat(path)
+            if status.st_uid == uid and stat.S_ISDIR(status.st_mode):
+                empty(path)
+                os.rmdir(path)
+            elif status.st_uid == uid:
+                os.unlink(path)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def threads(pid: int) -> int:

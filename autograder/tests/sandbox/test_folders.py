@@ -185,10 +185,12 @@ def test_folders_in_which_everybody_may_write_are_known() -> None:
 
 
 @as_root
-def test_what_a_user_has_put_there_is_removed() -> None:
+def test_what_a_user_has_put_there_is_removed_even_if_other_files_vanish(monkeypatch: pytest.MonkeyPatch) -> None:
     places = [Path(place) / "stray-of-a-test" for place in workspace.open_folders() if os.access(place, os.W_OK)]
     for place in places:
         place.mkdir()
         os.chown(place, 59_998, 59_998)
+    names = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda folder: ["vanished", *names(folder)])
     workspace.strays(59_998)
     assert [place for place in places if place.exists()] == []

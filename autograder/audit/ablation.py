@@ -1,18 +1,20 @@
 """Measures the effect of each rule of grading and feedback by grading the same modules with and without it.
 
-The modules are correct solutions in other styles, generated mutants of them, and `MODULE/*.py` in given folders. Delete
-a rule that changes fewer than one module in two hundred, unless removing it makes a sentence false or costs a correct
+A module is graded again only without the rules that took part in its grading, because the others change nothing. The
+modules are correct solutions in other styles, generated mutants of them, and `MODULE/*.py` in given folders. Delete a
+rule that changes fewer than one module in two hundred, unless removing it makes a sentence false or costs a correct
 module points.
 """
 
 import contextlib
 import functools
 import importlib
+import inspect
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -75,7 +77,7 @@ RULES: Mapping[str, Any] = {
     "grading.diagnosis:computes_nothing": _constant(False),
     "grading.scoring:_Scoring._is_charged_nowhere": _constant(False),
     "feedback.observations:dependence": _constant(""),
-    "feedback.observations:others": _constant(()),
+    "feedback.observations:_other_arguments": _constant(""),
     "feedback.messages:Message.fails_otherwise": property(_constant(None)),
 }
 
@@ -85,12 +87,12 @@ Subject = tuple[Submission, str]  # a submission and the module to grade; "" gra
 
 @dataclass(frozen=True)
 class Outcome:
-    """A graded subject: its points, misconception ids by lost criterion, and messages by criterion."""
+    """A graded subject: its points, misconception ids by lost criterion, messages by criterion, and the rules that took part."""
 
     points: float
     names: Mapping[str, tuple[str, ...]]
     messages: Mapping[str, str]
-    seconds: float
+    rules: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,6 @@ class Effect:
     fewer: tuple[str, ...]
     names: tuple[str, ...]
     messages: tuple[str, ...]
-    time: float
 
 
 def subjects(folders: Sequence[Path] = (), each: int = MUTANTS) -> list[Subject]:
@@ -126,40 +127,83 @@ def subjects(folders: Sequence[Path] = (), each: int = MUTANTS) -> list[Subject]
 
 def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None) -> Iterator[Effect]:
     """Grade the modules with all rules, then without each rule in turn."""
-    items = [(rule, subject) for rule in ("", *rules) for subject in chosen]
-    outcomes = iter(cases.each(_graded, items, jobs, sandbox=True))
-    before = [next(outcomes) for _ in chosen]
+    before = list(cases.each(_graded, [("", subject) for subject in chosen], jobs, sandbox=True))
+    pairs = list(zip(chosen, before, strict=True))
+    again = [(rule, subject) for rule in rules for subject, outcome in pairs if rule in outcome.rules]
+    outcomes = iter(cases.each(_graded, again, jobs, sandbox=True))
     for rule in rules:
-        both = [(one.name, old, next(outcomes)) for (one, _), old in zip(chosen, before, strict=True)]
+        both = [(subject[0].name, old, next(outcomes)) for subject, old in pairs if rule in old.rules]
         yield Effect(
             rule,
             more=tuple(name for name, old, new in both if new.points < old.points),
             fewer=tuple(name for name, old, new in both if new.points > old.points),
             names=tuple(name for name, old, new in both if new.names != old.names),
             messages=tuple(name for name, old, new in both if new.messages != old.messages),
-            time=sum(new.seconds for _, _, new in both) / sum(old.seconds for old in before),
         )
 
 
 def lines(effects: Iterable[Effect], number: int) -> Iterator[str]:
     """The table of `autograder audit --ablate`, row by row."""
     yield f"{number} modules; the columns count those that change without the rule:"
-    yield f"{'rule':46}{'more':>5}{'fewer':>6}{'names':>6}{'messages':>9}{'time':>6}"
+    yield f"{'rule':46}{'more':>5}{'fewer':>6}{'names':>6}{'messages':>9}"
     for e in effects:
-        counts = f"{len(e.more):5}{len(e.fewer):6}{len(e.names):6}{len(e.messages):9}"
-        yield f"{e.rule:46}{counts}{e.time:6.2f}"
+        yield f"{e.rule:46}{len(e.more):5}{len(e.fewer):6}{len(e.names):6}{len(e.messages):9}"
 
 
 def _graded(grader: Grader, item: tuple[str, Subject]) -> Outcome:
     rule, (submission, module) = item
-    began = time.process_time()
-    with without(rule):
+    with without(rule), contextlib.nullcontext(set[str]()) if rule else _taking_part() as rules:
         result = grader.grade(submission, (module,) if module else ())
         texts = {graded.criterion.id: messages.message(graded, result) for graded in result.graded}
     lost = [graded for graded in result.graded if not graded.passed]
     names = {g.criterion.id: tuple(m.id for m in (*g.misconceptions, *g.undecided)) for g in lost}
-    seconds = time.process_time() - began + grader.sandbox.processor_seconds - grader.sandbox.budget.own_seconds
-    return Outcome(result.points, names, texts, seconds)
+    return Outcome(result.points, names, texts, frozenset(rules))
+
+
+@contextlib.contextmanager
+def _taking_part() -> Iterator[set[str]]:
+    """The rules that take part: a threshold that is read, a function that returns what its replacement would not."""
+    rules, functions, reads = set[str](), {_code(rule): rule for rule in RULES}, functools.cache(_thresholds)
+
+    def profile(frame: FrameType, event: str, value: Any) -> None:
+        code = frame.f_code
+        if event == "return" and "autograder" in code.co_filename:
+            rules.update(reads(code))
+            if code in functions and not _is_replaced_by(functions[code], frame, value):
+                rules.add(functions[code])
+
+    sys.setprofile(profile)
+    try:
+        yield rules
+    finally:
+        sys.setprofile(None)
+
+
+def _thresholds(code: CodeType) -> set[str]:
+    return NEUTRAL.keys() & {*code.co_names}
+
+
+def _code(rule: str) -> CodeType:
+    owner, name = _owner(rule)
+    function: Any = vars(owner)[name]
+    function = getattr(function, "fget", None) or getattr(function, "func", None) or function
+    code: CodeType = inspect.unwrap(function).__code__
+    return code
+
+
+def _is_replaced_by(rule: str, frame: FrameType, value: Any) -> bool:
+    """Whether the replacement of a function returns the same value."""
+    replacement = getattr(RULES[rule], "fget", RULES[rule])
+    given = [frame.f_locals[name] for name in frame.f_code.co_varnames[: frame.f_code.co_argcount]]
+    other = replacement(*given)
+    return other is value or (isinstance(other, bool | str | tuple | dict) and bool(other == value))
+
+
+def _owner(rule: str) -> tuple[Any, str]:
+    """The module or class in which a rule is defined, and its name there."""
+    module, _, path = (f"grading.thresholds:{rule}" if rule in NEUTRAL else rule).partition(":")
+    *classes, name = path.split(".")
+    return functools.reduce(getattr, classes, importlib.import_module(f"autograder.{module}")), name
 
 
 @contextlib.contextmanager
@@ -167,11 +211,9 @@ def without(rule: str) -> Iterator[None]:
     """Disable a rule; "" disables none."""
     with pytest.MonkeyPatch.context() as patch:
         if rule:
-            module, _, path = (f"grading.thresholds:{rule}" if rule in NEUTRAL else rule).partition(":")
-            *classes, name = path.split(".")
-            owner: Any = functools.reduce(getattr, classes, importlib.import_module(f"autograder.{module}"))
+            owner, name = _owner(rule)
             rule_itself, owners = vars(owner)[name], [owner]
-            if not classes:  # other modules have imported it by name
+            if not isinstance(owner, type):  # other modules have imported it by name
                 kit = [value for key, value in list(sys.modules.items()) if key.startswith("autograder.") and value]
                 owners = [other for other in kit if vars(other).get(name) is rule_itself]
             for place in owners:

@@ -27,7 +27,9 @@ def turning(x):
 
 def hiding(x):
     """Each row depends on another row in a way that one careless kind of change does not reveal."""
-    return np.stack([(x[1] - x[1].min()) / (np.ptp(x[1]) + 1e-5), np.abs(x[2]), np.clip(x[0], 0, 1) * np.round(x[1])])
+    later = np.arange(x.shape[1]) > 0  # all features but the first
+    shape = (x[1] - x[1].min()) / (np.ptp(x[1]) + 1e-5)
+    return np.stack([shape, later * np.abs(x[2]), np.clip(x[0], 0, 1) * np.round(x[1])])
 
 
 @criterion("causal_mask.example")

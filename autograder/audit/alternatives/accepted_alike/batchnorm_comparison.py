@@ -1,4 +1,4 @@
-"""Accepted alike: lists for tuples, the caller's own running statistics handed back, a warning, read-only masks."""
+"""Also accepted: lists instead of tuples, running statistics returned unchanged, a warning, read-only masks."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Accepted alike: broadcast read-only masks, NumPy's own bool, x itself changed row by row and restored."""
+"""Also accepted: broadcast read-only masks, NumPy booleans, x changed row by row and restored."""
 
 import warnings
 

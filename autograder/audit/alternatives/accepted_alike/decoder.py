@@ -1,4 +1,4 @@
-"""Accepted alike: 0-d array for a float, 32-bit tokens, the prompt itself or a view of the table handed back."""
+"""Also accepted: a 0-d array instead of a float, 32-bit tokens, the prompt itself, a view of the table."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Accepted alike: x changed in place and restored, read-only results, a named tuple, prints, np.seterr at import."""
+"""Also accepted: x changed in place and restored, read-only results, a named tuple, prints, np.seterr at import."""
 
 from typing import NamedTuple
 

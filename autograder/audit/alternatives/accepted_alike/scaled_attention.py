@@ -1,4 +1,4 @@
-"""Accepted alike: named tuples, views of the argument, transposed and read-only results, warnings left as they come."""
+"""Also accepted: named tuples, views of an argument, transposed and read-only results, NumPy's warnings."""
 
 from collections import namedtuple
 

@@ -1,4 +1,4 @@
-"""Accepted alike: the argument returned for an empty stack, a reversed read-only view of norms, prints on the way."""
+"""Also accepted: the argument returned for an empty stack, a reversed read-only view of the norms, prints."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Other algebra: positions as points on the complex unit circle, rows by one-hot product, greedy choice by sorting."""
+"""Other algebra: positions as points on the complex unit circle, embedding by one-hot product, argmax by sorting."""
 
 import numpy as np
 

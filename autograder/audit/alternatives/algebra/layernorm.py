@@ -1,4 +1,4 @@
-"""Other algebra: the mean is removed by the centring matrix, the gradient is a product with each row's Jacobian."""
+"""Other algebra: a centring matrix removes the mean, and the gradient is a product with each row's Jacobian."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Other algebra: bias as one more row of the weight matrix, gradients by cumulative products of Jacobians."""
+"""Other algebra: biases as an extra row of the weight matrix, gradients by cumulative products of Jacobians."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Classes: frozen running statistics, kinds as an Enum, influence by numbers that know which examples made them."""
+"""Classes: frozen running statistics, kinds as an Enum, influence by numbers that record their examples."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -40,7 +40,7 @@ class Kind(Enum):
 
 
 class Traced:
-    """A number of which only one thing is known: the examples from which it was computed."""
+    """A number that records only the examples from which it was computed."""
 
     def __init__(self, *sources):
         self.sources = frozenset(sources)

@@ -1,4 +1,4 @@
-"""Classes: a cached read-only mask, and a probe that changes a row of its own copy inside a with statement."""
+"""Classes: a cached read-only mask, and a context manager that changes one row of its own copy."""
 
 from contextlib import contextmanager
 from functools import cache

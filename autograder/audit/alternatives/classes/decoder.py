@@ -1,4 +1,4 @@
-"""Classes: a Decoder object with a cached read-only position table; uses a class of the neighbour's own making."""
+"""Classes: a Decoder object with a cached read-only position table, and a class from another module."""
 
 from dataclasses import dataclass
 from functools import cache

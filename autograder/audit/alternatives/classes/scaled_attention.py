@@ -1,4 +1,4 @@
-"""Classes: attention as an object that is made, called once and thrown away; heads are a named tuple."""
+"""Classes: an attention object that is created, called once and discarded; the heads are a named tuple."""
 
 from collections import namedtuple
 

@@ -1,4 +1,4 @@
-"""Classes: pre-norm and post-norm are two subclasses in a registry; layers of gradient_flow are linear maps."""
+"""Classes: pre-norm and post-norm are two subclasses in a registry; the layers of gradient_flow are linear maps."""
 
 import numpy as np
 

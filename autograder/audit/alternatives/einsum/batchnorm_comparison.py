@@ -1,4 +1,4 @@
-"""Einstein sums: variances by contraction; influence from the Jacobian of the normalisation, d y[i, k] / d x[j, l]."""
+"""Einstein sums: variances by contraction, influence from the Jacobian of the normalisation, d y[i, k] / d x[j, l]."""
 
 import numpy as np
 

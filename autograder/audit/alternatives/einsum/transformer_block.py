@@ -1,4 +1,4 @@
-"""Einstein sums: feed-forward and gradients contracted by index; neighbours imported by name."""
+"""Einstein sums: feed-forward network and gradients by contraction, functions imported by name."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exact: dependencies by changing all features together and each one alone, up and down."""
+"""Exact: dependencies by changing all features together and each alone, in both directions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exact: extended precision and math.fsum, one query at a time and only over the keys that it may see."""
+"""Exact: extended precision and math.fsum, one query at a time, over visible keys only."""
 
 import math
 

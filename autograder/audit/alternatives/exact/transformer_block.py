@@ -1,4 +1,4 @@
-"""Exact: whole blocks in extended precision, without a neighbour, rounded once at the end."""
+"""Exact: whole blocks in extended precision without other modules, rounded once at the end."""
 
 import numpy as np
 

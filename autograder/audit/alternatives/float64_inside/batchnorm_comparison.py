@@ -1,4 +1,4 @@
-"""Float64 inside: np.cov's diagonal as unbiased variance; influence by replacing an example with a far one."""
+"""Float64 inside: unbiased variance from the diagonal of np.cov, influence by moving one example far away."""
 
 import numpy as np
 from my_helpers import in_float64

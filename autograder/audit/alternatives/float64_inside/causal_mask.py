@@ -1,4 +1,4 @@
-"""Float64 inside: f is always called with float64, also when x is float32 or integer."""
+"""Float64 inside: f is always called with float64, even if x is float32 or integer."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Float64 inside: logits in float64 whatever the parameters, cast back once at the very end."""
+"""Float64 inside: logits in float64 whatever the parameters, cast back once at the end."""
 
 import numpy as np
 from my_helpers import in_float64

@@ -1,4 +1,4 @@
-"""Float64 inside: a decorator from the student's own my_helpers.py casts at the door, in and out."""
+"""Float64 inside: a decorator from the student's own my_helpers.py casts arguments and results."""
 
 import numpy as np
 from my_helpers import in_float64

@@ -1,4 +1,4 @@
-"""A student's own file beside the modules: a decorator that computes in float64 and gives the caller's type back."""
+"""A student's own file: a decorator that computes in float64 and returns the caller's dtype."""
 
 import functools
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def convert(value, kinds, dtype):
-    """Give every array of one of the kinds inside value another type; leave everything else as it is."""
+    """Convert every array of one of these kinds in `value` to another type; leave everything else unchanged."""
     if isinstance(value, np.ndarray):
         return value.astype(dtype) if value.dtype.kind in kinds else value
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Float64 inside: the type is noted first, everything is done in float64, the last line casts back."""
+"""Float64 inside: the dtype is remembered, everything is computed in float64, and the last line casts back."""
 
 import numpy as np
 from my_helpers import in_float64

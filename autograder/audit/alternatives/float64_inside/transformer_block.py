@@ -1,4 +1,4 @@
-"""Float64 inside: blocks convert their whole parameter dictionary, the neighbours only ever see float64."""
+"""Float64 inside: blocks convert all their parameters, so other modules see only float64."""
 
 import numpy as np
 from my_helpers import in_float64

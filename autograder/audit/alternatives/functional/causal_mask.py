@@ -1,4 +1,4 @@
-"""Functional: masks grown by recursion, dependencies as a set of pairs collected by a comprehension."""
+"""Functional: masks built by recursion, dependencies as a set of pairs from a comprehension."""
 
 from functools import reduce
 

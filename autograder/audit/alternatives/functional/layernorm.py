@@ -1,4 +1,4 @@
-"""Functional: functools.reduce, map and small composed lambdas; leading dimensions are peeled off by recursion."""
+"""Functional: functools.reduce, map and composed lambdas, with recursion over leading dimensions."""
 
 from functools import reduce
 from operator import add

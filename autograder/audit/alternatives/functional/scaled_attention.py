@@ -1,4 +1,4 @@
-"""Functional: attention over leading dimensions by recursion, heads by map, softmax in ratios of exponentials."""
+"""Functional: attention by recursion over leading dimensions, heads by map, softmax from ratios of exponentials."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Functional: blocks composed by reduce, gradients by recursion, neighbours imported inside a function."""
+"""Functional: blocks composed by reduce, gradients by recursion, other modules imported inside a function."""
 
 from functools import partial, reduce
 

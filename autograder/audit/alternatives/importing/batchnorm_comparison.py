@@ -1,4 +1,4 @@
-"""Importing: batch norm is the neighbour's layer norm of the transposed batch, influence asks the same function."""
+"""Importing: batch norm is the layer norm of the transposed batch, and influence uses the same function."""
 
 import numpy as np
 import utils

@@ -1,4 +1,4 @@
-"""Importing: index helpers of NumPy for the masks; dependency_matrix tries eight patterns of signs."""
+"""Importing: masks by NumPy's index helpers, and a dependency_matrix that tries eight sign patterns."""
 
 import itertools
 

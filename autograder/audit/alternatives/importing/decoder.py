@@ -1,4 +1,4 @@
-"""Importing: a module and its function of the same name, neighbours' helpers, imports with a fallback."""
+"""Importing: a module and its function of the same name, other modules' helpers, imports with a fallback."""
 
 import numpy as np
 import utils

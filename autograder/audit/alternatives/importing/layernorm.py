@@ -1,4 +1,4 @@
-"""Importing: helpers from the student's own utils.py, and a constant and a function that neighbours take from here."""
+"""Importing: helpers from the student's own utils.py, and a constant and a function that other modules import."""
 
 import numpy as np
 import utils

@@ -1,4 +1,4 @@
-"""Importing: helpers from utils.py, plus a function and a constant that only the student's own neighbours use."""
+"""Importing: helpers from utils.py, and a function and a constant that only the student's other modules use."""
 
 from math import inf, sqrt
 

@@ -1,4 +1,4 @@
-"""Importing: module aliases, getattr, functools.partial on a neighbour's function, a neighbour's constant."""
+"""Importing: module aliases, getattr, functools.partial on an imported function, an imported constant."""
 
 from functools import partial
 

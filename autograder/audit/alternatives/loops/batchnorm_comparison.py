@@ -1,4 +1,4 @@
-"""Pure Python loops, column by column; influence tried by changing one number after another."""
+"""Pure Python loops, column by column; influence by changing one number at a time."""
 
 import math
 

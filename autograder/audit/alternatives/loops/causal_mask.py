@@ -1,4 +1,4 @@
-"""Pure Python loops over queries and keys; dependencies by changing one number at a time, up and down."""
+"""Pure Python loops over queries and keys; dependencies by changing one number at a time, in both directions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Pure Python loops over positions and the vocabulary; the blocks themselves come from a neighbour."""
+"""Pure Python loops over positions and the vocabulary; the blocks come from transformer_block."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Pure Python loops over the elements of every row, lists inside, one np.array at the end."""
+"""Pure Python loops over the elements of every row, with lists until the final np.array."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Pure Python loops, nothing imported from the neighbours: token by token, feature by feature."""
+"""Pure Python loops without other modules: token by token, feature by feature."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Less usual NumPy: ufuncs with out, np.apply_over_axes, and NaN as a dye that shows who influences whom."""
+"""Less common NumPy: ufuncs with out, np.apply_over_axes, and NaN as a tracer of influence."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Less usual NumPy: a causal mask as overlapping windows of one vector, masked arrays filled with minus infinity."""
+"""Less common NumPy: a causal mask as overlapping windows of one vector, masked arrays filled with minus infinity."""
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view

@@ -1,4 +1,4 @@
-"""Less usual NumPy: np.ravel_multi_index refuses unknown tokens itself, np.lexsort breaks ties."""
+"""Less common NumPy: np.ravel_multi_index rejects unknown tokens, np.lexsort breaks ties."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Less usual NumPy: np.vectorize with a signature, masked arrays inside, np.apply_along_axis, np.linalg.norm."""
+"""Less common NumPy: np.vectorize with a signature, masked arrays, np.apply_along_axis, np.linalg.norm."""
 
 import numpy as np
 

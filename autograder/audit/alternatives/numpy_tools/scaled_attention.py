@@ -1,4 +1,4 @@
-"""Less usual NumPy: masked arrays for hidden scores, sliding windows for the heads; plain arrays come back."""
+"""Less common NumPy: masked arrays for hidden scores, sliding windows for the heads; the results are plain arrays."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view

@@ -1,4 +1,4 @@
-"""Less usual NumPy: ufunc.accumulate over an object array of matrices, np.apply_along_axis for the feed-forward."""
+"""Less common NumPy: ufunc.accumulate over an object array of matrices, np.apply_along_axis for the network."""
 
 import numpy as np
 

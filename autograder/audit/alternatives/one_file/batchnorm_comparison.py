@@ -1,4 +1,4 @@
-"""One file: passes on the functions of the student's own everything.py."""
+"""One file: imports the functions from the student's own everything.py."""
 
 from everything import batch_norm, influence, norm_moments
 

@@ -1,4 +1,4 @@
-"""One file: passes on the functions of the student's own everything.py."""
+"""One file: imports the functions from the student's own everything.py."""
 
 from everything import apply_mask, causal_mask, dependency_matrix, is_autoregressive, padding_mask
 

@@ -1,4 +1,4 @@
-"""The student's whole homework in one file; the modules that are handed in only pass its functions on."""
+"""The student's whole homework in one file; the submitted modules only import its functions."""
 
 import numpy as np
 

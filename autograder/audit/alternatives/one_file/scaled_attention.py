@@ -1,4 +1,4 @@
-"""One file: passes on the functions of the student's own everything.py."""
+"""One file: imports the functions from the student's own everything.py."""
 
 from everything import merge_heads, multi_head_attention, scaled_dot_product_attention, softmax, split_heads
 

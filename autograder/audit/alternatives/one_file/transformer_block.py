@@ -1,4 +1,4 @@
-"""One file: passes on the functions of the student's own everything.py."""
+"""One file: imports the functions from the student's own everything.py."""
 
 from everything import feed_forward, gradient_flow, post_norm_block, pre_norm_block, residual, transformer_stack
 

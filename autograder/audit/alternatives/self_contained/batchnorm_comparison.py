@@ -1,4 +1,4 @@
-"""Self-contained: one normalisation over a chosen axis serves all three functions, influence by trial."""
+"""Self-contained: one normalisation over a chosen axis serves all three functions; influence by experiment."""
 
 from __future__ import annotations
 

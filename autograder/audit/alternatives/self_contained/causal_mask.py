@@ -1,4 +1,4 @@
-"""Self-contained: index arithmetic on flat masks, unseeded random changes, each tried in both directions."""
+"""Self-contained: index arithmetic on flat masks, unseeded random changes in both directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Self-contained: token by token with cached keys and values, nothing is computed twice in `generate`."""
+"""Self-contained: token by token with cached keys and values; `generate` computes nothing twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Self-contained: types, constants, a check at import and a script part, as in a student's own small project."""
+"""Self-contained: types, constants, a check at import and a script section, as in a small project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Self-contained: keys are visited one by one, softmax keeps a running maximum and sum."""
+"""Self-contained: keys are visited one by one, and softmax keeps a running maximum and sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Self-contained: layer norm and attention written again inside, all heads as one more axis of a matmul."""
+"""Self-contained: its own layer norm and attention, with all heads as one more axis of a matmul."""
 
 from __future__ import annotations
 

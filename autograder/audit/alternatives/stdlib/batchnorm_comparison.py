@@ -1,4 +1,4 @@
-"""Standard library: statistics.variance and pvariance column by column, a defaultdict of who shares statistics."""
+"""Standard library: statistics.variance and pvariance for each column, a defaultdict of shared statistics."""
 
 import math
 import statistics

@@ -1,4 +1,4 @@
-"""Standard library: itertools for the masks, the random module for the changes of dependency_matrix."""
+"""Standard library: itertools for the masks, the random module for the changes in dependency_matrix."""
 
 import random
 from bisect import bisect_right

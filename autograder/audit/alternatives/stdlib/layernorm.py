@@ -1,4 +1,4 @@
-"""Standard library: statistics and math do the work, NumPy only opens and closes the arrays."""
+"""Standard library: statistics and math do the work; NumPy only holds the arrays."""
 
 import math
 import statistics

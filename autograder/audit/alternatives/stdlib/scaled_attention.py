@@ -1,4 +1,4 @@
-"""Standard library: itertools, operator and math on nested lists; an array is a recursion over its lists."""
+"""Standard library: itertools, operator and math on nested lists, with recursion over the axes."""
 
 import math
 from itertools import chain

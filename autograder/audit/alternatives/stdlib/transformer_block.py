@@ -1,4 +1,4 @@
-"""Standard library: operator and functools around the neighbours' functions, gradients with math.dist and fsum."""
+"""Standard library: operator and functools with functions of other modules, gradients with math.dist and fsum."""
 
 import importlib
 import math

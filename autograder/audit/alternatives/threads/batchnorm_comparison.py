@@ -1,4 +1,4 @@
-"""Threads: one future for the mean and one for the variance; every example is perturbed in a thread of its own."""
+"""Threads: one future for the mean and one for the variance; each example is changed in its own thread."""
 
 from concurrent.futures import ThreadPoolExecutor
 

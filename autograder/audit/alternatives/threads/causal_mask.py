@@ -1,4 +1,4 @@
-"""Threads: dependency_matrix calls f from several threads at once, generators yield the changes."""
+"""Threads: dependency_matrix calls f from several threads at once; generators yield the changes."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Threads: prefixes are scored in parallel, generation is a producer thread that fills a queue."""
+"""Threads: prefixes are scored in parallel; a producer thread generates tokens into a queue."""
 
 import queue
 import threading

@@ -1,4 +1,4 @@
-"""Threads: the rows are dealt to a ThreadPoolExecutor; each thread normalises its part with generators."""
+"""Threads: a ThreadPoolExecutor divides the rows, and each thread normalises its part with generators."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Threads: one thread a head, slices of a softmax by a pool, an ordinary lock around the shared result."""
+"""Threads: one thread per head, a pool for the slices of a softmax, a lock around the shared result."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor, as_completed

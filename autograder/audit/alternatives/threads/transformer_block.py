@@ -1,4 +1,4 @@
-"""Threads: the sequences of a batch go through a block at the same time, so neighbours are called from threads."""
+"""Threads: the sequences of a batch pass through a block in parallel threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Compact broadcasting: all n perturbed batches of `influence` are normalised at once, as one (n, n, d) array."""
+"""Compact broadcasting: `influence` normalises all n changed batches at once, as one (n, n, d) array."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Compact broadcasting: neighbours by star import, log-probabilities of all positions at once."""
+"""Compact broadcasting: star imports, and the log-probabilities of all positions at once."""
 
 # ruff: noqa: F403, F405
 import numpy as np

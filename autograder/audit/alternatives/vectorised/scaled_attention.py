@@ -1,4 +1,4 @@
-"""Compact broadcasting: no helper, masks and empty rows handled by arithmetic instead of branches."""
+"""Compact broadcasting: no helpers; arithmetic instead of branches for masks and empty rows."""
 
 import math
 

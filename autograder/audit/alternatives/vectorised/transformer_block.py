@@ -1,4 +1,4 @@
-"""Compact broadcasting: neighbours by `import layernorm as ln` and by a star, blocks as two residuals."""
+"""Compact broadcasting: `import layernorm as ln`, a star import, and a block as two residual steps."""
 
 # ruff: noqa: F403, F405
 import numpy as np

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,8 @@ class Counterexample:
 
 def lines(call_result: CallResult) -> str:
     """The call, the expected result and the actual one, as lines of Python."""
-    expected, came_back = map(_commented, _results(call_result))
+    rows = ((row for row in text.split("\n") if row.strip()) for text in _results(call_result))
+    expected, came_back = map("\n#           ".join, rows)
     return "\n".join([*_call(call_result), f"# expected: {expected}", f"# yours:    {came_back}"])
 
 
@@ -90,7 +90,3 @@ def _raised(call_result: CallResult) -> str:
     text = cleaned_code(error.text.partition("\n")[0])
     place = f"  (line {error.line} of {cleaned_code(error.file)})" if error.line else ""
     return f"{error.kind}{': ' if text else ''}{text}{place}"
-
-
-def _commented(text: Any) -> str:
-    return "\n#           ".join(row for row in text.split("\n") if row.strip())

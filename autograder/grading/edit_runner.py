@@ -5,7 +5,7 @@
     ["edited", number, call]                    -> the response of the edited function to the call
     ["edit", module, function, others, number]  -> the lines of the edit; the module is loaded with it from now on
 
-`call` is a request as in session.py. Only expressions that the call of "edits" evaluates are edited: others cannot change its
+`call` is a request as in session.py. Only statements that the call of "edits" runs are edited: others cannot change its
 response. Student code that changes this state can only spoil its own search: another process confirms the edit.
 """
 
@@ -15,11 +15,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.grading.edits import MOST_BYTES, MOST_EDITS, SEEN, Text, evaluated, mark, noting
+from autograder.grading.edits import MOST_BYTES, MOST_EDITS, Text
 from autograder.sandbox.student.bindings import bound_names
 
 if TYPE_CHECKING:
@@ -48,12 +49,9 @@ class EditRunner:
 
     def edits(self, module: str, function: str, others: list[str], lines: list[int], call: bytes) -> tuple[Any, ...]:
         self._read(module, function, others)
-        mark(self.text.units)
-        seen: set[int] = set()
-        with contextlib.suppress(Exception), self._defined(map(noting, self.text.units), {SEEN: seen.add}):
+        with contextlib.suppress(Exception), executed(self._path(module)) as run, self._defined(self.text.units):
             self.response(call)
-        edits = enumerate(self.text.edits)
-        rows = [(number, edit.size, edit.lines[0]) for number, edit in edits if evaluated(edit, seen)]
+        rows = [(number, edit.size, edit.lines[0]) for number, edit in self.text.reached(run)]
         rows.sort(key=lambda row: row[2] not in lines)
         return ("answered", np.array(rows[:MOST_EDITS], dtype=np.int64).reshape(-1, 3))
 
@@ -70,7 +68,7 @@ class EditRunner:
         return ("answered", list(edit.lines))
 
     @contextlib.contextmanager
-    def _defined(self, units: Iterable[ast.stmt], more: Mapping[str, Any] | None = None) -> Iterator[None]:
+    def _defined(self, units: Iterable[ast.stmt]) -> Iterator[None]:
         """Temporarily redefine units of the text in their module."""
         names = vars(sys.modules[self.module])
         own = sorted(units, key=lambda unit: unit.lineno)
@@ -78,11 +76,28 @@ class EditRunner:
         code = compile(ast.Module(own, []), self._path(self.module), "exec", dont_inherit=True)
         try:
             with limited():
-                names.update(more or {})
                 exec(code, names)  # noqa: S102 - in a process of the submission
                 yield
         finally:
             names.update(before)
+
+
+@contextlib.contextmanager
+def executed(file: str) -> Iterator[set[int]]:
+    """The numbers of the lines of a file that run meanwhile."""
+    lines = set[int]()
+
+    def trace(frame: FrameType, *_: Any) -> Any:
+        if frame.f_code.co_filename != file:
+            return None
+        lines.add(frame.f_lineno)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield lines
+    finally:
+        sys.settrace(None)
 
 
 @contextlib.contextmanager

@@ -114,8 +114,19 @@ class Text:
             raise ValueError("the source has too many nodes to be edited")
         self.units = list(_units(self.tree, function, set(others)))
         self.functions = [name for name, _ in bound_names([s for s in self.tree.body if not isinstance(s, ast.Assign)])]
-        self.numbers, self.words = _numbers(every), _words(every)
+        strings = [node.value for node in every if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        names = dict.fromkeys(string for string in strings if string.isidentifier())  # such as keys
+        self.numbers, self.words = _numbers(every), list(names)[:MOST_CONSTANTS]
         self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
+
+    def reached(self, lines: Iterable[int]) -> Iterator[tuple[int, Edit]]:
+        """The edits, with their numbers, of the statements to which some of these lines belong."""
+        nodes = (node for unit in self.units for node in ast.walk(unit) if isinstance(node, ast.stmt))
+        of_line: dict[int, ast.stmt] = {}
+        for node in nodes:  # outer statements first
+            of_line |= dict.fromkeys(range(node.lineno, (node.end_lineno or node.lineno) + 1), node)
+        run = {of_line.get(line) for line in lines}
+        return ((n, edit) for n, edit in enumerate(self.edits) if any(of_line[line] in run for line in edit.lines))
 
     def made_from(self, unit: ast.stmt) -> list[ast.stmt]:
         """A unit, and the later units that use it when they are defined or that rebind its name."""
@@ -222,13 +233,6 @@ def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
         *(int(number) if number.is_integer() and number < 1e15 else number for number in written),
     )
     return list(dict.fromkeys(number for number in numbers if number == number))[:MOST_CONSTANTS]
-
-
-def _words(nodes: Iterable[ast.AST]) -> list[str]:
-    """The strings in the source that are identifiers, such as keys."""
-    values = (node.value for node in nodes if isinstance(node, ast.Constant))
-    words = dict.fromkeys(value for value in values if isinstance(value, str) and value.isidentifier())
-    return list(words)[:MOST_CONSTANTS]
 
 
 def _names(unit: ast.stmt) -> list[str]:
@@ -460,39 +464,3 @@ def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:
     for places, keywords in product(groups.values(), KEYWORDS):
         if len(places) > 1:
             yield [_edit(unit, place, _with(place.node, keywords)) for place in places]
-
-
-# Coverage: which nodes are evaluated
-
-SEEN = "<seen>"  # not an identifier, so no program can use it
-
-
-def mark(units: Iterable[ast.stmt]) -> None:
-    """Number all expressions that have a value."""
-    for number, node in enumerate(node for unit in units for node in ast.walk(unit)):
-        sliced = isinstance(node, ast.Tuple) and any(isinstance(part, ast.Slice | ast.Starred) for part in node.elts)
-        if isinstance(node, ast.expr) and not (sliced or _stored(node) or isinstance(node, ast.Slice | ast.Starred)):
-            node.number = number  # type: ignore[attr-defined]
-
-
-def noting(unit: ast.stmt) -> ast.stmt:
-    """A copy of a marked unit with `<seen>(number) or expression` for each expression; `<seen>` returns None."""
-    noted: ast.stmt = _Noting().visit(copy.deepcopy(unit))
-    return ast.fix_missing_locations(noted)
-
-
-class _Noting(ast.NodeTransformer):
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.JoinedStr | ast.pattern):
-            return node
-        super().generic_visit(node)
-        if not hasattr(node, "number"):
-            return node
-        note = ast.Call(_name(SEEN), [ast.Constant(node.number)], [])
-        return ast.copy_location(ast.BoolOp(ast.Or(), [note, node]), node)  # type: ignore[list-item]
-
-
-def evaluated(edit: Edit, seen: set[int]) -> bool:
-    """Whether an edit changes an expression whose number is in `seen`."""
-    inside = [node.number for node in ast.walk(edit.old) if hasattr(node, "number")]
-    return not inside or not seen.isdisjoint(inside)

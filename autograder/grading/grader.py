@@ -266,6 +266,7 @@ class _Grading:
                 continue
             function = score.call_result.target.function if score.call_result is not None else ""
             undecided = _undecided(score, diagnoses, function)
+            unsure = [m for diagnosis in diagnoses.values() for m in diagnosis.unsure]
             examples = [e for e in self.examples.get(function, ()) if e.test_call in analysis.wrong]
             alone = self.alone.get(function)
             # Without a failing call, no helper is to blame.
@@ -274,9 +275,7 @@ class _Grading:
                 score,
                 call_result=score.call_result or next(iter(blamed.values()), None),
                 shown=shown(score, diagnoses, examples, alone if alone and alone.test_call in analysis.wrong else None),
-                misconceptions=tuple(
-                    m for m in score.misconceptions if not has(undecided, m) and _is_sure(m, diagnoses)
-                ),
+                misconceptions=tuple(m for m in score.misconceptions if not has((*undecided, *unsure), m)),
                 charged=tuple(other for other in score.charged if other != name and other in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
@@ -460,9 +459,3 @@ def _undecided(score: CriterionScore, diagnoses: Mapping[str, Diagnosis], functi
     named_ones = score.criterion.looks_at == "examples"  # these list only named misconceptions
     costs = not score.misconceptions or named_ones or any(m.id in undecided for m in score.misconceptions)
     return tuple(undecided.values()) if costs else ()
-
-
-def _is_sure(misconception: Misconception, diagnoses: Mapping[str, Diagnosis]) -> bool:
-    """Whether a misconception may be named."""
-    diagnosis = diagnoses.get(misconception.function)
-    return diagnosis is None or has(diagnosis.sure, misconception) or not has(diagnosis.misconceptions, misconception)

@@ -90,7 +90,7 @@ ADDING = ("residuals alone", "pre-norm")  # those whose stream is a sum of the i
 def walk(
     kind: str, n_layers: int, gain: float, norm: Any, modules: Any, seed: int, d: int = 64, scale: float = 1.0
 ) -> dict[str, Any]:
-    """A vector on its way through sub-layers: the input of each one, the stream after it, and its Jacobian.
+    """Pass a vector through sub-layers: the input of each, the stream after it, and its Jacobian.
 
     kind is one of KINDS; norm is a layer norm without gamma and beta, and modules has your functions feed_forward and
     residual; the input has about the size `scale`. "direct" is the part of the path past the sub-layers that the norms

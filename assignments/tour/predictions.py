@@ -45,8 +45,8 @@ class Said:
 
 @functools.cache
 def kept() -> dict[str, dict[str, Any]]:
-    """The first guesses, by question: {"guess": one of its choices, "right": whether it is}."""
-    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):  # a file that somebody has spoiled
+    """The first guesses, by question: {"guess": one of its choices, "right": whether it is correct}."""
+    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):  # a damaged file
         found = json.loads(FILE.read_text(encoding="utf-8"))
         return {str(question): dict(entry) for question, entry in found.items()}
     return {}

@@ -17,7 +17,7 @@ from tour.predictions import Said, ipython, ipywidgets
 
 RANDOM, TRAINED = "random weights", "the trained model"
 STEPS = 3000
-REDRAWN, SAMPLES_SHOWN = 2.0, 6  # seconds between two pictures; lines of samples
+REDRAWN, SAMPLES_SHOWN = 2.0, 6  # seconds between pictures; lines of samples
 WITHOUT_CONTROLS = "(Buttons appear here in a running notebook with ipywidgets. Without them, run: python train.py)"
 FIRST = "Press <b>Train</b>. You see the curve of the loss here, and what the decoder writes."
 
@@ -25,7 +25,7 @@ FIRST = "Press <b>Train</b>. You see the curve of the loss here, and what the de
 class TrainingPanel:
     """Controls for one training run, on the names or on a text in a text area."""
 
-    # The panels of the notebook, by whether they have a text area: a cell that runs again continues its training.
+    # The notebook's panels, by whether they have a text area: running a cell again continues its training.
     panels: dict[bool, "TrainingPanel"] = {}
     results: dict[str, tuple[float, list[str]]] = {}  # designs trained on the names from random weights
 

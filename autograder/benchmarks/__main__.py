@@ -31,7 +31,7 @@ START, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
 def throughput(sample: int, size: int) -> dict[str, float]:
-    """Submissions per second: `otter run` on `sample` of them, ours on three classes of `size`, all uploads different.
+    """Submissions per second: `otter run` on `sample` uploads, `autograder grade` on three classes of `size`, all different.
 
     The first class is graded "cold", including the start of the workers; the next "warm"; the last one "plain", without repair.
     """
@@ -118,7 +118,7 @@ def against_floor(grader: Grader, times: int) -> dict[str, float]:
 
 
 def against_styles(grader: Grader, times: int) -> dict[str, float]:
-    """The same, averaged over right submissions in the styles of audit/alternatives; results of direct calls are not compared."""
+    """The same, averaged over correct solutions in the styles of audit/alternatives; results of direct calls are not compared."""
     ours = lowest = 0.0
     styles = right_styles()
     for number in range(times + 1):

@@ -34,7 +34,7 @@ def compared(other: Path, rounds: int) -> None:
 
 
 def classes() -> dict[str, Class]:
-    """Right and wrong submissions: wrong ones have one misconception, next to the references or to modules of another style."""
+    """Correct and wrong submissions; a wrong one has one misconception, in the reference or in another style."""
     from autograder.audit import cases
     from autograder.benchmarks.mixed import mixed_class, right_styles
     from autograder.homework import reference

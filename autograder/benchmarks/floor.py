@@ -1,4 +1,4 @@
-"""The lower bound: the same calls on functions that are called directly, without process and wire."""
+"""The lower bound: the same calls made directly, without a sandbox."""
 
 import contextlib
 import os

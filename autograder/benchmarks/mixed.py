@@ -28,12 +28,12 @@ def mixed_class(size: int, first: int = 0) -> list[Submission]:
 
 
 def right_styles() -> list[Submission]:
-    """A right submission in each style of audit/alternatives."""
+    """A correct submission in each style of audit/alternatives."""
     return [cases.submission(case) for case in cases.alternatives()]
 
 
 def without_repair(submission: Submission, kit: str) -> Any:
-    """What a worker does, but without single-edit repair."""
+    """A worker's job without single-edit repair."""
     sandbox = pool.warm().sandbox
     sandbox.limits, limits = sandbox.limits.model_copy(update={"repairs": 0}), sandbox.limits
     try:

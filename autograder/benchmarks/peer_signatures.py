@@ -165,7 +165,7 @@ def _mask(mask: Tensor | None) -> Any:
 
 @contextlib.contextmanager
 def importable(names: Mapping[str, Any]) -> Iterator[None]:
-    """While the context is open, `from tinytorch.nn import ...` finds these names, whatever is installed."""
+    """In this context, `from tinytorch.nn import ...` finds these names, whatever is installed."""
     packages = (
         "tinytorch",
         "tinytorch.core",

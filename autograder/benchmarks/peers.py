@@ -88,7 +88,7 @@ def _tests_of(path: Path) -> Iterator[tuple[str, Callable[[Functions], None]]]:
 
 
 def _run(code: ast.Module, name: str, method: str, functions: Functions) -> None:
-    """Define a test, beside our functions behind the signatures of TinyTorch, and run it."""
+    """Define a test next to our functions with TinyTorch's signatures, and run it."""
     names = {**vars(peer_signatures.tinytorch(functions)), "np": np, "pytest": importlib.import_module("pytest")}
     exec(compile(code, "<a test of TinyTorch>", "exec"), names)  # noqa: S102 - of a clone that the user has chosen
     with peer_signatures.importable(names):
@@ -164,7 +164,7 @@ def trivial_files(name: str) -> Files:
     return files
 
 
-# What the tests say of it
+# Test results
 
 
 def passed(peer: Peer, names: Sequence[str], code: Code) -> list[str]:
@@ -177,7 +177,7 @@ def _passes(test: Callable[[Functions], None], code: Code) -> bool:
     with _running(code):
         try:
             test(code.functions)
-        except BaseException as error:  # pytest's own outcomes are no Exception
+        except BaseException as error:  # pytest's outcomes are not Exceptions
             if isinstance(error, KeyboardInterrupt):
                 raise
             return False
@@ -186,7 +186,7 @@ def _passes(test: Callable[[Functions], None], code: Code) -> bool:
 
 @contextlib.contextmanager
 def _running(code: Code) -> Iterator[None]:
-    """While this lasts, the modules of the code can be imported, and nothing is printed."""
+    """In this context, the modules of the code can be imported, and nothing is printed."""
     path, before = [*sys.path], {name: sys.modules.get(name) for name in code.modules}
     sys.modules.update(code.modules)
     with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):

@@ -22,7 +22,7 @@ STUDENT, INSTRUCTOR = DOCS / "student.svg", DOCS / "instructor.svg"
 MISTAKE = "layer_norm.sample_variance"
 # The class: its size, the distance between the mistakes of two students in the library, and the most modules not begun.
 STUDENTS, STEP, UNFINISHED = 30, 37, 7
-COLUMNS, LINE, WIDTH = 96, 18, 760  # characters of a line, its height and the width of a picture in pixels
+COLUMNS, LINE, WIDTH = 96, 18, 760  # characters per line; line height and picture width in pixels
 SHOWN = 5  # mistakes listed below the class
 COLOURS = {"lost": "#7fa6cf", "named": "#b5532a"}  # as in the report
 

@@ -84,7 +84,7 @@ def rows(path: Path = DATA) -> dict[str, Row]:
 
 
 def errata(path: Path = ERRATA) -> dict[str, dict[str, str]]:
-    """What is wrong, by id: a verdict (corrected, qualified or open) and one line."""
+    """The errata by id: a verdict (corrected, qualified or open) and one line."""
     found: dict[str, dict[str, str]] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return found
 

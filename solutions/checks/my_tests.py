@@ -49,7 +49,7 @@ def opposite(value: Any) -> Any:
 
 
 def first_result(function: Function) -> Function:
-    """A version that returns the result of its first call again and again."""
+    """A version that always returns the result of its first call."""
     kept: list[Any] = []
 
     def called(*args: Any, **kwargs: Any) -> Any:

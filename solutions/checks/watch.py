@@ -12,7 +12,7 @@ import numpy  # noqa: F401 - imported once, before processes are forked
 import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent
-SECONDS = 0.1  # between two looks at the files
+SECONDS = 0.1  # between two checks of the files
 
 
 def watch(first: list[str], options: list[str]) -> int:
@@ -41,7 +41,7 @@ def _times() -> dict[str, tuple[int, int]]:
     for path in FOLDER.glob("*.py"):
         try:
             status = path.stat()
-        except OSError:  # just being replaced
+        except OSError:  # being replaced right now
             continue
         found[path.name] = status.st_mtime_ns, status.st_size
     return found

@@ -32,15 +32,15 @@ GALLERY = Path(__file__).parent / "gallery"
 CANNOT = "Cannot draw this: "
 SYMBOLS = {"d_k": "$d_k$", "d_model": r"$d_\text{model}$", "n_heads": r"$n_\text{heads}$"}  # labels of controls, in TeX
 SYMBOLS |= {"gamma": r"$\gamma$", "beta": r"$\beta$", "t": "$t$", "d": "$d$"}
-PAUSE = 0.02  # seconds without another move before a picture is drawn anew: else a fast hand makes a queue
-DRAWING = threading.RLock()  # newer kernels run controls in threads of their own, and matplotlib stands one at a time
-PIXELS = 90  # an inch of a figure is so many pixels wide
+PAUSE = 0.02  # seconds after the last move before redrawing, so that fast moves do not queue up
+DRAWING = threading.RLock()  # newer kernels run controls in separate threads, and matplotlib is not thread-safe
+PIXELS = 90  # pixels per inch of a figure
 
 
 class Lazy:
     """One of your modules, imported when one of its functions is first used; it records which functions are used."""
 
-    called: list[tuple[str, str]] = []  # module and function, in order: so it can be said whose numbers are shown
+    called: list[tuple[str, str]] = []  # module and function, in order of use, to tell whose numbers are shown
 
     def __init__(self, name: str):
         self._name = name
@@ -53,7 +53,7 @@ class Lazy:
 
 
 class Slide(NamedTuple):
-    """A slider; it takes whole numbers when the step is one. With `moves` it can run by itself, like a film."""
+    """A slider; it takes whole numbers when the step is one. With `moves` it can play like a film."""
 
     low: float
     high: float
@@ -100,7 +100,7 @@ class Player:
     def moved(self, _: object = None) -> None:
         """Schedule a drawing, or draw immediately if there is no event loop; wait until the question is answered."""
         if self.guess is not None and not self.guess.settled:
-            return  # a browser may round the value of a slider that nobody has moved
+            return  # a browser may round the value of an unmoved slider
         if self.waiting is not None:
             self.waiting.cancel()
         try:
@@ -109,7 +109,7 @@ class Player:
             self.redraw()
         else:
             self.waiting = loop.call_later(PAUSE, self.redraw)
-            gc.collect()  # the last figure, in the pause; otherwise several would go at once, while one is drawn
+            gc.collect()  # free the last figure now, during the pause, rather than several at once while drawing
 
     def redraw(self) -> None:
         """Draw with the current values of the controls, replacing the previous drawing."""
@@ -149,12 +149,12 @@ class Player:
         self.below = ipython.display(self.comment(), display_id=True)
         if self.guess is not None:
             self.guess.waiting.append(self.reveal)
-        # What is alive now stays. Else every tenth move waits until a collection of garbage has gone through it all.
+        # Exclude all present objects from garbage collection, which would delay every tenth move.
         gc.collect()
         gc.freeze()
 
     def comment(self) -> Said:
-        """The text below: whether the numbers are correct, and what there is to see."""
+        """The text below: whether the numbers are correct, and what to look for."""
         return Said(self.doubt + (self.guess.said() if self.guess is not None else ""))
 
     def shown(self) -> Any:
@@ -288,7 +288,7 @@ def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:
     """The result of draw, or an Absent line that explains why there is none."""
     yours = "|".join(path.stem for path in HOME.glob("*.py"))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # from pictures of numbers that are wrong already
+        warnings.simplefilter("ignore", RuntimeWarning)  # warnings about numbers that are already known to be wrong
         warnings.filterwarnings("default", category=RuntimeWarning, module=f"({yours})$")  # those are kept
         try:
             return draw(*given, **settings)
@@ -324,7 +324,7 @@ def png(figure: Figure, dpi: int = 120) -> bytes:
     figure.set_dpi(dpi)
     canvas = FigureCanvasAgg(figure)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a picture of wrong numbers, which may be strange
+        warnings.simplefilter("ignore")  # warnings about a picture of wrong numbers
         canvas.draw()
     file = io.BytesIO()
     Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").save(file, format="png", compress_level=3)
@@ -338,7 +338,7 @@ def _start(setting: Any) -> Any:
 
 
 def _moved(now: Any, start: Any) -> bool:
-    """True if a control has another value than at first; a browser may round the value of a slider."""
+    """True if a control no longer has its initial value; a browser may round the value of a slider."""
     return abs(now - start) > 1e-9 if isinstance(now, float) else now != start
 
 
@@ -358,7 +358,7 @@ def _control(name: str, setting: Any) -> Any:
 
 
 def _film(slider: Any) -> Any:
-    """A button that moves a slider from its beginning to its end, a step a second."""
+    """A button that moves a slider from start to end, one step per second."""
     film = ipywidgets.Play(min=slider.min, max=slider.max, step=slider.step, value=slider.value, interval=1000)
     ipywidgets.link((film, "value"), (slider, "value"))
     return film

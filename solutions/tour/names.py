@@ -133,9 +133,9 @@ def nats(modules: Modules, name: str) -> float:
 def costs(modules: Modules, change: str = NOTHING, state: Any = None) -> np.ndarray:
     """The loss per character of each held-out name, with one part removed.
 
-    Remembered for a state of your code (see reference_values.state), since a slider cannot wait for 516 names.
+    Cached for each state of your code (see reference_values.state), because 516 names are too slow for a slider.
     """
-    _ = modules.decoder.decoder_logits  # also where it is remembered: your decoder has taken part
+    _ = modules.decoder.decoder_logits  # also for a cached result: your decoder has taken part
     return _costs(modules, change, state)
 
 
@@ -243,7 +243,7 @@ def replaced(modules: Modules, function: Any, other: Any) -> Iterator[None]:
 
 
 class Trace(NamedTuple):
-    """A name on its way through the decoder."""
+    """A name as it passes through the decoder."""
 
     weights: np.ndarray  # (blocks, heads, t, t): what each character attends to
     added: list[tuple[str, np.ndarray]]  # what each part adds to the stream, (t, d) each, in order

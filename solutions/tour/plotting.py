@@ -11,11 +11,11 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-# For colour-blind readers (after Okabe and Ito, darkened until each stands out from white and from the pale ground),
-# never without a label or a line style as well. Blue is what the homework does, red what goes wrong.
+# For colour-blind readers (after Okabe and Ito, darkened for contrast with white and the pale background),
+# and always with a label or a line style as well. Blue is what the homework does, red is what goes wrong.
 BLUE, RED, GREEN, PURPLE, GREY, PALE = "#0072B2", "#C2500A", "#00795A", "#8F4B93", "#5F5F5F", "#EDEDED"
-LAYOUT = "constrained"  # what finds places for axes; the tests do without, since it takes as long as drawing
-GROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.7}  # of a text that a line runs through
+LAYOUT = "constrained"  # the layout engine; the tests do without it, because it takes as long as drawing
+GROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.7}  # of a text crossed by a line
 MINUS_TO_PLUS, ZERO_TO_ONE = colormaps["PuOr_r"], colormaps["cividis"]
 
 
@@ -31,11 +31,11 @@ def canvas(width: float, height: float, columns: int, title: str, **options: Any
 
 
 def label(axes: Axes, title: str, across: str = "", up: str = "") -> None:
-    axes.minorticks_off()  # those of a logarithmic axis take longer to draw than all else
+    axes.minorticks_off()  # minor ticks of a logarithmic axis take longer to draw than everything else
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "log":
-            axis.set_major_formatter("{x:g}")  # powers as formulas take a third of the time of a picture
-    axes.set_title(title, fontsize=9.5, y=1.0)  # a given height: to find one, all ticks would be measured once more
+            axis.set_major_formatter("{x:g}")  # powers as formulas take a third of the drawing time
+    axes.set_title(title, fontsize=9.5, y=1.0)  # a fixed height: computing one would measure all ticks again
     axes.set_xlabel(across, fontsize=9)
     axes.set_ylabel(up, fontsize=9)
 
@@ -88,7 +88,7 @@ def ticks(
     axes.set_yticks(range(n), words or [str(i + 1) for i in range(n)])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    # Lines of their own: the grid of an axis has a tick with a text for each, which takes several times as long to draw.
+    # Plain lines: an axis grid has a labelled tick for each line, which takes several times as long to draw.
     axes.hlines(np.arange(n - 1) + 0.5, -0.5, m - 0.5, color="white", linewidth=1.5)
     axes.vlines(np.arange(m - 1) + 0.5, -0.5, n - 0.5, color="white", linewidth=1.5)
     axes.set_xlim(-0.5, m - 0.5)
@@ -96,7 +96,7 @@ def ticks(
 
 
 def outline(axes: Axes, i: float, j: float, rows: int = 1, columns: int = 1, colour: str = "black") -> None:
-    """A frame around cells of a table, with a white rim, so that it stands out on every colour."""
+    """A frame around cells of a table, with a white edge so that it stands out on every colour."""
     for width, edge in ((4.5, "white"), (2.2, colour)):
         box = Rectangle((j - 0.45, i - 0.45), columns - 0.1, rows - 0.1, fill=False, linewidth=width, edgecolor=edge)
         box.set_zorder(5)

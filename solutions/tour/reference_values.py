@@ -23,7 +23,7 @@ from tour import examples, names
 
 HOME = Path(__file__).parents[1]
 RIGHT = Path(__file__).parent / "reference_values.npz"
-Name = tuple[str, str]  # a module and a function of it
+Name = tuple[str, str]  # a module and one of its functions
 
 _rng = np.random.default_rng(7)
 X, GAMMA, BETA, GRADIENT = _rng.normal(1, 2, (5, 8)), *_rng.normal(1, 1, (2, 8)), _rng.normal(size=(5, 8))
@@ -43,7 +43,7 @@ def _networks(ask: Callable[..., Any]) -> list[Any]:
     return [ask(lambda x, o=offsets: examples.convolution(x, o), FOUR) for offsets in ((-1, 0, 1), (-1, 0))]
 
 
-# For each function the calls that are tried, in the order in which the modules build on one another.
+# The calls tried for each function, in the order in which the modules build on one another.
 CALLS: dict[Name, Callable[[Callable[..., Any]], Any]] = {
     ("layernorm", "layer_norm"): lambda f: [f(X, GAMMA, BETA), f(SMALL, ONES[:4], ZEROS[:4], 1e-6)],
     ("layernorm", "rms_norm"): lambda f: [f(X, GAMMA), f(SMALL, ONES[:4])],

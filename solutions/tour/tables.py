@@ -11,7 +11,7 @@ from tour.controls import CANNOT, Lazy, attempt, missing
 
 
 class Table:
-    """Rows of text under heads; a row with a single entry is a remark on the row above it."""
+    """Rows of text below column headings; a row with a single entry is a remark on the row above it."""
 
     def __init__(self, rows: Sequence[tuple[str, ...]], heads: tuple[str, ...] = ()):
         self.rows, self.heads = list(rows), heads

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from tour.plotting import BLUE, GREEN, GREY, PALE, RED, bars, canvas, grid, heat, label, legend
 
-SENTENCE = ("The", "cat", "sat", "on", "it")  # what the rows and columns of some tables of weights are called
+SENTENCE = ("The", "cat", "sat", "on", "it")  # labels of the rows and columns of weight tables
 
 
 def weights_of_cat(attention: Any, words: Sequence[str], query: Any, keys: Any, values: Any) -> Figure:
@@ -165,7 +165,7 @@ def similarity(attention: Any, angle: int = 40, norm: float = 2.0) -> Figure:
         "facecolor": "white",
         "edgecolor": "none",
         "pad": 0.5,
-    }  # so that the query does not hide the number of a key
+    }  # so that the query does not cover the number of a key
     for i, (x, y) in enumerate(keys):
         axes[0].annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": GREY})
         axes[0].text(1.2 * x, 1.2 * y, str(i + 1), ha="center", va="center", fontsize=8.5, zorder=5, bbox=ground)

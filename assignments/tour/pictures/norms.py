@@ -13,7 +13,7 @@ STAGES = ("all", "1 raw", "2 centred", "3 normalised", "4 scaled")
 def layer_norm_steps(
     layernorm: Any, x: Any, gamma: float = 1, beta: float = 0, stretch: float = 1, shift: float = 0, step: str = "all"
 ) -> Figure:
-    """A token on its way through layer norm: raw, centred, normalised, scaled and shifted."""
+    """A token in the steps of layer norm: raw, centred, normalised, scaled and shifted."""
     raw = stretch * x + shift
     one, zero = np.ones(len(x)), np.zeros(len(x))
     stages = (

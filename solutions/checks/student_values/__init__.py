@@ -1,4 +1,4 @@
-"""The kit's own files on values; `autograder build` puts copies of them in the place of this one for students."""
+"""The kit's files on values; in the students' folder, `autograder build` replaces this file with copies of them."""
 
 from autograder import values
 

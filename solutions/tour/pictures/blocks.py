@@ -1,4 +1,4 @@
-"""Pictures of blocks, of gradients on their way back, and of many layers."""
+"""Pictures of blocks, of the backward pass, and of deep networks."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from tour import examples
 from tour.plotting import BLUE, GREEN, GREY, PURPLE, RED, canvas, label, legend
 from tour.tables import Table
 
-# Colour, style and mark of each line: the marks tell them apart for those who do not see the colours.
+# Colour, style and marker of each line; the markers are for readers who cannot tell the colours apart.
 KINDS: dict[str, tuple[str, Any, str]] = {
     "plain": (GREY, ":", "x"),
     "residuals alone": (RED, "-.", "^"),
@@ -23,8 +23,8 @@ FIRST = ("plain", "residuals alone", "pre-norm")
 NORMED, PAST = "pre-norm, and a norm at the end", "post-norm, the direct path"
 DEPTHS = (12, 24, 48, 96)  # blocks of two sub-layers
 GAINS = (1.0, 0.5, 0.1)
-YOURS = (6, 12, 24)  # those of the one network that is made of your functions, while a slider waits
-DEEP = np.load(Path(__file__).parents[1] / "depth.npz")  # made by a program of the instructors, from 40 networks
+YOURS = (6, 12, 24)  # blocks of the network built from your functions, few enough for a slider
+DEEP = np.load(Path(__file__).parents[1] / "depth.npz")  # computed by the instructors from 40 networks
 
 
 def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str = "both") -> Figure:
@@ -32,11 +32,11 @@ def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str
     kinds = [(name, with_sum) for name, with_sum in (("without", False), ("with", True)) if show in ("both", name)]
     title = f"{layers} layer{'s' * (layers > 1)} with a slope of {slope:.2f}: the gradient at the input"
     figure, axes = canvas(10.4, 3, len(kinds), title)
-    # Places that hold for every scale: finding them anew for each combination of scales takes longer than drawing.
+    # A layout that fits every scale: computing it for each combination of scales takes longer than drawing.
     figure.set_layout_engine(None)
     figure.subplots_adjust(left=0.08, right=0.99, bottom=0.16, top=0.72, wspace=0.2)
     for axis, (name, with_sum) in zip(axes, kinds, strict=True):
-        # From 1e100, since a norm squares its numbers, and the square of 0.02 to the power 96 would be rounded to 0.
+        # Scaled to 1e100, because a norm squares its numbers, and the square of 0.02**96 would underflow to 0.
         flow = blocks.gradient_flow(np.full((layers, 1, 1), slope), np.array([1e100]), with_sum)
         heights = np.asarray(flow, dtype=float) / 1e100
         factor = f"1 + ({slope:.2f})" if with_sum else f"|{slope:.2f}|"
@@ -60,7 +60,9 @@ def _chain(axes: Axes, heights: np.ndarray, colour: str) -> None:
         drawn = axes.bar(range(layers + 1), heights, color=colour)
         axes.bar_label(drawn, texts, fontsize=8, rotation=turned, padding=2, bbox=ground)
     else:
-        axes.stairs(heights, np.arange(layers + 2) - 0.5, fill=True, color=colour)  # one shape is drawn faster than 97
+        axes.stairs(
+            heights, np.arange(layers + 2) - 0.5, fill=True, color=colour
+        )  # one shape is faster to draw than 97
     axes.axhline(1, color="black", linestyle=":", zorder=0)
     least, most = heights[heights > 0].min(), heights.max()
     if least < 0.02 or most > 50:
@@ -84,7 +86,7 @@ def depth(layernorm: Any, blocks: Any, lines: str = "three", gain: float = 1.0, 
     times = "" if gain == 1 else f"{gain:g} times "
     title = f"The output of a sub-layer is about {times}as large as its input (line: median of 40 networks, band: 80 %)"
     figure, axes = canvas(10.4, 3.7, 3, title)
-    # Places that hold for every scale: those found for one are too narrow for the labels of another.
+    # A layout that fits every scale: one computed for a single scale is too narrow for the labels of another.
     figure.set_layout_engine(None)
     figure.subplots_adjust(left=0.06, right=0.99, bottom=0.27, top=0.82, wspace=0.24)
     for kind, (colour, style, mark) in shown.items():

@@ -9,7 +9,9 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from tour.plotting import BLUE, GREEN, GREY, PALE, PURPLE, RED, arrow, blank, box, canvas, heat
 
-ABOVE = np.rad2deg(np.arctan(2**-0.5))  # degrees: at a turn of 45, the view along (1, 1, 1), which centred tokens lack
+ABOVE = np.rad2deg(
+    np.arctan(2**-0.5)
+)  # degrees; at a turn of 45, the view is along (1, 1, 1), the direction that centring removes
 BARE = "one head, no norms, no residuals"
 ORDERS = ("pre-norm", "post-norm", BARE)
 
@@ -147,9 +149,7 @@ def geometry(layernorm: Any, spread: float = 1.0, turn: int = 40) -> Figure:
         for name_axis, text in ((axis.set_xlabel, "1"), (axis.set_ylabel, "2"), (axis.set_zlabel, "3")):
             name_axis(f"feature {text}", fontsize=8, labelpad=-12)
         axis.set_title(name, fontsize=9.5)
-        axis.set_proj_type(
-            "ortho"
-        )  # so that a plane seen from its side is a line, and with equal axes a circle is round
+        axis.set_proj_type("ortho")  # so that a plane seen from the side is a line, and a circle is round
         axis.set_box_aspect((1, 1, 1))
         axis.view_init(elev=ABOVE, azim=min(turn, 179.9))  # at 180 rounding would turn some labels upside down
     return figure

@@ -26,7 +26,7 @@ from tour.plotting import (
 )
 from tour.tables import Table
 
-WRITTEN = 12  # names in one go
+WRITTEN = 12  # names per batch
 RIGHT_LOSS = 1.95  # of the solutions' decoder, on held-out names
 
 
@@ -179,7 +179,7 @@ def shares(weights: np.ndarray, tokens: np.ndarray) -> tuple[float, float, float
 
 
 def even(tokens: np.ndarray) -> tuple[float, float, float]:
-    """The same for a head that gives equal weight to all characters it may attend to."""
+    """The same shares for a head that gives equal weight to all visible characters."""
     t = len(tokens)
     return shares(np.tril(np.ones((t, t))) / np.arange(1, t + 1)[:, np.newaxis], tokens)
 
@@ -217,7 +217,7 @@ def additions(modules: names.Modules, name: str = "christopher") -> Figure:
 
 
 def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, step: int = 0) -> Figure:
-    """One character of a name on its way: its vector after each part, which characters it attends to, and what would come next."""
+    """Follow one character through the decoder: its vector after each part, its attention, and the predicted next character."""
     tokens = names.tokens(name or "a", ended=False)
     place = min(letter, len(tokens) - 1)
     trace = names.trace(modules, tokens)
@@ -226,7 +226,7 @@ def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, 
     signs = ["." if not t else names.ALPHABET[t] for t in tokens]
     title = f"The vector of character {place}, {signs[place]!r}, of .{names.text(tokens)}: plus {parts[step]}"
     figure, axes = canvas(10.4, 3.7, 3, title, width_ratios=(5, 3, 3))
-    # Places that hold for every step: labels come and go, and a film should keep still.
+    # A layout that fits every step, so that the film does not jump as labels appear and disappear.
     figure.set_layout_engine(None)
     figure.subplots_adjust(left=0.1, right=0.98, bottom=0.15, top=0.8, wspace=0.28)
     limit = float(np.abs(stream).max())

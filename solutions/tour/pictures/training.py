@@ -14,8 +14,8 @@ from tour import names
 from tour.plotting import BLUE, GREY, RED, canvas, label, legend
 from tour.tables import Table
 
-RUNS = Path(__file__).parents[1] / "finished_runs.json"  # made by a program of the instructors, with the solutions
-REMOVED = {  # the loss of the trained decoder of this folder when a part is taken out: the table at the top
+RUNS = Path(__file__).parents[1] / "finished_runs.json"  # computed by the instructors with the solutions
+REMOVED = {  # the loss of this folder's trained decoder without a part, for the table at the top
     "complete": "1.95",
     "without norms": "2.19",
     "without the mask": "3.02",
@@ -23,7 +23,7 @@ REMOVED = {  # the loss of the trained decoder of this folder when a part is tak
     "without positions": "2.42",
     "post-norm": "",
 }
-CUT = 12  # characters of a sample, of which the first ones are long
+CUT = 12  # characters shown of a sample; early samples are long
 
 
 @functools.cache
@@ -55,7 +55,7 @@ def losses(axes: Axes, history: Sequence[Sequence[float]], baselines: Mapping[st
 
 
 def finished_run() -> Figure:
-    """A whole run: the losses, and samples written on the way."""
+    """A whole run: the losses, and the samples written during training."""
     run = runs()["complete"]
     best = min(held_out for *_, held_out in run["history"])
     title = f"{run['steps']:,} steps from random weights: {best:.2f} nats per character on held-out names"
@@ -95,7 +95,7 @@ def designs(yours: Mapping[str, tuple[float, Sequence[str]]] | None = None) -> T
 def gradient_check(modules: names.Modules) -> Table:
     """The gradient of a small decoder from the backward pass, next to finite differences."""
     for module, function in importlib.import_module("train").USED:
-        getattr(getattr(modules, module), function)  # these functions take part
+        getattr(getattr(modules, module), function)  # the functions that are checked
     gaps = importlib.import_module("tour.backward").gradient_check()
     rows = [(part, f"{tried}", f"{gap:.0e}") for part, (tried, gap) in gaps.items()]
     worst = max(gap for _, gap in gaps.values())

@@ -46,7 +46,7 @@ def relative_positions(decoder: Any, t: int = 40, d_model: int = 32, position: i
 
 
 def in_context(stages: Sequence[tuple[str, np.ndarray]], words: Sequence[str], same: Sequence[int]) -> Figure:
-    """The first three entries of each word's vector on its way; the rows of the same word are framed."""
+    """The first three entries of each word's vector after each part; rows of the same word are framed."""
     figure, axes = canvas(10.4, 3.1, len(stages), "Seven tokens through the decoder: the first three features of each")
     for axis, (name, vectors) in zip(axes, stages, strict=True):
         heat(axis, vectors[:, :3], name, 3, across="feature")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.sandbox.student.calls import Absent, described
+from autograder.sandbox.student.calls import described
 from autograder.values.errors import MAX_TEXT, builtin_kinds, text_of
 
 
@@ -55,10 +55,6 @@ def test_a_signature_that_does_not_fit_is_told_from_a_type_error_within() -> Non
     assert described(raised(f), "/", f, [], {})[4] == "signature"
     assert described(raised(f, 1), "/", f, [1], {})[4] == ""
     assert described(raised(f, 1, 2), "/", f, [1, 2], {})[4] == "signature"
-
-
-def test_absent_is_told() -> None:
-    assert described(Absent("x"), "/")[4] == "absent"
 
 
 def test_the_functions_that_an_error_passed_through_are_named_from_the_innermost(tmp_path: Path) -> None:

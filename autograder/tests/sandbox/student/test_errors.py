@@ -34,12 +34,16 @@ def test_texts_are_cut_and_never_raise() -> None:
     assert len(text_of(ValueError("x" * 10**6))) == MAX_TEXT
 
 
-def test_the_place_is_the_last_line_in_the_submission(tmp_path: Path) -> None:
+def test_the_place_is_the_last_line_in_the_submission_and_functions_are_named_from_the_innermost(
+    tmp_path: Path,
+) -> None:
+    source = "def f():\n    return g()\ndef g():\n    return missing\n"
+    (tmp_path / "m.py").write_text(source)
     namespace: dict[str, Any] = {}
-    source = "def f(x):\n    return int(x)\n\ndef g(x):\n    return f(x)\n"
     exec(compile(source, str(tmp_path / "m.py"), "exec"), namespace)
-    assert described(raised(namespace["g"], "a"), str(tmp_path))[2:4] == ("m.py", 2)
-    assert described(raised(namespace["g"], "a"), "/elsewhere")[2:4] == ("", 0)
+    error = raised(namespace["f"])
+    assert described(error, str(tmp_path))[2:] == ("m.py", 4, "", ["missing", "g", "f"])
+    assert described(error, "/elsewhere")[2:4] == ("", 0)
 
 
 def test_a_syntax_error_is_placed_where_it_stands(tmp_path: Path) -> None:
@@ -55,10 +59,3 @@ def test_a_signature_that_does_not_fit_is_told_from_a_type_error_within() -> Non
     assert described(raised(f), "/", f, [], {})[4] == "signature"
     assert described(raised(f, 1), "/", f, [1], {})[4] == ""
     assert described(raised(f, 1, 2), "/", f, [1, 2], {})[4] == "signature"
-
-
-def test_the_functions_that_an_error_passed_through_are_named_from_the_innermost(tmp_path: Path) -> None:
-    (tmp_path / "m.py").write_text("def f():\n    return g()\ndef g():\n    return missing\n")
-    namespace: dict[str, Any] = {}
-    exec(compile((tmp_path / "m.py").read_text(), str(tmp_path / "m.py"), "exec"), namespace)
-    assert described(raised(namespace["f"]), str(tmp_path))[5] == ["missing", "g", "f"]

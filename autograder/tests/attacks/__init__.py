@@ -107,7 +107,7 @@ _LIMITS = (
     "exhausting/page_tables",
 )  # fmt: skip
 _SIGNALS = ("exhausting/asked_where_it_is", "exhausting/endless_import", "exhausting/ignored_signals")
-_ALONE = ("disturbing/poisoned_process", "exhausting/wire_closed", "forging/exit_on_import", "forging/forged_replies")
+_ALONE = ("exhausting/wire_closed", "forging/exit_on_import", "forging/forged_replies")
 WITHOUT = {
     "fork": {*_PROCESSES, *_MEMORY, *_FILES, *_LIMITS, *_SIGNALS, *_ALONE, "stealing/searched_texts"},
     "session": {*_PROCESSES},

@@ -158,19 +158,12 @@ def seen(known: ModuleType, misconception: library.Misconception, calls: list[An
     return found
 
 
-@pytest.mark.parametrize("number", [0.78417075, 0.5, 1e-9, -0.00000001, 123456.75])
-def test_its_numbers_do_not_depend_on_the_last_bit(number: float) -> None:
-    beside = (np.nextafter(number, -np.inf), np.nextafter(number, np.inf))
-    assert {handout._short(float(one)) for one in beside} == {handout._short(number)}
-
-
 @pytest.mark.slow
 def test_its_numbers_do_not_depend_on_the_kernels_of_the_machine() -> None:
     """Single precision does. OpenBLAS is asked for its oldest kernels here, which every x86_64 machine has."""
-    rubric = rubrics.current()
     program = "import json; from autograder.homework import kit, rubric; from autograder.release import handout\n"
     program += "with handout.importable_checks(kit.solutions()):\n"
     program += "    print(json.dumps(handout.table_of('scaled_attention', rubric.current())))"
     made = python(Path.cwd(), "-c", program, OPENBLAS_CORETYPE="Prescott")
     with handout.importable_checks(kit.solutions()):
-        assert json.dumps(handout.table_of("scaled_attention", rubric)) == made.stdout.rstrip()
+        assert json.dumps(handout.table_of("scaled_attention", rubrics.current())) == made.stdout.rstrip()

@@ -23,7 +23,8 @@ AUTOGRADER = {"run_autograder": b"", "setup.sh": b"", "run_otter.py": SCRIPT, "e
 WRITING = """
 import pathlib, sys
 place = pathlib.Path("/autograder")
-print((place / "submission_metadata.json").read_text(), [path.name for path in (place / "submission").iterdir()])
+files = [str(path.relative_to(place / "submission")) for path in (place / "submission").rglob("*.*")]
+print((place / "submission_metadata.json").read_text(), sorted(files))
 {code}
 """
 Small = Callable[..., Path]
@@ -46,33 +47,6 @@ def upload(tmp_path: Path) -> Path:
     return put(tmp_path, {"layernorm.py": b""}) / "layernorm.py"
 
 
-@pytest.fixture
-def autograder(tmp_path: Path) -> Path:
-    return put(tmp_path / "autograder.zip", AUTOGRADER)
-
-
-def arrived(place: Path) -> list[str]:
-    below = place / "submission"
-    return sorted(path.relative_to(below).as_posix() for path in below.rglob("*") if not path.is_dir())
-
-
-def test_zip_is_unpacked_and_grades_in_the_tree(autograder: Path, tmp_path: Path) -> None:
-    rehearsal.lay_out(tmp_path / "it", autograder, put(tmp_path / "upload", {"a.py": b"", "b/c.txt": b""}))
-    assert (tmp_path / "it" / "source" / "run_otter.py").read_text() == f"run_autograder({str(tmp_path / 'it')!r})"
-    assert arrived(tmp_path / "it") == ["a.py", "b/c.txt"]
-    assert (tmp_path / "it" / "results").is_dir() and (tmp_path / "it" / "submission_metadata.json").is_file()
-
-
-def test_links_and_pipes_are_left_out(autograder: Path, tmp_path: Path) -> None:
-    upload = put(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
-    for path in (upload / "up.zip", upload / "b" / "down.py"):
-        path.symlink_to("/dev/zero")
-    (upload / "folder").symlink_to(upload)
-    os.mkfifo(upload / "pipe.py")
-    rehearsal.lay_out(tmp_path / "it", autograder, upload)
-    assert arrived(tmp_path / "it") == ["a.py", "b/c.py"]
-
-
 @pytest.mark.parametrize(("name", "said"), [
     ("nothing.zip", "No such file or directory; use the autograder.zip that `autograder build` writes"),
     ("layernorm.py", "File is not a zip file; use"),
@@ -84,32 +58,7 @@ def test_zip_that_is_not_for_gradescope(tmp_path: Path, upload: Path, name: str,
     whole = put(tmp_path / "damaged.zip", AUTOGRADER).read_bytes()
     (tmp_path / "damaged.zip").write_bytes(whole.replace(SCRIPT, SCRIPT[::-1]))
     with pytest.raises(ArgumentsError, match=f"^{re.escape(f'{tmp_path / name}: {said}')}"):
-        rehearsal.lay_out(tmp_path / "it", tmp_path / name, upload)
-
-
-def asking(place: Path, *lines: str) -> Path:
-    """A tree whose zip requires these packages."""
-    entries = json.dumps({"dependencies": ["python=3.12", "pip", {"pip": list(lines)}]})
-    return put(place, {"source/environment.yml": entries.encode()})
-
-
-def test_requirements_of_the_zip(tmp_path: Path) -> None:
-    tree = asking(tmp_path / "it", "/autograder/source/files/a.whl", "numpy==2.0.1")
-    assert rehearsal.requirements(tree) == ("3.12", [tree / "source/files/a.whl"], ["numpy==2.0.1"])
-
-
-def test_other_versions_here_are_reported(tmp_path: Path) -> None:
-    _, _, how = rehearsal.installed(asking(tmp_path / "it", "numpy==0.1", "no-such-package==2", "tool>=3"), tmp_path)
-    assert "; versions that differ from the zip: numpy " in how
-    assert how.endswith("(zip: 0.1), no-such-package not installed (zip: 2)")
-
-
-def test_folders_of_the_user_are_replaced_by_temporary_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SECRET", "1")
-    _, variables, _ = rehearsal.installed(asking(tmp_path / "it"), tmp_path)
-    assert "SECRET" not in variables
-    assert {Path(variables[name]).parent for name in rehearsal.FOLDERS} == {tmp_path}
-    assert variables["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")
+        rehearsal.rehearse(tmp_path / name, upload, here=True)
 
 
 @pytest.mark.slow
@@ -129,13 +78,8 @@ def test_fresh_environment(small: Small, upload: Path, monkeypatch: pytest.Monke
     assert done.document == {"score": 7}
     assert re.fullmatch(rf"in a fresh environment of Python 3\.\d+.*, installed with {installer}", done.how)
     assert rehearsal.rehearse(zip_file, upload, here=True).document == {"score": 7}
-
-
-def test_requirement_that_cannot_be_installed() -> None:
-    command = [sys.executable, "-m", "pip", "install", "--no-index", "no requirement"]
-    said = r"pip cannot install .*: Invalid requirement: .* \(--here uses the installed"
-    with pytest.raises(CommandError, match=said):
-        rehearsal._do(command, "pip cannot install the zip's requirements")
+    with pytest.raises(CommandError, match=rf"{installer} cannot install .* \(--here uses the installed"):
+        rehearsal.rehearse(small(code, "no requirement"), upload)
 
 
 @pytest.fixture
@@ -154,6 +98,32 @@ def test_run_returns_the_document_and_leaves_nothing(small: Small, upload: Path,
     assert done.printed == "{} ['layernorm.py']\n"
     assert done.how == "with the packages installed here, in the versions of the zip"
     assert list(scratch.iterdir()) == []
+
+
+def test_other_versions_here_are_reported(small: Small, upload: Path) -> None:
+    done = rehearsal.rehearse(small(writing({}), "numpy==0.1", "no-such-package==2", "tool>=3"), upload, here=True)
+    assert "; versions that differ from the zip: numpy " in done.how
+    assert done.how.endswith("(zip: 0.1), no-such-package not installed (zip: 2)")
+
+
+def test_folders_of_the_user_are_replaced_by_temporary_ones(
+    small: Small, upload: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "1")
+    code = f"import json, os; print(json.dumps(dict(os.environ))); {writing({})}"
+    variables = json.loads(rehearsal.rehearse(small(code), upload, here=True).printed.splitlines()[-1])
+    assert "SECRET" not in variables
+    assert all(Path(variables[name]).is_relative_to(scratch) for name in rehearsal.FOLDERS)
+    assert variables["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")
+
+
+def test_links_and_pipes_of_an_uploaded_folder_are_left_out(small: Small, tmp_path: Path) -> None:
+    upload = put(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
+    for path in (upload / "up.zip", upload / "b" / "down.py"):
+        path.symlink_to("/dev/zero")
+    (upload / "folder").symlink_to(upload)
+    os.mkfifo(upload / "pipe.py")
+    assert rehearsal.rehearse(small(writing({})), upload, here=True).printed == "{} ['a.py', 'b/c.py']\n"
 
 
 @pytest.mark.parametrize(("code", "said"), [

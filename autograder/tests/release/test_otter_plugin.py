@@ -16,10 +16,9 @@ import pytest
 from otter.run import main as otter_run
 from otter.test_files import GradingResults
 
-from autograder.exceptions import CommandError, SandboxError
+from autograder.exceptions import CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.homework.rubric import RubricError
 from autograder.release import otter_plugin
 from autograder.release.otter_guard import kit_in_danger
 from autograder.release.otter_plugin import UPLOAD, grade, quarantined
@@ -123,21 +122,16 @@ def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, r
     assert first["score"] == rubrics.current().modules["layernorm"].points
 
 
-@pytest.mark.parametrize(
-    "fault",
-    few([SandboxError("no room"), RubricError("line 3"), CommandError("test_a"), MemoryError()], 1),
-    ids=lambda fault: type(fault).__name__,
-)
 def test_grader_error_leaves_no_results_and_the_upload_in_place(
-    box: MakeBox, half: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, fault: Exception
+    box: MakeBox, half: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any) -> None:
-        raise fault
+        raise MemoryError("no room")
 
     monkeypatch.setattr("autograder.release.otter_plugin.read", fail)
     tried = box(half)
     tried.results.write_text("{}")  # of an earlier run
-    with pytest.raises(CommandError, match=f"no result: {type(fault).__name__}: {fault}"):
+    with pytest.raises(CommandError, match="no result: MemoryError: no room"):
         tried.run_without_kernel()
     assert not tried.results.exists()
     assert (tried.submission / "layernorm.py").read_bytes() == half["layernorm.py"]
@@ -252,24 +246,20 @@ def test_links_and_pipes_earn_nothing_and_stop_nothing(place: Path, name: str, r
         assert grade(place, otter_run=False).points == rubrics.current().modules[second.removesuffix(".py")].points
 
 
-def test_otter_finds_nothing_and_everything_comes_back(place: Path) -> None:
+def test_otter_and_students_find_nothing_and_everything_comes_back(place: Path) -> None:
     upload = put(place / "submission", {".OTTER_LOG": b"1", "a/b.py": b"2", "tests/a.py": b"3", "__init__.py": b"4"})
     TRICKS["endless link"](upload / "link.py")
     os.mkfifo(upload / "transformer.ipynb")
     with quarantined(place):
         assert list(upload.iterdir()) == [] and list((place / "results").iterdir()) == []
+        closed = [place / name for name in ("source", "submission", UPLOAD)]
+        assert [path.stat().st_mode & 0o777 for path in closed] == [0o700] * 3
         put(upload, {"transformer.ipynb": b"Otter's", "tests/b.py": b"", "kit-wheel/kit.whl": b"", "__init__.py": b""})
     found = {path.relative_to(upload).as_posix() for path in upload.rglob("*") if not path.is_dir()}
     assert found == {".OTTER_LOG", "a/b.py", "tests/a.py", "__init__.py", "link.py", "transformer.ipynb"}
     assert os.readlink(upload / "link.py") == "/dev/zero" and (upload / "transformer.ipynb").is_fifo()
     assert (upload / "__init__.py").read_bytes() == b"4"
     assert not (place / UPLOAD).exists()
-
-
-def test_all_places_are_closed_while_student_code_runs(place: Path) -> None:
-    folders = [place / name for name in ("source", "submission", UPLOAD)]
-    with quarantined(place):
-        assert [path.stat().st_mode & 0o777 for path in folders] == [0o700] * 3
 
 
 def test_upload_that_otter_could_change_is_not_graded(place: Path) -> None:
@@ -298,7 +288,6 @@ def test_between_two_disks_links_are_kept_and_pipes_left_out(place: Path, monkey
     os.mkfifo(upload / "pipe.py")
     os.mkfifo(upload / "a" / "pipe.py")
     monkeypatch.setattr(os, "rename", refuse)
-    otter_plugin._take(place)
-    found = {path.relative_to(place / UPLOAD).as_posix(): path for path in (place / UPLOAD).rglob("*")}
-    assert set(found) == {"a.py", "a", "a/b.py", "a/down.py", "up.zip"}
-    assert found["up.zip"].is_symlink() and found["a/down.py"].is_symlink()
+    with quarantined(place):
+        found = {path.relative_to(place / UPLOAD).as_posix(): path.is_symlink() for path in (place / UPLOAD).rglob("*")}
+    assert found == {"a.py": False, "a": False, "a/b.py": False, "a/down.py": True, "up.zip": True}

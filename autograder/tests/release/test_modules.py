@@ -176,46 +176,18 @@ def test_a_chosen_folder_without_a_homework_is_one_line(tmp_path: Path, monkeypa
     assert done.stderr.startswith(f"autograder: AUTOGRADER_HOMEWORK: there is no homework in {tmp_path}; it must have")
 
 
-UNIT_ROWS = {
-    "solutions/centred_rows.py": '''
-
-def unit_rows(x: np.ndarray) -> np.ndarray:
-    """Divide every row by its length; (..., d) as x."""
-    # BEGIN SOLUTION
-    return x / np.sqrt((x * x).sum(axis=-1, keepdims=True))
-    # END SOLUTION
-''',
-    "grading/suites/test_centred_rows.py": """
-
-@criterion("centred_rows.unit")
-def test_every_row_has_length_one(check, rng):
-    check.unit_rows(np.array([3.0, 4.0]))
-    check.unit_rows(rng.normal(3, 1, (3, 4)))
-    check.unit_rows(rng.normal(3, 1, (2, 3, 4)))
-""",
-    "grading/misconceptions/centred_rows/unit_rows.py": """\
-import numpy as np
-EXAMPLES = {"unit_rows": [((np.array([1.0, 2.0]),), {})]}
-""",
-    "rubric.yaml": """      unit: {points: 1, grades: [unit_rows], about: "length one"}\n""",
-}
-
-
-def test_a_function_with_three_test_calls_and_no_misconception_gets_a_useful_message(tmp_path: Path) -> None:
+def test_a_function_without_misconceptions_gets_a_useful_message(tmp_path: Path) -> None:
     folder = modules.new_homework(tmp_path / "homework", "centred_rows")
-    for name, addition in UNIT_ROWS.items():
-        with (folder / name).open("a") as file:
-            file.write(addition)
-    rubric = (folder / "rubric.yaml").read_text().replace("points: 2\n", "points: 3\n")
-    (folder / "rubric.yaml").write_text(rubric.replace("centred_rows: []\n", "centred_rows: []\n      unit_rows: []\n"))
-    solution = (folder / "solutions/centred_rows.py").read_text()
-    put(folder / "class", {"ada/centred_rows.py": solution.replace("np.sqrt((x * x)", "((x * x)")})
+    library = folder / "grading" / "misconceptions" / "centred_rows" / "centred_rows.py"
+    library.write_text(f"import numpy as np\n\nEXAMPLES{library.read_text().partition('EXAMPLES')[2]}")
+    solution = (folder / "solutions" / "centred_rows.py").read_text()
+    put(folder / "class", {"ada/centred_rows.py": solution.replace("axis=-1", "axis=0")})
     graded = command(folder, "grade", "class", "-o", "out", "--feedback")
-    assert "2 of 3" in graded.stdout, graded.stderr
+    assert "1 of 2" in graded.stdout, graded.stderr
     page = (folder / "out/feedback/ada.md").read_text()
-    line = solution.partition("np.sqrt")[0].count("\n") + 1
-    assert f"A single edit on line {line} makes every call of `unit_rows` pass." in page
-    assert "# expected: [0.447214, 0.894427]\n# yours:    [0.2, 0.4]" in page
+    line = solution.partition("axis=-1")[0].count("\n") + 1
+    assert f"A single edit on line {line} makes every call of `centred_rows` pass." in page
+    assert "# expected: [[-2.,  2.],\n" in page and "# yours:    [[-0.5, -1.5],\n" in page
 
 
 # The engine knows neither homework
@@ -237,7 +209,6 @@ def test_no_file_of_the_engine_names_a_module_of_a_homework() -> None:
 
 
 KEPT = ("layernorm", "causal_mask")
-LEFT_OUT = tuple(group for group in rubrics.current().groups if group not in KEPT)
 
 
 def with_used(module: str) -> list[str]:
@@ -263,14 +234,10 @@ def test_students_get_these_modules_with_their_criteria_and_cells(small: Path) -
     assert {name.removeprefix("transformer/") for name in unzipped(small / "student.zip")} == found
     text = (small / "assignments" / "README.md").read_text()
     assert set(re.findall(r"^\| (\w+)\.\w+ \| ", text, re.MULTILINE)) == set(KEPT)
-    points = sum(rubrics.current().modules[name].points for name in KEPT)
-    assert f"| **all** | **{points:g}** |" in text
     assert not re.search(r"`(decoder|concept_check)", text)
-    given = notebook(small / "assignments")
-    assert set(re.findall(r"-m pytest checks/test_(\w+)\.py", json.dumps(given))) == set(KEPT)
-    cells = [cell for cell in given["cells"] if cell["cell_type"] == "code"]
-    assert not used(cells[1:]) & set(LEFT_OUT)
-    assert set(re.findall(r'"## [^"`]*`(\w+)\.py`', json.dumps(given))) == set(KEPT)
+    given = json.dumps(notebook(small / "assignments"))
+    assert set(re.findall(r"-m pytest checks/test_(\w+)\.py", given)) == set(KEPT)
+    assert set(re.findall(r'"## [^"`]*`(\w+)\.py`', given)) == set(KEPT)
 
 
 @pytest.mark.parametrize(("module", "trains"), [("concept_check", False), ("layernorm", False), ("decoder", True)])
@@ -367,24 +334,15 @@ def test_section_of_two_modules_cannot_be_divided() -> None:
     assert modules.without(given, ["one", "two"]) == []
 
 
-def nodes(cell: Cell) -> list[ast.AST]:
-    code = re.sub("^[%!].*$", "", modules.source(cell), flags=re.MULTILINE)  # Jupyter's own commands
-    return list(ast.walk(ast.parse(code))) if cell["cell_type"] == "code" else []
-
-
-def defined(found: list[Cell]) -> set[str]:
-    """The names that code assigns."""
-    every = [node for cell in found for node in nodes(cell)]
-    return {node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-
-
-def used(found: list[Cell]) -> set[str]:
-    """The names that code reads, except arguments of its own functions."""
-    names = set()
-    for every in map(nodes, found):
-        own = {node.arg for node in every if isinstance(node, ast.arg)}
-        names |= {node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)} - own
-    return names
+def names(found: list[Cell], context: type[ast.expr_context]) -> set[str]:
+    """The names that code assigns (ast.Store) or reads (ast.Load), except arguments of its own functions."""
+    found_names: set[str] = set()
+    for cell in found:
+        code = re.sub("^[%!].*$", "", modules.source(cell), flags=re.MULTILINE)  # Jupyter's own commands
+        nodes = list(ast.walk(ast.parse(code))) if cell["cell_type"] == "code" else []
+        own = {node.arg for node in nodes if isinstance(node, ast.arg)}
+        found_names |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, context)} - own
+    return found_names
 
 
 def possible() -> Iterator[tuple[str, ...]]:
@@ -404,8 +362,8 @@ def test_no_remaining_cell_reads_a_removed_module_or_name() -> None:
         left_out = [name for name in rubrics.current().groups if name not in only]
         kept = modules.without(whole, left_out)
         places = {id(cell) for cell in kept}
-        gone = defined([cell for cell in whole if id(cell) not in places]) - defined(kept)
-        assert not used(kept[introduction:]) & {*left_out, *gone}, only
+        gone = names([cell for cell in whole if id(cell) not in places], ast.Store) - names(kept, ast.Store)
+        assert not names(kept[introduction:], ast.Load) & {*left_out, *gone}, only
 
 
 GRADE = """

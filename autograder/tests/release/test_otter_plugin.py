@@ -11,7 +11,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import otter.generate
 import pytest
 from otter.run import main as otter_run
 from otter.test_files import GradingResults
@@ -135,19 +134,6 @@ def test_grader_error_leaves_no_results_and_the_upload_in_place(
         tried.run_without_kernel()
     assert not tried.results.exists()
     assert (tried.submission / "layernorm.py").read_bytes() == half["layernorm.py"]
-
-
-@pytest.mark.slow
-def test_grader_error_in_the_real_run_ends_with_one_clear_line(box: MakeBox, half: dict[str, bytes]) -> None:
-    tried = box(half)
-    script = (Path(otter.generate.TEMPLATE_DIR) / "common" / "run_otter.py").read_text()
-    script = script.replace("{{ autograder_dir }}", "/autograder")
-    (tried.place / "source" / "run_otter.py").write_text(script)
-    done = tried.run()
-    assert done.returncode == 1
-    said = "CommandError: the grader failed, so there is no result: CommandError: the run_otter.py in the zip"
-    assert said in done.stderr.splitlines()[-1]
-    assert not tried.results.exists()
 
 
 def test_kernel_without_results_is_a_grader_error() -> None:

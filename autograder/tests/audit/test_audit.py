@@ -113,17 +113,18 @@ def test_audit_would_find(row: Row, said: str) -> None:
     assert any(said in problem for problem in audit.problems([row]))
 
 
-@pytest.mark.parametrize("more", [
-    (), (graded("layernorm.purity", "too little"),), (graded("layernorm.example", "mistake", "sample_variance"),),
+ONE, ANOTHER = graded(OWN, "mistake", undecided=ALIKE).undecided
+SHARING = replace(graded(OWN, "mistake"), undecided=(ONE, replace(ANOTHER, right=ONE.right)))
+
+
+@pytest.mark.parametrize("scores", [
+    (NAMED,),
+    (NAMED, graded("layernorm.purity", "too little")),
+    (NAMED, graded("layernorm.example", "mistake", "sample_variance")),
+    (SHARING,),
 ])  # fmt: skip
-def test_audit_finds_nothing_wrong_with(more: tuple[CriterionScore, ...]) -> None:
-    assert list(audit.of_case(made(WRONG, NAMED, *more))) == []
-
-
-def test_mistakes_that_share_a_sentence_are_no_problem() -> None:
-    one, other = graded(OWN, "mistake", undecided=ALIKE).undecided
-    alike = replace(graded(OWN, "mistake"), undecided=(one, replace(other, right=one.right)))
-    assert list(audit.of_case(made(WRONG, alike))) == []
+def test_audit_finds_nothing_wrong_with(scores: tuple[CriterionScore, ...]) -> None:
+    assert list(audit.of_case(made(WRONG, *scores))) == []
 
 
 def test_margin_would_be_found() -> None:

@@ -80,7 +80,6 @@ def test_otter_run_gives_each_question_the_points_of_its_module(
 
 FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
     "files and the student's notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK},
-    "a zip": lambda files: {"homework.zip": zipped(files)},
     "an exported notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK, "__zip_filename__": b"x.zip"},
     "a package": lambda files: {**files, "__init__.py": b"import layernorm\n"},
     "the whole folder": lambda files: {**files, "checks/test_layernorm.py": b"1/0\n", "README.md": b"",

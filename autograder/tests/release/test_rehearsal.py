@@ -196,12 +196,15 @@ def parts(output: str) -> list[str]:
 
 
 def test_visibility_decides_who_sees_what_when() -> None:
-    texts = parts(printed(*map(entry, NAMES[:3]), entry("hidden", output="line\x1b[2J\u202e")))
+    named = {"criterion": "a.b", "misconceptions": ["f.one", "f.two"]}
+    last = entry("hidden", output="line\x1b[2J\u202e", extra_data=named)
+    texts = parts(printed(*map(entry, NAMES[:3]), last))
     assert [re.findall(r"(\w+) one", text) for text in texts] == [[name] for name in NAMES]
     assert "on top" in texts[0]
     assert all("No total" in text for text in texts[:3])
     assert "total: 4 of 8" in texts[3] and "    line?[2J?" in texts[3]
     assert "Layers of the sandbox here: fork" in texts[3] and "    last?[2J" in texts[3]
+    assert re.findall(r"^Misconception in (.*)$", texts[3], re.MULTILINE) == ["a.b: f.one, f.two"]
 
 
 def test_total_is_shown_once_nothing_is_hidden() -> None:
@@ -215,9 +218,3 @@ def test_brief_report_has_one_message_per_moment() -> None:
     assert [f"about {name}" in full for name in "abc"] == [True] * 3
     assert [f"about {name}" in brief for name in "abc"] == [True, False, False]
     assert "(2 more with a message; omit --brief to print them)" in brief
-
-
-@pytest.mark.parametrize(("names", "said"), [(["f.one", "f.two"], ["a.b: f.one, f.two"]), ([], [])])
-def test_misconceptions_are_named(names: list[str], said: list[str]) -> None:
-    test = entry("visible", extra_data={"criterion": "a.b", "misconceptions": names})
-    assert re.findall(r"^Misconception in (.*)$", printed(test), re.MULTILINE) == said

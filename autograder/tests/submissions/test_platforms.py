@@ -104,6 +104,7 @@ CANVAS: Files = {
     f"costachidi_103_9007_{SECOND}": "loose",
     "farahdana_104_text.html": "<p>sorry</p>",
     f"anon_a1B2c_9008_{FIRST}": "anonymous",
+    f"gausscarl_105_9009_hw/hw/{FIRST}": "of a zip that was unpacked",
     "notes.py": "whose?",
 }
 
@@ -115,10 +116,12 @@ def test_canvas(tmp_path: Path, place: str) -> None:
     files = contents(found)
     assert {name: entry.students[0].canvas for name, entry in entries.items()} == {
         "abelada": "101", "brandtbela": "102", "costachidi": "103", "farahdana": "104", "anon_a1B2c": "",
+        "gausscarl": "105",
     }  # fmt: skip
     assert files["abelada_101"] == {FIRST: b"newest", SECOND: b"second"}
     assert files["costachidi_103"][SECOND] == b"loose"
     assert files["farahdana_104"] == {}
+    assert files["gausscarl_105"] == {FIRST: b"of a zip that was unpacked"}
     assert [name for name, entry in entries.items() if entry.late] == ["brandtbela"]
     assert any("notes.py" in problem for problem in found.problems)
 
@@ -154,11 +157,6 @@ def test_no_name_of_one_student_costs_the_class_anything(tmp_path: Path) -> None
     assert {FIRST, FIRST.title(), "a/b.py", "c.py"} <= {*cy} and cy[FIRST] == FIRST.encode()
     (note,) = found.problems
     assert note.endswith("submissions.zip: not graded: notes (not named as Canvas names files)")
-
-
-def test_a_zip_of_a_canvas_download_may_have_been_unpacked(tmp_path: Path) -> None:
-    put(tmp_path, CANVAS | {f"gausscarl_105_9009_hw/hw/{FIRST}": "unpacked"})
-    assert contents(listing([tmp_path]))["gausscarl_105"] == {FIRST: b"unpacked"}
 
 
 METADATA = """\

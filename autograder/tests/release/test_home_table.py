@@ -45,21 +45,18 @@ A, B = ["A is done.", "read on", "B is right.", {"0": 0}], ["C is done.", "read 
 E = ["G is done.", "read on", "H is right.", {"1": 0}]
 
 
-@pytest.mark.parametrize(
-    ("rows", "one", "two", "said"),
-    [
-        ([A, B], 3.0, 2.0, ("A is done.", "B is right.")),
-        ([A, B], 3.0 + 1e-7, 4.0, ("C is done.", "D is right.")),
-        ([A, B], 1.0, 4.0, ()),  # like B, but not on every call
-        ([A, B], 5.0, 2.0, ()),
-        ([], 3.0, 2.0, ()),
-        ([A, ["E is done.", "read on", "B is right.", {"0": 0}]], 3.0, 2.0, ("B is right.",)),
-        ([A, ["E is done.", "read on", "F is right.", {"0": 0}]], 3.0, 2.0, ()),
-        ([A, E], 3.0, 4.0, ("A is done.", "B is right.", "G is done.", "H is right.")),
-        ([A, E], 3.0, 5.0, ()),
-        ([A, E, ["I is done.", "read on", "J is right.", {"1": 0}]], 3.0, 4.0, ("A is done.", "B is right.")),
-    ],
-)
+@pytest.mark.parametrize(("rows", "one", "two", "said"), [
+    ([A, B], 3.0, 2.0, ("A is done.", "B is right.")),
+    ([A, B], 3.0 + 1e-7, 4.0, ("C is done.", "D is right.")),
+    ([A, B], 1.0, 4.0, ()),  # like B, but not on every call
+    ([A, B], 5.0, 2.0, ()),
+    ([], 3.0, 2.0, ()),
+    ([A, ["E is done.", "read on", "B is right.", {"0": 0}]], 3.0, 2.0, ("B is right.",)),
+    ([A, ["E is done.", "read on", "F is right.", {"0": 0}]], 3.0, 2.0, ()),
+    ([A, E], 3.0, 4.0, ("A is done.", "B is right.", "G is done.", "H is right.")),
+    ([A, E], 3.0, 5.0, ()),
+    ([A, E, ["I is done.", "read on", "J is right.", {"1": 0}]], 3.0, 4.0, ("A is done.", "B is right.")),
+])  # fmt: skip
 def test_sentences_of_all_matching_mistakes(
     known: ModuleType, rows: list[list[Any]], one: float, two: float, said: tuple[str, ...]
 ) -> None:

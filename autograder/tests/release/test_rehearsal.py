@@ -77,16 +77,22 @@ def writing(document: Any) -> str:
     return f"(place / 'results' / 'results.json').write_text({json.dumps(document)!r})"
 
 
-def test_run_returns_the_document_and_leaves_nothing(small: Small, upload: Path, scratch: Path) -> None:
+def test_run_gets_files_without_links_and_leaves_nothing(small: Small, tmp_path: Path, scratch: Path) -> None:
+    upload = put(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
+    for path in (upload / "up.zip", upload / "b" / "down.py"):
+        path.symlink_to("/dev/zero")
+    (upload / "folder").symlink_to(upload)
+    os.mkfifo(upload / "pipe.py")
     done = rehearsal.rehearse(small(writing({"score": 7})), upload, here=True)
     assert done.document == {"score": 7} and done.seconds > 0
-    assert done.printed == "{} ['layernorm.py']\n"
+    assert done.printed == "{} ['a.py', 'b/c.py']\n"
     assert done.how == "with the packages installed here, in the versions of the zip"
     assert list(scratch.iterdir()) == []
 
 
 def test_other_versions_here_are_reported(small: Small, upload: Path) -> None:
     done = rehearsal.rehearse(small(writing({}), "numpy==0.1", "no-such-package==2", "tool>=3"), upload, here=True)
+    assert done.printed == "{} ['layernorm.py']\n"
     assert "; versions that differ from the zip: numpy " in done.how
     assert done.how.endswith("(zip: 0.1), no-such-package not installed (zip: 2)")
 
@@ -100,15 +106,6 @@ def test_folders_of_the_user_are_replaced_by_temporary_ones(
     assert "SECRET" not in variables
     assert all(Path(variables[name]).is_relative_to(scratch) for name in rehearsal.FOLDERS)
     assert variables["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")
-
-
-def test_links_and_pipes_of_an_uploaded_folder_are_left_out(small: Small, tmp_path: Path) -> None:
-    upload = put(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
-    for path in (upload / "up.zip", upload / "b" / "down.py"):
-        path.symlink_to("/dev/zero")
-    (upload / "folder").symlink_to(upload)
-    os.mkfifo(upload / "pipe.py")
-    assert rehearsal.rehearse(small(writing({})), upload, here=True).printed == "{} ['a.py', 'b/c.py']\n"
 
 
 @pytest.mark.parametrize(("code", "said"), [

@@ -12,19 +12,16 @@ def everything() -> list[Case]:
     return [mutant for module in current().modules for mutant in mutants(module)]
 
 
-@pytest.mark.parametrize(
-    ("function", "before", "after"),
-    [
-        ("rms_norm", "def rms_norm(x, gamma, eps=1e-06):", "def rms_norm(x, gamma, eps=1e-05):"),
-        ("embed", "return table[tokens]", "return tokens[tokens]"),
-        ("padding_mask", "raise ValueError(f'every length must lie between 0 and {t}')", "pass"),
-        ("residual", "return x + sublayer(x)", "return sublayer(x)"),
-        ("transformer_stack", "orders = {'pre': pre_norm_block, 'post': post_norm_block}", "pass"),
-        ("merge_heads", "*leading, n_heads, t, d_head = x.shape", "*leading, t, n_heads, d_head = x.shape"),
-        ("is_autoregressive", "return not np.triu(dependency_matrix(f, x), k=1).any()", "return None"),
-        ("generate", "if next_token == eos:", "if True:"),
-    ],
-)
+@pytest.mark.parametrize(("function", "before", "after"), [
+    ("rms_norm", "def rms_norm(x, gamma, eps=1e-06):", "def rms_norm(x, gamma, eps=1e-05):"),
+    ("embed", "return table[tokens]", "return tokens[tokens]"),
+    ("padding_mask", "raise ValueError(f'every length must lie between 0 and {t}')", "pass"),
+    ("residual", "return x + sublayer(x)", "return sublayer(x)"),
+    ("transformer_stack", "orders = {'pre': pre_norm_block, 'post': post_norm_block}", "pass"),
+    ("merge_heads", "*leading, n_heads, t, d_head = x.shape", "*leading, t, n_heads, d_head = x.shape"),
+    ("is_autoregressive", "return not np.triu(dependency_matrix(f, x), k=1).any()", "return None"),
+    ("generate", "if next_token == eos:", "if True:"),
+])  # fmt: skip
 def test_mistakes_of_many_kinds_are_made(everything: list[Case], function: str, before: str, after: str) -> None:
     assert named(function, before, after) in {mutant.name for mutant in everything}
 

@@ -102,15 +102,6 @@ def test_failure_of_otter_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 700
 
 
-def test_refresh_touches_only_files_that_differ(tmp_path: Path) -> None:
-    put(tmp_path, {"same.py": b"1", "stale.py": b"1", "__pycache__/a.pyc": b"1"})
-    os.utime(tmp_path / "same.py", (1, 1))
-    packing.refresh({"same.py": b"1", "checks/new.py": b"2"}, tmp_path)
-    assert packing.contents(tmp_path) == {"checks/new.py": b"2", "same.py": b"1"}
-    assert (tmp_path / "same.py").stat().st_mtime == 1
-    assert (tmp_path / "__pycache__" / "a.pyc").exists()
-
-
 def test_in_another_clone_than_the_installed_kit(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tree / "solutions")
     text = f"this is the clone {tree}, but the installed kit is {kit.home()}; first run: pip install -e {tree}"

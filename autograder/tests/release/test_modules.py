@@ -92,7 +92,6 @@ SLIPS = {
     "no accuracy": (SUITE, FIRST, WITHIN.format(0), "grade", "an accuracy is a number above 0"),
     "less than rounding": (SUITE, FIRST, WITHIN.format(1e-17), "grade", "is less than the rounding of these results"),
     "a syntax error in the library": (LIBRARY, "@written", "@written(", "audit", "was never closed"),
-    "an unknown name": (LIBRARY, "@written", "@writen", "audit", "NameError: name 'writen' is not defined"),
     "a check that fails": (CHECKS, "layer_norm(", "layer_norm(3, ", "build", "this public check fails"),
 }
 

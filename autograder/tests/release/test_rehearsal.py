@@ -37,7 +37,7 @@ def small(tmp_path: Path) -> Small:
     def make(code: str, *requirements: str) -> Path:
         pip = json.dumps({"dependencies": ["python=3.11", "pip", {"pip": list(requirements)}]})
         texts = {"run_otter.py": WRITING.format(code=code), "environment.yml": pip}
-        return put(tmp_path / "small.zip", AUTOGRADER | texts)
+        return put(tmp_path / "small.zip", {**AUTOGRADER, **texts})
 
     return make
 

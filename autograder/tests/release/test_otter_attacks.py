@@ -83,18 +83,16 @@ def test_wheel_is_worth_stealing(name: str, built: Built, attacked: Attacked, pl
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*THIEVES, *(name for name in OTTER if name not in THIEVES)])
+@pytest.mark.parametrize("name", OTTER)
 def test_attack_through_the_zip_of_otter_assign(
     name: str, built: Built, attacked: Attacked, victim: Path, place: Path, tmp_path: Path
 ) -> None:
     tried = Box(tmp_path / "autograder", built, {})
     deserved = attacked(tried.submission, name)
-    before = listed(tried.submission)
     done = tried.run()
     assert done.returncode == 0, done.stderr
     assert tried.document()["score"] == deserved
     assert untouched(victim, place)
-    assert listed(tried.submission) == before
 
 
 @pytest.mark.usefixtures("box")  # without the kernel
@@ -117,12 +115,3 @@ def test_attack_through_otter_run(
         found = otter_run(str(tmp_path / "upload.zip"), autograder=str(built.zip), output_dir="", no_logo=True)
         assert found.to_gradescope_dict(None)["score"] == deserved
     assert untouched(victim, place)
-
-
-def listed(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """Names with kinds and contents of files and links."""
-    return {
-        path.name: (path.lstat().st_mode, os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes())
-        for path in folder.iterdir()
-        if not path.is_dir() or path.is_symlink()
-    }

@@ -115,7 +115,6 @@ CANVAS: Files = {f"annlee_7_9001_{FIRST}": "", f"orrcarl_8_9002_{FIRST}": ""}
     (ANN | {f"carl/{FIRST}": "", "bob/essay.pdf": "", "dora/": ""}, "ann bob carl dora", ""),
     ({"ann.zip": ZIP, "carl.zip": ZIP, "bob.ipynb": "", "bob.pdf": "", "bob.py": "", "bob": ""}, "ann carl",
      "bob.ipynb bob.pdf bob.py bob"),
-    ({"ann.zip": ZIP, "carl.zip": ZIP, ".bob/hw.zip": ZIP, ".bob.py": ""}, "ann carl", ".bob .bob.py"),
     ({"ann.zip": ZIP, f"carl/{FIRST}": "", "tests/hw.zip": ZIP, "venv/x.py": ""}, "ann carl", "tests venv"),
     (ANN | {f"carl/{FIRST}": "", f"solutions/{FIRST}": "", "checks/x.py": ""}, "ann carl", "solutions checks"),
     ({f"class/{name}": "" for name in (*ANN, f"carl/{FIRST}")} | {"bob.rar": b"?", "a.csv": ""}, "ann carl",

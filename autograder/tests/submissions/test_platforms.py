@@ -89,6 +89,10 @@ def test_brightspace(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
     assert (ada.entry, ada.others) == (found.entries[1], (found.entries[0],))
 
 
+def test_brightspace_without_a_due_date_is_read_in_utc(tmp_path: Path) -> None:
+    assert listing([put(tmp_path, BRIGHTSPACE)]).entries[0].created_at == "2026-10-09T10:22:00.000000Z"
+
+
 def test_folders_of_brightspace_beside_loose_code_are_one_submission(tmp_path: Path) -> None:
     put(tmp_path / "class", BRIGHTSPACE | {FIRST: ""})
     assert listing([tmp_path / "class"]).forms[0].endswith("one submission")

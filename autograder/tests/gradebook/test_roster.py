@@ -50,27 +50,24 @@ def applied(people: list[Person], *students: Student, rubric: Rubric = RUBRIC) -
     return finished(entries, grades, {}, rubric, Inputs(people))
 
 
-@pytest.mark.parametrize(
-    ("text", "ada", "bela"),
-    [
-        (GRADESCOPE, Student("Ada Abel", "1", "ADA@x.org"), Student("Bela Brandt", "2", "bela@x.org")),
-        (CANVAS, Student("Abel, Ada", "1", "ADA@x.org", "901"), Student("Brandt, Bela", "2", "bela@x.org", "902")),
-    ],
-    ids=["gradescope", "canvas"],
-)
-def test_names_and_sections_come_from_the_roster(tmp_path: Path, text: str, ada: Student, bela: Student) -> None:
-    people = read(tmp_path, "\ufeff" + text)
-    one, stranger, missing = rows = applied(people, ADA, ZOE)
+@pytest.mark.parametrize(("text", "uploader", "ada", "bela"), [
+    (GRADESCOPE, ADA, Student("Ada Abel", "1", "ADA@x.org"), Student("Bela Brandt", "2", "bela@x.org")),
+    (
+        CANVAS, Student("abelada", canvas="901"),
+        Student("Abel, Ada", "1", "ada@x.org", "901"), Student("Brandt, Bela", "2", "bela@x.org", "902"),
+    ),
+], ids=["gradescope", "canvas"])  # fmt: skip
+def test_names_and_sections_come_from_the_roster(
+    tmp_path: Path, text: str, uploader: Student, ada: Student, bela: Student
+) -> None:
+    people = read(tmp_path, text)
+    one, stranger, missing = rows = applied(people, uploader, ZOE)
     assert (one.student, one.section, one.status) == (ada, "A", "Graded")
     assert (stranger.student, stranger.section) == (ZOE, "")
     assert (missing.student, missing.section, missing.status, missing.score) == (bela, "B", "Missing", None)
     assert f"{bela.sid},bela@x.org,,,Missing" in outputs.table(rows)
     assert "Bela" not in outputs.canvas_table(rows, "HW")
     assert notes(rows, RUBRIC, people)[0] == "not in the roster: Zoe"
-
-
-def test_canvas_student_is_found_by_the_id_of_canvas(tmp_path: Path) -> None:
-    assert applied(read(tmp_path, CANVAS), Student("abelada", canvas="901"))[0].student.sid == "1"
 
 
 def test_moodles_grading_worksheet_is_a_roster_and_comes_back_with_the_grades(tmp_path: Path) -> None:
@@ -85,11 +82,20 @@ def test_moodles_grading_worksheet_is_a_roster_and_comes_back_with_the_grades(tm
     ]
 
 
-@pytest.mark.parametrize("text", ["", "Name\nAda\n", "a,b\n1,2\n"])
-def test_roster_by_which_nobody_is_known_is_refused(tmp_path: Path, text: str) -> None:
-    said = r"no student has an email address or ID; .* email(.|\n)*Ada Abel,3000001,ada@example.org"
-    with pytest.raises(ArgumentsError, match=said):
-        read(tmp_path, text)
+NOBODY = r"no student has an email address or ID; .* email"
+
+
+@pytest.mark.parametrize(("data", "said"), [
+    (b"", NOBODY), (b"Name\nAda\n", NOBODY), (b"a,b\n1,2\n", NOBODY),
+    (b"PK\3\4\0\0", "is not a CSV file"), (b"\xff\xfe\0", "cannot be read"), (None, "cannot be read"),
+])  # fmt: skip
+def test_file_that_is_no_roster_is_refused_with_an_example_of_one(
+    tmp_path: Path, data: bytes | None, said: str
+) -> None:
+    if data is not None:
+        (tmp_path / "r.csv").write_bytes(data)
+    with pytest.raises(ArgumentsError, match=rf"r.csv: {said}(.|\n)*name,sid,email,section\n  Ada Abel,3000001"):
+        inputs.roster(tmp_path / "r.csv", RUBRIC)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
@@ -98,15 +104,6 @@ def test_roster_is_read_as_excel_writes_it(tmp_path: Path, encoding: str, separa
     text = "Name,Email\nZoë Weiß,zoe@x.org\n".replace(",", separator)
     (person,) = read(tmp_path, text.encode(encoding))
     assert person.student == Student("Zoë Weiß", "", "zoe@x.org")
-
-
-@pytest.mark.parametrize("data", [b"PK\3\4\0\0", b"name\0", None], ids=["a workbook", "zeros", "not there"])
-def test_file_that_is_no_table_is_refused_with_an_example_of_one(tmp_path: Path, data: bytes | None) -> None:
-    if data is not None:
-        (tmp_path / "r.csv").write_bytes(data)
-    said = r"r.csv: (is not a CSV file|cannot be read)(.|\n)*name,sid,email,section\n"
-    with pytest.raises(ArgumentsError, match=said):
-        inputs.roster(tmp_path / "r.csv", RUBRIC)
 
 
 def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: Path) -> None:
@@ -118,8 +115,6 @@ def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: P
 
 @pytest.mark.parametrize(("second", "said"), [
     ("Adam,1,,,", "name is Adam here and Ada there"),
-    ("Ada,1,other@x,,", "email is other@x here and ada@x there"),
-    ("Ada,2,ada@x,,", "sid is 2 here and 1 there"),
     ("Ada,1,,2026-11-25T10:00+01:00,", "due is 2026-11-25T10:00+01:00 here and 2026-11-24T10:00+01:00 there"),
     ("Ada,1,,,no", "excused is no here and yes there"),
 ])  # fmt: skip
@@ -160,17 +155,11 @@ def test_roster_of_another_class_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_name_that_several_in_the_roster_have_is_said_to_be_that() -> None:
-    people = [Person(Student("Zoe", email=f"{letter}@x.org")) for letter in "de"]
-    said = notes(applied(people, ADA, ZOE), RUBRIC, people)
-    assert "several students in the roster have the name Zoe; name the upload after an email address or ID" in said
-    assert not any("not in the roster" in note and "Zoe" in note for note in said)
-
-
-def test_who_is_not_in_the_roster_by_address_is_not_taken_for_a_namesake() -> None:
-    people = [Person(Student(name, email=f"{at}@example.org")) for at, name in enumerate(("Zoe", "Zoe", "", ""))]
-    said = notes(applied(people, Student("Zoe", email="zoe@example.org"), Student()), RUBRIC, people)
-    assert not any("several students in the roster" in note for note in said)
-    assert any(note.startswith("not in the roster: Zoe, ") for note in said)
+    people = [Person(Student(name, email=f"{at}@x.org")) for at, name in enumerate(("Zoe", "Zoe", "", ""))]
+    several = "several students in the roster have the name Zoe; name the upload after an email address or ID"
+    assert notes(applied(people, ADA, ZOE), RUBRIC, people)[:2] == ["not in the roster: ada a.", several]
+    by_address = applied(people, Student("Zoe", email="zoe@x.org"), Student())
+    assert notes(by_address, RUBRIC, people)[0] == "not in the roster: Zoe, s1"
 
 
 def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
@@ -181,7 +170,6 @@ def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
 
 
 @pytest.mark.parametrize(("cells", "score"), [
-    (",,", 9),
     (",0,", 9),
     (",24,", 10),
     (',"0,5",', 9),
@@ -194,10 +182,10 @@ def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
 def test_one_students_due_date_is_their_own(tmp_path: Path, cells: str, score: float) -> None:
     row = of(tmp_path, cells, "2026-11-21T10:00:00Z")
     assert row.score == pytest.approx(score)
-    assert ("Due" in outputs.table([row]).splitlines()[0].split(",")) == (cells not in (",,", ",0,"))
+    assert ("Due" in outputs.table([row]).splitlines()[0].split(",")) == (cells != ",0,")
 
 
-@pytest.mark.parametrize("cell", ["x", "yes", "1", "EX"])
+@pytest.mark.parametrize("cell", ["x", "EX"])
 def test_excused_student_has_no_score_and_ex_in_canvas(tmp_path: Path, cell: str) -> None:
     row = of(tmp_path, f",,{cell}", "2026-11-21T10:00:00Z")
     assert (row.score, row.status, row.remark) == (None, "Excused", "excused by the roster")
@@ -209,7 +197,6 @@ def test_excused_student_has_no_score_and_ex_in_canvas(tmp_path: Path, cell: str
     ("20.11.2026,,", DUE, "due is '20.11.2026'; write it as 2026-11-27T23:59"),
     (",two,", DUE, "extension_hours is 'two', which is not a number of hours"),
     (",-3,", DUE, "extension_hours is '-3'"),
-    (",inf,", DUE, "extension_hours is 'inf'"),
     ("2026-11-21T23:59+01:00,3,", DUE, "give either due or extension_hours"),
     (",,maybe", DUE, "excused is 'maybe'; write yes or no"),
     (",3,", RUBRIC, "extension_hours needs a due date for the class; add due: 2026-11-27T23:59+01:00"),

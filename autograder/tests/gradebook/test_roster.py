@@ -1,8 +1,8 @@
 """A roster in the form of Gradescope or Canvas gives names and sections, and says who is missing."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -219,55 +219,35 @@ def test_no_submission_is_0_if_the_rubric_says_so(tmp_path: Path, missing: str, 
 
 # Which of several uploads counts
 
-UPLOADS = {
-    "first": ("2026-11-19T10:00:00Z", 0),
-    "second": ("2026-11-20T10:00:00Z", 2),
-    "late": ("2026-11-21T10:00:00Z", 1),
-}
+LOST = {"right": 0, "good": 1, "poor": 2, "empty": 9}  # criteria
 
 
-@pytest.mark.parametrize(
-    ("uploads", "extension", "counts"),
-    [("last", "", "late"), ("best", "", "first"), ("last_on_time", "", "second"), ("last_on_time", "24", "late")],
-)
-def test_rubric_says_which_upload_counts(tmp_path: Path, uploads: str, extension: str, counts: str) -> None:
+@pytest.mark.parametrize(("uploads", "later", "states", "counts"), [
+    ("last", 0, "right poor good", "c"),
+    ("best", 0, "right poor good", "a"),
+    ("last_on_time", 0, "right poor good", "b"),
+    ("last_on_time", 24, "right poor good", "c"),
+    ("last_on_time", -96, "right right fault", "c"),  # none is on time
+    ("best", 0, "poor right fault", "b"),  # a fault is not best
+    ("last", 0, "good empty empty", "a"),
+    ("best", 0, "good empty empty", "a"),
+    ("last_on_time", 0, "good empty empty", "a"),
+    ("last", 0, "empty empty empty", "c"),
+])  # fmt: skip
+def test_rubric_says_which_upload_counts(uploads: str, later: int, states: str, counts: str) -> None:
+    """Of three, one a day, the last after the due date; one with nothing to grade counts only if there is no other."""
     rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10}, uploads=uploads)
-    people = read(tmp_path, f"email,extension_hours\nada@x.org,{extension}\n", rubric)
-    ada = Student("Ada", email="ada@x.org")
-    entries = [Upload(key, None, (ada,), created_at=at) for key, (at, _) in UPLOADS.items()]
-    grades = {key: grade_of_points(key, RUBRIC.points, lost) for key, (_, lost) in UPLOADS.items()}
-    (row,) = finished(entries, grades, {}, rubric, Inputs(people))
-    assert row.entry.key == counts
-    others = ", ".join(key for key in UPLOADS if key != counts)
+    ada, kinds = Student("Ada", email="ada@x.org"), dict(zip("abc", states.split(), strict=True))
+    entries = [Upload(key, None, (ada,), created_at=f"2026-11-{19 + at}T10:00:00Z") for at, key in enumerate(kinds)]
+    grades = {key: grade_of_points(key, RUBRIC.points, LOST[kind]) for key, kind in kinds.items() if kind != "fault"}
+    grades |= {key: replace(grades[key], empty="nothing") for key, kind in kinds.items() if kind == "empty"}
+    errors = {key: "disk" for key, kind in kinds.items() if kind == "fault"}
+    assert rubric.due
+    people = [Person(ada, due=rubric.due + timedelta(hours=later))]
+    (row,) = finished(entries, grades, errors, rubric, Inputs(people))
+    assert (row.entry.key, row.status) == (counts, "Grader error" if kinds[counts] == "fault" else "Graded")
+    others = [key + " (nothing to grade in it)" * (kinds[key] == "empty") for key in kinds if key != counts]
     assert notes([row], rubric, people) == [
-        f"Ada has 3 uploads; grading {counts} (uploads: {uploads}), ignoring {others}"
+        f"Ada has 3 uploads; grading {counts} (uploads: {uploads}), ignoring {', '.join(others)}"
     ]
-
-
-@pytest.mark.parametrize("uploads", ["last", "best", "last_on_time"])
-def test_upload_with_nothing_to_grade_counts_only_alone(uploads: str) -> None:
-    rubric = rubric_with(due="2026-11-20T23:59+01:00", uploads=uploads)
-    ada = Student("Ada", email="ada@x.org")
-    work, nothing, again = (
-        Upload(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 1)
-    )
-    empty = replace(grade_of_points("b", 10, 1), empty="It contains no homework files.")
-    grades = {"a": grade_of_points("a", 10, 1), "b": empty, "c": replace(empty, key="c")}
-    (row,) = finished([work, nothing], grades, {}, rubric)
-    assert row.entry.key == "a"
-    assert notes([row], rubric, []) == [
-        f"Ada has 2 uploads; grading a (uploads: {uploads}), ignoring b (nothing to grade in it)"
-    ]
-    (row,) = finished([nothing, again], grades, {}, rubric)
-    assert row.entry.key == "c"
-    assert report.submissions_that_count([row]) == []
-
-
-@pytest.mark.parametrize(("uploads", "counts"), [("last_on_time", ("c", "Grader error")), ("best", ("b", "Graded"))])
-def test_if_none_is_on_time_the_last_counts_and_a_fault_is_not_best(uploads: str, counts: tuple[str, str]) -> None:
-    ada = Student("Ada", email="ada@x.org")
-    entries = [Upload(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 4)]
-    grades = {key: grade_of_points(key, 10) for key in "ab"}
-    due: dict[str, Any] = {"due": "2026-11-20T23:59+01:00"} if uploads == "last_on_time" else {}
-    (row,) = finished(entries, grades, {"c": "disk"}, rubric_with(uploads=uploads, **due))
-    assert (row.entry.key, row.status) == counts
+    assert len(report.submissions_that_count([row])) == (kinds[counts] in ("right", "poor", "good"))

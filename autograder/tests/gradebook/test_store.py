@@ -1,7 +1,5 @@
 """Results are written whole or not at all, and read without looking at their prose."""
 
-import errno
-import json
 import os
 import time
 from pathlib import Path
@@ -14,45 +12,9 @@ from autograder.gradebook.store import Outcome, Store, grade_of, read_run, write
 from autograder.submissions.uploads import Student, Upload
 from autograder.tests.making import AWKWARD, document
 
-STAMP = {"submission": "1", "kit": "2", "layers": ["fork"]}
-
 
 def graded() -> dict[str, object]:
     return {**document(a=(1, 1)), "extra_data": {"layers": ["fork"]}}
-
-
-def test_result_is_kept_as_long_as_all_that_it_depends_on_is_the_same(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.write("ada", graded(), STAMP)
-    assert store.keys() == {"ada"}
-    found = store.kept("ada", STAMP)
-    assert found is not None and found.score == 1
-    for name in STAMP:
-        assert store.kept("ada", {**STAMP, name: "other"}) is None
-
-
-def test_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(tmp_path)
-    store.write("ada", graded(), STAMP)
-    before = store.path("ada").read_bytes()
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "full")
-
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="full"):
-        store.write("ada", graded(), {**STAMP, "kit": "3"})
-    assert [path.name for path in store.results.iterdir()] == ["ada.json"]
-    assert store.path("ada").read_bytes() == before
-
-
-def test_result_of_what_is_a_fault_now_is_set_aside(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.write("ada", graded(), STAMP)
-    store.set_aside("ada")
-    store.set_aside("nobody")
-    assert store.keys() == set()
-    assert json.loads((tmp_path / "earlier" / "ada.json").read_bytes())["tests"]
 
 
 def test_half_written_files_of_old_runs_are_removed_and_those_of_today_are_not(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from autograder.gradebook import outputs
-from autograder.gradebook.inputs import Override
+from autograder.gradebook.inputs import Inputs, Override, Person
 from autograder.gradebook.rows import StudentRow, finished
 from autograder.homework import rubric as rubrics
 from autograder.submissions.uploads import Student, Upload
@@ -87,36 +87,31 @@ def test_no_cell_is_a_formula_and_other_names_survive_as_they_are() -> None:
     assert [line["Name"] for line in table(*(entry(name, Student(name)) for name in names))] == names
 
 
-@pytest.mark.parametrize(
-    ("wanted", "heading"),
-    [("", "HW"), ("77", "HW (77)"), ("Homework 1", "Homework 1"), ("Homework 1 (77)", "Homework 1 (77)")],
-)
-def test_canvas_assignment_that_exists_is_named_by_id_or_title(wanted: str, heading: str) -> None:
-    assert outputs.assignment(wanted, "HW") == heading
+def test_canvas_assignment_that_exists_is_named_by_id_or_title() -> None:
+    named = [outputs.assignment(wanted, "HW") for wanted in ("", "77", "Homework 1", "Homework 1 (77)")]
+    assert named == ["HW", "HW (77)", "Homework 1", "Homework 1 (77)"]
 
 
-def test_raw_late_and_final_stand_side_by_side_where_there_is_a_due_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
-    monkeypatch.setattr(rubrics, "current", lambda: rubric)
-    (line,) = table(entry("s1", ADA, at="2026-11-22T10:00:00Z"))
-    assert (line["Raw Score"], line["Late Deduction"], line["Total Score"]) == ("2", "0.4", "1.6")
-    assert line["Late"] == "1 d 11 h 1 min late"
-
-
-@pytest.mark.parametrize(("due", "own", "shown"), [
-    ("2026-11-20T23:59+01:00", None, "2026-11-20T23:30:00+01:00"),
-    ("2026-11-20T23:59+01:00", "2026-11-21T20:00:00-05:00", "2026-11-20T17:30:00-05:00"),
-    (None, None, "2026-11-20T22:30:00.000000Z"),
+@pytest.mark.parametrize(("due", "own", "time", "scores"), [
+    ("2026-11-20T23:59+01:00", None, "2026-11-20T23:30:00+01:00", ("2", "0", "2")),
+    ("2026-11-20T23:59+01:00", "2026-11-21T20:00:00-05:00", "2026-11-20T17:30:00-05:00", ("2", "0", "2")),
+    ("2026-11-19T11:00+01:00", None, "2026-11-20T23:30:00+01:00", ("2", "0.4", "1.6")),
+    (None, None, "2026-11-20T22:30:00.000000Z", (None, None, "2")),
 ])  # fmt: skip
-def test_time_is_in_the_zone_of_the_due_date(
-    monkeypatch: pytest.MonkeyPatch, due: str | None, own: str | None, shown: str
+def test_with_a_due_date_times_are_in_its_zone_and_raw_late_and_final_scores_side_by_side(
+    monkeypatch: pytest.MonkeyPatch, due: str | None, own: str | None, time: str, scores: tuple[str | None, ...]
 ) -> None:
-    rubric = rubric_with(due=due) if due else rubric_with()
+    rubric = rubric_with(due=due, late={"percent_a_day": 10}) if due else rubric_with()
     monkeypatch.setattr(rubrics, "current", lambda: rubric)
-    (row,) = finished([entry("s1", ADA, at="2026-11-20T22:30:00.000000Z")], {}, {}, rubric)
-    row = replace(row, due=datetime.fromisoformat(own) if own else None)
+    uploads, people = (
+        [entry("s1", ADA, at="2026-11-20T22:30:00.000000Z")],
+        [Person(ADA, due=datetime.fromisoformat(own) if own else None)],
+    )
+    (row,) = finished(uploads, {"s1": grade("s1", True, False)}, {}, rubric, Inputs(people))
     (line,) = csv.DictReader(io.StringIO(outputs.table([row])))
-    assert line["Submission Time"] == shown
+    assert line["Submission Time"] == time
+    assert (line.get("Raw Score"), line.get("Late Deduction"), line["Total Score"]) == scores
+    assert line["Late"] == ("1 d 12 h 30 min late" if "1.6" in scores else "")
 
 
 def test_dropped_criterion_is_in_no_table() -> None:

@@ -159,60 +159,44 @@ def test_comment_that_cannot_be_used_is_refused(tmp_path: Path, line: str, messa
 DUE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
 
 
-@pytest.mark.parametrize(("late_by", "rule", "expected"), [
-    (timedelta(minutes=-5), {"percent_a_day": 10}, 0),
-    (timedelta(0), {"percent_a_day": 10}, 0),
-    (timedelta(minutes=1), {"percent_a_day": 10}, 8),
-    (timedelta(minutes=15), {"percent_a_day": 10, "grace_minutes": 15}, 0),
-    (timedelta(minutes=16), {"percent_a_day": 10, "grace_minutes": 15}, 8),
-    (timedelta(days=1), {"percent_a_day": 10}, 8),
-    (timedelta(days=1, seconds=1), {"percent_a_day": 10}, 16),
-    (timedelta(days=2), {"points_a_day": 5}, 10),
-    (timedelta(days=30), {"points_a_day": 5}, 80),
-    (timedelta(days=30), {"percent_a_day": 10, "floor_percent": 50}, 40),
-    (timedelta(days=3), {}, 0),
+@pytest.mark.parametrize(("late_by", "free", "rule", "expected"), [
+    (timedelta(minutes=-5), 0, {"percent_a_day": 10}, (0, 0)),
+    (timedelta(0), 0, {"percent_a_day": 10}, (0, 0)),
+    (timedelta(minutes=1), 0, {"percent_a_day": 10}, (8, 0)),
+    (timedelta(minutes=15), 0, {"percent_a_day": 10, "grace_minutes": 15}, (0, 0)),
+    (timedelta(minutes=16), 0, {"percent_a_day": 10, "grace_minutes": 15}, (8, 0)),
+    (timedelta(days=1), 0, {"percent_a_day": 10}, (8, 0)),
+    (timedelta(days=1, seconds=1), 0, {"percent_a_day": 10}, (16, 0)),
+    (timedelta(days=2), 0, {"points_a_day": 5}, (10, 0)),
+    (timedelta(days=30), 0, {"points_a_day": 5}, (80, 0)),
+    (timedelta(days=30), 0, {"percent_a_day": 10, "floor_percent": 50}, (40, 0)),
+    (timedelta(days=3), 0, {}, (0, 0)),
+    (timedelta(days=1), 3, {"percent_a_day": 10}, (0, 1)),
+    (timedelta(days=3), 2, {"percent_a_day": 10}, (8, 2)),
+    (timedelta(days=2), 2, {}, (0, 0)),  # nothing is deducted anyway
+    (timedelta(days=9), 2, {"percent_a_day": 10, "floor_percent": 50}, (40, 0)),  # nor less for two days fewer
 ])  # fmt: skip
-def test_deduction(late_by: timedelta, rule: dict[str, float], expected: float) -> None:
-    assert lateness((DUE + late_by).isoformat(), 80, DUE, LatePolicy(**rule))[1] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("names", "policy", "said"), [
-    (["Ada"], {"percent_a_day": 10}, "1 upload is marked late by Canvas, which does not say by how much"),
-    (["Ada", "Bela"], {"percent_a_day": 10}, "2 uploads are marked late by Canvas"),
-    (["Ada"], None, ""),
-    ([], {"percent_a_day": 10}, ""),
-])  # fmt: skip
-def test_work_that_canvas_only_marks_late_is_noted(
-    names: list[str], policy: dict[str, float] | None, said: str
+def test_deduction_and_late_days_that_are_used(
+    late_by: timedelta, free: int, rule: dict[str, float], expected: tuple[float, int]
 ) -> None:
-    top: dict[str, object] = {"late": policy} if policy else {}
-    rubric = rubric_with(None, due="2026-11-20T23:59+01:00", **top)
-    timed = "2026-11-21T22:59:00.000000Z"
-    entries = [Upload(name, None, (Student(name),), late=True) for name in (*names, "Manual")]
-    entries.append(Upload("Timed", None, (Student("Timed"),), late=True, created_at=timed))
-    grades = {entry.key: grade_of_points(entry.key, 10) for entry in entries}
-    given = inputs.Inputs(overrides=[inputs.Override("Manual", "total", 5.0, "agreed")])
-    found = notes(finished(entries, grades, {}, rubric, given), rubric, [])
-    assert len(found) == bool(said)
-    if said:
-        assert found[0].startswith(said) and found[0].endswith(f"{', '.join(names)}; set the total with --overrides")
-
-
-@pytest.mark.parametrize(
-    ("days_late", "free", "rule", "expected"),
-    [
-        (1, 3, {"percent_a_day": 10}, (0, 1)),
-        (3, 2, {"percent_a_day": 10}, (8, 2)),
-        (3, 0, {"percent_a_day": 10}, (24, 0)),
-        (2, 2, {}, (0, 0)),  # nothing is deducted anyway
-        (9, 2, {"percent_a_day": 10, "floor_percent": 50}, (40, 0)),  # nor less for two days fewer
-    ],
-)
-def test_late_days_that_are_used(
-    days_late: int, free: int, rule: dict[str, float], expected: tuple[float, int]
-) -> None:
-    created_at = (DUE + timedelta(days=days_late)).isoformat()
+    created_at = (DUE + late_by).isoformat()
     assert lateness(created_at, 80, DUE, LatePolicy(**rule), free)[1:] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("names", "rubric", "said"), [
+    (["Ada"], LATE, "1 upload is marked late by Canvas, which does not say by how much"),
+    (["Ada", "Bela"], LATE, "2 uploads are marked late by Canvas"),
+    (["Ada"], rubric_with(due="2026-11-20T23:59+01:00"), ""),
+    ([], LATE, ""),
+], ids=["one", "two", "no policy", "none"])  # fmt: skip
+def test_work_that_canvas_only_marks_late_is_noted(names: list[str], rubric: Rubric, said: str) -> None:
+    entries = [Upload(name, None, (Student(name),), late=True) for name in (*names, "Manual")]
+    entries.append(Upload("Timed", None, (Student("Timed"),), late=True, created_at="2026-11-21T22:59:00.000000Z"))
+    grades = {entry.key: grade_of_points(entry.key, 10) for entry in entries}
+    given = Inputs(overrides=[inputs.Override("Manual", "total", 5.0, "agreed")])
+    found = "".join(notes(finished(entries, grades, {}, rubric, given), rubric, []))
+    assert found.startswith(said)
+    assert found.endswith(f"{', '.join(names)}; set the total with --overrides") if said else not found
 
 
 def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> None:

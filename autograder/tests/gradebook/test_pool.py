@@ -1,14 +1,12 @@
 """A result is valid as long as nothing that it depends on has changed; a worker that is stopped is replaced by another."""
 
 import shutil
-from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from autograder.exceptions import CommandError
 from autograder.gradebook import pool
-from autograder.gradebook.pool import Pool
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Note, Submission
@@ -60,24 +58,3 @@ def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
         server.wait()
     assert pool.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit) == before
     pool.cool()
-
-
-def test_stopped_worker_is_replaced_and_all_end_together() -> None:
-    made: dict[int, list[ThreadPoolExecutor]] = {0: [], 1: []}
-    closed: list[bool] = []
-
-    def make(number: int) -> ThreadPoolExecutor:
-        made[number].append(ThreadPoolExecutor(1))
-        return made[number][-1]
-
-    workers = Pool(make, 2, lambda: closed.append(True))
-    assert [workers.submit(number, len, "abc").result() for number in (0, 1)] == [3, 3]
-    workers.stop(1)
-    assert workers.submit(1, len, "ab").result() == 2
-    workers.end()
-    assert (len(made[0]), len(made[1]), closed) == (1, 2, [True])
-    with pytest.raises(CancelledError):
-        workers.submit(0, len, "")
-    for executor in (*made[0], *made[1]):
-        with pytest.raises(RuntimeError):
-            executor.submit(len, "")

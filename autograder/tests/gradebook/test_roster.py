@@ -30,11 +30,6 @@ Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (77)
 "Abel, Ada",901,1,ada@x.org,A,
 "Brandt, Bela",902,2,bela@x.org,B,
 """
-WORKSHEET = """\
-Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (submission),Last modified (grade)
-Participant 700112,Ada Weiß,ada@x.org,Submitted for grading,,100.00,"Friday, 20 November 2026, 10:00 AM",-
-Participant 700113,Bela Brandt,bela@x.org,No submission,,100.00,-,-
-"""
 ADA, ZOE = Student("ada a.", email="ADA@x.org"), Student("Zoe", "9")
 
 
@@ -68,18 +63,6 @@ def test_names_and_sections_come_from_the_roster(
     assert f"{bela.sid},bela@x.org,,,Missing" in outputs.table(rows)
     assert "Bela" not in outputs.canvas_table(rows, "HW")
     assert notes(rows, RUBRIC, people)[0] == "not in the roster: Zoe"
-
-
-def test_moodles_grading_worksheet_is_a_roster_and_comes_back_with_the_grades(tmp_path: Path) -> None:
-    found = applied(read(tmp_path, WORKSHEET), Student("Ada W.", moodle="700112"))
-    assert [(one.student.name, one.student.email, one.status) for one in found] == [
-        ("Ada Weiß", "ada@x.org", "Graded"),
-        ("Bela Brandt", "bela@x.org", "Missing"),
-    ]
-    assert outputs.moodle_table(found).splitlines() == [
-        "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade)",
-        "Participant 700112,Ada Weiß,ada@x.org,Graded,5,5,",
-    ]
 
 
 NOBODY = r"no student has an email address or ID; .* email"

@@ -84,8 +84,10 @@ def start(*arguments: str | Path) -> "subprocess.Popen[str]":
     """The real command, in a process group of its own; it hears Ctrl-C also where these tests run in the background of a shell."""
     command = [sys.executable, "-m", "autograder", "grade", *map(str, arguments)]
     hear = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=ROOT, start_new_session=True, preexec_fn=hear, text=True, **both)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, start_new_session=True, preexec_fn=hear
+    )
 
 
 def call(*arguments: str | Path) -> Result:

@@ -118,25 +118,27 @@ def test_workers_give_the_same_bytes_and_a_killed_one_costs_nothing(
     assert results(tmp_path / "out") == alone
 
 
-@pytest.mark.parametrize("other", ["another rubric", "no kit"])
-def test_worker_with_another_kit_or_none_is_named(dask: Cluster, small: Path, tmp_path: Path, other: str) -> None:
-    if other == "no kit":
-        put(tmp_path / other, {"autograder/__init__.py": "raise ModuleNotFoundError('autograder')\n"})
-    else:
+@pytest.mark.parametrize(("worker", "said"), [
+    ("none", "start some with `dask worker {}`"),
+    ("without the kit", "cannot import the kit"),
+    ("with another rubric", "has a different kit"),
+])  # fmt: skip
+def test_cluster_that_cannot_grade_is_one_line(
+    dask: Cluster, small: Path, tmp_path: Path, worker: str, said: str
+) -> None:
+    other = tmp_path / worker
+    if worker == "without the kit":
+        put(other, {"autograder/__init__.py": "raise ModuleNotFoundError('autograder')\n"})
+    elif worker == "with another rubric":
         skipped = shutil.ignore_patterns("__pycache__", "tests", "audit", "docs")
-        shutil.copytree(kit.PACKAGE, tmp_path / other / "autograder", ignore=skipped)
-        shutil.copytree(kit.solutions(), tmp_path / other / "solutions")
-        put(tmp_path / other, {"rubric.yaml": kit.rubric_file().read_text().replace("title: ", "title: Another ", 1)})
-    dask.workers("", tmp_path / other)
+        shutil.copytree(kit.PACKAGE, other / "autograder", ignore=skipped)
+        shutil.copytree(kit.solutions(), other / "solutions")
+        put(other, {"rubric.yaml": kit.rubric_file().read_text().replace("title: ", "title: Another ", 1)})
+    if worker != "none":
+        dask.workers("", other)
     done = grade(small, tmp_path / "out", "--cluster", dask.address)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert ("cannot import the kit" if other == "no kit" else "has a different kit") in done.stderr
-
-
-def test_scheduler_without_workers_says_how_to_start_some(dask: Cluster, small: Path, tmp_path: Path) -> None:
-    done = grade(small, tmp_path / "out", "--cluster", dask.address)
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert f"dask worker {dask.address}" in done.stderr
+    assert said.format(dask.address) in done.stderr
 
 
 @pytest.mark.parametrize("address", ["nowhere:1", "127.0.0.1:1", "nonsense://x", "tcp://127.0.0.1:abc", ""])

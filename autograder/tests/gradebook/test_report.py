@@ -299,7 +299,8 @@ def test_print_has_everything_that_can_be_used_on_paper(page: Any) -> None:
 
 def class_with(field: str, *values: Any) -> Run:
     """A class in which each student's grade has one of these values."""
-    grades = [replace(grade(f"s{at}", 0), **{field: (value,)}) for at, value in enumerate(values)]
+    changes: list[dict[str, Any]] = [{field: (value,)} for value in values]
+    grades = [replace(grade(f"s{at}", 0), **change) for at, change in enumerate(changes)]
     return replace(run(()), rows=[StudentRow(Student(one.key), Upload(one.key), one) for one in grades])
 
 

@@ -154,6 +154,7 @@ def test_page_has_the_score_the_note_and_every_message_with_what_was_lost_first(
     listed = f"Lost points, explained below:\n\n- 0 of {FIRST.points:g} points: `{FIRST.id}`: {FIRST.about}\n"
     for part in ("For Ada Abel", "- a note on top", output.strip(), listed, f"### `{FIRST.id}`: {FIRST.about}: 0 of "):
         assert part in plain
+    assert "Comments" not in text and "deducted" not in text
     assert plain.index("Probably") < plain.index("## Everything else") < plain.index(f"- `{SECOND.id}`")
     shown = html.unescape(re.sub(r"<[^>]+>", "", markup))
     for part in ("a note on top", "Probably: it divides by d - 1", "f(1)", SECOND.about):

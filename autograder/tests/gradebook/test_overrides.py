@@ -116,6 +116,7 @@ def test_withheld_grade_is_in_no_table_and_stays_in_the_results(tmp_path: Path) 
     assert ada.grade is not None and ada.grade.score == RUBRIC.points - FIRST.points
     assert report.submissions_that_count([ada, bela]) == [bela.grade]
     assert "Ada" not in outputs.canvas_table([ada, bela], "hw")
+    assert outputs.student_page(ada, {}, RUBRIC).endswith("is withheld.** Ask your instructor.\n")
     assert notes([ada], RUBRIC, []) == ["grade withheld: Ada; the computed score stays in the results folder"]
 
 

@@ -1,4 +1,4 @@
-"""The commands are all there, say which kit they use, and end with one line and a status; `audit` compares its rows."""
+"""The commands say which kit they use and end with one line and a status; `audit` compares its rows."""
 
 import errno
 import os

@@ -26,8 +26,6 @@ FIRST = next(iter(RUBRIC.criteria.values()))
 LATE = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
 HEAD = "student,criterion,points,reason\n"
 ADA, BELA, TWIN = Student("Ada", "1", "ada@x"), Student("Bela", "2"), Student("Bela", "3")
-
-
 ENTRIES = [
     Upload(f"s{who.sid}", Tree(f"{who.name} Weiß_7 (export)" * (who is ADA), Path(), {}), (who,))
     for who in (ADA, BELA, TWIN)

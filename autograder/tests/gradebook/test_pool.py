@@ -1,4 +1,4 @@
-"""A result is valid as long as nothing that it depends on has changed; a worker that is stopped is replaced by another."""
+"""A result is valid as long as nothing that it depends on has changed; a sandbox that is gone is replaced by another."""
 
 import shutil
 from pathlib import Path

@@ -214,8 +214,10 @@ def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> 
     text = outputs.csv_text([("student", "days", "used"), *remaining(found, left)])
     again = read(tmp_path, days=text, rubric=LATE).late_days
     assert [(one.student, one.days) for one in again][:2] == [("ADA@x", 0), ("bela@x", 0)]
-    assert "1 d 13 h 1 min late, 2 late days used" in outputs.table(found)
-    assert found[-1].lateness == "1 d 13 h 1 min late"  # nor does a page speak of days that are not used
+    late = "1 d 13 h 1 min late"
+    assert f"{late}, 2 late days used" in outputs.table(found)
+    assert found[-1].lateness == late  # nor does a page speak of days that are not used
+    assert [row.outcome.reasons for row in found[1:]] == [(f"{late}, 1 point deducted",), ("total set to 4: agreed",)]
 
 
 @pytest.mark.parametrize(("text", "message"), [

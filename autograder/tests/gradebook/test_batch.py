@@ -436,7 +436,7 @@ def test_two_exports_and_a_roster_end_in_tables_that_need_no_hand(
     export["assignment_5_export/submission_metadata.yml"] = json.dumps(about)
     moodle = {f"Chidi_70/{NAMES[0]}": right, f"Dana_71/{COPY}": right, "Emil_72/notes.txt": "sorry"}
     put(tmp_path / "moodle", {name.replace("/", "_assignsubmission_file/"): text for name, text in moodle.items()})
-    put(tmp_path, {"roster.csv": ROSTER.encode("cp1252"), "days.csv": "student,days\nada@x,1\n"})
+    put(tmp_path, {"roster.csv": ROSTER.replace("\n", "\r\n").encode("cp1252"), "days.csv": "student,days\nada@x,1\n"})
     words = f"--accept-names --feedback --late-days {tmp_path}/days.csv --roster {tmp_path}/roster.csv".split()
     out = tmp_path / "out"
     assert call(put(tmp_path / "export.zip", export), tmp_path / "moodle", "-o", out, *words).exit_code == 0

@@ -208,6 +208,7 @@ LOST = {"right": 0, "good": 1, "poor": 2, "empty": 9}  # criteria
 @pytest.mark.parametrize(("uploads", "later", "states", "counts"), [
     ("last", 0, "right poor good", "c"),
     ("best", 0, "right poor good", "a"),
+    ("best", 0, "good poor right", "a"),  # after lateness
     ("last_on_time", 0, "right poor good", "b"),
     ("last_on_time", 24, "right poor good", "c"),
     ("last_on_time", -96, "right right fault", "c"),  # none is on time

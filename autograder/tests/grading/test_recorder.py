@@ -1,6 +1,5 @@
 """A test of a suite becomes steps: what is sent, what is expected, which objects live on."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,17 +89,6 @@ def test_parts_of_a_tuple_are_named_as_in_the_docstring(recorder: Recorder, chec
         check.part("second").split(X)
     with pytest.raises(ValueError, match="no part"):
         check.part("first").double(X)
-
-
-def test_parts_that_do_not_count_are_as_expected(recorder: Recorder, check: Any) -> None:
-    check.part("others").split(X)
-    check.split(X)
-    one, whole = recorder.test_calls
-    assert [np.array_equal(part, due) for part, due in zip(one.counted([X, X]), (X[0], X), strict=True)] == [True, True]
-    wrong = (X, X)
-    assert whole.counted(wrong) is wrong
-    assert [one.counted(value) for value in (None, (1, 2, 3))] == [None, (1, 2, 3)]
-    assert replace(one, expected=X).counted(wrong) is wrong  # a known mistake may give no tuple
 
 
 def test_a_pure_call_is_looked_at_later_and_repeated(recorder: Recorder, check: Any) -> None:

@@ -299,6 +299,11 @@ SIDE_EFFECTS = {
         "layernorm", RMS_NORM.format("x = x.astype(np.float64)"), "dtype", "rms_norm.float64_result",
         said=("Your result is float64 for float32 arguments.",)
     ),
+    "wrong values that a changed argument would explain, but none was changed": Case("layernorm", """
+_right = layer_norm_backward
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    return _right(grad_out * gamma, x, np.ones_like(gamma), eps)
+""", "example backward_parameters", "layer_norm_backward.gamma_of_scaled_gradient layer_norm_backward.beta_scaled"),
     "nothing is said of calls after a result was written into": Case("causal_mask", """
 _masks = {}
 

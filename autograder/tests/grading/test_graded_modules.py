@@ -8,6 +8,7 @@ import pytest
 
 from autograder.homework import library, reference
 from autograder.homework import rubric as rubrics
+from autograder.values.differences import UNSTEADY
 
 Alter = Callable[[str, str], dict[str, str]]
 Grade = Callable[..., dict[str, Any]]
@@ -78,6 +79,10 @@ FEED_FORWARD = """
 def feed_forward(x, params):
     hidden = np.maximum({} + params["b_1"], 0)
     return hidden @ params["w_2"].T + params["b_2"]
+"""
+GENERATE = """
+def generate(tokens, params, n_heads, max_new_tokens, eos=None):
+    return np.append(tokens, {})
 """
 RMS_NORM = """
 _right = rms_norm
@@ -255,9 +260,6 @@ def multi_head_attention(x, params, n_heads, mask=None):
     "an error of another operation": Case(
         "transformer_block", FEED_FORWARD.format("x * params['w_1']"), "example feed_forward", slow=True
     ),
-    "an error of other shapes": Case(
-        "transformer_block", FEED_FORWARD.format("(x.T @ params['w_1']).T"), "example feed_forward", slow=True
-    ),
     "what several misconceptions do alike is located": Case("transformer_block", """
 def _add_and_norm(x, update, params):
     return layer_norm(x + update, params["gamma"], params["beta"], eps=1e-12)
@@ -320,6 +322,13 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     _known.setdefault(id(x), (x, _norm(x, np.ones_like(gamma), np.zeros_like(beta), eps)))
     return gamma * _known[id(x)][1] + beta
 """, "purity"),
+    "random results": Case(
+        "decoder", GENERATE.format("np.random.randint(10**9, size=max_new_tokens)"), "example generate stopping",
+        said=(UNSTEADY,), unsaid=("The same call is right", "The call has"),
+    ),
+    "results that are not random": Case(
+        "decoder", GENERATE.format("np.ones(max_new_tokens, int)"), "example generate stopping", unsaid=(UNSTEADY,),
+    ),
 }  # fmt: skip
 
 SOFTMAX = "def softmax(scores, axis=-1):\n    {}\n"

@@ -66,6 +66,12 @@ def test_beside_correct_modules_it_is_said_which() -> None:
     assert causes(early, found) == () and "layernorm" not in text
 
 
+def test_a_module_that_cannot_be_imported_is_named() -> None:
+    error = Error(("SyntaxError",), "", "", 0, "")
+    text, _ = told(not_imported(error), ModuleResult("layernorm", (), Response(error=error)))
+    assert "`layernorm.py` could not be used" in text
+
+
 @pytest.mark.parametrize(
     ("file", "shown"), [("transformer_block.py", True), ("layernorm.py", True), ("smuggle.py", False)]
 )

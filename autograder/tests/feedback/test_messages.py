@@ -48,7 +48,6 @@ RIGHT = called(reference.functions()["layer_norm"])
 NONE = called(lambda *args: None)
 INDEX_ERROR = raised("layer_norm", "IndexError", "", "layernorm.py", 30, criterion=SECRET)
 TYPE_ERROR = replace(raised("layer_norm", "TypeError", "", "layernorm.py", 25), test_call=SHOWN.test_call)
-NOT_WRITTEN = raised("layer_norm", "NotImplementedError")
 
 
 def lost(id: str, *misconceptions: Any, **changes: Any) -> CriterionScore:

@@ -1,6 +1,5 @@
 """Special cases of the search for misconceptions. Those of whole modules are in test_graded_modules.py."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -42,34 +41,17 @@ def test_an_explanation_does_not_depend_on_earlier_submissions() -> None:
     assert explained("layernorm", "layer_norm.no_root") == first
 
 
-@pytest.fixture
-def twice(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
-    """Let a misconception be in the library a second time, under another name, belonging to another criterion."""
-
-    def again(id: str, criterion: str) -> None:
-        known = library.find(id)
-        assert known is not None
-        own = library.of_function(known.module, known.function)
-        others = [replace(m, name="again", criteria=(criterion,)) for m in own if m.id == id]
-        monkeypatch.setattr(search, "of_function", lambda module, function: [*own, *others])
-
-    return again
-
-
 def test_of_mistakes_with_equal_responses_the_cheapest_is_charged_and_none_named(
-    twice: Callable[[str, str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     points = {c.id: c.points for c in rubric.current().of("layernorm") if c.looks_at == "values"}
-    cheaper = min(points, key=lambda name: points[name])
-    assert points[cheaper] < points["layernorm.statistics"]
-    twice("layer_norm.no_root", cheaper)
+    cheapest = min(points, key=lambda name: points[name])
+    assert points[cheapest] < points["layernorm.statistics"]
+    known = library.of_function("layernorm", "layer_norm")
+    again = [replace(m, name="again", criteria=(cheapest,)) for m in known if m.name == "no_root"]
+    monkeypatch.setattr(search, "of_function", lambda module, function: [*known, *again])
     found = explained("layernorm", "layer_norm.no_root")["layer_norm"]
     assert [misconception.id for misconception in found.misconceptions] == ["layer_norm.again"] and found.named == ()
-
-
-def test_of_mistakes_of_form_with_equal_responses_none_is_chosen(twice: Callable[[str, str], None]) -> None:
-    twice("apply_mask.changes_scores", "causal_mask.purity")
-    assert explained("causal_mask", "apply_mask.changes_scores")["apply_mask"].misconceptions == ()
 
 
 def test_variants_that_a_helper_does_not_tell_apart_are_told_apart_above_it() -> None:

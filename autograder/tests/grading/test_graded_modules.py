@@ -484,7 +484,7 @@ DEPENDENT = {
     ),
     "so is a missing one": Case(
         "transformer_block", WRONG_BLOCK, "example pre_norm", NAMES, files={"layernorm.py": None},
-        said=("fix `layernorm.py` first",), slow=True,
+        said=("fix `layernorm.py` first",),
     ),
     "a correct one is not": Case(
         "transformer_block", WRONG_BLOCK, "example pre_norm", NAMES, unsaid=("first.",), slow=True,
@@ -551,21 +551,19 @@ MISTAKES = {
     "pre_norm_block.norms_swapped transformer_stack.norms_swapped": "example pre_norm stack",
     "residual.averaged gradient_flow.averaged": "example residual gradient_flow",
     "transformer_stack.reversed transformer_stack.unknown_norm_accepted": "example stack norm_names",
-}
-SLOW = {
     "batch_norm.training_reversed batch_norm.results_swapped": "example training running",  # they interact
     "batch_norm.momentum_default batch_norm.remembers": "example running purity",
 }
 
 
-@pytest.mark.parametrize("ids", [*MISTAKES, *(pytest.param(ids, marks=pytest.mark.slow) for ids in SLOW)])
+@pytest.mark.parametrize("ids", MISTAKES)
 def test_misconceptions_are_named_and_cost_their_own_criteria(grade: Grade, alter: Alter, ids: str) -> None:
     found = [misconception for misconception in map(library.find, ids.split()) if misconception is not None]
     module, functions = found[0].module, dict.fromkeys(misconception.function for misconception in found)
     made = [library.made(module, name, tuple(m for m in found if m.function == name)) for name in functions]
     tests = grade(alter(module, "".join(version.source for version in made if version)), (module,))["tests"]
     lost = [test for test in tests if test["score"] < test["max_score"]]
-    assert {short(test, module) for test in lost} == {*(MISTAKES | SLOW)[ids].split()}
+    assert {short(test, module) for test in lost} == {*MISTAKES[ids].split()}
     # The same misconception in a second function costs nothing more.
     first = {misconception.same: misconception.id for misconception in reversed(found)}
     assert {name for test in lost for name in test["extra_data"]["misconceptions"]} == {*first.values()}

@@ -10,7 +10,7 @@ from autograder.grading import plan as scripts
 from autograder.grading.call_results import TestCall, with_needed
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import graded_with
-from autograder.grading.runner import MISSING, Imports, Runner
+from autograder.grading.runner import Imports, Runner
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
@@ -164,16 +164,6 @@ def test_a_process_that_takes_over_is_given_what_a_step_needs_and_nothing_else()
     assert all(one.needs <= numbers for one in needed)
     writes = [one for one in every if one.kind == "write" and one.about in numbers and one.number < test_call.number]
     assert {one.number for one in writes} <= numbers
-
-
-def test_a_module_that_is_missing_or_cannot_be_imported_says_so_in_every_reply() -> None:
-    files = {name: text for name, text in COMPLETE.files.items() if name != "layernorm.py"}
-    with Processes().runner(Submission("incomplete", files)) as runner:
-        assert {call_result.response for call_result in runner.preview(("layernorm",)).values()} == {MISSING}
-        assert {call_result.response for call_result in runner.public("layernorm").values()} == {MISSING}
-        assert runner.broken("layernorm") is MISSING and runner.is_missing("layernorm")
-        assert runner.integration("integration.norms")[1] is False
-        assert runner.broken("decoder") is None and not runner.is_missing("decoder")
 
 
 @pytest.mark.parametrize("module", USING)

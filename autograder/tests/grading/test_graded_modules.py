@@ -313,10 +313,10 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 """, "purity"),
     "random results": Case(
         "decoder", GENERATE.format("np.random.randint(10**9, size=max_new_tokens)"), "example generate stopping",
-        said=(UNSTEADY,), unsaid=("The same call is right", "The call has"),
+        said=(UNSTEADY,), unsaid=("The same call is right", "The call has"), slow=True,
     ),
     "results that are not random": Case(
-        "decoder", GENERATE.format("np.ones(max_new_tokens, int)"), "example generate stopping", unsaid=(UNSTEADY,),
+        "decoder", GENERATE.format("np.ones(max_new_tokens, int)"), "example generate stopping", unsaid=(UNSTEADY,), slow=True,
     ),
 }  # fmt: skip
 

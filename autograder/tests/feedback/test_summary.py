@@ -109,8 +109,6 @@ def test_what_is_shown_at_once_stands_first_with_what_it_was_lost_to() -> None:
     [
         (b"name = input()\n", "`input()` does not work while your code is graded"),
         (b"import torch\n", "The grader has only NumPy, the standard library and your own files"),
-        (b'{"cells": [null]}', "is a notebook: copy the code of its cells into a new file layernorm.py"),
-        (b"x = 1\n" + bytes(40), "layernorm.py contains null bytes from line 2 on"),
         (
             b"x = 1\ndef f(:\n",
             f"(line 2 of `layernorm.py`). The grader runs {PYTHON}, which cannot read this line: `def f(:`.",

@@ -316,7 +316,8 @@ def layer_norm(x, gamma, beta, eps=1e-5):
         said=(UNSTEADY,), unsaid=("The same call is right", "The call has"), slow=True,
     ),
     "results that are not random": Case(
-        "decoder", GENERATE.format("np.ones(max_new_tokens, int)"), "example generate stopping", unsaid=(UNSTEADY,), slow=True,
+        "decoder", GENERATE.format("np.ones(max_new_tokens, int)"), "example generate stopping",
+        unsaid=(UNSTEADY,), slow=True,
     ),
 }  # fmt: skip
 

@@ -87,6 +87,13 @@ def test_parts_of_a_tuple_are_named_as_in_the_docstring(recorder: Recorder, chec
         check.part("first").double(X)
 
 
+def test_a_pure_call_is_looked_at_later_and_repeated(recorder: Recorder, check: Any) -> None:
+    check.pure.double(X)
+    first, changes, again = recorder.test_calls
+    assert (changes.kind, again.kind) == ("changes", "call")
+    assert changes.about == again.rules.repeats == first.number
+
+
 def test_an_expected_error_must_come_from_the_reference_too(recorder: Recorder, check: Any) -> None:
     assert check.raises(ValueError).refuse(X) is None
     with pytest.raises(AssertionError, match="does not raise ValueError"):

@@ -108,6 +108,7 @@ def test_what_is_shown_at_once_stands_first_with_what_it_was_lost_to() -> None:
     ("content", "advice"),
     [
         (b"name = input()\n", "`input()` does not work while your code is graded"),
+        ("x = 'ä'\n".encode("latin-1"), "not saved as UTF-8"),
         (b"import torch\n", "The grader has only NumPy, the standard library and your own files"),
         (
             b"x = 1\ndef f(:\n",

@@ -160,6 +160,10 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         lambda: told(*(lost(c, call_result=hidden(NONE, c), shown=NONE) for c in (AFFINE, SECRET))),
         ["^`layer_norm` returned the wrong type; the docstring says an array"], [],
     ),
+    "a function that is not written": (
+        lambda: told(lost(SECRET, call_result=raised("layer_norm", "NotImplementedError"))),
+        ["^`layer_norm` still raises NotImplementedError."], [],
+    ),
     "a function that is not there": (
         lambda: told(lost(SECRET, call_result=raised("layer_norm", "AttributeError", hint="missing"))),
         "There is no function `layer_norm` in `layernorm.py`: check its name.\n", [],
@@ -185,6 +189,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         lambda: told(lost(SECRET, why="unexplained"), call_results=(WRONG, hidden(raised("layer_norm", "KeyError"), SECRET))),
         ["wrong values. In another call, it raised KeyError."], [],
     ),
+    "wrong in one": (lambda: told(lost(SECRET, why="unexplained"), call_results=(WRONG, WRONG)), [], ["In another call"]),
     "what undecided mistakes share": (
         lambda: told(lost(SECRET, undecided=(SAMPLE, OTHER))), ["**Fix:** Divide by d."], [SAMPLE.does],
     ),

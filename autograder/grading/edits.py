@@ -2,7 +2,8 @@
 
 Edits use only the source: its names, numbers and operators, and the order of its parts. The same source gives the same
 edits in the same order in every process, so a number identifies an edit. The size of an edit is the number of syntax
-tree nodes that it adds or removes; smaller edits come first.
+tree nodes that it adds or removes; smaller edits come first, and the top-level statements take turns: a long function has
+more edits than can be tried, and its short helpers must not lose theirs.
 """
 
 import ast
@@ -12,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product, zip_longest
 from typing import Any
 
 from autograder.sandbox.student.bindings import bound_names
@@ -117,7 +118,9 @@ class Text:
         strings = [node.value for node in every if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         names = dict.fromkeys(string for string in strings if string.isidentifier())  # such as keys
         self.numbers, self.words = _numbers(every), list(names)[:MOST_CONSTANTS]
-        self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
+        self.parameters = dict(_optional(self.tree))
+        each = [sorted(self._distinct(unit), key=lambda edit: edit.size) for unit in self.units]
+        self.edits = [edit for edit in chain(*zip_longest(*each)) if edit is not None]
 
     def reached(self, lines: Iterable[int]) -> Iterator[tuple[int, Edit]]:
         """The edits, with their numbers, of the statements to which some of these lines belong."""
@@ -134,15 +137,14 @@ class Text:
         own = _bound(unit)
         return [unit, *(u for u in below if not isinstance(u, ast.FunctionDef) or u.decorator_list or own & _bound(u))]
 
-    def _distinct(self) -> Iterator[Edit]:
+    def _distinct(self, unit: ast.stmt) -> Iterator[Edit]:
         seen = set()
-        for unit in self.units:
-            for edit in self._edits(unit):
-                place = edit.places[0]
-                key = (id(place.parent), place.field, place.index, len(edit.places), _text(edit.new[0]))
-                if edit.size <= LARGEST and key not in seen and _text(edit.old) != key[-1]:
-                    seen.add(key)
-                    yield edit
+        for edit in self._edits(unit):
+            place = edit.places[0]
+            key = (id(place.parent), place.field, place.index, len(edit.places), _text(edit.new[0]))
+            if edit.size <= LARGEST and key not in seen and _text(edit.old) != key[-1]:
+                seen.add(key)
+                yield edit
 
     def _edits(self, unit: ast.stmt) -> Iterator[Edit]:
         names = _names(unit)
@@ -178,9 +180,18 @@ class Text:
             yield from _slices(node)
         elif isinstance(node, ast.expr) and not _stored(node):
             yield from _operation(node)
+            if isinstance(node, ast.Call):
+                yield from self._handed_on(node, names)
             if not called:
                 yield from _around(node, place)
                 yield from _exchanged(node)
+
+    def _handed_on(self, call: ast.Call, names: list[str]) -> Iterator[ast.Call]:
+        """A call of a function of the module with one more argument: a variable with the name of the parameter."""
+        given = {keyword.arg for keyword in call.keywords}
+        for position, name in self.parameters.get(getattr(call.func, "id", ""), ()):
+            if position >= len(call.args) and name in names and name not in given:
+                yield ast.Call(call.func, call.args, [*call.keywords, ast.keyword(name, _name(name))])
 
     def _constants(self, value: Any) -> list[Any]:
         """Other constants to try for `value`."""
@@ -218,6 +229,15 @@ def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.st
                 new = [n for n in dict.fromkeys(used) if n not in seen and any(n in own for own, _ in bound)]
                 seen.update(new, names)
                 wanted += new
+
+
+def _optional(tree: ast.Module) -> Iterator[tuple[str, list[tuple[int, str]]]]:
+    """The parameters with a default of each top-level function, with their positions."""
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef):
+            own = [*statement.args.posonlyargs, *statement.args.args]
+            first = len(own) - len(statement.args.defaults)
+            yield statement.name, [(position, arg.arg) for position, arg in enumerate(own) if position >= first]
 
 
 def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:

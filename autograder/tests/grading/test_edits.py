@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.grading.edits import MOST_BYTES, MOST_NODES, Edit, Text
+from autograder.grading.edits import MOST_BYTES, MOST_EDITS, MOST_NODES, Edit, Text
 
 # A wrong line, and a right one that is one edit away.
 WRONG = {
@@ -21,6 +21,7 @@ WRONG = {
     "order of results": ("return x, y, 1", "return y, 1, x"),
     "order of arguments": ("return f(x, y)", "return f(y, x)"),
     "argument left out": ("return min(x, y, 3)", "return min(x, y)"),
+    "argument not handed on": ("return f(x - 1, y=y)", "return f(x - 1)"),
     "call left out": ("return np.squeeze(x)", "return x"),
     "method left out": ("return x.copy()", "return x"),
     "reduction": ("return x.sum(axis=0)", "return x.mean(axis=0)"),
@@ -79,6 +80,14 @@ def test_private_functions_and_constants_are_edited_and_other_functions_are_not(
     source = "A = 1\nB = 2\ndef _g(x):\n    return x + A\ndef h(x):\n    return B\ndef f(x):\n    return h(_g(x))\n"
     found = Text(source.encode(), "f", ["h"])
     assert {line for edit in found.edits for line in edit.lines} == {1, 4, 8}
+
+
+def test_a_short_helper_of_a_long_function_keeps_its_edits() -> None:
+    long = "".join(f"    a_{n} = x * {n} + a_{max(0, n - 1)}\n" for n in range(40))
+    source = f"def _g(x):\n    return np.sqrt(x) + 1\ndef f(x):\n{long}    return _g(a_0)\n"
+    found = Text(source.encode(), "f", ())
+    of_helper = [number for number, edit in enumerate(found.edits) if edit.lines == (2,)]
+    assert max(of_helper) < MOST_EDITS < len(found.edits)
 
 
 def test_an_edit_in_several_lines_lists_them_all() -> None:

@@ -30,6 +30,16 @@ def test_file_that_was_refused_is_missing_for_that_reason() -> None:
     assert str(refused) == "`hw/layernorm.py` was not used: it is a link or a device, not a file."
 
 
+def test_imports_are_followed_through_the_files_of_the_submission() -> None:
+    decoder = b"import numpy as np\nfrom transformer_block import transformer_stack\n"
+    block = b"def f(x):\n    import layernorm as ln, decoder\n"
+    found = Submission(
+        "x", {"decoder.py": decoder, "transformer_block.py": block, "layernorm.py": b"(", "other.py": b""}
+    )
+    assert found.imports("decoder") == {"numpy", "transformer_block", "layernorm", "decoder"}
+    assert found.imports("layernorm") == set()
+
+
 @pytest.mark.parametrize(
     ("name", "is_similar"), [("LayerNorm.py", True), ("test_layernorm.py", False), ("x.py", False)]
 )

@@ -86,8 +86,21 @@ def test_a_short_helper_of_a_long_function_keeps_its_edits() -> None:
     long = "".join(f"    a_{n} = x * {n} + a_{max(0, n - 1)}\n" for n in range(40))
     source = f"def _g(x):\n    return np.sqrt(x) + 1\ndef f(x):\n{long}    return _g(a_0)\n"
     found = Text(source.encode(), "f", ())
-    of_helper = [number for number, edit in enumerate(found.edits) if edit.lines == (2,)]
+    of_helper = [number for number, edit in enumerate(found.edits) if edit.lines == (2,) and edit.size <= 2]
     assert max(of_helper) < MOST_EDITS < len(found.edits)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("-2", "-1"), ("2", "-1"), ("np.sqrt(x) + 1", "np.sqrt(x + 1)"), ("x - y", "y - x")]
+)
+def test_a_negative_number_is_one_node_and_a_moved_node_counts_once(wrong: str, right: str) -> None:
+    found = Text(text(f"return {wrong}").encode(), "f", ())
+    assert min(edit.size for edit in found.edits if ast.unparse(edit.new[0]) == right) == 2
+
+
+def test_a_name_is_not_replaced_by_one_that_is_bound_later() -> None:
+    found = Text(text("a = x\n    b = a\n    return b").encode(), "f", ())
+    assert {ast.unparse(edit.new[0]) for edit in found.edits if edit.lines == (3,)}.isdisjoint({"b"})
 
 
 def test_an_edit_in_several_lines_lists_them_all() -> None:

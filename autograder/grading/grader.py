@@ -294,7 +294,7 @@ class _Grading:
             return CriterionScore(graded.criterion)
         call_result = next(iter(of_function(wrong, function)), wrong[0])
         example = next(iter(self._failing_examples(module, self.previewed).get(function, ())), None)
-        below = self.rubric.below(module)
+        below = self.rubric.below(module) & self.runner.submission.imports(module)
         first = tuple(name for name in self.rubric.modules if name in below and self._is_to_fix(name))
         return replace(graded, call_result=call_result, shown=example, depends=False, fix_first=first)
 

@@ -97,12 +97,14 @@ class Remote:
         with self.lock:
             self.current += 1
 
-    def function(self, number: int) -> Callable[..., Any]:
-        """The callback with this number, which belongs to the current call."""
+    def function(self, handle: wire.CallbackHandle) -> Callable[..., Any]:
+        """The function of a callback argument of the current call."""
+        if handle.code:
+            return unpacked(handle.code)
         call = self.current
 
         def callback(*args: Any) -> Any:
-            message = wire.encode(("callback", number, [_plain(arg) for arg in args]))
+            message = wire.encode(("callback", handle.id, [_plain(arg) for arg in args]))
             with self.lock:
                 if call != self.current:
                     raise RuntimeError("this function was used after the call that it belonged to")

@@ -5,7 +5,7 @@ import itertools
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from autograder.exceptions import SandboxError
 from autograder.sandbox import callbacks, wire
@@ -75,11 +75,15 @@ class StudentProcess:
         if self.ended is not None and calls:
             return [Response(ended=self.ended)]
         try:
-            for part in self._parts(calls):
-                if self.budget.left(account) > 0:
-                    self._exchange(account, part, responses)
-                else:
-                    responses += [SPENT] * len(part)
+            for is_endless, group in itertools.groupby(list(calls), self._may_be_endless):
+                own = list(group)
+                for part in (
+                    [[call] for call in own] if is_endless else [own]
+                ):  # to measure the time of each endless one
+                    if self.budget.left(account) > 0:
+                        self._exchange(account, part, responses)
+                    else:
+                        responses += [SPENT] * len(part)
             return responses
         except TimeoutError as error:
             if self.budget.left(account) <= 0 and not isinstance(error, CallSpent):
@@ -153,12 +157,6 @@ class StudentProcess:
     def _watch(self) -> None:
         if self._is_full():
             raise wire.Disconnected("its temporary folder is full")
-
-    def _parts(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
-        """Split the calls: those that may be endless are sent separately, to measure the time of each."""
-        for apart, group in itertools.groupby(calls, self._may_be_endless):
-            own = tuple(group)
-            yield from ((call,) for call in own) if apart else (own,)
 
     def _may_be_endless(self, call: Call) -> bool:
         """Whether a call runs code that has used up its time before."""

@@ -7,7 +7,6 @@ error of the machine raises SandboxError.
 import atexit
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -26,7 +25,7 @@ from autograder.sandbox.budget import Budget, Limits, container_memory
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import Confinement, kernel
 from autograder.sandbox.process import StudentProcess
-from autograder.sandbox.server import RARE_EXTENSIONS
+from autograder.sandbox.server import MAX_MESSAGE
 
 _START = """
 import json, sys
@@ -56,7 +55,6 @@ class Sandbox:
         self.budget = Budget(limits)
         self.process: StudentProcess | None = None  # the last started process
         self._files: Mapping[str, bytes] = {}
-        self._extensions: list[str] = []  # extra extension modules of its processes
         self._server: subprocess.Popen[bytes] | None = None  # or, without fork, the student process itself
         if "not_dumpable" in self.layers:
             kernel.hide_memory()
@@ -95,9 +93,6 @@ class Sandbox:
         self._end_process()
         self.budget = Budget(self.limits)
         self._files = files
-        self._extensions = [
-            name for name, words in RARE_EXTENSIONS.items() if any(re.search(words, text) for text in files.values())
-        ]
         try:
             self.folder.place(files)
         except OSError as error:
@@ -120,7 +115,7 @@ class Sandbox:
     def _fork(self, theirs: socket.socket) -> int:
         seconds = max(1, round(self.limits.submission_seconds - self.budget.processor_seconds) + 1)
         for _ in range(ROOM_ATTEMPTS):
-            answer = self._ask({"seconds": seconds, "extensions": self._extensions}, theirs.fileno())
+            answer = self._ask({"seconds": seconds}, theirs.fileno())
             if "pid" in answer:
                 return int(answer["pid"])
             time.sleep(ROOM_SECONDS)  # a process that fills the disk will soon be killed
@@ -160,6 +155,7 @@ class Sandbox:
 
     def _start_server(self) -> None:
         self._control, theirs = socket.socketpair()
+        self._control.settimeout(_SERVER_SECONDS)
         with theirs:
             self._server = self._launch(theirs)
 
@@ -211,7 +207,10 @@ class Sandbox:
         for _ in range(2):
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], list(descriptors))
-                answer = self._receive()
+                data = self._control.recv(MAX_MESSAGE)
+                if not data:
+                    raise OSError("it has ended")
+                answer: dict[str, Any] = json.loads(data)
                 self.budget.own_seconds += answer["spent"]
                 return answer
             except OSError as error:
@@ -223,16 +222,6 @@ class Sandbox:
                 self.folder.place(self._files)
                 self._start_server()
         raise SandboxError(f"the fork server does not answer: {fault}")
-
-    def _receive(self) -> dict[str, Any]:
-        self._control.settimeout(_SERVER_SECONDS)
-        answer = b""
-        while not answer.endswith(b"\n"):
-            piece = self._control.recv(1024)
-            if not piece:
-                raise OSError("it has ended")
-            answer += piece
-        return dict(json.loads(answer))
 
     def _stop_server(self, patience: float) -> None:
         if self._server is not None:

@@ -13,6 +13,7 @@ import marshal
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -134,11 +135,7 @@ class StudentModules:
         """Finds modules in the submission's folders."""
         if not path.startswith(self.folder):
             raise ImportError
-
-        def loader(name: str, file: str) -> Loader:
-            return Loader(name, file, self)
-
-        return importlib.machinery.FileFinder(path, (loader, [".py"]))  # type: ignore[arg-type]
+        return importlib.machinery.FileFinder(path, (partial(Loader, submission=self), [".py"]))  # type: ignore[arg-type]
 
     def _owns(self, module: ModuleType) -> bool:
         """Whether a module comes from the submission."""

@@ -27,7 +27,6 @@ from autograder.grading.scoring import Analysis, CriterionScore, Why, scores
 from autograder.grading.student_tests import graded_tests
 from autograder.grading.thresholds import TIMES
 from autograder.homework import kit
-from autograder.homework import reference as references
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion
 from autograder.sandbox.budget import Limits
@@ -80,7 +79,6 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
     plan = scripts.current()
     with Sandbox(limits or plan.rubric.limits, without, kit.secret()) as sandbox:
         grader = Grader(plan, sandbox)
-        grader.prepare()
         gc.freeze()  # long-lived objects need not be scanned for every submission
         try:
             yield grader
@@ -94,12 +92,6 @@ class Grader:
     def __init__(self, plan: Plan, sandbox: Sandbox):
         self.plan, self.rubric, self.sandbox = plan, plan.rubric, sandbox
         self.diagnoser = Diagnoser(plan)
-
-    def prepare(self) -> None:
-        """Record the references' responses, so that equal bytes are not compared again."""
-        right = Submission("references", references.files())
-        with Runner.in_sandbox(self.sandbox, self.plan, right, is_reference=True) as runner:
-            graded_with(runner, self.diagnoser, self.rubric.groups)
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration" and "tests")."""

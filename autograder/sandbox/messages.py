@@ -70,8 +70,7 @@ class Call:
     """An encoded request. `arguments` are those whose changes are reported.
 
     `runs` is the function, or the modules, that the request runs; "" if it runs none. `callbacks` are the functions
-    among the arguments that the student's process may call in the grader. `seen` caches decoded responses of the
-    reference implementation by their bytes, with their number of values.
+    among the arguments that the student's process may call in the grader.
     """
 
     kind: str
@@ -79,11 +78,6 @@ class Call:
     arguments: tuple[Any, ...] = ()
     runs: str = ""
     callbacks: Mapping[int, Callable[..., Any]] = field(default_factory=dict, repr=False, compare=False)
-    seen: dict[bytes, tuple[Response, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def is_seen(self, response: Response) -> bool:
-        """Whether this response object is in `seen`."""
-        return any(response is earlier for earlier, _ in self.seen.values())
 
 
 def prepared(

@@ -46,7 +46,6 @@ class StudentProcess:
         self.connection = Connection(ours, self._limit, LOOK_SECONDS)
         self.ended: Ended | None = None
         self.confined = False
-        self.is_reference = False  # its responses are kept in `Call.seen`
         self._modules = set[str]()  # imported modules of the submission
         self._kept_bytes, self._kept_values = 0, 0
         self._patience = limits.call_seconds * limits.wall_factor
@@ -124,16 +123,10 @@ class StudentProcess:
             self.connection.send(callbacks.answered(message, call.callbacks, self._limit), patience=self._patience)
 
     def _read(self, message: bytes, call: Call) -> Response:
-        """Decode a response; responses of the reference are decoded only once."""
-        if message in call.seen:
-            response, values = call.seen[message]
-        else:
-            parts = wire.message_of(message)
-            response, values = reply_of(parts, call, self.lines), wire.count(parts)
-            # An error names a line of this submission.
-            if self.is_reference and not call.seen and response.error is None:
-                call.seen[message] = response, values
-        return response if call.kind in NOT_KEPT or self._keep(len(message), values) else TOO_LARGE
+        """Decode a response, unless it is too large to store."""
+        parts = wire.message_of(message)
+        response = reply_of(parts, call, self.lines)
+        return response if call.kind in NOT_KEPT or self._keep(len(message), wire.count(parts)) else TOO_LARGE
 
     def _keep(self, size: int, values: int) -> bool:
         """Whether a response may be stored, since all together must not fill the grader's memory."""

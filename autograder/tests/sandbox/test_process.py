@@ -193,21 +193,6 @@ def test_a_large_batch_does_not_block_and_is_kept_until_it_would_leave_too_littl
     assert last == Opaque("something too large to send")
 
 
-def test_the_reply_of_the_references_is_read_once_and_counted_each_time() -> None:
-    right, fails = prepared("m", "f", [np.ones(2)]), prepared("m", "f", [None])
-    found, kept = [], [0]
-    for is_reference in (True, False):
-        with opened("def f(x): return x + 1\n") as (_, process):
-            process.load(["m"])
-            process.is_reference = is_reference
-            found.append(process.run([right, fails]))
-            kept.append(process._kept_values)
-    assert found[0][0] is found[1][0] and right.is_seen(found[1][0])
-    assert found[0][1] is not found[1][1] and not fails.seen  # a line of one submission is no line of another
-    assert kept[1] == kept[2] > 0
-    assert not replace(right, kind="extension").seen  # what is asked for in another form
-
-
 TOOL = """
 from a_helper import doubled
 def handlers(submission, reply):

@@ -33,22 +33,18 @@ from autograder.homework.rubric import INTEGRATION
 
 def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
     """Grade cases in `jobs` processes: the kit's own code by direct calls, then alternatives in the sandbox."""
-    yield from each(directly, [case for case in chosen if case.kind != "alternative"], jobs)
+    yield from each(graded, [case for case in chosen if case.kind != "alternative"], jobs)
     yield from each(whole, [case for case in chosen if case.kind == "alternative"], jobs, sandbox=True)
 
 
-def directly(grader: InProcess, case: Case) -> Row:
+def graded(grader: Grader | InProcess, case: Case) -> Row:
+    """Grade the module of the case, and the integration."""
     return row_of(case, grader.grade(submission(case), (case.module, INTEGRATION)))
 
 
 def whole(grader: Grader, case: Case) -> Row:
     """Grade a complete submission in the sandbox."""
     return row_of(case, grader.grade(submission(case)))
-
-
-def alone(grader: Grader, case: Case) -> Row:
-    """Grade only the module of the case, in the sandbox."""
-    return row_of(case, grader.grade(submission(case), (case.module,)))
 
 
 # Problems

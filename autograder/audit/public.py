@@ -16,6 +16,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from multiprocessing import get_context
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -91,12 +92,8 @@ def _seen(misconception: Misconception) -> Seen:
 def _made(misconception: Misconception) -> ModuleType:
     """The reference module with the misconception, as a student would write it."""
     made = ModuleType(misconception.module)
-    right = vars(references.modules()[misconception.module]).items()
-    vars(made).update({name: value for name, value in right if name[:2] != "__"})
     made.__file__ = str(kit.solutions() / f"{misconception.module}.py")
-    functions = rubrics.current().modules[misconception.module].functions
-    correct = [library.correct(misconception.module, name).source for name in functions]
-    source = "\n\n".join([*correct, misconception.source])
+    source = Path(made.__file__).read_text(encoding="utf-8") + "\n\n" + misconception.source
     exec(compile(source, made.__file__, "exec"), vars(made))  # noqa: S102 - the kit's own text
     return made
 

@@ -51,9 +51,8 @@ def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None,
     students = (out if only else kit.home()) / "assignments"
     if only and students.resolve() == kit.home() / "assignments":
         raise ArgumentsError(f"{students} is for the whole homework; give another folder with -o")
-    with contextlib.ExitStack() as stack:
-        root = stack.enter_context(modules.selected(only)) if only else packing.tree()
-        result = stack.enter_context(assigned(check, root, stage))
+    tree = modules.selected(only) if only else contextlib.nullcontext(packing.tree())
+    with tree as root, assigned(check, root, stage) as result:
         stage(WRITE)
         return write(result, out, students)
 

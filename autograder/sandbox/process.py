@@ -5,13 +5,14 @@ import itertools
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 from autograder.exceptions import SandboxError
 from autograder.sandbox import callbacks, wire
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, Budget, CallSpent, Clock
 from autograder.sandbox.messages import Call, Ended, Reference, Response, prepared_load, reply_of
-from autograder.sandbox.wire import Connection, within
+from autograder.sandbox.wire import Connection
 from autograder.values.tree import Opaque
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
@@ -104,7 +105,11 @@ class StudentProcess:
             self._wait_until_confined(clock)
             self.connection.send(wire.encode(len(calls)), *[call.payload for call in calls], patience=self._patience)
             for call in calls:
-                responses.append(self._read(self._next(call, clock), call))
+                message = self._next(call, clock)
+                parts = wire.message_of(message)
+                response = reply_of(parts, call, self.lines)
+                may_be_kept = call.kind in NOT_KEPT or self._keep(len(message), wire.count(parts))
+                responses.append(response if may_be_kept else TOO_LARGE)
                 clock.next()
         finally:
             clock.next()
@@ -121,12 +126,6 @@ class StudentProcess:
             if clock.callbacks > callbacks.MAX_CALLS:
                 raise TimeoutError("too many callbacks in one call")
             self.connection.send(callbacks.answered(message, call.callbacks, self._limit), patience=self._patience)
-
-    def _read(self, message: bytes, call: Call) -> Response:
-        """Decode a response, unless it is too large to store."""
-        parts = wire.message_of(message)
-        response = reply_of(parts, call, self.lines)
-        return response if call.kind in NOT_KEPT or self._keep(len(message), wire.count(parts)) else TOO_LARGE
 
     def _keep(self, size: int, values: int) -> bool:
         """Whether a response may be stored, since all together must not fill the grader's memory."""
@@ -160,7 +159,12 @@ class StudentProcess:
 
         Responses to earlier `calls` arrive first. They are discarded, and the calls are made again.
         """
-        look, left = within(INTERRUPTED_SECONDS), list(calls)
+        left, end = list(calls), time.monotonic() + INTERRUPTED_SECONDS
+
+        def look() -> None:
+            if time.monotonic() > end:
+                raise TimeoutError
+
         if hasattr(signal, "SIGINT") and os.name == "posix":
             with contextlib.suppress(OSError):
                 os.kill(self.pid, signal.SIGINT)

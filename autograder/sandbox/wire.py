@@ -8,7 +8,6 @@ message.
 import math
 import socket
 import struct
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -222,17 +221,6 @@ def kind(message: bytes) -> str:
 
 PIECE = 65_536  # bytes read at once; sending longer messages may block
 _SIZE = struct.Struct("<I")
-
-
-def within(seconds: float) -> Callable[[], None]:
-    """A check for `Connection.receive` that raises TimeoutError after this many seconds."""
-    end = time.monotonic() + seconds
-
-    def check() -> None:
-        if time.monotonic() > end:
-            raise TimeoutError
-
-    return check
 
 
 class Connection:

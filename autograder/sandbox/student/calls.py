@@ -148,8 +148,6 @@ def sendable(value: Any, limit: int) -> Any:
     try:
         plain = _plain(value, wire.MAX_NESTING - 2)
         return plain if _size(plain) < limit // 2 else Opaque("something too large to send")
-    except RecursionError:
-        return Opaque("something nested too deeply")
     except BaseException:
         return Opaque("an object of another type")
 

@@ -7,6 +7,7 @@ error of the machine raises SandboxError.
 import atexit
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from autograder.sandbox.budget import Budget, Limits, container_memory
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import Confinement, kernel
 from autograder.sandbox.process import StudentProcess
-from autograder.sandbox.server import MAX_MESSAGE
+from autograder.sandbox.server import MAX_MESSAGE, RARE_EXTENSIONS
 
 _START = """
 import json, sys
@@ -55,6 +56,7 @@ class Sandbox:
         self.budget = Budget(limits)
         self.process: StudentProcess | None = None  # the last started process
         self._files: Mapping[str, bytes] = {}
+        self._extensions: list[str] = []  # extra extension modules of its processes
         self._server: subprocess.Popen[bytes] | None = None  # or, without fork, the student process itself
         if "not_dumpable" in self.layers:
             kernel.hide_memory()
@@ -93,6 +95,9 @@ class Sandbox:
         self._end_process()
         self.budget = Budget(self.limits)
         self._files = files
+        self._extensions = [
+            name for name, words in RARE_EXTENSIONS.items() if any(re.search(words, text) for text in files.values())
+        ]
         try:
             self.folder.place(files)
         except OSError as error:
@@ -115,7 +120,7 @@ class Sandbox:
     def _fork(self, theirs: socket.socket) -> int:
         seconds = max(1, round(self.limits.submission_seconds - self.budget.processor_seconds) + 1)
         for _ in range(ROOM_ATTEMPTS):
-            answer = self._ask({"seconds": seconds}, theirs.fileno())
+            answer = self._ask({"seconds": seconds, "extensions": self._extensions}, theirs.fileno())
             if "pid" in answer:
                 return int(answer["pid"])
             time.sleep(ROOM_SECONDS)  # a process that fills the disk will soon be killed

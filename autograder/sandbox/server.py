@@ -2,11 +2,13 @@
 
 Each request on the control socket, and each answer, is JSON. An answer includes the processor time that the server itself has
 "spent" since the previous one:
-    {"seconds": n}, with a descriptor: start a process   -> {"pid": n} or {"no_room": why files cannot be written}
-    {}: end it                                           -> {"seconds": processor time, "why": why it was killed, or ""}
+    {"seconds": n, "extensions": names}, with a descriptor: start a process that imports these extension modules too
+                  -> {"pid": n} or {"no_room": why files cannot be written}
+    {}: end it    -> {"seconds": processor time, "why": why it was killed, or ""}
 One process is alive at a time.
 A student's process first sends an empty message when it is confined, or the error, which no student causes. Without fork, this
-process becomes the student process itself. Children cannot map files later, so every extension module is loaded here.
+process becomes the student process itself. Children cannot map files later, so every extension module except the rare ones is
+loaded here.
 """
 
 import contextlib
@@ -22,6 +24,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +35,8 @@ from autograder.sandbox.layers import Confinement, kernel, landlock, seccomp
 from autograder.sandbox.student import session
 from autograder.sandbox.wire import Connection
 
+# Extension modules that take much of the memory of a process or of the time to load, with a pattern for files that may need them.
+RARE_EXTENSIONS = {"_asyncio": rb"asyncio", "_tkinter": rb"tkinter|turtle", "nis": rb"\bnis\b"}
 WATCH_SECONDS = 0.05  # interval between checks of the process
 MAX_MESSAGE = 65_536  # bytes; the system keeps a message that is sent at once in one piece
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
@@ -44,6 +49,8 @@ def main(essential: frozenset[str]) -> None:
     control = socket.socket(fileno=int(sys.argv[2]))
     sys.argv[:] = sys.orig_argv[:] = [""]  # they contain the path of the kit
     _preload_extensions()
+    if not settings.has("fork"):
+        _load(RARE_EXTENSIONS)
     # Every student process may read the submission, the interpreter and NumPy, but no other packages.
     exactly, roots = _places(settings)
     readable = [*map(Path, exactly), *landlock.without(roots, [Path(place) for place in settings.closed_places])]
@@ -69,12 +76,16 @@ def _preload_extensions() -> None:
     thread = threading.Thread(target=int)  # the C library loads code when a thread ends
     thread.start()
     thread.join()
-    folder = os.path.join(os.path.dirname(os.__file__), "lib-dynload")
-    sys.path.append(folder)
-    for name in sorted(file.split(".")[0] for file in os.listdir(folder)):
-        if not name.startswith(("_test", "_xx", "xx", "_ctypes_test")):
-            with contextlib.suppress(Exception):
-                importlib.import_module(name)
+    names = {file.split(".")[0] for file in os.listdir(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))}
+    unused = ("_test", "_xx", "xx", "_ctypes_test")
+    _load(name for name in sorted(names - RARE_EXTENSIONS.keys()) if not name.startswith(unused))
+
+
+def _load(extensions: Iterable[str]) -> None:
+    sys.path.append(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))
+    for name in extensions:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
     sys.path.pop()
 
 
@@ -134,7 +145,7 @@ class Server:
             if descriptor < 0:
                 self._answer(self._end())
             else:
-                self._answer(self._start(request["seconds"], descriptor))
+                self._answer(self._start(request["seconds"], request["extensions"], descriptor))
                 os.close(descriptor)
         self._end()
         workspace.empty(self.settings.folder)
@@ -159,7 +170,7 @@ class Server:
             self.control.sendall(json.dumps(answer | {"spent": now - self.counted}).encode())
         self.counted = now
 
-    def _start(self, seconds: int, descriptor: int) -> dict[str, Any]:
+    def _start(self, seconds: int, extensions: list[str], descriptor: int) -> dict[str, Any]:
         try:
             workspace.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
         except OSError as error:
@@ -167,12 +178,13 @@ class Server:
             return {"no_room": f"its files cannot be written: {error}"}
         self.killed, pid = "", os.fork()
         if pid == 0:
-            self._child(seconds, descriptor)
+            self._child(seconds, extensions, descriptor)
         self.alive = pid
         return {"pid": pid}
 
-    def _child(self, seconds: int, descriptor: int) -> None:
+    def _child(self, seconds: int, extensions: list[str], descriptor: int) -> None:
         try:
+            _load(extensions)
             kernel.close_all_but(descriptor, self.rules)
             self._confined(seconds, socket.socket(fileno=descriptor))
         finally:

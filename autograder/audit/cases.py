@@ -16,8 +16,7 @@ from functools import cache, lru_cache, partial
 from itertools import combinations
 from types import ModuleType
 from typing import Any, Literal, TypeVar
-
-import pytest
+from unittest.mock import patch
 
 from autograder.feedback import messages
 from autograder.feedback.sentences import lacking
@@ -207,9 +206,7 @@ class DirectProcess(Direct):
 
     def _imported(self, name: str) -> ModuleType:
         made = ModuleType(name)
-        with pytest.MonkeyPatch.context() as patch:
-            for other, module in self.modules.items():
-                patch.setitem(sys.modules, other, module)
+        with patch.dict(sys.modules, self.modules):
             exec(_compiled(self.submission.files[f"{name}.py"], f"{name}.py", "exec"), vars(made))  # noqa: S102 - the kit's own text
         return made
 

@@ -60,11 +60,9 @@ def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
 
 def _of_module(module: str) -> list[Seen]:
     """Runs in a separate process, because the checks import the student's modules by name."""
-    sys.path.insert(0, str(kit.solutions()))
-    with handout.importable_checks(kit.solutions()), np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name in rubrics.current().modules:  # left over from the previous module
-            sys.modules.pop(name, None)
+    modules = references.importable(kit.solutions(), rubrics.current().modules)
+    checks = handout.importable_checks(kit.solutions())
+    with modules, checks, np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         table = {module: handout.table_of(module, rubrics.current())}
         vars(importlib.import_module("known_mistakes"))["_table"] = lambda: table
         return [_seen(misconception) for misconception in library.of_module(module)]

@@ -105,8 +105,7 @@ class Grader:
 
 def graded_with(runner: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
     """The results of a runner's submission in these modules (and "integration"), without the students' tests."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         try:
             results = _Grading(runner, diagnoser).all(names)
         finally:

@@ -256,8 +256,7 @@ def importable_checks(solutions: Path) -> AbstractContextManager[None]:
 def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
     """The table of one module; the public checks must be importable."""
     calls = importlib.import_module("student_calls").calls_in(module)
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         return {
             function: _of_function(module, function, [c for c in calls if c.function == function and c.told])
             for function in rubric.modules[module].functions

@@ -183,8 +183,7 @@ def _symptom(*chosen: Misconception) -> Symptom | None:
         for file, text in _files(*chosen).items():
             (folder / file).write_text(text, encoding="utf-8")
         modules = names.Modules(**reference.load(folder, modules_of_model()))
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         try:
             written = tuple(names.sample(modules, rng, TEMPERATURE, params=names.model()) for _ in range(WRITTEN))
             return written, float(np.mean([names.nats(modules, name) for name in names.census()[1]]))

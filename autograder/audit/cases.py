@@ -195,7 +195,10 @@ class DirectProcess(Direct):
         try:
             for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
                 if name not in self.modules:
-                    self.modules[name] = self._imported(name)
+                    made = ModuleType(name)
+                    with patch.dict(sys.modules, self.modules):
+                        exec(_compiled(self.submission.files[f"{name}.py"], f"{name}.py", "exec"), vars(made))  # noqa: S102 - the kit's own text
+                    self.modules[name] = made
                     if name == imports.modules[0]:
                         vars(self.modules[name]).update({f: references.functions()[f] for f in imports.helpers})
         except ImportError as error:
@@ -203,12 +206,6 @@ class DirectProcess(Direct):
         names = [(name, module) for module in self.modules for name in self.rubric.modules[module].functions]
         self.functions = {name: vars(self.modules[m])[name] for name, m in names if name in vars(self.modules[m])}
         return Response()
-
-    def _imported(self, name: str) -> ModuleType:
-        made = ModuleType(name)
-        with patch.dict(sys.modules, self.modules):
-            exec(_compiled(self.submission.files[f"{name}.py"], f"{name}.py", "exec"), vars(made))  # noqa: S102 - the kit's own text
-        return made
 
     def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
         return list(map(self.respond, test_calls))

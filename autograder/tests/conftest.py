@@ -1,4 +1,4 @@
-"""What the tests share: a warm grader, and submissions made from the references."""
+"""Shared fixtures: a grader that stays open, submissions made from the references, and the built kit."""
 
 import os
 import shutil
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from filelock import FileLock
 
-# Before NumPy is imported, and for all processes that tests start: the matrices are small, and with as many test processes as
-# cores the threads of a product only wait for one another (forty random networks: 25 s instead of 1 s on a busy machine).
+# Set before NumPy is imported, and inherited by all processes that tests start. The matrices are small, and with one
+# test process per core, the threads of a product only wait for each other (forty random networks: 25 s instead of 1 s).
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Images for containers often turn bytecode off; then each of the hundreds of processes compiles NumPy and pytest again.
+# Container images often disable bytecode files. Then each of hundreds of processes compiles NumPy and pytest again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 from autograder.feedback import results
@@ -25,19 +25,19 @@ from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission, read
 from autograder.tests.files import Built
 
-if TYPE_CHECKING:  # imports Otter, which takes a second before any test process is started
+if TYPE_CHECKING:  # imports Otter, which would delay the start of the test processes by a second
     from autograder.tests.running import Box
 
-collect_ignore = ["homeworks"]  # their suites run under the kit
+collect_ignore = ["homeworks"]  # the kit runs their suites
 QUICK = Limits(call_seconds=0.5, submission_seconds=20)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """One process more than there are cores, since many tests wait for others, unless -n says otherwise.
+    """Without -n, run one process more than there are cores, because many tests wait for other processes.
 
-    A file's tests stay together, but the slow ones, of which a few take half of the time. Not in addopts: `solutions/` lies below
-    the same pyproject.toml, and its checks must run without xdist.
+    The tests of a file stay together, except slow ones: a few of them take half of the time. These options are not in
+    addopts because `solutions/` is below the same pyproject.toml, and its checks must run without xdist.
     """
     ours = not hasattr(config, "workerinput") and config.option.numprocesses is None
     if ours and not config.option.collectonly:
@@ -47,7 +47,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def references() -> dict[str, bytes]:
-    """The files of a perfect submission."""
+    """The files of a correct submission."""
     return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubrics.current().modules}
 
 
@@ -60,14 +60,14 @@ def half(references: dict[str, bytes]) -> dict[str, bytes]:
 
 @pytest.fixture(scope="session")
 def grader() -> Iterator[Grader]:
-    """A grader whose deadlines are short, so that endless loops cost the tests little."""
+    """A grader with short deadlines, so that endless loops end soon."""
     with open_grader(limits=QUICK) as opened:
         yield opened
 
 
 @pytest.fixture(scope="session")
 def grade(grader: Grader, references: dict[str, bytes]) -> Callable[..., dict[str, Any]]:
-    """Grade the references with some files replaced (None removes one); the document for Gradescope."""
+    """Grade the references with some files replaced (None removes one); returns the document for Gradescope."""
 
     def run(changes: dict[str, str | None] | None = None, modules: tuple[str, ...] = ()) -> dict[str, Any]:
         files = dict(references)
@@ -82,7 +82,7 @@ def grade(grader: Grader, references: dict[str, bytes]) -> Callable[..., dict[st
 
 @pytest.fixture(scope="session")
 def alter(references: dict[str, bytes]) -> Callable[[str, str], dict[str, str]]:
-    """The reference of a module with a function defined anew at its end."""
+    """The file of a reference module, with a function redefined at its end."""
 
     def changed(module: str, definition: str) -> dict[str, str]:
         return {f"{module}.py": references[f"{module}.py"].decode() + "\n\n" + definition + "\n"}
@@ -90,12 +90,12 @@ def alter(references: dict[str, bytes]) -> Callable[[str, str], dict[str, str]]:
     return changed
 
 
-# On Otter's road
+# Grading with Otter
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Built:
-    """Built by the first test process that needs it, for all of them."""
+    """The built kit, which the first test process that needs it builds for all of them."""
     from autograder.release import build
 
     base = tmp_path_factory.getbasetemp()
@@ -121,7 +121,7 @@ def box(
     from autograder.tests.running import Box, without_kernel
 
     monkeypatch.setattr(python_runner, "grade_notebook", without_kernel)
-    monkeypatch.setenv("PATH", os.environ["PATH"])  # Otter changes it
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # to be restored, because Otter changes it
     boxes: list[Path] = []
 
     def make(upload: Mapping[str, bytes]) -> "Box":
@@ -135,5 +135,5 @@ def box(
 
 @pytest.fixture(scope="session")
 def at_home(grader: Grader) -> Callable[[Path], dict[str, Any]]:
-    """The same upload graded by the other road, `autograder grade`."""
+    """Grade the same upload as `autograder grade` does."""
     return lambda path: results.gradescope(grader.grade(read(path, Limits())))

@@ -1,4 +1,4 @@
-"""Files as an upload has them: written into a folder or a zip, or packed as the bytes of a zip; and a pickle."""
+"""Writes the files of an upload to a folder or a zip. Also has an object that must never be unpickled."""
 
 import io
 import os
@@ -12,9 +12,9 @@ Files = Mapping[str, str | bytes]
 
 
 def put(place: Path, files: Files) -> Path:
-    """Write files into a folder, which is made, or into a zip (or wheel) if the name of the place ends so.
+    """Write files to a folder, which is created if necessary, or to a zip or wheel, according to the suffix.
 
-    A name that ends with a slash is an empty folder.
+    A name that ends with a slash creates an empty folder.
     """
     if place.suffix.lower() in (".zip", ".whl"):
         place.write_bytes(zipped(files))
@@ -31,7 +31,7 @@ def put(place: Path, files: Files) -> Path:
 
 
 def zipped(files: Files, method: int = zipfile.ZIP_STORED) -> bytes:
-    """The bytes of a zip; a name that ends with a slash is a folder."""
+    """The bytes of a zip of these files; a name that ends with a slash is a folder."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as archive:
         for name, content in files.items():
@@ -45,7 +45,7 @@ def unzipped(path: Path) -> dict[str, bytes]:
 
 
 def put_special(place: Path, kind: str, target: Path) -> None:
-    """Make a link to the target, a link to a device, a pipe or a folder in place of a file."""
+    """Create something other than a file: a link to the target, a link to a device, a pipe or a folder."""
     if kind == "pipe":
         os.mkfifo(place)
     elif kind == "folder":
@@ -56,7 +56,7 @@ def put_special(place: Path, kind: str, target: Path) -> None:
 
 @dataclass(frozen=True)
 class Built:
-    """What `autograder build` has written, and the wheel of the kit unpacked as if it were installed."""
+    """The output of `autograder build`, and the kit's wheel unpacked as if it were installed."""
 
     zip: Path
     student_zip: Path
@@ -65,7 +65,7 @@ class Built:
 
 
 class Bomb:
-    """Leaves a mark when it is unpickled."""
+    """Creates the file `mark` when it is unpickled."""
 
     def __init__(self, mark: Path):
         self.mark = mark

@@ -1,4 +1,4 @@
-"""Run Python as in a process of its own, forked from one that has imported NumPy and pytest, which takes half of the time."""
+"""Runs Python in a new process. Forking one that has already imported NumPy and pytest takes half of the time."""
 
 import multiprocessing
 import os
@@ -14,7 +14,7 @@ POSSIBLE = "forkserver" in multiprocessing.get_all_start_methods()
 
 
 def module_says(folder: Path, environment: Mapping[str, str], name: str, *arguments: str) -> str:
-    """All that `python -m NAME ARGUMENTS` prints in a folder."""
+    """The output of `python -m NAME ARGUMENTS` in a folder, including stderr."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, "numpy", "pytest"])
     with tempfile.NamedTemporaryFile("r") as output:
@@ -26,7 +26,7 @@ def module_says(folder: Path, environment: Mapping[str, str], name: str, *argume
 
 
 def python(folder: Path, *words: str | Path, **environment: str) -> "subprocess.CompletedProcess[str]":
-    """Run `python WORDS` in a folder, as a process of its own."""
+    """Run `python WORDS` in a folder, in a new process."""
     command = [sys.executable, *words]
     return subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True)
 

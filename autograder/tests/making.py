@@ -1,4 +1,4 @@
-"""Submissions, listings, records, results, grades and runs for the tests, made by hand; what runs a submission is in running.py."""
+"""Handmade listings, call results, results, grades and runs for the tests. running.py runs real submissions."""
 
 import os
 import tempfile
@@ -44,13 +44,13 @@ WORK = {FIRST: "x = 1\n"}
 
 
 def few(values: Sequence[Any], number: int = 2) -> list[Any]:
-    """Parameters that are alike (tuples for several arguments): the first ones are tried in `.ci/run`, all in `.ci/full`."""
+    """Similar parameters (tuples for several arguments): `.ci/run` tries the first `number` of them, `.ci/full` all."""
     several = [value if isinstance(value, tuple) else (value,) for value in values]
     return [pytest.param(*value, marks=[pytest.mark.slow] * (n >= number)) for n, value in enumerate(several)]
 
 
 def contents(found: Listing) -> dict[str, dict[str, bytes]]:
-    """The files of every submission by key, read as the grader reads them."""
+    """The files of each submission by key, loaded as the grader loads them."""
     return {entry.key: load(entry, LIMITS).files for entry in found.entries if not entry.problem}
 
 
@@ -60,7 +60,7 @@ def keys(found: Listing) -> list[str]:
 
 @contextmanager
 def as_nobody() -> Iterator[Path]:
-    """A folder of a user who may not read everything, and this process as that user."""
+    """Run without root privileges; yields a folder that the unprivileged user owns."""
     if os.name == "nt":
         pytest.skip("Windows has other permissions")
     root = os.geteuid() == 0
@@ -75,7 +75,7 @@ def as_nobody() -> Iterator[Path]:
                 os.seteuid(0)
 
 
-# Records and results, as grading would make them
+# Call results and results, as grading would produce them
 
 PLAIN = Rules()
 NO_CALL = Call("call", b"")
@@ -84,7 +84,7 @@ NO_CALL = Call("call", b"")
 def a_test_call(
     function: str, *args: Any, rules: Rules = PLAIN, number: int = 1, criterion: str = "", **kwargs: Any
 ) -> TestCall:
-    """A call of a reference function with its expected value; a public example unless a criterion is named."""
+    """A test call of a reference function with its expected value; a public example unless a criterion is given."""
     module = rubrics.current().module_of(function)
     try:
         with np.errstate(all="ignore"):
@@ -99,7 +99,7 @@ def a_test_call(
 def raised(
     function: str, kind: str, text: str = "", file: str = "", line: int = 0, hint: str = "", **more: Any
 ) -> CallResult:
-    """A call with no arguments that matter, which raised an error."""
+    """The result of a call without arguments that raised an error."""
     module = rubrics.current().module_of(function)
     of = TestCall(1, Target(module, function), (), {}, None, 0.0, NO_CALL, **more)
     error = Error((kind,), text, file, line, hint, (of.target.function,))
@@ -116,7 +116,7 @@ def stopped(function: str, why: str) -> CallResult:
 
 
 def hidden(call_result: CallResult, criterion: str) -> CallResult:
-    """The same call as one of a hidden criterion."""
+    """The same call result, for a hidden criterion."""
     return replace(call_result, test_call=replace(call_result.test_call, criterion=criterion))
 
 
@@ -125,7 +125,7 @@ def criterion(id: str, visibility: Visibility = "after_published", **changes: An
 
 
 def misconception(function: str, name: str, *criteria: str, does: str, right: str, known: bool = True) -> Misconception:
-    """A mistake; one that is not known was observed."""
+    """A misconception; without edits if it is not `known`."""
     module = rubrics.current().module_of(function)
     edits = (("a", "b"),) if known else ()
     return Misconception(module, function, name, criteria, does, right, f"the formula of {function}", edits=edits)
@@ -138,7 +138,7 @@ def module_of(
 
 
 def result(*modules: ModuleResult, files: dict[str, bytes] | None = None) -> Result:
-    """A result; every module has a file unless they are given."""
+    """A result. Unless `files` are given, the submission has a file for every module."""
     names = rubrics.current().modules
     return Result(Submission("test", {f"{m}.py": b"" for m in names} if files is None else files), modules, ("fork",))
 
@@ -147,12 +147,12 @@ def result(*modules: ModuleResult, files: dict[str, bytes] | None = None) -> Res
 
 
 def known(name: str) -> Misconception:
-    """A mistake of layer_norm."""
+    """The misconception of layer_norm with this name."""
     return next(m for m in library.of_function("layernorm", "layer_norm") if m.name == name)
 
 
 def graded(criterion: str, why: Why, *names: str, undecided: tuple[str, ...] = ()) -> CriterionScore:
-    """A criterion that is lost, or earned by `why`, with these mistakes of layer_norm."""
+    """The score of a criterion, with misconceptions of layer_norm given by name."""
     named, alike = (tuple(map(known, group)) for group in (names, undecided))
     return CriterionScore(rubrics.current().criteria[criterion], why, misconceptions=named, undecided=alike)
 
@@ -162,14 +162,14 @@ def made(case: Case, *criteria: CriterionScore) -> Row:
 
 
 def sample(chosen: Sequence[Case], each: int) -> list[Case]:
-    """The same few cases of every function and kind, evenly spaced."""
+    """At most `each` cases of every function and kind, evenly spaced."""
     groups: dict[tuple[str, str], list[Case]] = {}
     for case in chosen:
         groups.setdefault((case.function, case.kind), []).append(case)
     return [own[len(own) * (2 * n + 1) // (2 * each)] for own in groups.values() for n in range(each) if n < len(own)]
 
 
-# Grades, rubrics and folders of runs
+# Grades, rubrics and run folders
 
 
 def document(**scores: tuple[float, float]) -> Document:
@@ -194,7 +194,10 @@ def run(folder: Path, outcomes: Sequence[Outcome] = (), **documents: Document) -
 
 
 def grade_of_points(key: str, most: float, lost: int = 0) -> Grade:
-    """A grade by the kit's own rubric that misses the first `lost` criteria, or one of a single criterion of `most` points."""
+    """A grade out of `most` points, without those of the first `lost` criteria.
+
+    The criteria are those of the kit's own rubric if `most` is its total, else a single one.
+    """
     criteria = list(rubrics.current().criteria.values())
     if most == rubrics.current().points:
         marks = tuple(
@@ -207,13 +210,13 @@ def grade_of_points(key: str, most: float, lost: int = 0) -> Grade:
 
 
 def grade_of_passed(key: str, *passed: bool) -> Grade:
-    """A grade with two points for each criterion that is passed."""
+    """A grade with two points for each passed criterion."""
     marks = tuple(Mark(f"m.c{i}", f"m.c{i}: about", 2.0 * one, 2.0) for i, one in enumerate(passed))
     return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
 
 
 def rubric_with(criteria: Mapping[str, Mapping[str, str]] | None = None, **top: object) -> Rubric:
-    """The kit's own rubric with further keys at the top and in some criteria."""
+    """The kit's own rubric with other keys at the top level and in some criteria."""
     data = yaml.safe_load(kit.rubric_file().read_text(encoding="utf-8")) | top
     for criterion, keys in (criteria or {}).items():
         module, _, name = criterion.partition(".")

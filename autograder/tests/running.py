@@ -1,4 +1,4 @@
-"""The three places where tests run a submission: in this process (trusted code), in a sandbox, and on Otter's road."""
+"""Three ways to run a submission: in this process (trusted code), in a sandbox, and with Otter."""
 
 import atexit
 import json
@@ -32,11 +32,11 @@ from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 from autograder.tests.files import Built
 
-# In this process: known mistakes, played on the script of the homework and judged as a submission is
+# In this process: misconceptions run on the test plan of the homework, and compared as a submission is
 
 
 def recorded_calls(module: str) -> tuple[TestCall, ...]:
-    """All steps of a module, in the order in which a process plays them."""
+    """All test calls of a module, in the order in which a process runs them."""
     current = plan.current()
     return (*current.shown(module), *current.hidden.get(module, ()))
 
@@ -47,7 +47,7 @@ def diagnoser() -> Diagnoser:
 
 
 def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:
-    """The functions of the reference module after these texts were appended to its file."""
+    """The functions of the reference module with these sources appended to its file."""
     names = dict(vars(reference.modules()[module]))
     for function in rubric.current().modules[module].functions:
         exec(library.correct(module, function).source, names)
@@ -57,7 +57,7 @@ def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:
 
 
 def with_mistakes(module: str, *ids: str) -> dict[str, Callable[..., Any]]:
-    """The functions of a module with known mistakes in them; those of one function stand in it together."""
+    """The functions of a module with these misconceptions; those of one function are combined."""
     chosen: dict[str, list[library.Misconception]] = {}
     for name in ids:
         found = library.find(name)
@@ -70,7 +70,7 @@ def with_mistakes(module: str, *ids: str) -> dict[str, Callable[..., Any]]:
 def call_results(
     module: str, functions: Mapping[str, Callable[..., Any]], of: Iterable[TestCall] = ()
 ) -> list[CallResult]:
-    """What a submission of these functions makes of the steps."""
+    """The results of test calls, by default all of the module, for a submission with these functions."""
     chosen = tuple(of) or recorded_calls(module)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -78,7 +78,7 @@ def call_results(
 
 
 def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]]]) -> list[CallResult]:
-    """The same for all steps of a module, with functions made anew for each process."""
+    """The results of all test calls of a module, with new functions for each process."""
     found: dict[TestCall, CallResult] = {}
     for own in plan.current().in_order(module):
         for call_result in call_results(module, made(), own):
@@ -87,11 +87,11 @@ def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]
 
 
 def known_responses(of: TestCall, wrong: Callable[..., Any]) -> CallResult:
-    """What comes of a step when the student's function is `wrong`."""
+    """The result of a test call if the student's function is `wrong`."""
     return call_results(of.target.module, {of.target.function: wrong}, [of])[0]
 
 
-# In a sandbox: one small module, and what is said by what it imports
+# In a sandbox: one small module, m.py, and a dependency that it can import
 
 LIMITS = Limits(call_seconds=3)
 TIGHT = Limits(call_seconds=0.4, wall_factor=3, disk_mb=4)
@@ -121,7 +121,7 @@ DEPENDENCY = Reference("neighbour", marshal.dumps(compile(NEIGHBOUR, "neighbour.
 
 @cache
 def shared(limits: Limits, without: tuple[str, ...]) -> Sandbox:
-    """A sandbox that many tests use, one after another, since to open one takes longer than most of them."""
+    """A sandbox that many tests share, because opening one takes longer than most tests."""
     sandbox = Sandbox(limits, without)
     atexit.register(sandbox.close)
     return sandbox
@@ -131,7 +131,7 @@ def shared(limits: Limits, without: tuple[str, ...]) -> Sandbox:
 def opened(
     source: str, limits: Limits = LIMITS, without: tuple[str, ...] = (), files: Mapping[str, bytes] | None = None
 ) -> Iterator[tuple[Sandbox, StudentProcess]]:
-    """A sandbox with a student process, to which m.py is placed but not loaded."""
+    """A sandbox with a student process. m.py is in place but not loaded."""
     sandbox = shared(limits, without)
     sandbox.place({"m.py": source.encode(), **(files or {})})
     with sandbox.start() as process:
@@ -140,13 +140,13 @@ def opened(
 
 
 def loaded(source: str, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Response:
-    """What importing a module in a sandbox comes to."""
+    """The response to importing m.py in a sandbox."""
     with opened(source, limits, without) as (_, process):
         return process.load(["m"], [DEPENDENCY])
 
 
 def said(response: Response) -> str:
-    """The text of the error that a module was made to raise."""
+    """The text of the error that a module raised."""
     assert response.error is not None, response
     return response.error.text
 
@@ -158,7 +158,7 @@ def responses(
     without: tuple[str, ...] = (),
     files: Mapping[str, bytes] | None = None,
 ) -> list[Response]:
-    """What calls of a module come to in one process, each given as the name of a function and its arguments."""
+    """The responses to calls in one process, each given as a function name and its arguments."""
     with opened(source, limits, without, files) as (_, process):
         response = process.load(["m"], [DEPENDENCY])
         assert response == Response(), response
@@ -166,11 +166,11 @@ def responses(
 
 
 def replied(source: str, *args: Any, limits: Limits = LIMITS) -> Response:
-    """What f(*args) of a module comes to."""
+    """The response to f(*args)."""
     return responses(source, ("f", *args), limits=limits)[0]
 
 
-# On Otter's road: the homework, built once, and folder trees of Gradescope's shape
+# With Otter: the homework, built once, in folders like those on Gradescope
 
 
 class Box:
@@ -192,7 +192,7 @@ class Box:
         return json.loads(self.results.read_text())
 
     def run(self) -> "subprocess.CompletedProcess[str]":
-        """Run the zip's own run_otter.py with the kit from the zip's own wheel."""
+        """Run the zip's run_otter.py, with the kit from the zip's wheel."""
         plan = self.place / "source" / "run_otter.py"
         plan.write_text(plan.read_text().replace('"/autograder"', repr(str(self.place))))
         path = os.pathsep.join(filter(None, (str(self.built.installed), os.environ.get("PYTHONPATH"))))
@@ -202,15 +202,15 @@ class Box:
         return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
 
     def run_without_kernel(self) -> None:
-        """Run Otter in this process, with Otter's own test files but without the kernel, which takes seconds."""
-        from otter.run.run_autograder import main as run_autograder  # Otter takes a second; most tests do without it
+        """Run Otter in this process, with its own test files but without a kernel, which takes seconds to start."""
+        from otter.run.run_autograder import main as run_autograder  # takes a second, and most tests do not need it
 
         with quarantined(self.place):
             run_autograder(str(self.place), logo=False)
 
 
 def without_kernel(_: str, *, tests_glob: list[str], plugin_collection: Any, **__: Any) -> Any:
-    """What Otter does with a notebook, for which it would start a kernel."""
+    """Grade a notebook as Otter does, but without starting a kernel."""
     from otter.test_files import GradingResults
     from otter.test_files.exception_test import ExceptionTestFile
 

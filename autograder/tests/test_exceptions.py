@@ -1,4 +1,4 @@
-"""What ends a command is a short line: where, why, and what to do."""
+"""An error that ends a command is one short line: where, why, and what to do."""
 
 import errno
 import os
@@ -15,19 +15,19 @@ def refused(number: int, *place: str) -> str:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-def test_line_says_where_why_and_what_to_do(number: int) -> None:
+def test_line_has_path_reason_and_advice(number: int) -> None:
     assert refused(number, "a.csv").startswith(f"a.csv: {os.strerror(number)}; ")
     assert "TMPDIR" in refused(number, "a.csv")
 
 
-def test_place_is_said_where_the_error_does_not_know_it_and_of_a_copy_where_it_goes() -> None:
+def test_path_is_the_default_if_the_error_has_none_and_the_target_of_a_copy() -> None:
     assert refused(errno.EIO) == f"results: {os.strerror(errno.EIO)}"
     assert str(of_system(OSError(), "results")) == "results: OSError"
     copied = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/from", None, "/to")
     assert str(of_system(copied)).startswith("/to: ")
 
 
-def test_copy_of_a_whole_tree_that_fails_is_one_short_line(tmp_path: Path) -> None:
+def test_failed_copy_of_a_tree_is_one_short_line(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     for number in range(2000):
         (tmp_path / "a" / f"{number}").symlink_to("nowhere")

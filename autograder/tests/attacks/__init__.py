@@ -1,8 +1,8 @@
-"""Hostile submissions in four groups. test_attacks.py grades them.
+"""Hostile submissions in four groups, which test_attacks.py grades.
 
-The body of a function decorated with `attack` is what a student would upload as layernorm.py. It begins with
-`from forge import *`, and contract functions that it does not define are its `every_function`, by default one that returns
-its first argument. An attack that notices that it has succeeded raises an error that says SUCCEEDED.
+The body of a function decorated with `attack` becomes the uploaded layernorm.py, after `from forge import *`. Contract
+functions that it does not define are its `every_function`, which by default returns its first argument. An attack that
+detects that it has succeeded raises an error whose text contains SUCCEEDED.
 """
 
 import ast
@@ -25,18 +25,18 @@ OTTER_ROAD = (
 
 @dataclass(frozen=True)
 class Attack:
-    """One hostile submission and what is promised against it."""
+    """A hostile submission, and what the sandbox promises to prevent."""
 
     files: dict[str, bytes]
-    modules: Sequence[str]  # that are graded
-    earns: float  # points of its honest part
-    needs: frozenset[str]  # layers without which nothing is promised
-    either: bool  # any one of them is enough
-    silent: bool  # what students see does not depend on hidden inputs at all
+    modules: Sequence[str]  # the graded ones
+    earns: float  # points for its honest part
+    needs: frozenset[str]  # layers that the promise depends on
+    either: bool  # any one of these layers is enough
+    silent: bool  # its messages must not depend on hidden inputs at all
     forbidden: Sequence[str]  # texts that no message may contain
 
     def promised(self, layers: Sequence[str]) -> bool:
-        """Whether the promise holds under these layers."""
+        """Whether the promise holds with these layers."""
         return bool(self.needs & set(layers)) if self.either else self.needs <= set(layers)
 
 
@@ -54,9 +54,10 @@ def attack(
     same: Sequence[str] = (),
     references: Sequence[str] = (),
 ) -> Callable[[Callable[[], None]], None]:
-    """Enter an attack that is uploaded as the first of these modules, layernorm unless given, with all of them graded.
+    """Register an attack, uploaded as the first of these modules, by default layernorm. All of them are graded.
 
-    Beside it lie `extra` files, copies as the modules in `same`, and the reference solutions of some modules.
+    The upload also has the `extra` files, copies of the attack as the modules in `same`, and the reference solutions of
+    the modules in `references`.
     """
     modules = modules or ("layernorm",)
 
@@ -76,7 +77,7 @@ def attack(
 
 
 def _completed(name: str, source: str) -> str:
-    """The text of a module with the import of forge.py and the functions that it lacks; other files and empty ones as they are."""
+    """Add the import of forge.py and missing functions to a module; other files and empty ones stay unchanged."""
     module = rubric.current().modules.get(name.removesuffix(".py"))
     if module is None or not source:
         return source
@@ -92,7 +93,7 @@ def _completed(name: str, source: str) -> str:
 for group in GROUPS:
     importlib.import_module(f"{__name__}.{group}")
 
-# The attacks that are tried without a layer, since it has a part in stopping them, as far as the promise is kept without it.
+# The attacks to repeat without a layer because it helps to stop them. They are skipped if the promise depends on it.
 _PROCESSES = ("disturbing/daemon", "disturbing/killed_processes", "exhausting/crashes", "exhausting/endless_calls")
 _MEMORY = ("stealing/parent_in_proc", "stealing/parent_traced")
 _FILES = (

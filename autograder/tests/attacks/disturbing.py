@@ -6,7 +6,7 @@ from autograder.tests.attacks import attack
 
 @attack()
 def daemon():
-    """Leaves a process behind: forks twice, becomes the leader of a session, closes everything, ignores every signal."""
+    """Leaves a process behind: forks twice, starts a new session, closes all descriptors, ignores every signal."""
     with contextlib.suppress(OSError):
         if os.fork() == 0:
             os.setsid()
@@ -20,7 +20,7 @@ def daemon():
 
 @attack(needs=("landlock",))
 def files_everywhere():
-    """Writes files wherever a user may, and into the kit, the interpreter, NumPy, the submission and the home folder."""
+    """Writes files to temporary and system folders, the kit, the interpreter, NumPy, the submission and root's home."""
     FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock", "/", "/home", os.path.expanduser("~root"),
                os.path.dirname(__file__), os.path.dirname(os.path.dirname(__file__)), os.path.dirname(np.__file__),
                os.path.dirname(os.__file__), kit_folder() or "/", sys.prefix)
@@ -37,7 +37,7 @@ def files_everywhere():
 
 @attack(needs=("user", "landlock"), either=True)
 def files_in_open_folders():
-    """Leaves files, folders and links in every folder in which everybody may write; they must at least be gone afterwards."""
+    """Leaves files, folders and links in every world-writable folder; they must be gone afterwards."""
     for top in ("/", "/run", "/var", "/dev", "/var/lib", "/var/spool", "/mnt", "/srv", "/opt", "/home", "/media"):
         try:
             inside = [top, *(os.path.join(top, name) for name in os.listdir(top))]
@@ -55,7 +55,7 @@ def files_in_open_folders():
 
 @attack(needs=("user", "landlock", "seccomp"), either=True)
 def killed_processes():
-    """Kills, stops and interrupts the fork server, the grader, its group, everything that it may signal, and itself last."""
+    """Kills, stops and interrupts the fork server, the grader, its group, anything it may signal, and finally itself."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGSTOP, signal.SIGKILL):
         for pid in (ABOVE, -ABOVE, *range(ABOVE - 5, ABOVE), 1):
             try_all([
@@ -72,7 +72,7 @@ def killed_processes():
 
 @attack()
 def own_folder_closed():
-    """Closes its own folders, removes the temporary one, or puts something else in its place, for the process after it."""
+    """Makes its own folders inaccessible to the next process, and removes or replaces the temporary one."""
     here = os.getcwd()
     above = os.path.dirname(here)
     try_all([
@@ -91,7 +91,7 @@ def own_folder_closed():
 
 @attack(needs=("landlock",))
 def pickled():
-    """Returns objects that run code when they are unpickled, compared, shown, hashed, iterated or thrown away."""
+    """Returns objects that run code when they are unpickled, compared, printed, hashed, iterated over or deleted."""
 
     def leave_mark():
         open("/tmp/hostile-mark", "w").close()
@@ -115,9 +115,9 @@ def pickled():
         return [Trap(), (Trap(), {1: Trap()})], Trap, Trap().run
 
 
-@attack("layernorm", "causal_mask", earns=14, references=("causal_mask",))  # causal_mask is right
+@attack("layernorm", "causal_mask", earns=14, references=("causal_mask",))  # causal_mask is correct
 def poisoned_process():
-    """Spoils its process for whatever is graded in it next: NumPy, builtins, modules, import hooks, warnings, streams, limits."""
+    """Breaks its process for the module graded next: NumPy, builtins, import hooks, warnings, streams, limits."""
     import atexit
     import resource
     import warnings
@@ -156,7 +156,7 @@ NAMES = ("random", "numpy", "json", "socket", "wire", "child", "server", "autogr
 
 @attack(extra={f"{name}.py": MARK for name in NAMES}, needs=("landlock",))
 def shadow_modules():
-    """Comes with files called as modules that the grader or Python itself imports, which leave a mark outside a sandbox."""
+    """Contains files named like modules that the grader or Python imports. They leave a mark outside a sandbox."""
     import random
 
     random.random()
@@ -164,7 +164,7 @@ def shadow_modules():
 
 @attack()
 def stubborn_tree():
-    """Leaves a tree that is hard to remove: no permissions, too deep for paths, odd names, links to folders of others."""
+    """Leaves a tree that is hard to remove: no permissions, very long paths, odd names, links to other folders."""
 
     def every_function(x, *_, **__):
         for name in ("line\nbreak", "-rf", "*", " ", "..a", b"\xff\xfe\x80", "\u202e", "x" * 255):
@@ -182,13 +182,13 @@ def stubborn_tree():
 
 @attack(needs=("seccomp", "limits"))
 def system_calls():
-    """Asks the kernel for what a homework never needs, by number: processes, sockets, locks, signals, limits, looks at others."""
+    """Makes system calls that no homework needs: processes, sockets, locks, signals, limits, other processes."""
     LOCK, TEXT = struct.pack("hhqqi", 0, 0, 0, 0, 0), ctypes.create_string_buffer(4096)
     PROGRAM = ctypes.create_string_buffer(struct.pack("<HBBI", 6, 0, 0, 0x7FFF0000) * 4096)
     FILTER = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4096, ctypes.addressof(PROGRAM)))
     CLOCK, PAGE = ~ABOVE << 3 | 2, ctypes.addressof(TEXT) & ~4095
     CALLS = {
-        # namespaces, mounts, modules, clocks, tracing, reboot, memory in common
+        # namespaces, mounts, modules, clocks, tracing, reboot, shared memory
         "unshare": (272, 0x10000000), "setns": (308, 0, 0), "mount": (165, b"none", b"/tmp", b"tmpfs", 0, 0),
         "umount2": (166, b"/", 2), "pivot_root": (155, b"/", b"/"), "chroot": (161, b"/"), "fsopen": (430, b"tmpfs", 0),
         "open_tree": (428, -100, b"/", 1), "init_module": (175, 0, 0, b""), "kexec_load": (246, 0, 0, 0, 0),
@@ -208,17 +208,17 @@ def system_calls():
         "fifo": (133, b"x", 0o10666, 0), "mknodat": (259, -100, b"x", 0o60666, 0), "sendmsg": (46, 3, TEXT, 0),
         "tcp": (41, 2, 1, 0), "tcp6": (41, 10, 1, 0), "udp": (41, 2, 2, 0), "raw": (41, 2, 3, 0), "local": (41, 1, 1, 0),
         "netlink": (41, 16, 3, 0), "packet": (41, 17, 3, 0), "socketpair": (53, 1, 1, 0, TEXT), "peer": (55, 3, 1, 77, TEXT, TEXT),
-        # modes, owners, times and attributes of files
+        # file modes, owners, times and attributes
         "chmod": (90, b".", 0), "fchmod": (91, 0, 0), "fchmodat": (268, -100, b".", 0, 0), "chown": (92, b".", 0, 0),
         "utimensat": (280, -100, b".", 0, 0), "setxattr": (188, b".", b"user.x", b"x", 1, 0),
-        # locks, leases and notices by which another process could be told something, and signals by the kernel
+        # locks, leases and notifications that could inform another process, and signals sent by the kernel
         "flock": (73, 0, 1), "F_GETLK": (72, 0, 5, LOCK), "F_SETLK": (72, 0, 6, LOCK), "F_OFD_SETLK": (72, 0, 37, LOCK),
         "F_GETLEASE": (72, 0, 1025), "hint": (72, 0, 1036, TEXT), "fadvise": (221, 0, 0, 0, 4), "preadv2": (327, 0, TEXT, 1, 0, 0, 8),
         "inotify": (294, 0), "watch": (254, 3, TEXT, 32), "mincore": (27, PAGE, 4096, TEXT), "readahead": (187, 0, 0, 4096),
         "cachestat": (451, 0, 0, 0, 0), "Landlock": (444, TEXT, 8, 0), "statfs": (137, b"/", TEXT), "F_SETOWN": (72, 0, 8, ABOVE),
         "F_SETSIG": (72, 0, 10, 9), "F_SETOWN_EX": (72, 0, 15, TEXT), "F_NOTIFY": (72, 0, 1026, 0x80000004),
         "FIOSETOWN": (16, 3, 0x8901, TEXT), "SIOCSPGRP": (16, 3, 0x8902, TEXT),
-        # memory and tables of the kernel that no limit counts, and what outlives a process in it
+        # kernel memory and tables that no limit counts, and kernel objects that outlive a process
         "memfd_create": (319, b"x", 0), "memfd_secret": (447, 0), "shmget": (29, 0, 2**26, 0o1600), "semget": (64, 0, 100, 0o1600),
         "msgget": (68, 0, 0o1600), "mq_open": (240, b"hostile", 0o102, 0o600, 0), "io_setup": (206, 65536, TEXT),
         "shared pages": (9, 0, 2**26, 3, 0x21, -1, 0), "futex hash": (157, 78, 1, 2**23, 0, 0), "filter": (317, 1, 0, FILTER),
@@ -231,7 +231,7 @@ def system_calls():
         "of the user": (141, 2, 0, 19), "sched_setaffinity": (203, ABOVE, 8, b"\1" * 8), "sched_setscheduler": (144, 0, 2, TEXT),
         "ioprio_set": (251, 1, 0, 1 << 13), "setrlimit": (160, 9, b"\xff" * 16), "prlimit": (302, ABOVE, 7, b"\3" * 16, 0),
     }
-    # the last ones are the same through the door for 32-bit programs, under numbers that do not exist
+    # some of the same calls through the x32 ABI
     CALLS |= {f"x32 {number}": (0x40000000 + number, 0, 0, 0) for number in (41, 57, 101, 62)}
     for name, (number, *args) in CALLS.items() if os.uname().machine == "x86_64" else ():
         ctypes.set_errno(0)

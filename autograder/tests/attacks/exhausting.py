@@ -1,11 +1,11 @@
-"""Submissions that try to use up time, memory, the disk or the patience of the grader."""
+"""Submissions that try to use up the grader's time, memory or disk."""
 
 from autograder.tests.attacks import attack
 
 
 @attack(forbidden=("elsewhere.py", "line 999"))
 def asked_where_it_is():
-    """Sends itself the signal by which the grader asks where it loops, and answers that question in the worker's place, for ever."""
+    """Forges endless responses to the signal that asks for the running loop; sends itself that signal; blocks it."""
     PLACES = (("elsewhere.py", 3), ("layernorm.py", 999), ("layernorm.py", -1), ("layernorm.py", "3"), (["x"], 2**62), (None, None))
 
     def answer(*_):
@@ -34,7 +34,7 @@ def asked_where_it_is():
 
 @attack()
 def dear_callbacks():
-    """Calls back with what is cheap to send and dear to read: thousands of small arrays in each message, for no function at all."""
+    """Sends callbacks that are cheap to send and expensive to decode: thousands of small arrays, for no function."""
     SMALL = msgpack.ExtType(0, b"\x0b\x00" + bytes(8))
     MESSAGE = pack(["callback", 1, [[SMALL] * 990 for _ in range(4)]])
     WIRE = next(wires())
@@ -47,7 +47,7 @@ def dear_callbacks():
 
 @attack()
 def crashes():
-    """Reads address 0, recurses until the C stack is gone, and aborts."""
+    """Reads address 0, recurses until the C stack overflows, and aborts."""
     sys.setrecursionlimit(10**9)
 
     def layer_norm(*_, **__):
@@ -62,7 +62,7 @@ def crashes():
 
 @attack(needs=("limits",))
 def disk_large_files():
-    """Fills the disk with large files, a sparse one among them, from a thread that goes on between calls."""
+    """Fills the disk with large files, one of them sparse, from a thread that keeps running between calls."""
     import threading
 
     def fill():
@@ -88,7 +88,7 @@ def disk_large_files():
 
 @attack(needs=("limits",))
 def disk_small_files():
-    """Makes files without content, with long names, folders in folders and links, until somebody minds."""
+    """Creates empty files with long names, nested folders and links until it is stopped."""
 
     def layer_norm(x, *_, **__):
         for number in range(200_000):
@@ -107,7 +107,7 @@ def disk_small_files():
 
 @attack(needs=("limits", "seccomp"))
 def disk_unseen():
-    """Fills the disk with files that no folder shows: unlinked ones, kept open or mapped after they were closed."""
+    """Fills the disk with files that no folder lists: unlinked ones, kept open or mapped after they are closed."""
     import mmap
 
     HELD = []
@@ -146,7 +146,7 @@ def disk_unseen():
 
 @attack()
 def endless_calls():
-    """Loops for ever and catches whatever is thrown at it; computes for ever in C, which looks at no signal; stops itself."""
+    """Loops forever and catches every exception; computes forever in C, where no signal is handled; stops itself."""
 
     def layer_norm(*_, **__):
         while True:
@@ -165,14 +165,14 @@ def endless_calls():
 
 @attack()
 def endless_import():
-    """Never ends to be imported."""
+    """Loops forever when it is imported."""
     while True:
         pass
 
 
 @attack("layernorm", "causal_mask", same=("causal_mask",))
 def folders_left():
-    """Leaves thousands of folders behind in each of many processes, which somebody must remove."""
+    """Leaves thousands of folders behind in each of many processes, all of which must be removed."""
     with contextlib.suppress(OSError):
         for number in range(3_900):
             os.mkdir(str(number))
@@ -183,7 +183,7 @@ def folders_left():
 
 @attack()
 def ignored_signals():
-    """Blocks every signal that can be blocked, and sleeps; raises an error whose text and name never come to an end."""
+    """Blocks every signal that it can, and sleeps; raises an error whose text and name take forever to compute."""
     signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64))
     try_all([lambda number=number: signal.signal(number, signal.SIG_IGN) for number in range(1, 64)])
 
@@ -210,7 +210,7 @@ def ignored_signals():
 
 @attack("layernorm", "transformer_block", "decoder", same=("transformer_block", "decoder"))
 def large_replies():
-    """Returns as much as may be sent from every call, in thousands of small arrays, each an object that the grader keeps."""
+    """Returns as much as possible from every call, as thousands of small arrays, each an object in the grader."""
 
     def rms_norm(*_, **__):
         return np.zeros(60_000)
@@ -221,7 +221,7 @@ def large_replies():
 
 @attack()
 def large_results():
-    """Returns arrays as large as a message may be, with memory hidden in lists and dicts, and with distinct numbers each time."""
+    """Returns arrays as large as a message may be, with new numbers each time, and large lists and dicts."""
     NUMBERS = np.arange(130_000, dtype=np.float32).reshape(1, -1)
 
     def layer_norm(x, *_, **__):
@@ -238,8 +238,8 @@ def large_results():
 
 @attack("causal_mask")
 def lent_function():
-    """Calls a callback argument with whatever may fill memory or time, with itself and with its own functions."""
-    LARGE = 2**20 - 200  # bytes: the largest message, nearly
+    """Calls a callback argument with values that could use up memory or time, with itself and with other functions."""
+    LARGE = 2**20 - 200  # bytes: nearly the largest message
 
     class Odd:
         def __array__(self, *_, **__):
@@ -269,7 +269,7 @@ def lent_function():
             try:
                 found = attempt()
             except Exception as error:
-                if not isinstance(error, (ValueError, TypeError, MemoryError)):  # NumPy has a MemoryError of its own
+                if not isinstance(error, (ValueError, TypeError, MemoryError)):  # NumPy has its own MemoryError
                     raise RuntimeError(f"SUCCEEDED: {type(error)} came back") from None
                 continue
             if np.size(found) > 2**23 and getattr(found, "base", None) is None:  # not the argument itself
@@ -277,13 +277,13 @@ def lent_function():
         return x
 
     def is_autoregressive(f, x):
-        while True:  # until the time of the call is used up: nothing of this can be remembered
+        while True:  # until the call has used up its time; random, so that nothing can be cached
             f(np.random.default_rng().normal(size=(300, 300)))
 
 
 @attack(needs=("limits",))
 def memory_at_once():
-    """Asks for a terabyte, then for as much as it gets; doubles a list until it is stopped, and swallows MemoryError."""
+    """Requests a terabyte, then as much as it can get; doubles a list until it is stopped, ignoring MemoryError."""
     HELD, DOUBLED = [], [0]
 
     def layer_norm(x, *_, **__):
@@ -310,7 +310,7 @@ def memory_at_once():
 
 @attack()
 def output_flood():
-    """Prints without end, to both streams and to every descriptor that takes it."""
+    """Prints hundreds of megabytes in each call, to stdout and stderr and directly to their descriptors."""
 
     def every_function(x, *_, **__):
         for _ in range(3000):
@@ -323,7 +323,7 @@ def output_flood():
 
 @attack(needs=("limits",))
 def page_tables():
-    """Reads one page in each of many gigabytes: the kernel makes page tables for each, which no limit on the address space counts."""
+    """Maps one page in each of 60,000 gigabytes: each needs page tables, which no limit on the address space counts."""
     LIBC.mmap.restype = ctypes.c_void_p
     LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
     READ, PRIVATE_ANONYMOUS_FIXED_POPULATED, FIRST, GIGABYTES = 1, 0x8032, 2**40, 60_000
@@ -335,7 +335,7 @@ def page_tables():
 
 @attack("layernorm", "scaled_attention", same=("scaled_attention",))
 def searched_in_vain():
-    """Is wrong in every function in a new way at each call, so that the grader tries every two known mistakes of each of them."""
+    """Is wrong in a new way in each call, so that the grader tries every pair of misconceptions of every function."""
     CALLS = []
 
     def every_function(*arguments, **_):
@@ -345,7 +345,7 @@ def searched_in_vain():
 
 @attack("layernorm", "causal_mask", references=("causal_mask",), earns=14)
 def slow_module():
-    """Is wrong, and takes its time, so that none is left for another module."""
+    """Is wrong and slow, to leave no time for another module."""
 
     def every_function(x, *_, **__):
         end = time.process_time() + 0.3
@@ -356,7 +356,7 @@ def slow_module():
 
 @attack()
 def wire_closed():
-    """Shuts the wire down, closes every descriptor and goes on; puts the wire in place of its streams and prints from threads."""
+    """Shuts down the connection, closes all descriptors and continues; prints to the connection from threads."""
     import threading
 
     def layer_norm(*_, **__):
@@ -382,7 +382,7 @@ def wire_closed():
 
 @attack()
 def wire_flood():
-    """Floods the wire with well-formed replies that nobody has asked for, with garbage, and with requests whose answers it never reads."""
+    """Floods the connection with unrequested responses, garbage, and requests whose answers it never reads."""
 
     def layer_norm(*_, **__):
         while True:
@@ -399,7 +399,7 @@ def wire_flood():
 
 @attack()
 def wire_large():
-    """Sends lists in lists in lists, a message that becomes seventy times as large when it is decoded, and a huge length alone."""
+    """Sends deeply nested lists, a message that grows seventyfold when decoded, and a huge length without a message."""
 
     def layer_norm(*_, **__):
         send(pack(b"\x91" * 10**6 + b"\xc0"))
@@ -416,7 +416,7 @@ def wire_large():
 
 @attack()
 def wire_slow():
-    """Sends half a message and waits; sends a large message one byte at a time, never silent for long."""
+    """Sends half a message and waits; sends a large message one byte at a time, without long pauses."""
 
     def layer_norm(*_, **__):
         send(pack(["returned", 1.0, [], False])[:9])
@@ -431,7 +431,7 @@ def wire_slow():
 
 @attack()
 def wire_wrong_replies():
-    """Sends impossible arrays, replies of other kinds than the call asks for, half of a reply's parts, and names that are no text."""
+    """Sends impossible arrays, responses of the wrong kind, incomplete responses, and names that are not strings."""
     BAD = [
         (11, 16, [2**62] * 16), (11, 2, [-1, -1]), (99, 1, [0]), (11, 99, []), (0, 1, [2]), (11, 3, [2**40, 2**40, 0]), (255, 0, [])
     ]

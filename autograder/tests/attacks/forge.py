@@ -1,4 +1,4 @@
-"""Uploaded beside every attack: modules that most of them use, and what several of them do."""
+"""Uploaded with every attack: the modules that most attacks use, and the functions that several of them share."""
 
 import builtins
 import contextlib
@@ -17,12 +17,12 @@ import numpy as np
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 ABOVE = os.getppid()
-# A file that every process may read: where the interpreter lies, it may be under another name than os.__file__.
+# A file that every process may read. A student process may find it at another path than os.__file__.
 SHARED_FILE = next((file for file in (f"{place}/abc.py" for place in sys.path) if os.path.exists(file)), os.__file__)
 
 
 def must_fail(attempts, *args, errors=OSError):
-    """Make attempts, given with their names, each of which the sandbox has to refuse with one of these errors."""
+    """Make attempts, given by name, each of which must fail with one of these errors."""
     for name, attempt in attempts.items():
         try:
             attempt(*args)
@@ -32,27 +32,27 @@ def must_fail(attempts, *args, errors=OSError):
 
 
 def try_all(attempts, *args):
-    """Make attempts that may be refused or not."""
+    """Make attempts that may fail or succeed."""
     for attempt in attempts:
         with contextlib.suppress(OSError, ValueError, OverflowError):
             attempt(*args)
 
 
 def libc(name, *arguments):
-    """Call a function of the C library that raises where it returns -1."""
+    """Call a function of the C library; raises OSError if it returns -1."""
     if getattr(LIBC, name)(*arguments) < 0:
         raise OSError(ctypes.get_errno(), name)
 
 
 def system_call(number, *arguments):
-    """Make a system call by its number on x86_64; on other machines it counts as refused."""
+    """Make a system call by its number on x86_64; on other machines, fail as if it were refused."""
     if os.uname().machine != "x86_64":
         raise PermissionError
     libc("syscall", *(ctypes.c_long(one) if isinstance(one, int) else one for one in (number, *arguments)))
 
 
 def nested_folders(number, mode=0o777):
-    """Make folders in one another."""
+    """Create nested folders."""
     here = os.open(".", os.O_RDONLY)
     for _ in range(number):
         os.mkdir("d" * 200, mode, dir_fd=here)
@@ -78,7 +78,7 @@ def leave(data):
 
 
 def left():
-    """All that somebody has left with `leave`."""
+    """Everything left behind with `leave`."""
     found = [getattr(holder, "left_behind", b"") for holder in (builtins, np, os)]
     found.append(sys.modules.get("left_behind", b""))
     for place in places():
@@ -92,7 +92,7 @@ def left():
 
 
 def surrounding():
-    """The namespaces of all the code that has called this one, and of the objects that it uses."""
+    """The namespaces of all callers, and of the methods of the kit's objects."""
     frame = sys._getframe()
     while frame is not None:
         yield frame.f_globals
@@ -105,7 +105,7 @@ def surrounding():
 
 
 def waiting_requests():
-    """The messages with the calls behind the one that runs, in the frames above it."""
+    """The messages of the calls after the running one, from the frames of its callers."""
     frame = sys._getframe()
     while frame is not None:
         yield from frame.f_locals.get("requests", ())
@@ -113,7 +113,7 @@ def waiting_requests():
 
 
 def kit_folder():
-    """Where the kit lies: its code stands around this one, and says so."""
+    """The kit's folder, from the file name of a caller."""
     frame = sys._getframe()
     while os.path.basename(frame.f_code.co_filename) != "session.py" and frame.f_back is not None:
         frame = frame.f_back
@@ -121,7 +121,7 @@ def kit_folder():
 
 
 def _found_msgpack():
-    """MessagePack, which cannot be imported here, from a module around this one that uses it."""
+    """MessagePack, which cannot be imported here, from a module of the kit that uses it."""
     for namespace in surrounding():
         for value in list(namespace.values()):
             if isinstance(value, ModuleType) and isinstance(vars(value).get("msgpack"), ModuleType):
@@ -133,26 +133,26 @@ msgpack = _found_msgpack()
 
 
 def wires():
-    """Every socket that this process has."""
+    """Every socket of this process."""
     for name in range(3, 64):
         with contextlib.suppress(OSError):
             yield socket.socket(fileno=os.dup(name))
 
 
 def pack(value):
-    """A message; bytes are taken as they are."""
+    """Encode a message with its length; bytes are already encoded."""
     data = value if isinstance(value, bytes) else msgpack.packb(value)
     return struct.pack("<I", len(data)) + data
 
 
 def send(*messages):
-    """Send messages, or bytes as they are, to the grader."""
+    """Send messages, or raw bytes, to the grader."""
     for wire in wires():
         for message in messages:
             wire.sendall(message if isinstance(message, bytes) else pack(message))
 
 
 def response(*message):
-    """Answer the grader in the worker's place, and end before the worker can."""
+    """Send the grader a forged response, and exit before the real one is sent."""
     send(message)
     os._exit(0)

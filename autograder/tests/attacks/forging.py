@@ -8,7 +8,7 @@ RIGHT = (kit.solutions() / "layernorm.py").read_text()
 
 @attack()
 def agreeing_values():
-    """Returns an object that claims to be an array equal to all others, and arrays of a subclass that is close to everything."""
+    """Returns an object that claims to equal every array, and arrays of a subclass that are close to everything."""
 
     class Anything:
         __class__ = np.ndarray
@@ -47,9 +47,9 @@ def agreeing_values():
         return Anything(), np.zeros_like(gamma).view(Agreeing), np.zeros_like(gamma).view(Agreeing)
 
 
-@attack(earns=19, extra={"right.py": RIGHT})  # all but the purity of the arguments
+@attack(earns=19, extra={"right.py": RIGHT})  # all but the points for unchanged arguments
 def changed_later():
-    """Right, but a thread writes into the arguments when the call is over."""
+    """Is correct, but a thread writes to the arguments after the call."""
     import threading
 
     import right
@@ -79,12 +79,12 @@ def changed_later():
 
 @attack(extra={"right.py": RIGHT})
 def edit_of_nothing():
-    """Says of an edit that does not exist that it makes layer_norm right, and is right in the process that shall show it."""
+    """Claims that a nonexistent edit fixes layer_norm, and is correct in the process that verifies the edit."""
     import right
 
     SESSION = next(thing for thing in gc.get_objects() if type(thing).__name__ == "Session")
     RUNNER = getattr(SESSION._handlers.get("edit"), "__self__", None)
-    RIGHT = [bool(RUNNER and RUNNER.module)]  # this process was told to make an edit before it imports this
+    RIGHT = [bool(RUNNER and RUNNER.module)]  # whether this process was told to make an edit
 
     def edited(number, call):
         RIGHT[0] = True
@@ -102,7 +102,7 @@ def edit_of_nothing():
 
 @attack()
 def edits_forged():
-    """Says itself which edits of its text there are, and ends whoever looks at its functions for what it is built on."""
+    """Forges the list of possible edits, and raises SystemExit when its functions are inspected."""
     NUMBERS = [-1, 0, 2**62, -(2**62)]
 
     def forge():
@@ -130,11 +130,11 @@ def edits_forged():
 
 @attack()
 def ended_calls():
-    """Ends calls in ways that might count as passed: exits with status 0, and what pytest takes for a skipped or passed test."""
+    """Ends calls in ways that might count as passed: exit status 0, and exceptions like those of skipped tests."""
     import itertools
 
     class Skipped(BaseException):
-        """As pytest.skip.Exception."""
+        """Like pytest.skip.Exception."""
 
         msg, allow_module_level = "passed", True
 
@@ -155,15 +155,15 @@ def ended_calls():
 
 @attack()
 def exit_on_import():
-    """Ends the process with status 0 while it is imported."""
+    """Exits with status 0 when it is imported."""
     os._exit(0)
 
 
-@attack(earns=3, extra={"right.py": RIGHT})  # rms_norm is right
+@attack(earns=3, extra={"right.py": RIGHT})  # rms_norm is correct
 def forged_change_report():
-    """Writes into its arguments and patches the code around it to say that nothing has changed.
+    """Writes to its arguments, and patches the kit's code to report that nothing has changed.
 
-    Nobody can see into a process that lies about its own memory. What it may gain is what a copy of the arguments gains, too.
+    This cannot be detected, since the process reports on its own memory. It earns no more than a copy of the arguments.
     """
     import right
 
@@ -189,13 +189,13 @@ def forged_change_report():
 
 @attack()
 def forged_replies():
-    """Writes replies to the grader itself, ahead of the calls that they belong to, through every descriptor that it finds."""
+    """Sends forged responses to the grader before the calls that they belong to, through every socket that it finds."""
     send(["loaded"], *[["returned", True, [], False]] * 50, ["passed"], ["score", 100], ["changed", []])
 
 
 @attack("transformer_block")
 def neighbour_replaced():
-    """Puts a module of its own in the place of a neighbour, and edits the functions that the neighbour shows."""
+    """Replaces its dependencies with modules of its own, and edits the functions of a dependency."""
     import types
 
     for name in ("layernorm", "scaled_attention"):
@@ -216,7 +216,7 @@ def neighbour_replaced():
 
 @attack()
 def patched_comparisons():
-    """Makes every comparison of NumPy and of the builtins say yes, hoping that the grader compares in this process."""
+    """Makes every comparison of NumPy and the builtins succeed, in case the grader compares in this process."""
 
     def yes(*_, **__):
         return np.True_
@@ -232,7 +232,7 @@ def patched_comparisons():
 
 @attack()
 def read_ahead():
-    """Looks at the calls that wait behind the one that runs for what the tests expect, and answers them before they are made."""
+    """Searches the calls after the running one for expected values, and answers them before they are made."""
 
     def layer_norm(x, gamma, beta, eps=1e-5):
         for payload in waiting_requests():
@@ -248,10 +248,10 @@ def read_ahead():
 
 @attack("causal_mask")
 def read_mask():
-    """Does not measure what depends on what, but looks for a mask in the variables, defaults and code of its callback."""
+    """Measures no dependencies, but looks for a mask in the variables, defaults and code of its callback."""
 
     def inside(f):
-        """What a function of Python holds."""
+        """The values that a Python function refers to."""
         yield from (cell.cell_contents for cell in f.__closure__ or ())
         yield from (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values(), *vars(f).values(), *f.__globals__.values())
         codes = [f.__code__]
@@ -281,7 +281,7 @@ if layernorm.layer_norm.__code__.co_filename != layernorm.__file__:
 
 @attack("layernorm", "transformer_block", needs=("user", "landlock"), either=True, extra={"transformer_block.py": TAKING})
 def reference_carried():
-    """transformer_block, which gets the reference of layer_norm, leaves its code wherever layernorm may find it."""
+    """transformer_block, which gets the reference of layer_norm, leaves its code wherever layernorm might find it."""
     import marshal
     import types
 
@@ -296,13 +296,13 @@ def reference_carried():
 
 @attack("decoder")
 def reference_of_itself():
-    """Looks in its process for the reference implementation of the module that is graded, beside those of its dependencies."""
+    """Searches its process for the reference of the graded module itself, besides those of its dependencies."""
     import types
 
     NAMES = ("positional_encoding", "embed", "decoder_logits", "sequence_log_prob", "generate")
 
     def foreign(names):
-        """Functions and code objects of these names that are not in this file."""
+        """Functions and code objects with these names that are not from this file."""
         spaces = [vars(module) for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)]
         spaces += [thing.__globals__ for thing in gc.get_objects() if isinstance(thing, types.FunctionType)]
         for space in spaces:
@@ -323,16 +323,16 @@ def reference_of_itself():
 
         return look
 
-    # Where decoder_logits is tried again, the reference implementations of the two that it calls are there.
+    # When decoder_logits is retried, the reference implementations of the two functions that it calls are present.
     positional_encoding, decoder_logits = looking(*NAMES), looking(*NAMES[2:])
 
 
 @attack()
 def repaired():
-    """Hopes to be repaired: each function is one edit from right by its own account, and right in some run of it.
+    """Tries to be repaired: each function seems to be one edit from correct, or is correct in some of its runs.
 
-    The first counts its runs, so that it is right in the copies that are tried; the second takes what it is edited to out of its
-    own code; the third is an edit away from an endless loop, and reads all edits that are kept beside it.
+    The first counts its runs, to be correct in the edited copies. The second reads the edited constants from its own
+    code. The third is one edit away from an endless loop, and reverses the stored list of edits.
     """
     RUNS = []
 
@@ -358,7 +358,7 @@ def repaired():
 
 @attack()
 def searched_memory():
-    """Searches the stack and everything that Python knows for expected values, references and records."""
+    """Searches the stack and all Python objects for expected values, references and records."""
     WANTED = ("expected", "reference", "record", "suite", "criterion", "tolerance", "solution")
 
     def layer_norm(*args, **kwargs):
@@ -371,7 +371,7 @@ def searched_memory():
         return args[0]
 
     def found(x, *known):
-        """The first array that fits, since it may be the expected one."""
+        """The first other array of this shape, which may be the expected value."""
         for thing in gc.get_objects():
             for inner in thing.values() if type(thing) is dict else [thing]:
                 if type(inner) is np.ndarray and inner.shape == x.shape and not any(inner is k for k in known):

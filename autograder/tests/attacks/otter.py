@@ -1,6 +1,6 @@
-"""Uploads that aim at what Otter does before it asks the kit. Each function adds one to a folder; its docstring says what it tries.
+"""Uploads that attack what Otter does before it calls the kit. Each function adds one to a folder.
 
-`victim` is a file of the machine that nothing may change, `place` a name that does not exist and where student code may read.
+`victim` is a file of the machine that must not change. `place` does not exist, and student code may read it.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from pathlib import Path
 Attack = Callable[[Path, Path, Path], None]
 OTTER: dict[str, Attack] = {}
 
-# A layernorm.py that takes its functions out of whatever carries the solutions, where it lay or where NumPy is seen from here.
+# A layernorm.py that takes its functions from the kit's wheel, at `place` or under the same name in NumPy's folder.
 THIEF = """\
 import glob, os, zipfile
 import numpy
@@ -27,14 +27,14 @@ def attack(make: Attack) -> Attack:
 
 @attack
 def wheel_through_a_link(folder: Path, victim: Path, place: Path) -> None:
-    """Links called like the kit's wheel, whose name is public, carry it to where layernorm.py can read it."""
+    """A link named like the kit's wheel, a public name: the wheel would be copied to where layernorm.py can read it."""
     (folder / "layernorm.py").write_text(THIEF.format(place=str(place)))
     (folder / "transformer_homework-1.0.0-py3-none-any.whl").symlink_to(place)
 
 
 @attack
 def wheel_through_a_folder(folder: Path, victim: Path, place: Path) -> None:
-    """The same with a link called like the folder that the wheel lies in."""
+    """The same with a link named like the folder of the wheel."""
     (folder / "layernorm.py").write_text(THIEF.format(place=str(place)))
     place.mkdir()
     (folder / "kit-wheel").symlink_to(place)
@@ -42,25 +42,25 @@ def wheel_through_a_folder(folder: Path, victim: Path, place: Path) -> None:
 
 @attack
 def overwritten_through_a_link(folder: Path, victim: Path, place: Path) -> None:
-    """A link called like the notebook that Otter puts in place: what it leads to is overwritten."""
+    """A link named like the notebook that Otter copies: its target would be overwritten."""
     (folder / "transformer.ipynb").symlink_to(victim)
 
 
 @attack
 def made_through_a_link(folder: Path, victim: Path, place: Path) -> None:
-    """A link called like the empty file that Otter makes: a file appears where it leads."""
+    """A link named like the empty file that Otter creates: its target would be created."""
     (folder / "__init__.py").symlink_to(place)
 
 
 @attack
 def emptied_through_a_link(folder: Path, victim: Path, place: Path) -> None:
-    """A link called like the folder that Otter empties."""
+    """A link named like the folder that Otter empties: its target would be emptied."""
     (folder / "tests").symlink_to(victim.parent)
 
 
 @attack
 def folder_called_as_a_file(folder: Path, victim: Path, place: Path) -> None:
-    """Folders and a pipe's name where Otter writes files: it would end without a result."""
+    """Folders in place of files that Otter writes, and a file in place of a folder: it would end without a result."""
     for name in ("__init__.py", "transformer.ipynb"):
         (folder / name).mkdir()
     (folder / "tests").write_text("")

@@ -1,18 +1,18 @@
-"""Submissions that try to read what they may not, or to say what they have seen of hidden calls."""
+"""Submissions that try to read secrets, or to reveal the inputs of hidden calls."""
 
 from autograder.tests.attacks import attack
 
 
 @attack(needs=("user",))
 def account_secrets():
-    """Reads what only the administrator may: a promise that also holds where there is no Landlock."""
+    """Reads files that only root may read. The promise also holds without Landlock."""
     for path in ("/etc/shadow", "/root/.bashrc", "/root/.profile", "/proc/1/environ", "/proc/1/mem", "/dev/mem", "/dev/kmsg"):
         must_fail({f"read {path}": lambda: open(path, "rb").read(1)})
 
 
 @attack()
 def flooded_message():
-    """Returns values on the public examples whose display would be megabytes long."""
+    """Returns values for the public examples that would take megabytes to display."""
 
     def layer_norm(x, *_, **__):
         return np.full((2,) * 14, 1234.56789)
@@ -26,7 +26,7 @@ def flooded_message():
 
 @attack(needs=("landlock",))
 def kit_files():
-    """Reads the kit, where the code around this one says that it lies, beside NumPy, as a wheel, and in Gradescope's folders."""
+    """Reads the kit at the path of the running code, next to NumPy, as a wheel, and in Gradescope's folders."""
     for name in ("homework/suites/test_layernorm.py", "homework/misconceptions/layernorm/layer_norm.py", "homework/reference.py",
                  "homework/misconceptions", "../solutions/layernorm.py", "../solutions", "kit/solutions/layernorm.py",
                  "../rubric.yaml", "../.git/HEAD", "sandbox/server.py"):
@@ -35,7 +35,7 @@ def kit_files():
                 text = read(os.path.join(kit_folder(), name))
             except OSError:
                 continue
-            if text:  # what lies over a place that is closed is empty
+            if text:  # a closed place may look empty
                 raise RuntimeError(f"SUCCEEDED: read {name}: {text[:80]}")
     FOLDERS = {os.path.dirname(os.path.dirname(np.__file__)), "/autograder", "/autograder/source", "/autograder/submission"}
     FOLDERS |= {os.path.join(prefix, "lib") for prefix in (sys.prefix, sys.base_prefix)}
@@ -48,13 +48,13 @@ def kit_files():
 
 @attack(needs=("landlock",))
 def kit_imported():
-    """Imports the kit and its suites, through every folder that the interpreter has ever known."""
+    """Imports the kit and its suites from every folder that the interpreter knows."""
     import importlib
     import json
     import sysconfig
 
     sys.path += sysconfig.get_paths().values()
-    with contextlib.suppress(IndexError, ValueError):  # the worker's arguments, where they are left to it
+    with contextlib.suppress(IndexError, ValueError):  # the worker's arguments, if it still has them
         sys.path += [*json.loads(sys.argv[1])["imports"], *json.loads(sys.argv[1])["holes"]]
     for name in ("autograder.homework.reference", "autograder.homework.suites.test_layernorm", "reference", "test_layernorm",
                  "suites.test_layernorm", "otter", "autograder.homework.misconceptions.layernorm", "yaml", "pytest"):
@@ -63,7 +63,7 @@ def kit_imported():
 
 @attack(needs=("landlock",))
 def linked_files():
-    """Makes hard and symbolic links to what it may not read, and reads through them; opens the parent folder by descriptor."""
+    """Reads forbidden files through hard and symbolic links; opens a parent folder by descriptor."""
 
     def linked(link, wanted, name):
         link(wanted, name)
@@ -77,7 +77,7 @@ def linked_files():
 
 @attack(forbidden=("<script", "<img", "<h1", "<table", "href=", "\u202e", "\x1b", "www.evil", "a@evil", "://"))
 def markup_in_texts():
-    """Fails to import with a text that would end a code block and start a page of its own."""
+    """Fails to import with an error text that would end its code block and add markup to the page."""
     raise RuntimeError(
         "```\n# Full points\n<script>alert(1)</script><img src=x onerror=alert(1)> [here](http://evil.example)"
         " www.evil.example a@evil.example | a | b |\n|---|---|\x1b[31m\u202e\u2028\n\n```\n# Full points"
@@ -86,7 +86,7 @@ def markup_in_texts():
 
 @attack(forbidden=("<script", "<img", "<h1", "href=", "\u202e", "\x1b"))
 def markup_in_values():
-    """Returns texts and raises errors on the public examples that would break out of the block in which they are shown."""
+    """Returns texts and raises errors on the public examples that would break out of the code block that shows them."""
     BREAK = "```\n# Full points\n~~~\n<script>alert(1)</script> [here](http://evil.example) \x1b[31m\u202e\u2028\n```\n# Full points"
 
     def layer_norm(x, *_, **__):
@@ -101,7 +101,7 @@ def markup_in_values():
 
 @attack(needs=("user", "landlock"), either=True)
 def other_submissions():
-    """Looks through the machine's temporary folders for submissions that are graded beside this one."""
+    """Searches the machine's temporary folders for submissions that are graded at the same time."""
     mine = os.path.dirname(os.path.realpath(os.path.dirname(__file__)))
     for place in ("/tmp", "/var/tmp", os.path.dirname(mine), "/autograder"):
         for path in glob.glob(place + "/autograder-*/submission/*") + glob.glob(place + "/autograder-*/tmp/own/*"):
@@ -111,7 +111,7 @@ def other_submissions():
 
 @attack(needs=("user", "landlock", "not_dumpable"), either=True)
 def parent_in_proc():
-    """Reads memory, environment and open files of its parents through /proc."""
+    """Reads the memory, environment and open files of its parent processes through /proc."""
 
     def parents():
         pid = ABOVE
@@ -131,7 +131,7 @@ def parent_in_proc():
 
 @attack(needs=("user", "landlock", "seccomp", "not_dumpable"), either=True)
 def parent_traced():
-    """Attaches to the processes above and beside it with ptrace, process_vm_readv and pidfd_getfd."""
+    """Attaches to its parent and other processes with ptrace, process_vm_readv and pidfd_getfd."""
     buffer = ctypes.create_string_buffer(64)
     local = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), 64)
     remote = (ctypes.c_size_t * 2)(0x400000, 64)
@@ -154,19 +154,19 @@ OTHERS = ("batchnorm_comparison", "scaled_attention", "causal_mask", "transforme
 
 @attack("layernorm", "integration", silent=True, needs=("landlock",), extra={f"{name}.py": "" for name in OTHERS})
 def said_by_a_second_import():
-    """Notes a hidden input and ends its process, then says it when the integration would have the modules imported once more.
+    """Stores a hidden input and ends its process, then reveals it when the integration imports the modules again.
 
-    Between two processes of a submission the access times of the interpreter's files carry a bit each.
+    The access times of the interpreter's files can carry one bit each from one process of a submission to the next.
     """
     PLACE = os.path.dirname(SHARED_FILE)
     FILES = [os.path.join(PLACE, name) for name in sorted(os.listdir(PLACE)) if name.endswith(".py")][20:84]
     PUBLIC = 60  # more calls than there are public examples
 
     def noted():
-        """The bytes that an earlier process has noted, if there was one."""
+        """The bytes that an earlier process stored, if any."""
         for data in left():
             return data
-        since = os.stat(__file__).st_mtime_ns  # before that, others may have read them
+        since = os.stat(__file__).st_mtime_ns  # earlier reads may be by other processes
         read = [os.stat(file).st_atime_ns > max(os.stat(file).st_ctime_ns, since) for file in FILES]
         return sum(bit << number for number, bit in enumerate(read)).to_bytes(8, "little")
 
@@ -189,7 +189,7 @@ def said_by_a_second_import():
 
 @attack(silent=True)
 def said_in_errors():
-    """Puts hidden arguments into the text, the name, the notes, the line and the file of an exception."""
+    """Puts hidden arguments into the text, name, notes, line and file of an exception."""
 
     def line(x):
         return int(abs(float(x.flat[0])) * 1e4) % 900_000 + 1000
@@ -210,7 +210,7 @@ def said_in_errors():
 
 @attack(silent=True)
 def said_in_forms():
-    """Spells hidden arguments in shapes, dtypes, lengths, keys and kinds of what it returns."""
+    """Encodes hidden arguments in the shapes, dtypes, lengths, keys and types of its results."""
 
     def digits(x):
         return [int(d) + 1 for d in f"{abs(float(x.flat[0])):.4f}" if d.isdigit()]
@@ -227,7 +227,7 @@ def said_in_forms():
 
 @attack(silent=True)
 def said_in_replies():
-    """Forges replies whose indices, hints and file names spell the hidden arguments."""
+    """Forges responses whose indices, hints and file names encode hidden arguments."""
 
     def number(x):
         return int(abs(float(x.flat[0])) * 1e4)
@@ -247,7 +247,7 @@ def said_in_replies():
 
 @attack(silent=True)
 def said_in_values():
-    """Remembers hidden arguments and returns them from the public examples, which are shown with their values."""
+    """Remembers hidden arguments and returns them from the public examples, whose values are shown."""
     SEEN = [np.zeros(4)]
 
     def layer_norm(x, *_, **__):
@@ -265,7 +265,7 @@ def said_in_values():
 
 @attack()
 def searched_texts():
-    """Searches all texts in its memory for pieces of suites, solutions and messages that the fork server might have had."""
+    """Searches all strings in its memory for pieces of suites, solutions and messages from the fork server."""
     WORDS = ("@crit" + "erion", "BEGIN SOL" + "UTION", "@misconcep" + "tion", "check.pu" + "re.", "about" + ": the")
     for thing in gc.get_objects():
         for inner in gc.get_referents(thing):
@@ -275,7 +275,7 @@ def searched_texts():
 
 @attack(needs=("landlock",))
 def system_files():
-    """Reads accounts, keys, logs and homes of the machine."""
+    """Reads the machine's accounts, keys, logs and home folders."""
     WANTED = ("/etc/passwd", "/etc/shadow", "/etc/hostname", "/root", "/home", "/var/log", "/run/secrets", "/proc/cpuinfo",
               "/root/.ssh/id_rsa", "/root/.bash_history", "/proc/self/mounts", "/sys/class", "/dev/mem", "/dev/sda")
     for path in (*WANTED, *glob.glob("/home/*/*")):

@@ -1,4 +1,4 @@
-"""Hostile uploads: files that do harm when they are read, compiled or shown, and three that only a function can make."""
+"""Hostile uploads: files that do harm when they are read, compiled or displayed, and three created by functions."""
 
 import copy
 import importlib.util
@@ -46,10 +46,10 @@ EVIL_NAMES = ("a\nb.py", "\x1b[31mred.py", "<script>alert(1)</script>.py", "\u20
 
 
 def zip_bomb(folder: Path) -> Path:
-    """Five gigabytes of nothing in a few kilobytes, under names that are graded."""
+    """Five gigabytes of zeros in a few kilobytes, a graded file among them."""
     with zipfile.ZipFile(folder / "upload.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("layernorm.py", bytes(50 * 2**20))
-        for number in range(100):  # further entries for the same bytes
+        for number in range(100):  # more entries for the same bytes
             entry = copy.copy(archive.filelist[0])
             entry.filename = f"layernorm{number}.py"
             archive.filelist.append(entry)
@@ -57,7 +57,7 @@ def zip_bomb(folder: Path) -> Path:
 
 
 def links(folder: Path) -> Path:
-    """Symbolic links to files and folders outside, to itself, and a pipe."""
+    """Symbolic links to files and folders outside the upload, links to themselves, and a pipe."""
     for name, target in (("layernorm.py", "/etc/passwd"), ("decoder.py", "decoder.py"), ("all", "/"), ("again", folder)):
         (folder / name).symlink_to(target)
     os.mkfifo(folder / "concept_check.py")
@@ -65,7 +65,7 @@ def links(folder: Path) -> Path:
 
 
 def names_that_are_no_text(folder: Path) -> Path:
-    """File names with bytes that no encoding has."""
+    """File names with line breaks or bytes that are not valid UTF-8."""
     for name in (b"\xff\xfe.py", b"layer\nnorm.py", b"\xf0\x28\x8c\x28.py", b"layernorm.py\xff"):
         with open(os.path.join(os.fsencode(folder), name), "wb") as file:
             file.write(b"x = 1\n")
@@ -83,4 +83,4 @@ UPLOADS: dict[str, Callable[[Path], Path]] = {
     "names with markup": written(dict.fromkeys(EVIL_NAMES, "x = 1\n"), "upload.zip"),
     **{name: written(files) for name, files in FILES.items()},
 }
-EARNS = dict.fromkeys(UPLOADS, 1) | {"zip bomb": 0}  # 1 where HONEST is found among the rest
+EARNS = dict.fromkeys(UPLOADS, 1) | {"zip bomb": 0}  # 1 point for HONEST, if it is found

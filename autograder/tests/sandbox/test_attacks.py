@@ -1,8 +1,8 @@
-"""Hostile submissions, each graded for real: what they earn, see and leave behind, and how long they take.
+"""Grades hostile submissions, and checks what they earn, read and leave behind, and how long they take.
 
-Every attack is run under all layers of this machine. The slow tests run those that a layer has a part in stopping again without
-it, as far as the promise of an attack stands then, and, where this is root, as a user without rights. For that the interpreter
-is linked to a place that such a user can reach, since it often lies under /root.
+Every attack runs with all layers of this machine. Slow tests repeat it without each layer that helps to stop it, unless
+the promise depends on that layer. As root, they also repeat attacks as an unprivileged user. Since the interpreter is
+often under /root, it is linked to a place that such a user can reach.
 """
 
 import contextlib
@@ -43,15 +43,15 @@ from autograder.tests.making import few
 
 LIMITS = rubrics.current().limits
 TIGHT = LIMITS.model_copy(update={"call_seconds": 0.4, "submission_seconds": 4, "wall_factor": 3, "disk_mb": 4})
-# Processor time for the worst of them, of grader and submission: the tight limits allow a submission 4 seconds.
+# Maximum processor time of grader and submission for one attack; the tight limits allow a submission 4 seconds.
 SECONDS = 25
 OPEN = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue")
-PLAIN = 54_321  # a user without rights, whom nobody else uses
+PLAIN = 54_321  # an unprivileged user ID that nothing else uses
 
 
 @dataclass
 class Field:
-    """A grader, and the document of an ordinary submission that it has graded before any attack."""
+    """A grader, and the document of an ordinary submission that it graded before any attack."""
 
     grader: Grader
     before: str
@@ -66,7 +66,7 @@ _fields: dict[tuple[str, ...], Field] = {}
 
 @pytest.fixture(scope="session")
 def fields() -> Iterator[Any]:
-    """Graders by the layers that they leave out, opened once, under tight limits, so that attacks on time end soon."""
+    """Graders by the layers that they leave out, each opened once, with tight limits so that slow attacks end soon."""
     with contextlib.ExitStack() as stack:
 
         def field(without: tuple[str, ...] = ()) -> Field:
@@ -81,7 +81,7 @@ def fields() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def other_inputs() -> Iterator[list[Grader]]:
-    """Two graders whose suites draw other numbers."""
+    """Two graders whose suites use different random numbers."""
     with contextlib.ExitStack() as stack:
         made = []
         with pytest.MonkeyPatch.context() as patch:  # only while they are opened: other tests follow in this process
@@ -94,7 +94,7 @@ def other_inputs() -> Iterator[list[Grader]]:
 
 
 def ordinary(grader: Grader) -> str:
-    """The document of an ordinary submission, which has the usual time."""
+    """The document of an ordinary submission, graded with the usual limits."""
     grader.sandbox.limits = LIMITS
     result = grader.grade(ORDINARY, ("layernorm",))
     grader.sandbox.limits = TIGHT
@@ -102,22 +102,22 @@ def ordinary(grader: Grader) -> str:
 
 
 def shown(result: Result, at_once: bool = False) -> str:
-    """Everything that a student may read, or what of it before grades are published."""
+    """Everything that a student may read; `at_once`: only what is shown before grades are published."""
     whole = results.gradescope(result)
     tests = [entry for entry in whole["tests"] if not at_once or entry["visibility"] == "visible"]
     return "\n".join([whole["output"], *(entry["output"] for entry in tests)])
 
 
-# Its marks for a later process last only where the kernel has not noted another reading, so messages about hidden calls may differ
-# in how the calls ended.
+# This attack stores bits in access times, which other reads can overwrite. Messages about hidden calls may therefore
+# differ in how the calls ended, so only the messages shown at once are compared.
 MARKING = "stealing/said_by_a_second_import"
 
 
-# What is asserted of every attack
+# Assertions for every attack
 
 
 def assault(field: Field, submission: Submission, modules: Sequence[str], earns: float) -> Result:
-    """Grade a hostile submission and hold everything against the promises that are the same for all."""
+    """Grade a hostile submission and check the promises that are the same for all attacks."""
     modes, memory, began = permissions(), peak(anew=True), time.process_time()
     running = {process.pid for process in psutil.Process().children(recursive=True)}  # other tests' graders
     result = field.grader.grade(submission, modules)
@@ -136,10 +136,10 @@ def assault(field: Field, submission: Submission, modules: Sequence[str], earns:
 
 
 def peak(anew: bool = False) -> float:
-    """Megabytes that this process, the grader, has held at most, as far as the platform can from now on."""
+    """The peak memory of this process, the grader, in megabytes; `anew` resets it if the platform can."""
     if anew:
         with contextlib.suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5")  # proc_pid_clear_refs(5): the peak is what is held now
+            Path("/proc/self/clear_refs").write_text("5")  # proc_pid_clear_refs(5): sets the peak to the present value
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -172,13 +172,13 @@ def left(field: Field, running: set[int]) -> list[str]:
 
 
 def _theirs(entry: "os.DirEntry[str]", uids: set[int]) -> bool:
-    """Whether an attack has made a file, rather than one of another test that runs beside this one."""
+    """Whether an attack created the file, rather than another test that runs at the same time."""
     owner = entry.stat(follow_symlinks=False).st_uid
     return owner in uids if uids else "hostile" in entry.name and owner == os.getuid()
 
 
 def leaked(result: Result, text: str) -> list[float]:
-    """Numbers in the messages that are those of a hidden call and of no public one."""
+    """The numbers in the messages that occur in a hidden call and in no public one."""
 
     def numbers(lines: list[str]) -> set[float]:
         return {abs(float(number)) for line in lines for number in re.findall(r"\d+\.\d{4,}", line)}
@@ -195,7 +195,7 @@ def leaked(result: Result, text: str) -> list[float]:
 
 
 def hold(field: Field, name: str, attack: Attack) -> None:
-    """Grade an attack and hold its messages against what they may not contain."""
+    """Grade an attack and check that its messages contain nothing forbidden."""
     result = assault(field, Submission(name, attack.files), attack.modules, attack.earns)
     text = shown(result)
     page = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
@@ -211,7 +211,7 @@ def need(attack: Attack, held: list[str]) -> Attack:
 
 # The tests
 
-# In .ci/run only these are tried, which wait for no limit.
+# .ci/run tries only these, because they do not wait for a limit.
 QUICK = (
     "forging/forged_replies", "stealing/kit_files", "stealing/said_in_errors", "stealing/system_files",
     "disturbing/files_everywhere", "disturbing/system_calls",
@@ -259,13 +259,13 @@ def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", few(OTTER_ROAD, 1))
-def test_attack_on_the_otter_road(name: str, box: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Upload it to a folder like Gradescope's and have Otter grade it, with whatever Otter itself would unpickle or import."""
+def test_attack_with_otter(name: str, box: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Upload the attack to a folder like Gradescope's, with a pickle that Otter would load, and grade it with Otter."""
     attack = need(ATTACKS[name], layers.holding())
     monkeypatch.setattr(otter_plugin, "open_grader", lambda: open_grader((), TIGHT))
 
     def state() -> tuple[float, list[str], set[int]]:
-        """Processor time of this process and all that ended below it, files of attacks, and processes of other tests' graders."""
+        """Processor time of this process and its ended descendants, files of attacks, and running descendants."""
         used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         marks = [str(path) for place in OPEN for path in Path(place).glob("*hostile*")]
         running = {child.pid for child in psutil.Process().children(recursive=True)}
@@ -280,14 +280,14 @@ def test_attack_on_the_otter_road(name: str, box: Any, monkeypatch: pytest.Monke
     own = [test for test in tests if test["extra_data"]["criterion"].partition(".")[0] in attack.modules]
     assert sum(test["score"] for test in own) == attack.earns
     assert "SUCCEEDED" not in opened.results.read_text()
-    expected = {"results", "source", "submission", "submission_metadata.json", "__init__.py"}  # the last is Otter's
+    expected = {"results", "source", "submission", "submission_metadata.json", "__init__.py"}  # the last is from Otter
     assert {path.name for path in opened.place.iterdir()} <= expected
     file = f"{attack.modules[0]}.py"
     assert (opened.submission / file).read_bytes() == attack.files[file]
 
 
 def skip_if_refused(layer: str) -> None:
-    """Without Landlock the sandbox does not start where students could read the kit, which another test tries."""
+    """Skip if the sandbox does not start without Landlock because students could read the kit (tested elsewhere)."""
     held, places = layers.holding((layer,)), [place.resolve() for place in kit.secret() if place.exists()]
     if "user" in held and "landlock" not in held and any(map(readable_by_others, places)):
         pytest.skip("refused here: run `chmod o-rwx` on the clone to try the attacks without Landlock")
@@ -297,7 +297,7 @@ def skip_if_refused(layer: str) -> None:
 @pytest.mark.parametrize(
     ("layer", "name"), [(layer, name) for layer, names in WITHOUT.items() for name in sorted(names)]
 )
-def test_each_layer_left_out(layer: str, name: str, fields: Any) -> None:
+def test_attack_without_a_layer(layer: str, name: str, fields: Any) -> None:
     attack = need(ATTACKS[name], layers.holding((layer,)))
     skip_if_refused(layer)
     hold(fields((layer,)), name, attack)
@@ -305,8 +305,8 @@ def test_each_layer_left_out(layer: str, name: str, fields: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become a plain user")
-def test_attacks_as_a_plain_user() -> None:
-    """Those that another user has a part in stopping, in a clone that everybody may read."""
+def test_attacks_as_an_unprivileged_user() -> None:
+    """The attacks that a separate user helps to stop, in a clone that everybody may read."""
     with tempfile.TemporaryDirectory(prefix="plain-") as folder:
         place = Path(folder)
         place.chmod(0o755)
@@ -329,7 +329,7 @@ def test_attacks_as_a_plain_user() -> None:
 
 
 def linked_for_everybody(place: Path) -> list[Path]:
-    """An interpreter, the packages and the kit, linked or copied to where every user can reach them."""
+    """Link or copy an interpreter, the packages and the kit to where every user can reach them; returns their paths."""
     library, packages = Path(sys.base_prefix) / "lib", Path(sysconfig.get_path("purelib"))
     for name, source in (("python/lib", library), ("packages", packages), ("kit", kit.PACKAGE.parent)):
         ignored = shutil.ignore_patterns("site-packages", "test", ".*")

@@ -1,4 +1,4 @@
-"""What a submission may cost: clocks, memory of the container."""
+"""The time limits of a submission and its calls, and the memory of the container."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ LIMITS = Limits(call_seconds=1, submission_seconds=10, wall_factor=2)
 @pytest.mark.parametrize(
     ("text", "megabytes"), [("max", None), ("805306368", 768), ("9223372036854771712", None), ("", None)]
 )
-def test_memory_follows_the_container(
+def test_memory_is_limited_by_the_container(
     text: str, megabytes: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "memory.max").write_text(text)
@@ -25,7 +25,7 @@ def test_memory_follows_the_container(
 
 
 class Clocks:
-    """Clocks that show what a test sets, and the budget of a submission by them."""
+    """Clocks that a test sets, and the budget of a submission that uses them."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch):
         self.wall, self.processor, self.graders = 100.0, 0.0, 30.0
@@ -58,13 +58,15 @@ Step = tuple[float, ...]
     ("share", "first", "more", "kind"),
     [
         (1, (1.0, 1.0), (0.25, 0.25), CallSpent),  # computing ends a call
-        (1, (1.0, 0.4, 0.5), (0.25, 0, 0.25), CallSpent),  # so does what the grader spends on listening
+        (1, (1.0, 0.4, 0.5), (0.25, 0, 0.25), CallSpent),  # so does the grader's own time for it
         (1, (2.0, 0), (0.25, 0), TimeoutError),  # waiting ends it later
         (budget.ENDLESS_SHARE, (0.1, 0.1), (0.2, 0.2), CallSpent),
         (budget.ENDLESS_SHARE, (0.1, 0), (0.2, 0), TimeoutError),
     ],
 )
-def test_what_ends_a_call(share: float, first: Step, more: Step, kind: type[Exception], clocks: Clocks) -> None:
+def test_call_ends_when_its_time_is_up(
+    share: float, first: Step, more: Step, kind: type[Exception], clocks: Clocks
+) -> None:
     clock = clocks.opened(share)
     clocks.passes(*first)
     clock.check()
@@ -72,7 +74,7 @@ def test_what_ends_a_call(share: float, first: Step, more: Step, kind: type[Exce
     with pytest.raises(TimeoutError, match="of a call") as ended:
         clock.check()
     assert type(ended.value) is kind
-    assert clocks.looks == 2 - (share < 1)  # at the disk, as often as at the clocks
+    assert clocks.looks == 2 - (share < 1)  # the disk is checked as often as the clocks
 
 
 def test_each_call_has_its_own_time(clocks: Clocks) -> None:
@@ -84,10 +86,10 @@ def test_each_call_has_its_own_time(clocks: Clocks) -> None:
     clocks.passes(5, 0.9)
     clock.next()
     clocks.passes(1.9, 0.05)
-    clock.check()  # waiting for its turn is not processor time of a call
+    clock.check()  # time spent waiting is not processor time of a call
 
 
-def test_callbacks_add_to_the_time_of_their_call_alone(clocks: Clocks) -> None:
+def test_callbacks_extend_only_the_time_of_their_own_call(clocks: Clocks) -> None:
     clock = clocks.opened()
     for callbacks, checks in ((500, 5), (0, 3)):
         clock.callbacks = callbacks
@@ -105,11 +107,13 @@ def test_callbacks_add_to_the_time_of_their_call_alone(clocks: Clocks) -> None:
     [
         (0.3, (0.5, 0.5), "several calls", (3.6, 6.6)),
         (0.3, (0.9, 0), "several calls", (3.6, 6.6)),
-        (10, (0.05, 0.05), "processor time of the submission", (10.3, 10.3)),  # too short to be looked at alone
+        (10, (0.05, 0.05), "processor time of the submission", (10.3, 10.3)),  # too short to be checked individually
         (10, (0.15, 0), "^time of the submission", (0, 20.3)),
     ],
 )
-def test_what_ends_many_calls(together: float, step: Step, message: str, most: Step, clocks: Clocks) -> None:
+def test_calls_end_when_their_total_time_is_up(
+    together: float, step: Step, message: str, most: Step, clocks: Clocks
+) -> None:
     clock = clocks.opened(together=together)
 
     def repeat() -> None:
@@ -124,18 +128,18 @@ def test_what_ends_many_calls(together: float, step: Step, message: str, most: S
     assert clocks.budget.processor_seconds <= most[0] and clocks.budget.wall_seconds <= most[1]
 
 
-def test_all_processes_count() -> None:
+def test_processor_time_of_all_processes_counts() -> None:
     account = Budget(LIMITS, running=os.getpid())
     account.end(2.0)
     account.running = os.getpid()
     account.end()
     assert account.processor_seconds > 2
-    account.end(5.0)  # none is alive
+    account.end(5.0)  # no process is running
     assert account.processor_seconds < 2 + 5 + budget._processor_seconds(os.getpid())
     assert budget._processor_seconds(2**22 + 1) == 0
 
 
-def test_a_module_has_its_share_of_the_time_and_what_waits_uses_it_too(clocks: Clocks) -> None:
+def test_module_has_a_share_of_the_time_and_waiting_uses_it_too(clocks: Clocks) -> None:
     account = clocks.budget
     assert account.left("m") == account.left("") / 2 == LIMITS.submission_seconds / 2
     assert account.left(budget.PREVIEW) == budget.PREVIEW_SHARE * LIMITS.submission_seconds

@@ -1,4 +1,4 @@
-"""Callback arguments: those that need nothing but NumPy travel as code, all others are called in the grader."""
+"""Callback arguments: those that need only NumPy are sent as code, all others are called in the grader."""
 
 import functools
 import types
@@ -19,7 +19,7 @@ X = np.array([[1.0, 2.0], [3.0, -1.0]])
 
 
 def with_inner(x: Any) -> Any:
-    """Needs nothing but NumPy, within an inner function too."""
+    """Needs only NumPy, also in its inner function."""
     return sum((lambda row: np.abs(row) + len(x))(row) for row in x)
 
 
@@ -37,10 +37,10 @@ def with_variable() -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("function", [lambda x: np.cumsum(x, axis=0), lambda x: x - x.max(axis=0), with_inner])
-def test_a_function_of_numpy_alone_arrives_as_it_was(function: Callable[..., Any]) -> None:
+def test_function_that_needs_only_numpy_is_sent_as_code(function: Callable[..., Any]) -> None:
     code = packed(function)
     assert np.array_equal(unpacked(code)(X), function(X))
-    unpacked(code).__globals__["np"] = None  # what is left there is gone the next time
+    unpacked(code).__globals__["np"] = None  # a changed global does not persist
     assert np.array_equal(unpacked(code)(X), function(X))
     assert not any(word in code for word in (b"with_inner", b"test_callbacks", b"autograder"))
 
@@ -52,11 +52,11 @@ def test_a_function_of_numpy_alone_arrives_as_it_was(function: Callable[..., Any
         np.abs, len, functools.partial(with_inner), types.SimpleNamespace(__call__=len),
     ],
 )  # fmt: skip
-def test_every_other_function_stays_in_the_grader(function: Any) -> None:
+def test_other_functions_stay_in_the_grader(function: Any) -> None:
     assert packed(function) == b""
 
 
-def test_a_callback_with_data_is_called_in_the_grader_and_one_without_in_the_students_process() -> None:
+def test_callbacks_with_data_run_in_the_grader_and_others_in_the_students_process() -> None:
     called: list[Any] = []
 
     def noted(x: Any) -> Any:
@@ -88,7 +88,7 @@ def often(g, x, n):
 """
 
 
-def test_a_callback_belongs_to_one_call() -> None:
+def test_callback_cannot_be_used_after_its_call() -> None:
     first, late = responses(KEEPING, ("f", with_variable(), X), ("late", X))
     assert first.error is None
     assert late.error is not None and late.error.text == "this function was used after the call that it belonged to"
@@ -96,7 +96,7 @@ def test_a_callback_belongs_to_one_call() -> None:
     assert answer[:2] == ["refused", "ValueError"]
 
 
-def test_threads_may_call_it() -> None:
+def test_threads_can_use_a_callback() -> None:
     assert responses(KEEPING, ("threads", analysis, X))[0].value == [float(n) for n in range(1, 21)]
 
 
@@ -125,18 +125,18 @@ def test_errors_are_raised_in_the_students_code(function: Any, argument: Any, ki
 
 
 @pytest.mark.parametrize("message", [["callback"], ["callback", "1", []], ["callback", 1, "x"], ["other", 1, []], 5])
-def test_what_is_no_callback_is_refused(message: Any) -> None:
+def test_malformed_callbacks_are_rejected(message: Any) -> None:
     with pytest.raises(wire.WireError):
         answered(wire.encode(message), {1: analysis}, 1000)
 
 
 @pytest.mark.slow
-def test_callbacks_have_an_end_in_number_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_callbacks_are_limited_in_number_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(KEEPING, TIGHT) as (sandbox, process):
         process.load(["m"])
         ended = process.run([prepared("m", "loop", [analysis, X])])[0].ended
         assert ended is not None and ended.why == "deadline" and sandbox.processor_seconds > 0
-    assert responses(KEEPING, ("often", analysis, X * 0, 20_000))[0].ended is None  # as many as the contract says
+    assert responses(KEEPING, ("often", analysis, X * 0, 20_000))[0].ended is None  # as many as the contract allows
     monkeypatch.setattr(callbacks, "MAX_CALLS", 10)
     *right, last = responses(KEEPING, *(("often", analysis, X, number) for number in (10, 10, 11)))
     assert [response.ended for response in right] == [None, None]

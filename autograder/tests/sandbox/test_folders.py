@@ -1,4 +1,4 @@
-"""The sandbox's folder: what of the machine a student's process may see, and that nothing stays in it."""
+"""The sandbox's folder: who may read it, and that everything left behind is counted and removed."""
 
 import ctypes
 import math
@@ -27,7 +27,7 @@ def folder() -> Iterator[Folder]:
     assert not made.path.exists()
 
 
-def test_a_submission_lies_where_only_the_grader_and_its_processes_read_it(folder: Folder) -> None:
+def test_submission_is_readable_only_by_the_grader_and_its_processes(folder: Folder) -> None:
     folder.place({"m.py": b"a\nb\n", "folder/n.py": b"a", "other/m.py": b"a\n" * 9})
     assert folder.lines == {"m.py": 10, "n.py": 1}
     assert folder.submission.stat().st_mode & 0o777 == 0o750
@@ -39,7 +39,7 @@ def test_a_submission_lies_where_only_the_grader_and_its_processes_read_it(folde
 
 
 @as_root
-def test_a_temporary_folder_that_other_users_cannot_reach_is_not_used(
+def test_temporary_folder_that_other_users_cannot_reach_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = tmp_path / "closed"
@@ -54,7 +54,7 @@ def test_a_temporary_folder_that_other_users_cannot_reach_is_not_used(
 
 
 @linux
-def test_what_others_may_reach_and_read() -> None:
+def test_paths_that_others_can_reach_and_read() -> None:
     place = Path(tempfile.mkdtemp(dir="/tmp"))
     inner = place / "inner"
     inner.mkdir(mode=0o700)
@@ -74,7 +74,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_each_process_gets_a_fresh_temporary_folder(folder: Folder) -> None:
+def test_each_process_gets_a_new_temporary_folder(folder: Folder) -> None:
     folder.place(FILES)
     temporary = folder.writable / "own"
     temporary.symlink_to(folder.submission)  # a link in its place is not followed
@@ -82,10 +82,10 @@ def test_each_process_gets_a_fresh_temporary_folder(folder: Folder) -> None:
     for _ in range(2):
         workspace.renew(str(temporary), str(folder.submission), folder.uid)
         assert not temporary.is_symlink() and os.listdir(temporary) == ["data.txt"]
-        assert (temporary / "data.txt").readlink() == folder.submission / "data.txt"  # not a copy for each process
+        assert (temporary / "data.txt").readlink() == folder.submission / "data.txt"  # a link rather than a copy
         assert (temporary.stat().st_mode & 0o777, temporary.stat().st_uid) == (0o700, folder.uid or os.getuid())
         times.append(temporary.stat().st_ctime_ns)
-        (temporary / "left").write_text("left")  # also where nobody has cleared it
+        (temporary / "left").write_text("left")  # removed even if the folder was not cleared
         folder.writable.chmod(0)
         folder.submission.chmod(0)
     assert times[0] < times[1]
@@ -93,10 +93,10 @@ def test_each_process_gets_a_fresh_temporary_folder(folder: Folder) -> None:
     assert os.listdir(folder.writable) == [] and content(folder.submission) == FILES
 
 
-# What is left behind is counted and removed
+# Files left behind are counted and removed
 
 
-def test_usage_counts_what_is_there(tmp_path: Path) -> None:
+def test_usage_counts_bytes_and_entries(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").write_bytes(bytes(10**6))
     (tmp_path / "loop").symlink_to(tmp_path)
@@ -107,7 +107,7 @@ def test_usage_counts_what_is_there(tmp_path: Path) -> None:
 
 
 @linux
-def test_blocks_beyond_the_end_of_a_file_and_files_without_a_name_count(tmp_path: Path) -> None:
+def test_blocks_beyond_the_end_of_a_file_and_unlinked_files_count(tmp_path: Path) -> None:
     keep_size, none, size = 1, ctypes.c_long(0), ctypes.c_long(2**22)
     with open(tmp_path / "file", "wb") as file:
         if ctypes.CDLL(None, use_errno=True).fallocate(file.fileno(), keep_size, none, size):
@@ -119,7 +119,7 @@ def test_blocks_beyond_the_end_of_a_file_and_files_without_a_name_count(tmp_path
 
 @linux
 @pytest.mark.parametrize("flags", [mmap.MAP_PRIVATE, mmap.MAP_SHARED], ids=["private", "shared"])
-def test_memory_of_a_process_is_what_it_has_for_itself(flags: int) -> None:
+def test_anonymous_memory_of_a_process_counts(flags: int) -> None:
     before = workspace.memory(os.getpid())
     with mmap.mmap(-1, 2**26, flags=flags | mmap.MAP_ANONYMOUS) as held:
         held.write(b"x" * 2**26)
@@ -128,7 +128,7 @@ def test_memory_of_a_process_is_what_it_has_for_itself(flags: int) -> None:
 
 
 @as_root
-def test_what_a_user_has_put_where_everybody_may_write_is_removed_even_if_other_files_vanish(
+def test_files_in_world_writable_folders_are_removed_even_if_others_vanish(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = workspace.open_folders()

@@ -1,4 +1,4 @@
-"""Replies are held to the form that the request allows; nothing in them that is shown was chosen by the student's code."""
+"""Responses must match the format of their request, and may only name exceptions, files and paths that exist."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ CHANGES = prepared_changes(1, CALL)
         (CHANGES, ["changed", [[0, ["w"], "entry written"]]], Response(changed=(Change(0, ("w",), "entry written"),))),
     ],
 )
-def test_each_request_has_its_reply(call: Call, message: Any, response: Response) -> None:
+def test_each_request_accepts_only_its_own_response(call: Call, message: Any, response: Response) -> None:
     assert reply_of(message, call, LINES) == response
     for other in (LOAD, CALL, LOOK, WRITE, CHANGES):
         if other.kind != call.kind:
@@ -59,7 +59,7 @@ def test_each_request_has_its_reply(call: Call, message: Any, response: Response
         ([3, [], "replaced"], Change(3, (), "replaced")),
     ],
 )
-def test_changes_are_told_by_places_that_were_sent(part: Any, told: Change) -> None:
+def test_changes_are_reported_at_paths_that_were_sent(part: Any, told: Change) -> None:
     assert reply_of(["returned", None, [part], False], CALL, LINES).changed == (told,)
 
 
@@ -83,7 +83,7 @@ RAISED: list[Any] = [
     ],
     ids=repr,
 )  # fmt: skip
-def test_other_forms_are_refused(message: Any) -> None:
+def test_malformed_responses_are_rejected(message: Any) -> None:
     with pytest.raises(WireError):
         reply_of(message, CALL, LINES)
 
@@ -100,12 +100,12 @@ def test_other_forms_are_refused(message: Any) -> None:
         ([["KeyError"], "", "m.py", 4, "absent", ["x" * 99, 3]], Error(("KeyError",), "", "m.py", 4, "absent", ("x" * 64,))),
     ],
 )  # fmt: skip
-def test_errors_are_built_in_names_and_places_of_the_submission(parts: Any, error: Error) -> None:
+def test_errors_have_builtin_names_and_places_in_the_submission(parts: Any, error: Error) -> None:
     assert reply_of(["raised", parts], CALL, LINES).error == error
     assert error.kind == error.kinds[0]
 
 
-def test_a_call_knows_its_callbacks() -> None:
+def test_call_numbers_its_callbacks() -> None:
     data = np.ones(2)
 
     def first(x: Any) -> Any:

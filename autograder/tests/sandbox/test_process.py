@@ -1,4 +1,4 @@
-"""One student process: what it replies, and how it ends."""
+"""One student process: its responses, and how it ends."""
 
 import marshal
 from dataclasses import replace
@@ -42,7 +42,7 @@ def values(found: list[Response]) -> list[Any]:
     return [response.value for response in found]
 
 
-def test_replies_come_in_the_order_of_the_calls() -> None:
+def test_responses_are_in_the_order_of_the_calls() -> None:
     found = responses("def f(x):\n    return 1 / x\n", ("f", 1.0), ("f", 0.0), ("f", 4.0))
     assert values(found) == [1, None, 0.25]
     error = found[1].error
@@ -62,7 +62,7 @@ def spoil():
 """
 
 
-def test_objects_stay_the_same_between_calls_and_batches_and_end_with_the_process() -> None:
+def test_kept_objects_persist_between_batches_and_end_with_the_process() -> None:
     with opened(KEEPING) as (sandbox, process):
         process.load(["m"])
         first = prepared("m", "f", [np.zeros(2)], {}, ["pure"], 1)
@@ -106,21 +106,21 @@ def test_a_batch_ends_with_the_process() -> None:
         ("def f(x):\n    while x:\n        try:\n            x += 1\n        except: pass\n", 2),
     ],
 )  # fmt: skip
-def test_a_call_that_takes_too_long_says_in_which_loop(source: str, line: int) -> None:
+def test_call_that_takes_too_long_reports_its_loop(source: str, line: int) -> None:
     assert replied(source, 99, limits=TIGHT).ended == Ended("deadline", "m.py" if line else "", line)
 
 
-def test_the_loop_of_an_import_that_does_not_end() -> None:
+def test_endless_import_reports_its_loop() -> None:
     with opened("x = 1\nwhile x:\n    x = 2\n", TIGHT) as (_, process):
         assert process.load(["m"]).ended == Ended("deadline", "m.py", 2)
 
 
-def test_a_function_that_was_interrupted_in_a_loop_may_be_endless_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_function_that_was_interrupted_in_a_loop_counts_as_endless(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "def f(x):\n    while x: pass\ndef g(x):\n    return x\n"
     calls = [prepared("m", function, [x]) for function, x in (("g", 1), ("f", 0), ("f", 1), ("g", 2))]
     with opened(source, TIGHT.model_copy(update={"wall_factor": 99})) as (sandbox, process):
         process.load(["m"])
-        assert process.run(calls)[-1].ended == Ended("deadline", "m.py", 2)  # replies held back do not hide the loop
+        assert process.run(calls)[-1].ended == Ended("deadline", "m.py", 2)  # buffered responses do not hide the loop
         assert process.budget.endless == {"m.f"}
         again = sandbox.start()
         again.load(["m"])
@@ -136,7 +136,7 @@ def test_a_function_that_was_interrupted_in_a_loop_may_be_endless_and_no_other(m
         assert sent == [3, 1, 1, 1]
 
 
-def test_a_module_that_has_used_its_share_is_not_called_any_more_and_others_are() -> None:
+def test_module_that_has_used_up_its_share_is_no_longer_called_but_others_are() -> None:
     limits = TIGHT.model_copy(update={"submission_seconds": 1, "wall_factor": 99})
     with opened(BUSY, limits) as (sandbox, process):
         process.load(["m"])
@@ -160,7 +160,7 @@ def f():
 @pytest.mark.parametrize(
     ("source", "ended"), [(FILL, "disk"), ("import os\ndef f(): os._exit(3)", "crash"), (SHOUT, "protocol")]
 )
-def test_how_a_process_ended_is_told(source: str, ended: str) -> None:
+def test_reason_for_the_end_is_reported(source: str, ended: str) -> None:
     assert why(replied(source, limits=TIGHT)) == ended
 
 
@@ -181,13 +181,13 @@ def test_a_hundred_threads_run_at_once() -> None:
 
 
 @linux
-def test_ever_more_threads_are_refused() -> None:
+def test_number_of_threads_is_limited() -> None:
     response = replied(MANY_THREADS, 1000)
     assert response.ended or (response.error is not None and response.error.text == "can't start new thread")
 
 
 @pytest.mark.parametrize("value", ["x", "[[1.0] * 990] * 4"])
-def test_a_large_batch_does_not_block_and_is_kept_until_it_would_leave_too_little_for_others(value: str) -> None:
+def test_large_batch_does_not_block_and_is_kept_up_to_a_limit(value: str) -> None:
     first, *_, last = values(responses(f"def f(x): return {value}", *[("f", np.zeros(50_000))] * 60))
     assert len(first) in (50_000, 4)
     assert last == Opaque("something too large to send")

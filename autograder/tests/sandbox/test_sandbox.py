@@ -1,4 +1,4 @@
-"""A sandbox goes on whatever a submission does, keeps its processes apart, and leaves nothing."""
+"""A sandbox survives whatever a submission does, isolates its processes, and leaves nothing behind."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def call(process: StudentProcess, function: str, *args: object) -> Response:
 
 
 def started(sandbox: Sandbox, source: str = "") -> StudentProcess:
-    """A process that has loaded m.py, which is placed if it is given."""
+    """A process that has loaded m.py, with this source if it is given."""
     if source:
         sandbox.place({"m.py": source.encode()})
     process = sandbox.start()
@@ -51,7 +51,7 @@ def python(code: str) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.parametrize("without", [(), ("fork",)], ids=["forked", "alone"])
-def test_one_process_is_alive_at_a_time_and_finds_nothing_of_the_one_before(without: tuple[str, ...]) -> None:
+def test_one_process_is_alive_at_a_time_and_finds_no_traces_of_the_previous_one(without: tuple[str, ...]) -> None:
     with Sandbox(LIMITS, without=without) as sandbox:
         first = started(sandbox, LOOKING)
         assert call(first, "write", "left").value == 4 and call(first, "read", "left").value == "mark"
@@ -66,7 +66,7 @@ def test_one_process_is_alive_at_a_time_and_finds_nothing_of_the_one_before(with
 
 
 @linux
-def test_processes_of_two_sandboxes_do_not_meet() -> None:
+def test_processes_of_two_sandboxes_are_isolated() -> None:
     with Sandbox(LIMITS) as first, Sandbox(LIMITS) as second:
         one, other = started(first, LOOKING), started(second, LOOKING)
         assert call(one, "write", "left").value == 4
@@ -78,7 +78,7 @@ def test_processes_of_two_sandboxes_do_not_meet() -> None:
                 assert response.error is not None and "OSError" in response.error.kinds
 
 
-def test_the_time_of_processes_that_have_ended_counts_until_a_new_submission_ends_all_of_them() -> None:
+def test_time_of_ended_processes_counts_until_the_next_submission() -> None:
     busy = "import time\nend = time.process_time() + 0.2\nwhile time.process_time() < end: pass\n"
     with opened(busy) as (sandbox, process):
         process.load(["m"])
@@ -91,7 +91,7 @@ def test_the_time_of_processes_that_have_ended_counts_until_a_new_submission_end
 
 
 @forked
-def test_the_time_of_the_fork_server_counts() -> None:
+def test_time_of_the_fork_server_counts() -> None:
     with opened("import os\nfor n in range(1_000): os.mkdir(str(n))\n") as (sandbox, process):
         assert process.load(["m"]) == Response()
         before = sandbox.budget.own_seconds
@@ -100,7 +100,7 @@ def test_the_time_of_the_fork_server_counts() -> None:
 
 
 @forked
-def test_a_fork_server_that_was_killed_is_started_again() -> None:
+def test_killed_fork_server_is_restarted() -> None:
     with Sandbox(LIMITS) as sandbox:
         for _ in range(2):
             process = started(sandbox, "def f(): return 1\n")
@@ -112,7 +112,7 @@ def test_a_fork_server_that_was_killed_is_started_again() -> None:
         started(sandbox)
 
 
-# Chains of processes, each started by the one before, for twenty seconds at most: nobody stops them if this test is killed.
+# Chains of processes, each started by the previous one. They end after twenty seconds even if this test is killed.
 ESCAPE = """
 import os, time
 end = time.time() + 20
@@ -129,7 +129,7 @@ ESCAPES = {"and sleep": ESCAPE + "    time.sleep(20)\n", "and end": ESCAPE + "  
 @pytest.mark.parametrize(
     "without", [("seccomp",), ("seccomp", "user"), ("seccomp", "user", "fork", "not_dumpable")], ids=str
 )
-def test_processes_that_escape_are_found(without: tuple[str, ...], then: str) -> None:
+def test_escaped_processes_are_killed(without: tuple[str, ...], then: str) -> None:
     with Sandbox(LIMITS, without=without) as sandbox:
         sandbox.place({"m.py": ESCAPES[then].encode()})
         process = sandbox.start()
@@ -137,13 +137,13 @@ def test_processes_that_escape_are_found(without: tuple[str, ...], then: str) ->
         path = str(sandbox.folder.path)
         process.close()
         mine = {os.getpid(), sandbox._server.pid if sandbox._server is not None else 0}
-        for _ in range(10):  # a process of the second chain is gone before it is looked at, mostly
+        for _ in range(10):  # repeated, because a process that forks and exits is mostly gone before it is examined
             others = [pid for pid in psutil.pids() if pid not in mine]
             assert [pid for pid in others if path in workspace._environment(pid).get("TMPDIR", "")] == []
 
 
 @linux
-def test_a_grader_that_was_killed_leaves_nothing() -> None:
+def test_killed_grader_leaves_nothing_behind() -> None:
     done = python(
         "import os, signal; s = Sandbox(Limits()); s.place({'m.py': b''}); s.start()\n"
         "print(s.folder.path, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
@@ -157,7 +157,7 @@ def test_a_grader_that_was_killed_leaves_nothing() -> None:
 
 
 @linux
-def test_a_sandbox_that_nobody_has_closed_ends_quietly_with_the_interpreter() -> None:
+def test_unclosed_sandbox_ends_quietly_with_the_interpreter() -> None:
     done = python(
         "import sys\ndef held():\n    with Sandbox(Limits()) as s:\n        yield s\n"
         "sys.held = held(); s = next(sys.held); s.place({}); s.start()\n"
@@ -168,7 +168,7 @@ def test_a_sandbox_that_nobody_has_closed_ends_quietly_with_the_interpreter() ->
 
 
 @as_root
-def test_what_others_could_read_is_not_used_where_nothing_would_hide_it(tmp_path: Path) -> None:
+def test_secret_that_others_can_read_is_rejected_without_landlock(tmp_path: Path) -> None:
     secret = Path("/tmp") / f"secret-{os.getpid()}"
     secret.mkdir(mode=0o755)
     secret.chmod(0o755)
@@ -189,7 +189,7 @@ def test_what_others_could_read_is_not_used_where_nothing_would_hide_it(tmp_path
 
 
 @forked
-def test_a_disk_without_room_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_start_is_retried_while_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ROOM_SECONDS", 0.01)
     with opened("") as (sandbox, process):
         process.close()
@@ -227,7 +227,7 @@ main(essential)
         ("os._exit(1)", "before it was"),
     ],
 )
-def test_a_process_that_cannot_be_confined_is_a_fault_and_no_crash_of_the_student(
+def test_process_that_cannot_be_confined_is_a_sandbox_error_and_not_a_crash(
     fault: str, said: str, without: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mark = tmp_path / "from_now_on"

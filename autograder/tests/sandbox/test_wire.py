@@ -1,4 +1,4 @@
-"""Messages arrive as they were sent, and whatever else arrives is refused at a bounded cost."""
+"""Messages arrive unchanged, and anything else is rejected at a bounded cost."""
 
 import math
 import socket
@@ -24,25 +24,25 @@ MESSAGES: list[Any] = [
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=repr)
-def test_messages_arrive_as_they_were_sent(message: Any) -> None:
+def test_messages_arrive_unchanged(message: Any) -> None:
     arrived = wire.decode(wire.encode(message))
     assert repr(arrived) == repr(message)
     assert getattr(arrived, "dtype", None) == getattr(message, "dtype", None)
 
 
 @pytest.mark.parametrize("value", [(), (1, 2.5), [(1,), [2]], {"a": (None, "text")}, ((1, (2,)), [])], ids=repr)
-def test_tuples_of_a_student_arrive_as_tuples(value: Any) -> None:
+def test_marked_tuples_arrive_as_tuples(value: Any) -> None:
     assert wire.decode(wire.encode(("returned", wire.marked(value)))) == ["returned", value]
 
 
 @pytest.mark.parametrize("key", [wire.marked((1, 2)), Opaque("a tuple"), CallbackHandle(1), np.float32(1)], ids=repr)
-def test_keys_are_plain(key: Any) -> None:
+def test_keys_must_be_plain(key: Any) -> None:
     data = msgpack.packb({1: 2}).replace(b"\x01", wire.encode(key))
     with pytest.raises(WireError):
         wire.decode(data)
 
 
-def test_only_arrays_of_the_grader_keep_their_layout() -> None:
+def test_only_arrays_from_the_grader_keep_their_layout() -> None:
     columns = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     kept = wire.decode(wire.encode([columns], from_grader=True), from_grader=True)[0]
     assert np.array_equal(kept, columns) and kept.flags.fnc and kept.flags.writeable
@@ -59,13 +59,13 @@ def test_only_arrays_of_the_grader_keep_their_layout() -> None:
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
-def test_only_plain_data_is_sent(message: Any) -> None:
+def test_only_plain_data_can_be_sent(message: Any) -> None:
     with pytest.raises(WireError):
         wire.encode(message)
 
 
 def many(item: bytes) -> bytes:
-    """A message of a megabyte, full of small values."""
+    """A message of a megabyte that consists of small values."""
     inner = b"\xdc" + (4000).to_bytes(2, "big") + item * 4000
     count = wire.MAX_FROM_STUDENT // len(inner)
     return b"\xdc" + count.to_bytes(2, "big") + inner * count
@@ -81,7 +81,7 @@ def many(item: bytes) -> bytes:
     ], 1),
     ids=["lists", "dicts", "opaque values", "times", "arrays", "texts", "deep", "long list", "long array", "long bytes"],
 )  # fmt: skip
-def test_decoding_costs_a_bounded_amount(data: bytes) -> None:
+def test_decoding_uses_bounded_memory(data: bytes) -> None:
     tracemalloc.start()
     with pytest.raises(WireError):
         wire.decode(data)
@@ -98,7 +98,7 @@ def test_decoding_costs_a_bounded_amount(data: bytes) -> None:
         (0, 2, [2**62, 0], b""), (1, 2, [0, 2**62], b""), (9, 2, [2**61, 0], b""),  # empty, but too large to be widened
     ],
 )  # fmt: skip
-def test_impossible_arrays_are_refused(code: int, ndim: int, shape: list[int], raw: bytes) -> None:
+def test_impossible_arrays_are_rejected(code: int, ndim: int, shape: list[int], raw: bytes) -> None:
     with pytest.raises(WireError):
         wire.decode(msgpack.packb(msgpack.ExtType(0, struct.pack(f"<BB{len(shape)}q", code, ndim, *shape) + raw)))
 
@@ -120,12 +120,12 @@ def test_the_kind_of_a_message_is_its_first_word(message: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [1, "ask", [], [1], [np.ones(2), 1], [b"ask"], {"ask": 1}, (1, "ask")])
-def test_what_begins_with_no_word_is_no_message(value: object) -> None:
+def test_message_must_begin_with_a_word(value: object) -> None:
     with pytest.raises(WireError):
         wire.message_of(wire.encode(value))
 
 
-def test_messages_come_in_one_piece_or_in_many() -> None:
+def test_messages_arrive_in_one_piece_or_in_many() -> None:
     theirs, ours = socket.socketpair()
     with theirs, ours:
         line = Connection(ours, 1000, 0.01)

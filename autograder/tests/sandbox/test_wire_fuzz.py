@@ -1,4 +1,4 @@
-"""Whatever a student's process sends: a bounded value, or an error of the wire, and nothing else, wherever it is read."""
+"""Whatever a student's process sends is read as a bounded value or raises WireError, and nothing else."""
 
 import socket
 import struct
@@ -48,7 +48,7 @@ CALLS = (
 
 
 def message(form: Any, edits: list[tuple[int, bytes, int]]) -> bytes:
-    """A message, with some bytes replaced by others."""
+    """An encoded message with some bytes replaced."""
     try:
         data = bytearray(wire.encode(form))
     except WireError:
@@ -63,7 +63,7 @@ MESSAGE = st.binary(max_size=60) | st.builds(message, FORM, st.just([]) | st.lis
 
 @given(MESSAGE)
 @MANY
-def test_a_reply_has_the_form_of_its_call_or_is_refused(data: bytes) -> None:
+def test_response_matches_its_call_or_is_rejected(data: bytes) -> None:
     for call in CALLS:
         try:
             parts = wire.message_of(data)
@@ -78,7 +78,7 @@ def test_a_reply_has_the_form_of_its_call_or_is_refused(data: bytes) -> None:
 
 @given(MESSAGE)
 @MANY
-def test_a_callback_is_answered_or_refused(data: bytes) -> None:
+def test_callback_is_answered_or_rejected(data: bytes) -> None:
     try:
         answer = answered(data, FUNCTIONS, 2**20)
     except WireError:
@@ -88,7 +88,7 @@ def test_a_callback_is_answered_or_refused(data: bytes) -> None:
 
 @given(st.lists(MESSAGE, max_size=4), st.lists(st.integers(0, 2**32 - 1), max_size=2), st.lists(EDIT, max_size=3))
 @MANY
-def test_a_stream_is_cut_into_messages_or_refused(
+def test_stream_is_split_into_messages_or_rejected(
     sent: list[bytes], sizes: list[int], edits: list[tuple[int, bytes, int]]
 ) -> None:
     data = bytearray(b"".join(struct.pack("<I", len(part)) + part for part in sent))
@@ -109,8 +109,8 @@ def test_a_stream_is_cut_into_messages_or_refused(
     raise AssertionError("more messages than bytes")
 
 
-def test_what_is_tried_reaches_every_kind_of_end() -> None:
-    """Else the others prove nothing."""
+def test_strategies_can_reach_every_outcome() -> None:
+    """Otherwise the other tests prove nothing."""
     assert reply_of(wire.decode(message(("returned", 1, [], False), [])), CALL, {}) == Response(value=1)
     assert wire.kind(answered(message(("callback", 1, [np.ones(2)]), []), FUNCTIONS, 2**20)) == "returned"
     with pytest.raises(WireError):

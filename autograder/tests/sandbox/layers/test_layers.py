@@ -1,4 +1,4 @@
-"""What a confined process may do and may not: the layers together, as they are put on."""
+"""What a confined process can and cannot do, with all layers applied."""
 
 import importlib
 import os
@@ -40,7 +40,7 @@ with contextlib.redirect_stdout(io.StringIO()):
 """
 
 
-def test_what_is_legal_works() -> None:
+def test_legitimate_code_runs() -> None:
     assert loaded(LEGAL) == Response()
 
 
@@ -64,7 +64,7 @@ NOT_TRIED = {
 }  # fmt: skip
 
 
-def test_every_module_of_the_standard_library_and_of_numpy_can_be_imported() -> None:
+def test_all_modules_of_the_standard_library_and_numpy_can_be_imported() -> None:
     names = [f"numpy.{name}" for name in NUMPY]
     for name in sorted(sys.stdlib_module_names - NOT_TRIED):
         try:
@@ -77,7 +77,7 @@ def test_every_module_of_the_standard_library_and_of_numpy_can_be_imported() -> 
     assert said(loaded(IMPORTS.replace("NAMES", repr(names)))) == "0 []"
 
 
-def test_roots_are_opened_up_around_holes(tmp_path: Path) -> None:
+def test_readable_roots_are_expanded_around_closed_places(tmp_path: Path) -> None:
     for name in ("a/b/hole", "a/c", "d"):
         (tmp_path / name).mkdir(parents=True)
     roots = [str(tmp_path / name) for name in ("a", "d", "nothing")]
@@ -102,7 +102,7 @@ def test_only_the_connection_and_empty_standard_streams_are_open(without: tuple[
     assert said(loaded(DESCRIPTORS, without=without)) == repr([stat.S_IFCHR] * 3 + [stat.S_IFSOCK])
 
 
-def test_the_environment_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_of_the_grader_is_not_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_SECRET_OF_THE_GRADER", "x")
     with Sandbox(LIMITS) as own:
         own.place({"m.py": b"import os\nraise RuntimeError(' '.join(sorted(os.environ)))"})
@@ -123,12 +123,12 @@ def test_the_graders_umask_does_not_matter(umask: int) -> None:
 
 
 @linux
-def test_landlock_and_seccomp_go_when_no_new_privileges_is_left_out() -> None:
+def test_landlock_and_seccomp_need_no_new_privileges() -> None:
     assert not {"landlock", "seccomp", "no_new_privileges"} & set(layers.holding(("no_new_privileges",)))
 
 
 @linux
-def test_no_user_is_one_of_another_sandbox_or_of_the_machine_and_all_are_given_back() -> None:
+def test_user_ids_are_unused_elsewhere_and_released() -> None:
     import pwd  # POSIX systems only
 
     (first, mark), (second, other_mark) = user.claimed(), user.claimed()

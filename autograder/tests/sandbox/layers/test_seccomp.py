@@ -1,4 +1,4 @@
-"""System calls that are refused, by number and by what a student's code would see."""
+"""Refused system calls: their numbers, and the errors that student code sees."""
 
 import platform
 import re
@@ -18,11 +18,11 @@ HEADERS = (
 
 @linux
 @pytest.mark.parametrize(("machine", "column", "header"), HEADERS)
-def test_system_calls_have_the_numbers_of_the_kernels_headers(machine: str, column: int, header: str) -> None:
+def test_system_call_numbers_match_the_kernel_headers(machine: str, column: int, header: str) -> None:
     if not Path(header).is_file():
         pytest.skip("no headers of the kernel here")
     numbers = {m[1]: int(m[2]) for m in re.finditer(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", Path(header).read_text())}
-    numbers.pop("syscalls", None)  # how many there are
+    numbers.pop("syscalls", None)  # their count
     ours = {name: pair[column] for name, pair in seccomp._REFUSED.items()}
     newest = max(numbers.values())
     assert {n: (v, numbers.get(n)) for n, v in ours.items() if 0 <= v <= newest and numbers.get(n) != v} == {}
@@ -31,7 +31,7 @@ def test_system_calls_have_the_numbers_of_the_kernels_headers(machine: str, colu
 
 
 @sealed
-def test_a_process_may_ask_about_itself() -> None:
+def test_process_may_query_itself() -> None:
     own = "import os, time; time.thread_time(), os.getsid(0), os.getpriority(0, 0), os.sched_getaffinity(os.getpid())"
     assert loaded(own) == Response()
 
@@ -44,7 +44,7 @@ def test_a_process_may_ask_about_itself() -> None:
         ("import os; os.popen('ls')", "os.popen"),
     ],
 )
-def test_it_says_what_is_not_run(attempt: str, function: str) -> None:
+def test_error_names_the_refused_function(attempt: str, function: str) -> None:
     response = loaded(attempt)
     assert response.error is not None and response.error.text == f"it uses {function}, which the grader does not run"
 

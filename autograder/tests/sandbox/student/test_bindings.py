@@ -1,4 +1,4 @@
-"""The text of a file: which names `import *` finds, and helpers replaced where they are defined, without running it."""
+"""Names that `import *` finds in a file without running it, and helpers that are replaced where they are defined."""
 
 import ast
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_names_are_those_of_import_star(source: str, tmp_path: Path) -> None:
     assert sorted(exported_names(str(tmp_path / "m.py"))) == sorted(NAMES[source])
 
 
-def test_star_imports_are_followed_also_in_a_circle(tmp_path: Path) -> None:
+def test_star_imports_are_followed_even_in_a_cycle(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("from b import *\nx = 1")
     (tmp_path / "b.py").write_text("from a import *\ny = 1")
     assert sorted(exported_names(str(tmp_path / "a.py"))) == ["x", "y"]
@@ -72,14 +72,14 @@ def test_the_helper_is_replaced(name: str) -> None:
     assert run(SOURCES[name], {"h": new})["f"]() == "new"
 
 
-def test_names_within_functions_and_classes_stay() -> None:
+def test_names_inside_functions_and_classes_are_not_replaced() -> None:
     source = "def f():\n    h = 'own'\n    return h\nclass C:\n    h = 'own'\ng = lambda h: h"
     namespace = run(source, {"h": new})
     assert namespace["f"]() == "own" and namespace["C"].h == "own" and namespace["g"](3) == 3
     assert "h" not in namespace
 
 
-def test_several_helpers_and_lines_stay_where_they_are() -> None:
+def test_several_helpers_are_replaced_without_moving_lines() -> None:
     source = "def a(): return 1\ndef b(): return 2\ndef f():\n    raise ValueError"
     namespace = run(source, {"a": new, "b": lambda: "b"})
     assert (namespace["a"](), namespace["b"]()) == ("new", "b")

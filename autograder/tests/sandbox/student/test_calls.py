@@ -1,4 +1,4 @@
-"""Calls are observed, their objects kept, and results sent as plain data of bounded size, or a word for what they are."""
+"""Calls are observed, their objects kept, and their results sent as plain data of bounded size, or as a description."""
 
 import enum
 from collections import OrderedDict, namedtuple
@@ -32,7 +32,7 @@ def fail(x: Any) -> None:
     raise ValueError
 
 
-def test_a_call_is_observed_only_as_asked(calls: Calls) -> None:
+def test_call_is_observed_only_on_request(calls: Calls) -> None:
     def spoil(x: Any) -> Any:
         x += 1
         return x[:1]
@@ -43,7 +43,7 @@ def test_a_call_is_observed_only_as_asked(calls: Calls) -> None:
     assert (observed.changed, observed.shared) == ((), False)
 
 
-def test_keyword_arguments_count_after_the_others(calls: Calls) -> None:
+def test_keyword_arguments_are_numbered_after_positional_ones(calls: Calls) -> None:
     def spoil(x: Any, *, a: Any, b: Any) -> None:
         b[:] = 5
 
@@ -51,7 +51,7 @@ def test_keyword_arguments_count_after_the_others(calls: Calls) -> None:
     assert observed.changed == (Change(2, (), WRITTEN),)
 
 
-def test_nothing_is_written_where_it_does_not_fit_or_to_what_is_read_only_or_no_array(calls: Calls) -> None:
+def test_write_ignores_wrong_shapes_read_only_arrays_and_other_objects(calls: Calls) -> None:
     x, fixed = np.zeros(2), np.zeros(2)
     fixed.flags.writeable = False
     calls.call(keep, [(x, fixed, 5)], {}, (), 1)
@@ -62,7 +62,7 @@ def test_nothing_is_written_where_it_does_not_fit_or_to_what_is_read_only_or_no_
     assert [x.tolist(), fixed.tolist()] == [[0, 0], [0, 0]]
 
 
-def test_the_arguments_of_a_call_that_raised_are_still_kept(calls: Calls) -> None:
+def test_arguments_of_a_failed_call_are_kept(calls: Calls) -> None:
     with pytest.raises(ValueError):
         calls.call(fail, [{"w": np.ones(1)}], {}, ["pure"], 1)
     assert calls.changes(1) == [(0, ("w",), WRITTEN)]
@@ -117,7 +117,7 @@ def test_values_are_sent_as_plain_data(value: Any, sent: Any) -> None:
     wire.encode(found)
 
 
-def test_nesting_ends() -> None:
+def test_endless_nesting_is_cut_off() -> None:
     endless: list[Any] = []
     endless.append(endless)
     while isinstance(endless, list):
@@ -133,7 +133,7 @@ def test_shared_memory_is_found_at_any_depth_and_copies_share_none() -> None:
     assert not shares(copied(value), (value,)) and repr(copied(value)) == repr(value)
 
 
-# Errors arrive as built-in names, a text and a place in the student's own files
+# Errors are described by built-in names, a text and a place in the student's files
 
 
 class Own(KeyError, ValueError):
@@ -146,13 +146,13 @@ def raised(action: Any, *args: Any) -> BaseException:
     return caught.value
 
 
-def test_only_built_in_names_are_told() -> None:
+def test_only_builtin_names_are_reported() -> None:
     assert builtin_kinds(Own()) == ["KeyError", "LookupError", "ValueError", "Exception", "BaseException"]
     fake = type("ValueError", (Exception,), {})
     assert builtin_kinds(fake()) == ["Exception", "BaseException"]
 
 
-def test_texts_are_cut_and_never_raise() -> None:
+def test_error_texts_are_truncated_and_never_raise() -> None:
     class Silent(Exception):
         def __str__(self) -> str:
             raise SystemExit
@@ -161,7 +161,7 @@ def test_texts_are_cut_and_never_raise() -> None:
     assert len(text_of(ValueError("x" * 10**6))) == MAX_TEXT
 
 
-def test_the_place_is_the_last_line_in_the_submission_and_functions_are_named_from_the_innermost(
+def test_error_has_its_last_line_in_the_submission_and_its_functions_innermost_first(
     tmp_path: Path,
 ) -> None:
     source = "def f():\n    return g()\ndef g():\n    return missing\n"
@@ -173,13 +173,13 @@ def test_the_place_is_the_last_line_in_the_submission_and_functions_are_named_fr
     assert described(error, "/elsewhere")[2:4] == ("", 0)
 
 
-def test_a_syntax_error_is_placed_where_it_stands(tmp_path: Path) -> None:
+def test_syntax_error_has_its_own_line(tmp_path: Path) -> None:
     error = raised(compile, "x = 1\nx = = 2\n", str(tmp_path / "m.py"), "exec")
     kinds, text, file, line, _, _ = described(error, str(tmp_path))
     assert (kinds[0], text, file, line) == ("SyntaxError", "invalid syntax", "m.py", 2)
 
 
-def test_a_signature_that_does_not_fit_is_told_from_a_type_error_within() -> None:
+def test_signature_mismatch_is_distinguished_from_a_type_error_inside() -> None:
     def f(x: Any) -> Any:
         return x + "text"
 

@@ -1,4 +1,4 @@
-"""Modules are imported as at home, beside references; tried in processes of their own."""
+"""Student modules are imported as at home, with references in place of some files."""
 
 import marshal
 
@@ -13,7 +13,7 @@ def reference(name: str, text: str, *functions: str) -> Reference:
     return Reference(name, marshal.dumps(compile(text, f"{name}.py", "exec")), functions)
 
 
-def test_a_reference_has_the_contract_functions_and_the_file_the_rest() -> None:
+def test_contract_functions_come_from_the_reference_and_other_names_from_the_file() -> None:
     own = b"OWN = 5\ndef helper(): return 'own'\ndef plus(x): return 'never'\n_private = 3\n"
     source = (
         "from neighbour import *\nimport neighbour\ndef f(x): return [plus(x), OWN, helper(), neighbour._private]\n"
@@ -34,12 +34,12 @@ def test_a_reference_has_the_contract_functions_and_the_file_the_rest() -> None:
         ("import m\nm.f", "AttributeError"),
     ],
 )
-def test_errors_at_import_are_told(source: str, kind: str) -> None:
+def test_errors_at_import_are_reported(source: str, kind: str) -> None:
     response = loaded(source)
     assert response.error is not None and response.error.kind == kind
 
 
-def test_a_reference_uses_the_references_below_it_and_the_student_only_those_named() -> None:
+def test_reference_without_functions_is_used_only_by_other_references() -> None:
     below = reference("first", "def scaled(x): return 2 * x")
     above = reference("second", "from first import scaled\ndef both(x): return scaled(x) + 1", "both")
     source = "from first import scaled\nfrom second import both\ndef f(x): return [scaled(x), both(x)]\n"
@@ -63,7 +63,7 @@ def test_a_reference_looks_like_a_module() -> None:
 @pytest.mark.parametrize(
     ("source", "files", "value"),
     [
-        (  # the submission goes before the standard library, but not before what NumPy needs
+        (  # the submission shadows the standard library, except for modules that NumPy needs
             "import colorsys, json, msgpack\ndef f(): return [colorsys.OWN, json.dumps(1), msgpack.OWN]\n",
             {"colorsys.py": b"OWN = 1", "json.py": b"1 / 0", "msgpack.py": b"OWN = 2"},
             [1, "1", 2],
@@ -81,7 +81,7 @@ def test_files_of_a_submission_are_found(source: str, files: dict[str, bytes], v
     assert responses(source, ("f",), files=files)[0].value == value
 
 
-def test_nothing_of_the_kit_can_be_imported_and_its_place_is_not_said() -> None:
+def test_kit_cannot_be_imported_and_its_path_is_not_revealed() -> None:
     assert said(loaded("import sys\nraise RuntimeError(repr([sys.argv, sys.orig_argv]))")) == "[[''], ['']]"
     for name in ("autograder", "autograder.sandbox.wire", "msgpack", "psutil", "pydantic"):
         assert said(loaded(f"import sys\nimport {name}")).startswith("No module named"), name
@@ -98,7 +98,7 @@ def late(x):
 """
 
 
-def test_a_helper_is_replaced_in_the_module_that_is_tried_and_in_no_other_file() -> None:
+def test_helper_is_replaced_in_its_own_module_and_in_no_other_file() -> None:
     other = b"def helper(x, y=0): return 'its own'\ndef use(x): return helper(x, 1)\n"
     with opened(REPLACED, files={"other.py": other, "later.py": other}) as (sandbox, _):
         found = []

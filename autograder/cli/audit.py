@@ -11,8 +11,6 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from autograder.cli.exit_codes import FAILED
-
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -107,7 +105,7 @@ def audit(
     _print(f"PROBLEM {problem}" for problem in problems)
     count = f"{len(problems)} problem{'s' * (len(problems) > 1)}."
     click.echo(count if problems else "No problems.")
-    sys.exit(FAILED if problems else 0)
+    sys.exit(1 if problems else 0)
 
 
 def _named(names: str, only_modules: bool) -> list[str]:
@@ -133,7 +131,7 @@ def _write_or_compare(rows: Sequence[Any], file: Path | None, before: dict[str, 
     if before is not None:
         lines = list(differing(rows, before))
         _print([*lines, f"{len(lines)} of {len(rows)} rows differ." if lines else "No rows differ."])
-        sys.exit(FAILED if lines else 0)
+        sys.exit(1 if lines else 0)
 
 
 def _print_spread(spread: Mapping[Any, tuple[float, float]]) -> None:

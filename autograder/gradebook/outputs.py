@@ -26,8 +26,8 @@ from autograder.exceptions import CommandError
 from autograder.feedback.results import write_atomically
 from autograder.feedback.summary import reason
 from autograder.gradebook import report
+from autograder.gradebook.batch import Run
 from autograder.gradebook.inputs import TOTAL, Balance, Comment
-from autograder.gradebook.report import Run
 from autograder.gradebook.rows import StudentRow, remaining
 from autograder.gradebook.store import RESULTS
 from autograder.homework import rubric

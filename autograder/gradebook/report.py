@@ -23,7 +23,8 @@ import numpy as np
 from markupsafe import Markup
 
 from autograder.gradebook import class_statistics
-from autograder.gradebook.rows import StudentRow
+from autograder.gradebook.batch import Run
+from autograder.gradebook.rows import StudentRow, submitters
 from autograder.gradebook.store import Grade, Mark
 from autograder.homework import kit, library, rubric
 from autograder.sandbox import layers
@@ -36,18 +37,6 @@ FEW = 5  # minimum number of passing, and of failing, submissions for a verdict 
 EARNED, LOST, NAMED, UNUSABLE = ".", "x", "#", "o"  # states of a criterion in the picture; must match report.js
 
 
-@dataclass(frozen=True)
-class Run:
-    """The contents of a report. `problems` are for the instructor; `kept` of the `graded` results are from an earlier run."""
-
-    rows: Sequence[StudentRow]
-    errors: Mapping[str, str]
-    problems: Sequence[str]
-    graded: int
-    kept: int
-    kit: str
-
-
 def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
     """The page. `pages` are the names of the students' pages by row, for links."""
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
@@ -55,13 +44,12 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
     people = [row.student for row in run.rows]
     groups = class_statistics.groups({grade.key: grade.unexplained for grade in grades}, people)
     places = {row.entry.key: at for at, row in reversed(list(enumerate(run.rows)))}
-    names = {grade.key: _names(run.rows, grade.key) or grade.key for grade in grades}
-    shown = ({}, {}) if anonymous else (names, places)
+    names = submitters(run.rows)
+    shown = ({}, {}) if anonymous else ({key: name or key for key, name in names.items()}, places)
     items, used = item_analysis(grades), Counter(grade.layers for grade in grades)
     return rendered(
         "report.html",
         script=Markup(script),
-        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         policy=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         pages=pages or [""] * len(run.rows),
         anonymous=anonymous,
@@ -83,7 +71,7 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
         places=places,
         questions=class_statistics.questions(grade.guesses for grade in grades),
         subtotals=[_subtotals(row.grade.marks if row.grade else ()) for row in run.rows],
-        who={key: _names(run.rows, key) for key in run.errors},
+        names=names,
         layers=[(names, [name for name in layers.available() if name not in names], n) for names, n in used.items()],
         times=sorted(grade.graded_at for grade in grades),
         versions=f"Python {platform.python_version()}, NumPy {np.__version__}",
@@ -118,11 +106,6 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for at least one student and have something to grade, each once."""
     counting = (row.grade for row in rows if row.grade and not (row.excused or row.withheld or row.grade.empty))
     return list({grade.key: grade for grade in counting}.values())
-
-
-def _names(rows: Sequence[StudentRow], key: str) -> str:
-    """The students of a submission."""
-    return ", ".join(row.student.name for row in rows if row.entry.key == key and row.student.name)
 
 
 def _module(criterion: str) -> str:

@@ -12,7 +12,7 @@ The instructor's inputs apply in five steps:
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -182,6 +182,34 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
         counts = "no score" if rubric.missing == "empty" else "0 points"
         lines.append(f"{missing} in the roster without a submission: {counts} (missing: {rubric.missing})")
     return lines
+
+
+def upload_notes(rows: Sequence[StudentRow], accept_names: bool) -> Iterator[str]:
+    """Notes on uploads with nothing to grade, and on misnamed files."""
+    grades = {row.grade.key: row.grade for row in rows if row.grade}
+    names = submitters(rows)
+    who = {key: key if names[key] in ("", key) else f"{names[key]} ({key})" for key in grades}
+    yield from (f"{who[key]}: {grade.empty}" for key, grade in grades.items() if grade.empty)
+    for key, grade in grades.items():
+        if grade.accepted:
+            yield f"graded despite the file name: {who[key]}: {', '.join(grade.accepted)}"
+    for key, grade in grades.items():
+        if grade.misnamed:
+            yield f"not graded because of the file name: {who[key]}: {', '.join(grade.misnamed)}"
+    if not any(grade.misnamed for grade in grades.values()):
+        return
+    if accept_names:
+        yield "if two different files match, neither is used: rename one in the unpacked export, or set points with --overrides"
+    else:
+        yield "use --accept-names to grade misnamed files when the intended module is unambiguous"
+
+
+def submitters(rows: Iterable[StudentRow]) -> dict[str, str]:
+    """The names of the students for each submission that counts, in one text."""
+    names = defaultdict[str, list[str]](list)
+    for row in rows:
+        names[row.entry.key].append(row.student.name)
+    return {key: ", ".join(filter(None, own)) for key, own in names.items()}
 
 
 def _who(row: StudentRow) -> str:

@@ -1,7 +1,9 @@
 """The commands are all there, say which kit they use, and end with one line and a status; `audit` compares its rows."""
 
 import errno
+import time
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import click
@@ -11,8 +13,7 @@ from click.testing import CliRunner, Result
 from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row
 from autograder.cli import doctor, probes
-from autograder.cli.exit_codes import FAILED, INTERRUPTED, Commands
-from autograder.cli.main import main
+from autograder.cli.main import Commands, main, stages
 from autograder.exceptions import ArgumentsError, CommandError, SandboxError
 from autograder.gradebook import pool
 from autograder.homework import kit, rubric
@@ -70,12 +71,12 @@ def ended(error: BaseException) -> Result:
 
 @pytest.mark.parametrize(("error", "status"), [
     (ArgumentsError("why"), 2),
-    (RubricError("why"), FAILED),
-    (CommandError("why"), FAILED),
-    (SandboxError("why"), FAILED),
-    (OSError(errno.ENOSPC, "why: no space"), FAILED),
-    (OSError("why"), FAILED),
-    (KeyboardInterrupt(), INTERRUPTED),
+    (RubricError("why"), 1),
+    (CommandError("why"), 1),
+    (SandboxError("why"), 1),
+    (OSError(errno.ENOSPC, "why: no space"), 1),
+    (OSError("why"), 1),
+    (KeyboardInterrupt(), 130),
 ], ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "")  # fmt: skip
 def test_known_errors_are_one_line_and_a_status(error: BaseException, status: int) -> None:
     done = ended(error)
@@ -93,7 +94,7 @@ def test_long_and_dangerous_texts_are_cut_and_cleaned() -> None:
 
 def test_read_only_folder_for_locks_is_named_even_if_the_error_does_not() -> None:
     done = ended(OSError(errno.EROFS, "Read-only file system"))
-    assert (done.exit_code, done.stderr.count("\n")) == (FAILED, 1)
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
     assert "/dev/shm, which must be writable" in done.stderr
 
 
@@ -101,6 +102,22 @@ def test_closed_pipe_is_not_an_error_and_a_bug_in_the_kit_keeps_its_traceback() 
     done = ended(BrokenPipeError())
     assert (done.exit_code, done.stderr) == (0, "")
     assert isinstance(ended(ZeroDivisionError()).exception, ZeroDivisionError)
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("stream", [Terminal, StringIO])
+def test_stages_are_named_when_they_begin(stream: type[StringIO]) -> None:
+    with stages({"Building": 2.0, "Checking": 1.0}, out := stream()) as stage:
+        stage("Building")
+        time.sleep(0.6)  # the bar of a terminal moves within a stage
+        stage("Checking")
+    text = out.getvalue()
+    assert text.index("Building") < text.rindex("Checking")
+    assert (text == "Building ...\nChecking ...\n") == (stream is StringIO)
 
 
 WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")

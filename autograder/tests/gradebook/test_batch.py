@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,8 +27,8 @@ from autograder.cli import grade
 from autograder.cli.main import main
 from autograder.exceptions import SandboxError
 from autograder.feedback import results
-from autograder.gradebook import batch, pool, progress, sample
-from autograder.gradebook.batch import ClassGrades
+from autograder.gradebook import batch, pool, sample
+from autograder.gradebook.batch import Batch, Display, Run
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Store
 from autograder.homework import rubric
@@ -36,6 +37,7 @@ from autograder.submissions import uploads
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Submission
 from autograder.tests.files import put
+from autograder.tests.making import grade_of_points
 
 ROOT = Path(batch.__file__).parents[2]
 NAMES = [f"{name}.py" for name in rubrics.current().modules]
@@ -72,13 +74,11 @@ def cold() -> Iterator[None]:
 
 
 def run(
-    folder: Path, out: Path, workers: Pool | None = None, display: progress.Display | None = None, fresh: bool = False
-) -> ClassGrades:
+    folder: Path, out: Path, workers: Pool | None = None, display: Display | None = None, fresh: bool = False
+) -> Run:
     """Grade without the command, in a thread unless there are workers."""
-    found = listing([folder])
-    return batch.run(
-        found.entries, Store(out), workers or threads(), rubrics.current().limits, display or progress.Display(), fresh
-    )
+    entries = listing([folder]).entries
+    return Batch(Store(out), workers or threads(), rubrics.current().limits, display or Display(), fresh).run(entries)
 
 
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":
@@ -265,14 +265,14 @@ def test_ctrl_c_while_the_workers_start_is_as_clean(small: Path, tmp_path: Path)
     assert (process.returncode, "Traceback" in said) == (130, False)
 
 
-class Killer(progress.Display):
+class Killer(Display):
     """Kills one worker process after each of the first results."""
 
     def __init__(self, times: int):
         super().__init__()
         self.left = times
 
-    def advance(self, score: float | None, kept: bool = False, counts: bool = True) -> None:
+    def show(self, run: Run) -> None:
         workers = [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]
         if self.left and workers:
             self.left -= 1
@@ -367,19 +367,20 @@ def test_fault_is_listed_and_is_no_0(graded: Path, small: Path, out: Path, monke
 def test_submission_that_is_gone_when_its_turn_comes_is_a_fault(tmp_path: Path) -> None:
     found = listing([put(tmp_path / "class", {f"{who}/{NAMES[0]}": "" for who in ("ada", "bela")})])
     shutil.rmtree(tmp_path / "class" / "ada")
-    outcome = batch.run(found.entries, Store(tmp_path), threads(), rubrics.current().limits, progress.Display())
+    outcome = Batch(Store(tmp_path), threads(), rubrics.current().limits, Display()).run(found.entries)
     assert set(outcome.errors) == {"ada"}
     assert outcome.grades["bela"].score == 0
 
 
 @pytest.mark.usefixtures("pretended")
 def test_full_disk_keeps_what_is_there(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    normal = results.write_atomically
+    normal, one_at_a_time = results.write_atomically, threading.Lock()
 
     def write(path: Path, text: str) -> None:
-        if any(path.parent.glob("*.json")):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        normal(path, text)
+        with one_at_a_time:
+            if any(path.parent.glob("*.json")):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            normal(path, text)
 
     monkeypatch.setattr(pool, "grade", one_point)
     monkeypatch.setattr(results, "write_atomically", write)
@@ -433,8 +434,9 @@ def test_uploads_without_a_usable_file_are_graded_0(tmp_path: Path) -> None:
     assert "note: chidi: The upload is not a zip file that can be opened." in done.stderr
 
 
-def test_layers_that_are_missing_are_said_once_with_what_to_do() -> None:
-    (line,) = grade._layers(("fork", "session"))
+def test_layers_that_are_missing_are_said_once_with_what_to_do(small: Path, tmp_path: Path) -> None:
+    run = Run("kit", ("fork", "session"))
+    (line,) = grade._problems(listing([small]), run, Store(tmp_path), [], accept_names=False)
     assert "lacks" in line
     assert "autograder doctor" in line
     assert "container" in line
@@ -529,33 +531,21 @@ class Terminal(StringIO):
 @pytest.mark.parametrize("errors", [1, 2])
 @pytest.mark.parametrize(("stream", "count"), [(Terminal, "{done}/6"), (StringIO, "{done} of 6")])
 def test_counts_are_shown(stream: type[StringIO], count: str, errors: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
-    shown = progress.Display(out := stream())
+    monkeypatch.setattr(batch, "INTERVAL", 0.0)
+    shown = Display(out := stream())
     shown.start(6)
-    for score in (10.0, *[None] * errors):
-        shown.advance(score)
-    shown.advance(20.0, kept=True)
+    grades = {key: grade_of_points(key, 10) for key in ("a", "b")}
+    shown.show(Run("kit", (), grades, dict.fromkeys(map(str, range(errors)), "why"), kept=1))
     shown.close()
     said = "1 grader error" if errors == 1 else "2 grader errors"
     for part in (count.format(done=2 + errors), "1 unchanged", said):
         assert part in out.getvalue()
 
 
-@pytest.mark.parametrize("stream", [Terminal, StringIO])
-def test_stages_are_named_when_they_begin(stream: type[StringIO]) -> None:
-    with progress.stages({"Building": 2.0, "Checking": 1.0}, out := stream()) as stage:
-        stage("Building")
-        time.sleep(0.6)  # the bar of a terminal moves within a stage
-        stage("Checking")
-    text = out.getvalue()
-    assert text.index("Building") < text.rindex("Checking")
-    assert (text == "Building ...\nChecking ...\n") == (stream is StringIO)
-
-
 def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = progress.Display()
+    shown = Display()
     shown.start(1)
-    shown.advance(1.0)
+    shown.show(Run("kit", ()))
     shown.close()
     assert capsys.readouterr() == ("", "")
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from autograder.gradebook import outputs, report
+from autograder.gradebook.batch import Run
 from autograder.gradebook.class_statistics import Guess, Unexplained
-from autograder.gradebook.report import Run
 from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Grade, Mark
 from autograder.homework import rubric as rubrics
@@ -57,7 +57,8 @@ def run(names: tuple[str, ...] = AWKWARD, errors: dict[str, str] | None = None) 
     for key, why in (errors or {}).items():
         entry = Upload(key, None, (Student(EVIL),), problem=why)
         rows.append(StudentRow(Student(EVIL), entry, None, why, (Upload("older"),)))
-    return Run(rows, errors or {}, ("look: " + EVIL,), len(names), 3, "abcdef" * 10)
+    grades = {row.grade.key: row.grade for row in rows if row.grade}
+    return Run("abcdef" * 10, (), grades, errors or {}, 3, rows=rows, problems=("look: " + EVIL,))
 
 
 class Texts(html.parser.HTMLParser):
@@ -121,17 +122,17 @@ def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
     one, entry = grade("s0", 0), Upload("s0")
     rows = [StudentRow(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
     assert report.submissions_that_count(rows) == [one]
-    assert report.html(Run(rows, {}, (), 0, 0, "0")).count('<tr id="s') == 2
+    assert report.html(Run("0", (), rows=rows)).count('<tr id="s') == 2
 
 
 @pytest.mark.parametrize("errors", [{}, {"s1": "why"}])
 def test_class_without_a_single_grade_has_a_report(errors: dict[str, str]) -> None:
-    assert "Nothing has been graded" in report.html(Run(run((), errors).rows, errors, (), 0, 0, "0"))
+    assert "Nothing has been graded" in report.html(Run("0", (), errors=errors, rows=run((), errors).rows))
 
 
 def test_who_has_handed_in_nothing_is_counted_and_has_a_line() -> None:
     rows = [*run(("Ada",)).rows, StudentRow(Student("Chidi", "7"), Upload(""), None, section="Monday", absent=True)]
-    text = " ".join(Texts(report.html(Run(rows, {}, (), 1, 0, "0"))).text.split())
+    text = " ".join(Texts(report.html(Run("0", (), rows=rows))).text.split())
     assert "No submission1" in text
     assert "Mondaymissing" in text.replace(" ", "")
 
@@ -175,7 +176,7 @@ def test_module_that_could_not_be_run_has_a_colour_of_its_own() -> None:
     lines = picture["data"]["lines"]
     assert lines[: len(own) + 2] == [".o"] * len(own) + [".x", ".."]
     assert picture["unusable"] and picture["lost"] and not picture["named"]
-    page = Texts(report.html(Run([StudentRow(Student("B"), Upload("b"), broken)], {}, (), 1, 0, "0")))
+    page = Texts(report.html(Run("0", (), rows=[StudentRow(Student("B"), Upload("b"), broken)])))
     assert "could not be run" in page.text
 
 
@@ -258,7 +259,7 @@ def test_class_with_a_roster_has_picture_and_legend_on_the_first_screen(browser:
     rows[3] = replace(rows[3], excused=True)
     rows[4] = replace(rows[4], grade=replace(grade("s4", 0), empty="It contains no homework files."))
     rows.append(StudentRow(Student("Zoe"), Upload(""), None, absent=True))
-    (tmp_path / "report.html").write_text(report.html(Run(rows, {}, (), 23, 0, "0")), encoding="utf-8")
+    (tmp_path / "report.html").write_text(report.html(Run("0", (), rows=rows)), encoding="utf-8")
     opened = browser.new_page(viewport={"width": 1280, "height": 800})
     opened.goto((tmp_path / "report.html").as_uri())
     tiles = [tile.bounding_box() for tile in opened.locator(".tiles div").all()]

@@ -200,7 +200,7 @@ def explain(result: Path, criterion: str) -> None:
     from autograder.grading.grader import open_grader
     from autograder.homework import rubric
     from autograder.submissions.exports import listing
-    from autograder.submissions.uploads import load
+    from autograder.submissions.submission import load
 
     current = rubric.current()
     if criterion not in current.criteria:

@@ -30,8 +30,7 @@ from autograder.gradebook.store import Document, Grade, Store
 from autograder.homework.rubric import RubricError
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
-from autograder.submissions.submission import Submission
-from autograder.submissions.uploads import Upload, load
+from autograder.submissions.submission import Submission, Upload, load
 
 TRIES = 3  # attempts for each submission; the system may kill workers for lack of memory
 WRITES = 3  # failed writes in a row that stop the run
@@ -115,7 +114,7 @@ def patience(limits: Limits) -> float:
 class Batch:
     """Grades submissions without a valid result: `grade` runs in many threads, everything else in one.
 
-    `accept_names` as in `submissions.uploads.load`.
+    `accept_names` as in `submissions.submission.load`.
     """
 
     def __init__(

@@ -24,8 +24,7 @@ from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.known_responses import wrong_in_value
 from autograder.homework import kit, rubric
-from autograder.submissions.submission import Submission
-from autograder.submissions.uploads import Student
+from autograder.submissions.submission import Student, Submission
 from autograder.values.compare import magnitude
 from autograder.values.source import UNREADABLE, parsed
 from autograder.values.tree import leaves

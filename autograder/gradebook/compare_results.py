@@ -13,8 +13,8 @@ from autograder.feedback.results import write_atomically
 from autograder.gradebook import outputs, report
 from autograder.gradebook.store import Grade, Outcome, read_run
 from autograder.homework import rubric
+from autograder.submissions.submission import Student
 from autograder.submissions.text import number
-from autograder.submissions.uploads import Student
 
 MANY = 6  # with more changed criteria, only modules are listed; the CSV file has all
 

@@ -32,8 +32,8 @@ from autograder.gradebook.rows import StudentRow, remaining
 from autograder.gradebook.store import RESULTS
 from autograder.homework import rubric
 from autograder.homework.rubric import Rubric
+from autograder.submissions.submission import Student, Upload
 from autograder.submissions.text import cell, markdown, number
-from autograder.submissions.uploads import Student, Upload
 
 LATE_DAYS = "late-days.csv"
 FEEDBACK = "feedback"  # the folder of the pages for students

@@ -20,8 +20,8 @@ from typing import TypeVar
 from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comment, Inputs, Override, Person, refuse
 from autograder.gradebook.store import Grade, Outcome
 from autograder.homework.rubric import LatePolicy, Rubric
+from autograder.submissions.submission import Student, Upload
 from autograder.submissions.text import number
-from autograder.submissions.uploads import Student, Upload
 
 NO_INPUTS = Inputs()
 NOTHING = "nothing to grade in it"

@@ -19,7 +19,7 @@ from autograder.exceptions import ArgumentsError
 from autograder.feedback import results
 from autograder.gradebook.class_statistics import Guess, Unexplained
 from autograder.homework.rubric import INTEGRATION, TESTS
-from autograder.submissions.uploads import Student, Upload
+from autograder.submissions.submission import Student, Upload
 
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"

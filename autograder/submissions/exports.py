@@ -14,6 +14,10 @@ The form is recognized by names alone, in this order, because a later form may l
 Each file and folder of a class is a submission or is listed in a note.
 """
 
+import hashlib
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -24,12 +28,13 @@ from autograder.homework import rubric
 from autograder.submissions import platforms
 from autograder.submissions import tree as trees
 from autograder.submissions.platforms import GRADESCOPE, METADATA, PLATFORMS, Platform
-from autograder.submissions.submission import ARCHIVES, is_likely_code
+from autograder.submissions.submission import ARCHIVES, Student, Upload, is_likely_code
 from autograder.submissions.tree import Tree, UnusableError
-from autograder.submissions.uploads import Student, Upload, keyed
 from autograder.values.source import resembles
 
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
+# Names that Windows reserves for devices: a result of that name could not be written there.
+RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 LOOKED_AT = 2000  # files inspected to classify a folder
 NAMED = 20  # files named in one note
 _LINK = "a link or a device, which is never followed"
@@ -138,6 +143,39 @@ def _entry(key: str, upload: Tree) -> Upload:
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+# Keys: names for result files
+
+
+def keyed(entries: Iterable[Upload]) -> list[Upload]:
+    """The uploads with unique keys that are safe file names, even on case-insensitive file systems."""
+    entries = list(entries)
+    keys = [safe_key(entry.key) for entry in entries]
+    counts, taken = Counter(map(str.lower, keys)), set[str]()
+    for number, (entry, key) in enumerate(zip(entries, keys, strict=True)):
+        unique = key
+        if counts[key.lower()] > 1:
+            place = entry.upload.place.absolute() if entry.upload else Path()
+            unique += f"-{_digest(f'{place.parent.name}/{place.name}/{entry.key}')}"
+        while unique.lower() in taken:
+            unique += "x"
+        taken.add(unique.lower())
+        entries[number] = replace(entry, key=unique)
+    return entries
+
+
+def safe_key(name: str) -> str:
+    """A name that every file system accepts; a digest is added if the name had to change."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-")[:90].rstrip("._-")
+    if slug and slug == name and slug.lower().split(".")[0] not in RESERVED:
+        return slug
+    return f"{slug or 'submission'}-{_digest(name)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 # A class

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from autograder.homework import rubric
+from autograder.submissions.submission import Student, Upload
 from autograder.submissions.tree import Source, Tree, UnusableError, is_junk, is_litter
-from autograder.submissions.uploads import Student, Upload
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from autograder.gradebook import sample
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Outcome
 from autograder.homework import kit, reference, rubric
-from autograder.submissions.uploads import Student
+from autograder.submissions.submission import Student
 from autograder.tests.files import put
 from autograder.tests.forked import python
 from autograder.tests.making import document, run

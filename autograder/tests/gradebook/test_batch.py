@@ -33,7 +33,7 @@ from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Store
 from autograder.homework import rubric
 from autograder.homework import rubric as rubrics
-from autograder.submissions import uploads
+from autograder.submissions import submission
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Submission
 from autograder.tests.files import put
@@ -342,7 +342,7 @@ def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("in_a_thread")
 def test_fault_is_listed_and_is_no_0(graded: Path, small: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    normal = uploads.load
+    normal = submission.load
 
     def load(entry: Any, *others: Any) -> Submission:
         if entry.key == "s01":

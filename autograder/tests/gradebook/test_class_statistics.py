@@ -17,8 +17,7 @@ from autograder.grading.grader import Grader
 from autograder.homework import kit
 from autograder.homework.library import text_of
 from autograder.sandbox.messages import Response
-from autograder.submissions.submission import Submission
-from autograder.submissions.uploads import Student
+from autograder.submissions.submission import Student, Submission
 
 MEDIAN = '''
 def rms_norm(x, gamma, eps=1e-6):

@@ -16,7 +16,7 @@ from autograder.gradebook.report import submissions_that_count
 from autograder.gradebook.rows import StudentRow, finished
 from autograder.gradebook.store import grade_of
 from autograder.homework import rubric as rubrics
-from autograder.submissions.uploads import Student, Upload
+from autograder.submissions.submission import Student, Upload
 from autograder.tests.making import document, grade_of_points, rubric_with
 from autograder.tests.making import grade_of_passed as grade
 

@@ -19,8 +19,8 @@ from autograder.gradebook.rows import StudentRow, finished, lateness, notes, rem
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.exports import listing
+from autograder.submissions.submission import Student, Upload
 from autograder.submissions.tree import Tree
-from autograder.submissions.uploads import Student, Upload
 from autograder.tests.files import put
 from autograder.tests.making import grade_of_points, rubric_with
 

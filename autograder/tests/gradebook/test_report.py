@@ -21,7 +21,7 @@ from autograder.gradebook.class_statistics import Guess, Unexplained
 from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Grade, Mark
 from autograder.homework import rubric as rubrics
-from autograder.submissions.uploads import Student, Upload
+from autograder.submissions.submission import Student, Upload
 from autograder.tests.making import AWKWARD, few
 from autograder.tests.making import grade_of_passed as passing
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.sandbox.budget import Limits
 from autograder.submissions.exports import listing
-from autograder.submissions.submission import read
+from autograder.submissions.submission import load, read
 from autograder.submissions.tree import UnusableError, of_bytes
-from autograder.submissions.uploads import load
 from autograder.tests.fuzzing import for_a_while
 from autograder.tests.making import FIRST, SECOND
 

@@ -9,8 +9,8 @@ from autograder.gradebook.rows import uploaded
 from autograder.homework import rubric
 from autograder.submissions import platforms
 from autograder.submissions.exports import Listing, listing
+from autograder.submissions.submission import Student, load
 from autograder.submissions.tree import Source
-from autograder.submissions.uploads import Student, load
 from autograder.tests.files import put, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, contents, keys, rubric_with
 

@@ -126,7 +126,7 @@ def _files(paths: list[Path]) -> Part:
     folder = paths[0].absolute().parent
     sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
     if all(map(platforms.CANVAS_NAME.fullmatch, sources)):
-        entries = platforms.canvas_uploads(sources, folder)
+        entries, _ = platforms.canvas_uploads(Tree("", folder, sources))
         return f"{_counted(len(entries), 'submission')} downloaded from Canvas", entries, []
     names = [path.name.lower() for path in paths]
     for name in names:
@@ -277,7 +277,10 @@ def _is_class(tree: Tree) -> bool:
     # At most one folder has the right names, so all must look like work, without loose files.
     if tree.zipped or not (units or archives) or any(name.endswith(".py") for name in tree.files):
         return False
-    return all(any(map(_is_work, _names(unit))) for unit in units)
+    return all(
+        any(_is_code(name) or _is_archive(name) or name.lower().endswith(".ipynb") for name in _names(unit))
+        for unit in units
+    )
 
 
 def _is_handed_in(unit: Tree) -> bool:
@@ -316,7 +319,3 @@ def _is_archive(name: str) -> bool:
 
 def _is_code(name: str) -> bool:
     return name.lower().endswith((".py", ".zip")) and not trees.is_litter(name)
-
-
-def _is_work(name: str) -> bool:
-    return _is_code(name) or _is_archive(name) or name.lower().endswith(".ipynb")

@@ -266,7 +266,12 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
     except OSError as error:
         raise CommandError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
     merged = {path: content for files in parts for path, content in _flattened(files).items()}
-    files, notes = _decodable(_without_conflicts(_gathered(merged)))
+    gathered = _gathered(merged)
+    taken = {name.casefold() for name in gathered}
+    for path in list(gathered):
+        if any(str(parent) in taken for parent in PurePosixPath(path.casefold()).parents):
+            del gathered[path]  # below a path that is itself a file, as can happen in a zip
+    files, notes = _decodable(gathered)
     return Submission(name, files, (*notes, *reader.notes)).with_notes()
 
 
@@ -437,10 +442,3 @@ def _gathered(files: dict[str, bytes]) -> dict[str, bytes]:
                 if path.parent == same[0].parent and path.name not in modules:
                     found.setdefault(path.name, files[str(path)])
     return found
-
-
-def _without_conflicts(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Drop files below a path that is itself a file, as can happen in a zip."""
-    taken = {name.casefold() for name in files}
-    below = {n for n in files if any(str(parent) in taken for parent in PurePosixPath(n.casefold()).parents)}
-    return {name: content for name, content in files.items() if name not in below}

@@ -10,7 +10,7 @@ from autograder.homework import rubric
 from autograder.submissions import platforms
 from autograder.submissions.exports import Listing, listing
 from autograder.submissions.submission import Student, load
-from autograder.submissions.tree import Source
+from autograder.submissions.tree import Source, Tree
 from autograder.tests.files import put, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, contents, keys, rubric_with
 
@@ -138,7 +138,7 @@ def test_files_named_by_canvas_may_be_given_one_by_one(tmp_path: Path) -> None:
     ("x_7_8_data-1.csv", "x_7", "data-1.csv"),
 ])  # fmt: skip
 def test_canvas_name_is_taken_apart(name: str, student: str | None, file: str) -> None:
-    (entry,) = platforms.canvas_uploads({name: Source(0)}, Path())
+    (entry,), _ = platforms.canvas_uploads(Tree("", Path(), {name: Source(0)}))
     assert student is None or entry.key == student
     assert entry.upload is not None
     assert list(entry.upload.files) == [file]

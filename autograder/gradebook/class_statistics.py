@@ -221,10 +221,7 @@ def _only_says(node: ast.stmt) -> bool:
 
 
 def _without(words: Set[str], source: str) -> str:
-    """Rename everything in a function, except its arguments, whose name has one of these words.
-
-    "" for invalid source, which an earlier version may have stored.
-    """
+    """Rename everything in a function, except its arguments, whose name has one of these words; "" for invalid source."""
     if words.isdisjoint(_words(source)):
         return source
     tree = parsed(source)
@@ -232,10 +229,16 @@ def _without(words: Set[str], source: str) -> str:
     if not isinstance(function, ast.FunctionDef):
         return ""
     outer = {function.name, *(argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg))}
-    inner = list(ast.walk(function))
-    defined = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    defined |= {node.arg for node in inner if isinstance(node, ast.arg)}
-    defined |= {node.name for node in inner if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    defined = set[str]()
+    for node in ast.walk(function):
+        match node:
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.arg(arg=name)
+                | ast.FunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                defined.add(name)
     spoken = sorted(name for name in defined - outer if not words.isdisjoint(_words(name)))
     for number, name in enumerate(spoken, 1):
         source = re.sub(rf"(?<![\w.]){name}(?!\w)", f"name_{number}", source)
@@ -254,24 +257,22 @@ def _words(text: str) -> set[str]:
 FILE = "guesses.json"
 
 
-@dataclass(frozen=True)
-class Guess:
-    """One student's first prediction for one question."""
-
-    question: str
-    answer: str
-    right: bool
+Guess = dict[str, Any]  # the first prediction for one question: "question", "answer", and whether it is "right"
 
 
 def guesses(submission: Submission) -> list[Guess]:
     """The predictions of a submission, in the order of the notebook; none if the file is not in its format."""
     try:
         document = json.loads(submission.text(FILE) or b"{}")
-        given = [Guess(text, str(own["guess"]), own["right"] is True) for text, own in document.items()]
+        given = [
+            {"question": text, "answer": str(own["guess"]), "right": own["right"] is True}
+            for text, own in document.items()
+        ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
     places = _texts()
-    return sorted((g for g in given if {g.question, g.answer} <= places.keys()), key=lambda g: places[g.question])
+    known = [guess for guess in given if {guess["question"], guess["answer"]} <= places.keys()]
+    return sorted(known, key=lambda guess: places[guess["question"]])
 
 
 def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
@@ -281,10 +282,10 @@ def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
     students, whether it is right.
     """
     every_guess = [guess for own in every for guess in own]
-    right = {(guess.question, guess.answer) for guess in every_guess if guess.right}
+    right = {(guess["question"], guess["answer"]) for guess in every_guess if guess["right"]}
     places, found = _texts(), []
-    for text in sorted({guess.question for guess in every_guess}, key=lambda text: places.get(text, 0)):
-        counts = Counter(guess.answer for guess in every_guess if guess.question == text)
+    for text in sorted({guess["question"] for guess in every_guess}, key=lambda text: places.get(text, 0)):
+        counts = Counter(guess["answer"] for guess in every_guess if guess["question"] == text)
         answers = [(answer, count, (text, answer) in right) for answer, count in counts.most_common()]
         found.append({"text": text, "count": counts.total(), "answers": answers})
     return found

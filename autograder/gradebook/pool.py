@@ -127,7 +127,7 @@ def _grade(submission: Submission) -> dict[str, Any]:
     document["extra_data"] |= {
         "submitted": [module for module in rubric.current().modules if f"{module}.py" in submission.files],
         "unexplained": [asdict(function) for function in class_statistics.unexplained(result)],
-        "guesses": [asdict(guess) for guess in class_statistics.guesses(submission)],
+        "guesses": class_statistics.guesses(submission),
     }
     return document
 

@@ -15,9 +15,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import TypeVar
 
-from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comment, Inputs, Override, Person, refuse
+from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comment, Inputs, Override, Person
 from autograder.gradebook.store import Grade, Outcome
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.submission import Student, Upload
@@ -117,9 +118,8 @@ def finished(
     rubric: Rubric,
     inputs: Inputs = NO_INPUTS,
 ) -> list[StudentRow]:
-    """The rows of a class after all five steps. Raises ArgumentsError for the same lines as `problems`."""
-    rows, problems = _given(_with_roster(uploaded(entries, inputs.roster), inputs.roster, rubric), inputs)
-    refuse(problems)
+    """The rows of a class after all five steps; the input has no `problems`."""
+    rows, _ = _given(_with_roster(uploaded(entries, inputs.roster), inputs.roster, rubric), inputs)
     return [_overridden(_late(_counting(row, grades, errors, rubric), rubric)) for row in rows]
 
 
@@ -129,7 +129,7 @@ def problems(entries: Sequence[Upload], rubric: Rubric, inputs: Inputs) -> list[
     wrong = []
     if roster and not _known((row.student for row in rows), roster):
         there, here = (
-            ", ".join([*dict.fromkeys(map(_described, students))][:NAMED])
+            ", ".join([*dict.fromkeys(map(str, students))][:NAMED])
             for students in ([person.student for person in roster], [row.student for row in rows])
         )
         wrong = [
@@ -137,10 +137,6 @@ def problems(entries: Sequence[Upload], rubric: Rubric, inputs: Inputs) -> list[
             f"the submissions are from {here}, ... (matched by email address or ID, else by name)"
         ]
     return wrong + _given(_with_roster(rows, roster, rubric), inputs)[1]
-
-
-def _described(student: Student) -> str:
-    return " ".join(filter(None, (student.name, *(f"({value})" for _, value in student.identities[:1])))) or "nobody"
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
@@ -227,15 +223,17 @@ def uploaded(entries: Sequence[Upload], roster: Sequence[Person] = ()) -> list[S
         if student.sid and student.email:
             emails[student.sid].add(student.email.lower())
     persons = _known(students, roster)
-    handed_in: dict[object, list[tuple[Student, Upload]]] = {}
+    handed_in: dict[object, list[tuple[str, int, Student, Upload]]] = {}
     for entry in entries:
         for student in entry.students or (Student(),):
             identity = persons[student] if student in persons else _identity(student, entry, emails)
-            handed_in.setdefault(identity, []).append((student, entry))
+            digits = entry.key.rpartition("_")[2]
+            number = int(digits) if digits.isdigit() else 0
+            handed_in.setdefault(identity, []).append((entry.created_at, number, student, entry))
     rows = []
     for uploads in handed_in.values():
-        *others, (student, entry) = sorted(uploads, key=lambda upload: (upload[1].created_at, _number(upload[1].key)))
-        rows.append(StudentRow(student, entry, None, "", tuple(entry for _, entry in others), entry.section))
+        *others, (*_, student, entry) = sorted(uploads, key=itemgetter(0, 1))
+        rows.append(StudentRow(student, entry, None, "", tuple(entry for *_, entry in others), entry.section))
     return rows
 
 
@@ -245,11 +243,6 @@ def _identity(student: Student, entry: Upload, emails: Mapping[str, set[str]]) -
     if student.sid and not student.email and len(addresses) == 1:
         return "email", *addresses
     return student.identities[0] if student.identities else ("entry", entry.key, student.name)
-
-
-def _number(key: str) -> int:
-    digits = key.rpartition("_")[2]
-    return int(digits) if digits.isdigit() else 0
 
 
 def _with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Rubric) -> list[StudentRow]:

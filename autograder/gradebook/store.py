@@ -119,7 +119,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
             Unexplained(**(function | {"criteria": tuple(function["criteria"])}))
             for function in extra.get("unexplained", ())
         ),
-        guesses=tuple(Guess(**guess) for guess in extra.get("guesses", ())),
+        guesses=tuple(extra.get("guesses", ())),
     )
 
 

@@ -80,6 +80,10 @@ class Student:
         ids += [("canvas", self.canvas), ("moodle", self.moodle), ("brightspace", self.brightspace)]
         return [identity for identity in ids if identity[1]]
 
+    def __str__(self) -> str:
+        """The name, with the most reliable id."""
+        return " ".join(filter(None, (self.name, *(f"({value})" for _, value in self.identities[:1])))) or "nobody"
+
 
 @dataclass(frozen=True)
 class Upload:

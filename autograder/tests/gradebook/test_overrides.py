@@ -40,7 +40,9 @@ ROSTER = [Person(who) for who in (ADA, BELA, TWIN, Student("Chidi", "4"))]
 
 def finish(given: Inputs) -> list[StudentRow]:
     """The rows of Ada, two Belas and Chidi, who has handed in nothing."""
-    return finished(ENTRIES, GRADES, {}, RUBRIC, replace(given, roster=ROSTER))
+    given = replace(given, roster=ROSTER)
+    inputs.refuse(class_rows.problems(ENTRIES, RUBRIC, given))
+    return finished(ENTRIES, GRADES, {}, RUBRIC, given)
 
 
 def applied(tmp_path: Path, text: str) -> list[StudentRow]:
@@ -326,5 +328,5 @@ def test_late_days_need_a_policy_and_each_student_once(tmp_path: Path) -> None:
     with pytest.raises(ArgumentsError, match="add `late:`"):
         balances(tmp_path, "student,days\nada@x,2\n", rubric_with())
     entries = [Upload("a", None, (Student("Ada", email="ada@x"),))]
-    with pytest.raises(ArgumentsError, match=r"days.csv:3: the same student as in .*days.csv:2"):
-        finished(entries, {}, {}, late_rubric(), inputs.Inputs(late_days=left))
+    (said,) = class_rows.problems(entries, late_rubric(), inputs.Inputs(late_days=left))
+    assert re.search(r"days.csv:3: the same student as in .*days.csv:2", said)

@@ -17,7 +17,7 @@ import pytest
 
 from autograder.gradebook import outputs, report
 from autograder.gradebook.batch import Run
-from autograder.gradebook.class_statistics import Guess, Unexplained
+from autograder.gradebook.class_statistics import Unexplained
 from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Grade, Mark
 from autograder.homework import rubric as rubrics
@@ -370,7 +370,10 @@ def test_functions_that_are_wrong_alike_are_shown_with_their_size_and_text() -> 
 
 
 def test_guesses_are_drawn_for_the_class_too() -> None:
-    guesses = [Guess("Which shape?", answer, answer == "(t, d)") for answer in ("(t, d)", "(t, d)", "(t, h) " + EVIL)]
+    guesses = [
+        {"question": "Which shape?", "answer": answer, "right": answer == "(t, d)"}
+        for answer in ("(t, d)", "(t, d)", "(t, h) " + EVIL)
+    ]
     page = report.html(replace(run(), rows=with_grades(*({"guesses": (guess,)} for guess in guesses))), anonymous=True)
     section = page.partition('id="guesses"')[2].partition("</section>")[0]
     assert "Which shape?" in section and "3 answered" in section and EVIL not in page

@@ -139,7 +139,7 @@ def _problems(
     yield from (f"{criterion.id} {criterion.counted}" for criterion in current.criteria.values() if criterion.counts)
     yield from rows.upload_notes(run.rows, accept_names)
     yield from rows.notes(run.rows, current, roster)
-    yield from similar.notices(store.out)
+    yield from similar.notices(store.folder)
     if others := sorted(store.keys() - {entry.key for entry in submissions.entries}):
         named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
         yield f"{store.results} also has {len(others)} results from other runs, which are not in grades.csv: {named}"

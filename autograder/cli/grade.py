@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.exceptions import ArgumentsError
-from autograder.submissions.text import printable
+from autograder.submissions.text import counted, few, printable
 
 if TYPE_CHECKING:  # not imported at startup: NumPy and the sandbox take a second
     from autograder.gradebook.batch import Run
@@ -175,8 +175,7 @@ def _print_problems(run: "Run") -> None:
     for key, why in run.errors.items():
         reasons.setdefault(why, []).append(key)
     for why, keys in list(reasons.items())[:SMALL]:
-        more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
-        click.echo(f"ERROR {keys[0]}{more}: {printable(why)}", err=True)
+        click.echo(f"ERROR {few(keys, 1)}: {printable(why)}", err=True)
     if len(reasons) > SMALL:
         click.echo(f"ERROR and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
     if run.stopped:
@@ -258,8 +257,7 @@ def compare(old: Path, new: Path) -> None:
         print_table(("Submission", "Student", "old", "new", "change", "by"), lines)
     for keys, where in ((comparison.only_old, "first"), (comparison.only_new, "second")):
         if keys:
-            more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
-            click.echo(f"\nOnly in the {where}: {printable(', '.join(keys[:SHOWN]))}{more}")
+            click.echo(f"\nOnly in the {where}: {printable(few(keys, SHOWN))}")
     click.echo(f"\nFull comparison: {compare_results.write(comparison, old, new)} and compare.csv")
 
 
@@ -283,8 +281,9 @@ def similar(out: Path, least: int) -> None:
     lines = [(f"{p.share:.0%}", names.get(p.one) or p.one, names.get(p.other) or p.other) for p in pairs]
     if lines:
         print_table(("Shared", "One", "Other"), lines[:SHOWN])
-    number = "1 pair" if len(pairs) == 1 else f"{len(pairs)} pairs"
-    click.echo(f"{number} among {len(works)} submissions likely share code; see {out / 'similar.html'}")
+    click.echo(
+        f"{counted(len(pairs), 'pair')} among {len(works)} submissions likely share code; see {out / 'similar.html'}"
+    )
 
 
 @click.command()

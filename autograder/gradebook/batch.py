@@ -31,6 +31,7 @@ from autograder.homework.rubric import RubricError
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission, Upload, load
+from autograder.submissions.text import counted
 
 TRIES = 3  # attempts for each submission; the system may kill workers for lack of memory
 WRITES = 3  # failed writes in a row that stop the run
@@ -90,7 +91,7 @@ class Display:
     def show(self, run: Run) -> None:
         done, errors = len(run.grades) + len(run.errors), len(run.errors)
         counts = [f"{run.kept} unchanged"] if run.kept else []
-        counts += [f"{errors} grader error{'' if errors == 1 else 's'}"] if errors else []
+        counts += [counted(errors, "grader error")] if errors else []
         if self.bar:
             self.bar.update(self.bar.task_ids[0], completed=done, status=", ".join(counts))
             return

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -146,14 +146,11 @@ def standalone(text: bytes, function: str) -> str:
     the definition is too complicated or too long.
     """
     try:
-        plain = _standalone(_parsed(text), function)
+        plain = _standalone(parsed(text), function)
         source = ast.unparse(ast.fix_missing_locations(plain)) + "\n" if plain is not None else ""
     except UNREADABLE:
         return ""
     return source if len(source) <= LONGEST and parsed(source) else ""
-
-
-_parsed = lru_cache(1)(parsed)  # shared by all functions of a file
 
 
 def _standalone(tree: ast.Module | None, function: str) -> ast.stmt | None:

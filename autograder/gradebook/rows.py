@@ -22,7 +22,7 @@ from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comme
 from autograder.gradebook.store import Grade, Outcome
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.submission import Student, Upload
-from autograder.submissions.text import number
+from autograder.submissions.text import counted, number
 
 NO_INPUTS = Inputs()
 NOTHING = "nothing to grade in it"
@@ -98,16 +98,14 @@ class StudentRow:
     @property
     def lateness(self) -> str:
         """The lateness in words, with the late days used."""
-        days = f", {self.days_used} late day{'' if self.days_used == 1 else 's'} used" if self.days_used else ""
-        return self.late + days
+        return self.late + (f", {counted(self.days_used, 'late day')} used" if self.days_used else "")
 
     @property
     def outcome(self) -> Outcome:
         """The total, and the reasons for the part that no criterion explains."""
         reasons = self._decisions
         if self.deduction and self.total is None:
-            points = number(self.deduction)
-            reasons.append(f"{self.late}, {points} point{'' if points == 1 else 's'} deducted")
+            reasons.append(f"{self.late}, {counted(number(self.deduction), 'point')} deducted")
         return Outcome(self.entry.key, self.student, self.score, (*reasons, *map(str, self.overrides)))
 
 

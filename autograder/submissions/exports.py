@@ -29,6 +29,7 @@ from autograder.submissions import platforms
 from autograder.submissions import tree as trees
 from autograder.submissions.platforms import GRADESCOPE, METADATA, PLATFORMS, Platform
 from autograder.submissions.submission import ARCHIVES, Student, Upload, is_likely_code
+from autograder.submissions.text import counted, few
 from autograder.submissions.tree import Tree, UnusableError
 from autograder.values.source import resembles
 
@@ -118,7 +119,7 @@ def _part(outer: Tree, path: Path, is_trusted: bool) -> Part:
         return f"{path}: one submission", [entry], [*_ignored_metadata(outer, path), *_several_students(outer, path)]
     around = [note for wrapper in chain[:-1] for note in _left_out(wrapper, path, {*filter(_is_unit, wrapper.folders)})]
     what = platform.what if platform else "a folder"
-    return f"{path}: {what} of {_counted(len(entries), 'submission')}", entries, around + problems
+    return f"{path}: {what} of {counted(len(entries), 'submission')}", entries, around + problems
 
 
 def _files(paths: list[Path]) -> Part:
@@ -127,22 +128,18 @@ def _files(paths: list[Path]) -> Part:
     sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
     if all(map(platforms.CANVAS_NAME.fullmatch, sources)):
         entries, _ = platforms.canvas_uploads(Tree("", folder, sources))
-        return f"{_counted(len(entries), 'submission')} downloaded from Canvas", entries, []
+        return f"{counted(len(entries), 'submission')} downloaded from Canvas", entries, []
     names = [path.name.lower() for path in paths]
     for name in names:
         if names.count(name) > 1:
             raise ArgumentsError(f"there are several files called {name}; give their folders instead")
     together = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
-    return f"{_counted(len(paths), 'file')}: one submission", [_entry(key, Tree(key, folder, sources))], []
+    return f"{counted(len(paths), 'file')}: one submission", [_entry(key, Tree(key, folder, sources))], []
 
 
 def _entry(key: str, upload: Tree) -> Upload:
     return Upload(key, upload, (Student(name=key),))
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 # Keys: names for result files
@@ -212,12 +209,7 @@ def _left_out(
             elif name in tree.folders and name.startswith("."):
                 reason = "its name starts with a dot"
             names.setdefault(reason, []).append(name)
-    return [f"{path}: not graded: {_few(found)} ({reason})" for reason, found in names.items()]
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    return [f"{path}: not graded: {few(found, NAMED)} ({reason})" for reason, found in names.items()]
 
 
 def _several_students(outer: Tree, path: Path) -> list[str]:
@@ -227,7 +219,7 @@ def _several_students(outer: Tree, path: Path) -> list[str]:
     if _has_module(inner.files) or len(parts) < 2:
         return []
     advice = "if they belong to different students, give each as a PATH of its own"
-    return [f"{path}: read as one submission, with {_few(parts)} in it; {advice}"]
+    return [f"{path}: read as one submission, with {few(parts, NAMED)} in it; {advice}"]
 
 
 def _ignored_metadata(tree: Tree, path: Path) -> list[str]:

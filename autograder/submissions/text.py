@@ -87,6 +87,17 @@ def number(points: float) -> float | int:
     return int(points) if float(points).is_integer() else round(points, 6)
 
 
+def counted(count: float, what: str) -> str:
+    """A count with its unit: "1 file", "2 files"."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """The first names, and how many others there are: "a, b and 3 more"."""
+    others = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + others
+
+
 def listed(names: Sequence[str]) -> str:
     """Each name once: "a", "a and b", "a, b and c"."""
     each = list(dict.fromkeys(names))

@@ -160,10 +160,8 @@ def _print_scores(run: "Run", out: Path) -> None:
             lines.append((row.student.name, row.entry.key, score))
         print_table(("Student", "Submission", "Score"), lines)
     earlier = f" ({run.kept} unchanged since an earlier run)" if run.kept else ""
-    counting = report.submissions_that_count(run.rows)
-    overview = report.overview(counting)
-    most = max((grade.max_score for grade in counting), default=0)
-    median = f", median {round(overview['median'], 1):g} of {most:g}" if overview else ""
+    overview = report.overview(report.submissions_that_count(run.rows))
+    median = f", median {round(overview['median'], 1):g} of {overview['most']:g}" if overview else ""
     click.echo(f"{len(run.grades)} graded{earlier}{median}; see {out / 'report.html'}")
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from math import ceil, sqrt
-from operator import itemgetter
 from statistics import fmean, median, pstdev
 from typing import Any
 
@@ -32,7 +31,6 @@ from autograder.submissions.text import number
 
 TEMPLATES = kit.PACKAGE / "gradebook" / "templates"
 BINS, TICKS = 25, 12  # maximum number of bars, and of axis steps, of the histogram
-HARDEST = 3  # criteria named next to the picture
 FEW = 5  # minimum number of passing, and of failing, submissions for a verdict on the discrimination
 EARNED, LOST, NAMED, UNUSABLE = ".", "x", "#", "o"  # states of a criterion in the picture; must match report.js
 
@@ -46,7 +44,7 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
     places = {row.entry.key: at for at, row in reversed(list(enumerate(run.rows)))}
     names = submitters(run.rows)
     shown = ({}, {}) if anonymous else ({key: name or key for key, name in names.items()}, places)
-    items, used = item_analysis(grades), Counter(grade.layers for grade in grades)
+    used = Counter(grade.layers for grade in grades)
     return rendered(
         "report.html",
         script=Markup(script),
@@ -59,12 +57,9 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
         run=run,
         grades=grades,
         overview=overview(grades),
-        most=max((grade.max_score for grade in grades), default=0),
         histogram=histogram(grades),
         modules=by_module(grades),
-        items=items,
-        hardest=sorted(items, key=itemgetter("rate"))[:HARDEST],
-        sections=any(row.section for row in run.rows),
+        items=item_analysis(grades),
         mistakes=mistakes(run.rows),
         alike=[(list(group), class_statistics.shortest(group)) for group in groups if len(group) > 1],
         alone=sum(len(group) == 1 for group in groups),
@@ -72,7 +67,6 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
         questions=class_statistics.questions(grade.guesses for grade in grades),
         names=names,
         layers=[(names, [name for name in layers.available() if name not in names], n) for names, n in used.items()],
-        times=sorted(grade.graded_at for grade in grades),
         versions=f"Python {platform.python_version()}, NumPy {np.__version__}",
     )
 
@@ -194,9 +188,14 @@ def overview(grades: Sequence[Grade]) -> dict[str, float] | None:
     if not grades:
         return None
     scores = [grade.score for grade in grades]
-    full = sum(grade.score >= grade.max_score for grade in grades)
-    middle = {"mean": fmean(scores), "median": median(scores)}
-    return middle | {"lowest": min(scores), "highest": max(scores), "full": full}
+    return {
+        "mean": fmean(scores),
+        "median": median(scores),
+        "lowest": min(scores),
+        "highest": max(scores),
+        "full": sum(grade.score >= grade.max_score for grade in grades),
+        "most": max(grade.max_score for grade in grades),
+    }
 
 
 def histogram(grades: Sequence[Grade]) -> dict[str, Any]:

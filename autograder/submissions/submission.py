@@ -384,7 +384,7 @@ class _Reader:
             self.zip_bytes -= len(data)
             if self.zips < 0:
                 raise UnusableError("zip_many")
-            return trees.of_bytes(data, Path(path), LISTED_FACTOR * self.limits.upload_files)
+            return trees.of_zip(Path(path), data, LISTED_FACTOR * self.limits.upload_files)
         except UnusableError as error:
             if depth == 1 and error.kind == "damaged":  # the class's zip is damaged, or the disk
                 raise

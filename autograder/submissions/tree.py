@@ -166,24 +166,15 @@ def content(path: Path, most: int) -> bytes:
 # In a zip. Nothing is decompressed beyond the size that a member declares, which the limits of an upload bound.
 
 
-def of_zip(path: Path) -> Tree:
-    """The tree of a zip on disk, which stays open.
+def of_zip(place: Path, data: bytes | None = None, most: int = MEMBERS) -> Tree:
+    """The tree of a zip of at most `most` members: of the `data` in memory, or else of the file, which stays open.
 
     Raises OSError, or UnusableError if it is not a zip or cannot be trusted.
     """
-    return _of_members(path, path, MEMBERS)
-
-
-def of_bytes(data: bytes, place: Path, most: int) -> Tree:
-    """The tree of a zip in memory, of at most `most` members. Raises UnusableError."""
-    if data.count(b"PK\1\2") > most:  # counted before zipfile makes an object of each
+    if data is not None and data.count(b"PK\1\2") > most:  # counted before zipfile makes an object of each
         raise UnusableError("zip_many")
-    return _of_members(BytesIO(data), place, most)
-
-
-def _of_members(file: Path | BytesIO, place: Path, most: int) -> Tree:
     try:
-        archive = zipfile.ZipFile(file)
+        archive = zipfile.ZipFile(place if data is None else BytesIO(data))
     except OSError:
         raise
     except Exception:  # a crafted zip can raise anything: struct.error, ValueError, RuntimeError ...

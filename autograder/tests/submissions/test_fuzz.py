@@ -12,7 +12,7 @@ from autograder.exceptions import ArgumentsError, CommandError
 from autograder.sandbox.budget import Limits
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import load, read
-from autograder.submissions.tree import UnusableError, of_bytes
+from autograder.submissions.tree import UnusableError, of_zip
 from autograder.tests.fuzzing import for_a_while
 from autograder.tests.making import FIRST, SECOND
 
@@ -49,7 +49,7 @@ def packed(files: Members, edits: Edits = []) -> bytes:  # noqa: B006
 @MANY
 def test_zip(data: bytes) -> None:
     try:
-        for source in of_bytes(data, Path("x.zip"), 20).sources.values():
+        for source in of_zip(Path("x.zip"), data, 20).sources.values():
             assert len(source.read(50)) <= 50
     except (UnusableError, OSError):
         return
@@ -87,7 +87,7 @@ def test_export_is_listed_or_refused(tmp_path: Path, files: Members, edits: Edit
 
 def test_what_is_tried_reaches_every_kind_of_end() -> None:
     """Else the three above prove nothing."""
-    assert of_bytes(packed([(FIRST, b"1")]), Path("x.zip"), 20).files[FIRST].read(5) == b"1"
+    assert of_zip(Path("x.zip"), packed([(FIRST, b"1")]), 20).files[FIRST].read(5) == b"1"
     with pytest.raises(UnusableError):
-        of_bytes(b"", Path("x.zip"), 20)
-    assert of_bytes(packed([("../a", b"")]), Path("x.zip"), 20).files["../a"].problem == "outside"
+        of_zip(Path("x.zip"), b"", 20)
+    assert of_zip(Path("x.zip"), packed([("../a", b"")]), 20).files["../a"].problem == "outside"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.submissions import tree
-from autograder.submissions.tree import DEPTH, Source, Tree, UnusableError, content, of_bytes, of_file, of_folder
+from autograder.submissions.tree import DEPTH, Source, Tree, UnusableError, content, of_file, of_folder, of_zip
 from autograder.tests.files import put, put_special, zipped
 from autograder.tests.making import Files, as_nobody
 
@@ -22,7 +22,7 @@ deflated = partial(zipped, method=zipfile.ZIP_DEFLATED)
 
 
 def members(data: bytes, most: int = 100) -> list[tuple[str, Source]]:
-    return list(of_bytes(data, Path("up.zip"), most).walk())
+    return list(of_zip(Path("up.zip"), data, most).walk())
 
 
 def rejected(data: bytes, most: int = 100) -> str:
@@ -59,7 +59,7 @@ def nested(folder: Path, name: str, depth: int) -> Tree:
 
 
 def test_deep_folders_are_not_entered(deep: Path) -> None:
-    packed = of_bytes(zipped({"d/" * 1100 + "a.py": "", "b.py": ""}), Path("up.zip"), 10)
+    packed = of_zip(Path("up.zip"), zipped({"d/" * 1100 + "a.py": "", "b.py": ""}), 10)
     for up in (packed, nested(deep / "up", "d", 1100)):
         assert [source.problem for _, source in up.walk()] == ["", "deep"] and next(up.walk())[0] == "b.py"
 

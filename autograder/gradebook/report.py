@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from autograder.gradebook import class_statistics
 from autograder.gradebook.batch import Run
-from autograder.gradebook.rows import StudentRow, submitters
+from autograder.gradebook.rows import StudentRow, names_by_key
 from autograder.gradebook.store import Grade, Mark, module_of
 from autograder.homework import kit, library, rubric
 from autograder.sandbox import layers
@@ -42,7 +42,7 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
     people = [row.student for row in run.rows]
     groups = class_statistics.groups({grade.key: grade.unexplained for grade in grades}, people)
     places = {row.entry.key: at for at, row in reversed(list(enumerate(run.rows)))}
-    names = submitters(run.rows)
+    names = names_by_key(run.rows)
     shown = ({}, {}) if anonymous else ({key: name or key for key, name in names.items()}, places)
     used = Counter(grade.layers for grade in grades)
     return rendered(

@@ -47,6 +47,7 @@ class StudentRow:
     error: str = ""
     others: tuple[Upload, ...] = ()
     section: str = ""
+    in_roster: bool = False
     absent: bool = False
     due: datetime | None = None
     excused: bool = False
@@ -117,24 +118,23 @@ def finished(
     inputs: Inputs = NO_INPUTS,
 ) -> list[StudentRow]:
     """The rows of a class after all five steps; the input has no `problems`."""
-    rows, _ = _given(_with_roster(uploaded(entries, inputs.roster), inputs.roster, rubric), inputs)
+    rows, _ = _given(students(entries, inputs.roster, rubric), inputs)
     return [_overridden(_late(_counting(row, grades, errors, rubric), rubric)) for row in rows]
 
 
 def problems(entries: Sequence[Upload], rubric: Rubric, inputs: Inputs) -> list[str]:
     """Input lines that match nobody or contradict each other, and a roster of another class."""
-    roster, rows = inputs.roster, uploaded(entries, inputs.roster)
-    wrong = []
-    if roster and not _known((row.student for row in rows), roster):
+    rows, wrong = students(entries, inputs.roster, rubric), []
+    if inputs.roster and all(row.absent or not row.in_roster for row in rows):
         there, here = (
-            ", ".join([*dict.fromkeys(map(str, students))][:NAMED])
-            for students in ([person.student for person in roster], [row.student for row in rows])
+            ", ".join([*dict.fromkeys(str(row.student) for row in rows if row.in_roster == in_roster)][:NAMED])
+            for in_roster in (True, False)
         )
         wrong = [
             f"the roster does not match the submissions: no submitter is in it. The roster has {there}, ...; "
             f"the submissions are from {here}, ... (matched by email address or ID, else by name)"
         ]
-    return wrong + _given(_with_roster(rows, roster, rubric), inputs)[1]
+    return wrong + _given(rows, inputs)[1]
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
@@ -147,8 +147,7 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
                 f"{_who(row)} has {len(row.others) + 1} uploads; grading {row.entry.key} (uploads: {rubric.uploads}), "
                 f"ignoring {uploads}"
             )
-    persons = _known((row.student for row in rows), roster)
-    strangers = [row for row in rows if roster and not row.absent and row.student not in persons]
+    strangers = [row for row in rows if roster and not row.in_roster]
     names = Counter(filter(None, (_words(person.student.name) for person in roster)))
     kinds = {kind for person in roster for kind, _ in person.student.identities}
     namesakes = [  # those whom the roster can match only by name
@@ -181,7 +180,7 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
 def upload_notes(rows: Sequence[StudentRow], accept_names: bool) -> Iterator[str]:
     """Notes on uploads with nothing to grade, and on misnamed files."""
     grades = {row.grade.key: row.grade for row in rows if row.grade}
-    names = submitters(rows)
+    names = names_by_key(rows)
     who = {key: key if names[key] in ("", key) else f"{names[key]} ({key})" for key in grades}
     yield from (f"{who[key]}: {grade.empty}" for key, grade in grades.items() if grade.empty)
     for key, grade in grades.items():
@@ -198,7 +197,7 @@ def upload_notes(rows: Sequence[StudentRow], accept_names: bool) -> Iterator[str
         yield "use --accept-names to grade misnamed files when the intended module is unambiguous"
 
 
-def submitters(rows: Iterable[StudentRow]) -> dict[str, str]:
+def names_by_key(rows: Iterable[StudentRow]) -> dict[str, str]:
     """The names of the students for each submission that counts, in one text."""
     names = defaultdict[str, list[str]](list)
     for row in rows:
@@ -213,14 +212,17 @@ def _who(row: StudentRow) -> str:
 # Identifying students
 
 
-def uploaded(entries: Sequence[Upload], roster: Sequence[Person] = ()) -> list[StudentRow]:
-    """One row per student, in the order of the uploads, with the newest submission and without a grade."""
-    students = [student for entry in entries for student in entry.students]
+def students(entries: Sequence[Upload], roster: Sequence[Person], rubric: Rubric) -> list[StudentRow]:
+    """One row per student, without a grade.
+
+    First those who submitted, in the order of the uploads, with their newest submission; then the others in the roster.
+    """
+    submitters = [student for entry in entries for student in entry.students]
     emails = defaultdict[str, set[str]](set)  # the addresses that go with a student id
-    for student in students:
+    for student in submitters:
         if student.sid and student.email:
             emails[student.sid].add(student.email.lower())
-    persons = _known(students, roster)
+    persons = _known(submitters, roster)
     handed_in: dict[object, list[tuple[str, int, Student, Upload]]] = {}
     for entry in entries:
         for student in entry.students or (Student(),):
@@ -229,10 +231,12 @@ def uploaded(entries: Sequence[Upload], roster: Sequence[Person] = ()) -> list[S
             number = int(digits) if digits.isdigit() else 0
             handed_in.setdefault(identity, []).append((entry.created_at, number, student, entry))
     rows = []
-    for uploads in handed_in.values():
+    for identity, uploads in handed_in.items():
         *others, (*_, student, entry) = sorted(uploads, key=itemgetter(0, 1))
-        rows.append(StudentRow(student, entry, None, "", tuple(entry for *_, entry in others), entry.section))
-    return rows
+        row = StudentRow(student, entry, None, "", tuple(entry for *_, entry in others), entry.section)
+        rows.append(_completed(row, identity) if isinstance(identity, Person) else row)
+    absent = StudentRow(Student(), Upload(""), None, absent=True, total=0.0 if rubric.missing == "zero" else None)
+    return rows + [_completed(absent, person) for person in roster if person not in handed_in]
 
 
 def _identity(student: Student, entry: Upload, emails: Mapping[str, set[str]]) -> object:
@@ -241,15 +245,6 @@ def _identity(student: Student, entry: Upload, emails: Mapping[str, set[str]]) -
     if student.sid and not student.email and len(addresses) == 1:
         return "email", *addresses
     return student.identities[0] if student.identities else ("entry", entry.key, student.name)
-
-
-def _with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Rubric) -> list[StudentRow]:
-    """Add data from the roster, and a row for each student without a submission."""
-    persons = _known((row.student for row in rows), roster)
-    completed = [_completed(row, persons[row.student]) if row.student in persons else row for row in rows]
-    there = set(persons.values())
-    empty = StudentRow(Student(), Upload(""), None, absent=True, total=0.0 if rubric.missing == "zero" else None)
-    return completed + [_completed(empty, person) for person in roster if person not in there]
 
 
 def _completed(row: StudentRow, person: Person) -> StudentRow:
@@ -263,16 +258,16 @@ def _completed(row: StudentRow, person: Person) -> StudentRow:
         from_upload.moodle or from_roster.moodle,
         from_upload.brightspace,
     )
-    return replace(row, student=student, section=person.section, due=person.due, excused=person.excused)
+    return replace(row, student=student, in_roster=True, section=person.section, due=person.due, excused=person.excused)
 
 
-def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Student, Person]:
+def _known(submitters: Iterable[Student], roster: Sequence[Person]) -> dict[Student, Person]:
     """Match students with the roster.
 
     Students without an address or id, such as those known only by a folder name, are matched by a unique name, address
     or sid.
     """
-    students = dict.fromkeys(students)
+    submitters = dict.fromkeys(submitters)
     by_identity = {identity: person for person in roster for identity in person.student.identities}
     kinds = {kind for kind, _ in by_identity}
     by_name = defaultdict[str, set[Person]](set)
@@ -280,9 +275,9 @@ def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Studen
         name, sid, email = person.student.name, person.student.sid, person.student.email
         for alias in (name, sid, email, f"{name} {sid}"):
             by_name[_words(alias)].add(person)
-    namesakes = Counter(_words(student.name) for student in students)
+    namesakes = Counter(_words(student.name) for student in submitters)
     matches = {}
-    for student in students:
+    for student in submitters:
         persons = [by_identity[identity] for identity in student.identities if identity in by_identity]
         name = _words(student.name)
         if name and namesakes[name] == len(by_name[name]) == 1:

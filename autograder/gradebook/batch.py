@@ -39,10 +39,6 @@ CRASHES = 15  # crashing submissions in a row that stop the run
 INTERVAL = 10.0  # seconds between two lines of progress in a log
 
 
-class CannotStartError(CommandError):
-    """No worker can grade anything."""
-
-
 @dataclass
 class Run:
     """A run so far: grades and grader errors by key. `kept` counts grades from an earlier run.
@@ -134,6 +130,7 @@ class Batch:
         for number in range(workers.width):
             self.idle.put(number)
         self.starting, self.started = Lock(), False
+        self.failure: CommandError | None = None  # why no worker can grade anything
         self.crashes = self.failed_writes = 0  # in a row
 
     def run(self, entries: Sequence[Upload]) -> Run:
@@ -162,16 +159,17 @@ class Batch:
         return self.outcome
 
     def start(self, number: int = 0) -> None:
-        """Wait until a worker can grade. Raises RubricError or CannotStartError if it cannot."""
+        """Wait until a worker can grade. Raises CommandError if it cannot."""
         self.started = True
         self.display.say("Starting the workers; each records the hidden tests once ...")
         try:
             self.outcome.layers = tuple(self.workers.submit(number, pool.prepare).result())
-        except RubricError:
+        except RubricError as error:
+            self.failure = error
             raise
         except Exception as error:
-            why = f"{type(error).__name__}: {error}"
-            raise CannotStartError(f"the grading process could not start: {why}") from error
+            self.failure = CommandError(f"the grading process could not start: {type(error).__name__}: {error}")
+            raise self.failure from error
 
     def grade(self, entry: Upload) -> tuple[Grade, bool]:
         """Grade a submission and write its result; the flag is true if one from an earlier run is still valid.
@@ -216,12 +214,12 @@ class Batch:
         raise BrokenExecutor("grading it crashed the worker process repeatedly")
 
     def settle(self, key: str, future: "Future[tuple[Grade, bool]]") -> None:
-        """Record the grade or the grader error of a submission."""
+        """Record the grade or the grader error of a submission. Raises CommandError if no worker can start."""
         outcome = self.outcome
+        if self.failure:
+            raise self.failure
         try:
             grade, is_kept = future.result()
-        except (RubricError, CannotStartError):
-            raise
         except CancelledError:  # a cluster whose scheduler has ended
             outcome.stopped = "the workers can no longer be reached"
             return

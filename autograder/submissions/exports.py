@@ -188,10 +188,9 @@ def _class(tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
         if tree.files[name].problem == "link":
             entry = replace(entry, upload=None, problem=f"{name} is {_LINK}")
         entries.append(entry)
-    used = {*filter(_is_student, tree.folders), *filter(_is_archive, tree.files)}
     uploads = [entry.upload for entry in entries if entry.upload is not None]
     ignored = [note for upload in [tree, *uploads] for note in _ignored_metadata(upload, path)]
-    return entries, _left_out(tree, path, used) + ignored
+    return entries, _left_out(tree, path, _units(tree)) + ignored
 
 
 def _left_out(
@@ -215,7 +214,7 @@ def _left_out(
 def _several_students(outer: Tree, path: Path) -> list[str]:
     """A note on a submission whose parts may belong to several students."""
     inner = _chain(outer)[-1]
-    parts = [*filter(_is_student, inner.folders), *filter(_is_archive, inner.files)]
+    parts = _units(inner)
     if _has_module(inner.files) or len(parts) < 2:
         return []
     advice = "if they belong to different students, give each as a PATH of its own"
@@ -273,6 +272,11 @@ def _is_class(tree: Tree) -> bool:
         any(_is_code(name) or _is_archive(name) or name.lower().endswith(".ipynb") for name in _names(unit))
         for unit in units
     )
+
+
+def _units(tree: Tree) -> list[str]:
+    """The folders and archives of a class."""
+    return [*filter(_is_student, tree.folders), *filter(_is_archive, tree.files)]
 
 
 def _is_handed_in(unit: Tree) -> bool:

@@ -3,6 +3,7 @@
 import csv
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -49,6 +50,15 @@ def test_cells_are_printed_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert "[bold]a?[31m" in said
     assert "b" * 150 in said
     assert len(said.splitlines()) == 3 and not any(line.endswith(" ") for line in said.splitlines())
+
+
+def test_names_stay_whole_on_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    print_table(("name", "by"), [("layernorm.backward_parameters", "layernorm +20, decoder +3, integration +1")])
+    assert "layernorm.backward_parameters  layernorm" in capsys.readouterr().out
 
 
 # The guides on late work, adjusted grades and similar code

@@ -249,7 +249,10 @@ def _chain(outer: Tree) -> list[Tree]:
     chain = [outer]
     while len(chain) <= trees.DEPTH:
         units = [unit for name, unit in chain[-1].folders.items() if _is_unit(name)]
-        if len(units) != 1 or not units[0].readable or any(map(_is_code, chain[-1].files)):
+        code = [
+            name for name in chain[-1].files if name.lower().endswith((".py", ".zip")) and not trees.is_litter(name)
+        ]
+        if len(units) != 1 or not units[0].readable or code:
             break
         chain.append(units[0])
     return chain
@@ -269,8 +272,7 @@ def _is_class(tree: Tree) -> bool:
     if tree.zipped or not (units or archives) or any(name.endswith(".py") for name in tree.files):
         return False
     return all(
-        any(_is_code(name) or _is_archive(name) or name.lower().endswith(".ipynb") for name in _names(unit))
-        for unit in units
+        any(_is_archive(name) or name.lower().endswith((".py", ".ipynb")) for name in _names(unit)) for unit in units
     )
 
 
@@ -311,7 +313,3 @@ def _is_student(name: str) -> bool:
 def _is_archive(name: str) -> bool:
     """Whether a file is a zip, or an archive that is not opened."""
     return PurePosixPath(name).suffix.lower() in {".zip", *ARCHIVES} and not trees.is_litter(name)
-
-
-def _is_code(name: str) -> bool:
-    return name.lower().endswith((".py", ".zip")) and not trees.is_litter(name)

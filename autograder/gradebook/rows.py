@@ -367,9 +367,7 @@ def _counting(row: StudentRow, grades: Mapping[str, Grade], errors: Mapping[str,
         for at, upload in enumerate(uploads)
         if at != best
     )
-    chosen = uploads[best]
-    if row.section == row.entry.section:  # not from the roster
-        chosen = replace(chosen, section=chosen.entry.section)
+    chosen = uploads[best] if row.in_roster else replace(uploads[best], section=uploads[best].entry.section)
     dropped = {criterion.id for criterion in rubric.criteria.values() if criterion.counts == "dropped"}
     if chosen.grade:
         marks = tuple(mark for mark in chosen.grade.marks if mark.criterion not in dropped)

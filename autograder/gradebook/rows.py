@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from operator import itemgetter
-from typing import TypeVar
 
 from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comment, Inputs, Override, Person
 from autograder.gradebook.store import Grade, Outcome
@@ -29,7 +28,6 @@ NOTHING = "nothing to grade in it"
 ERROR = "Grader error"  # the status of a submission without a grade
 NAMED = 3  # people listed in a message
 ON_TIME = ("", 0.0, 0)  # the lateness in words, the deduction, and the late days used
-Line = TypeVar("Line", Override, Comment, Balance)
 
 
 @dataclass(frozen=True)
@@ -295,48 +293,44 @@ def _words(name: str) -> str:
 # The lines of the instructor's tables that concern a student
 
 
-def _given(rows: Sequence[StudentRow], inputs: Inputs) -> tuple[list[StudentRow], list[str]]:
+def _given(students: Sequence[StudentRow], inputs: Inputs) -> tuple[list[StudentRow], list[str]]:
     """Add overrides, comments and late days to the rows; also returns a sentence for each unusable line."""
-    problems: list[str] = []
-    overrides, comments = _by_row(rows, inputs.overrides, problems), _by_row(rows, inputs.comments, problems)
-    balances = _by_row(rows, inputs.late_days, problems, all_present=False)  # may list students without a row
-    given = []
-    for at, row in enumerate(rows):
-        own: dict[str, Override] = {}
-        for override in overrides[at]:
-            if row.absent and override.criterion != TOTAL:
-                problems.append(f"{override.place}: {override.student} has no grade; only the total can be set")
-            first = own.setdefault(override.criterion, override)
-            if first.points != override.points:
-                problems.append(f"{override.place}: {override.student}: {override}; but {first.place} says: {first}")
-        for comment in comments[at] if row.absent else ():
-            problems.append(f"{comment.place}: {comment.student} has handed in nothing to comment on")
-        for balance in balances[at][1:]:
-            place = balances[at][0].place
-            problems.append(f"{balance.place}: the same student as in {place}; give each student once")
-        days = balances[at][0] if balances[at] else None
-        given.append(replace(row, overrides=tuple(own.values()), comments=tuple(comments[at]), balance=days))
-    return given, problems
-
-
-def _by_row(
-    rows: Sequence[StudentRow], lines: Iterable[Line], problems: list[str], all_present: bool = True
-) -> Mapping[int, list[Line]]:
-    """The lines for each row. A line is a problem if it matches several students or, if `all_present`, none."""
-    by_row = defaultdict[int, list[Line]](list)
+    rows, problems = list(students), []
     certain = [_names(row) for row in rows]
-    for line in lines:
+
+    def row_of(line: Override | Comment | Balance) -> int | None:
         wanted = line.student.lower()
         found = [at for at, names in enumerate(certain) if wanted in names]
         found = found or [at for at, row in enumerate(rows) if wanted == row.student.name.lower()]
-        if len(found) == 1:
-            by_row[found[0]].append(line)
-        elif found:
+        if len(found) > 1:
             several = f"{len(found)} students are named {line.student}; use an email address or ID"
             problems.append(f"{line.place}: {several}")
-        elif all_present:
+        elif not found and not isinstance(line, Balance):  # late days may list students without a row
             problems.append(f"{line.place}: no student is named {line.student}")
-    return by_row
+        return found[0] if len(found) == 1 else None
+
+    for override in inputs.overrides:
+        if (at := row_of(override)) is not None:
+            row = rows[at]
+            if row.absent and override.criterion != TOTAL:
+                problems.append(f"{override.place}: {override.student} has no grade; only the total can be set")
+            first = next((one for one in row.overrides if one.criterion == override.criterion), None)
+            if first is None:
+                rows[at] = replace(row, overrides=(*row.overrides, override))
+            elif first.points != override.points:
+                problems.append(f"{override.place}: {override.student}: {override}; but {first.place} says: {first}")
+    for comment in inputs.comments:
+        if (at := row_of(comment)) is not None:
+            rows[at] = replace(rows[at], comments=(*rows[at].comments, comment))
+            if rows[at].absent:
+                problems.append(f"{comment.place}: {comment.student} has handed in nothing to comment on")
+    for balance in inputs.late_days:
+        if (at := row_of(balance)) is not None:
+            earlier = rows[at].balance
+            rows[at] = replace(rows[at], balance=earlier or balance)
+            if earlier:
+                problems.append(f"{balance.place}: the same student as in {earlier.place}; give each student once")
+    return rows, problems
 
 
 def _names(row: StudentRow) -> set[str]:

@@ -234,10 +234,8 @@ def compare(old: Path, new: Path) -> None:
     from autograder.gradebook import compare_results
 
     comparison = compare_results.compare_runs(old, new)
-    totals = [change for change in comparison.changes if change.old != change.new]
-    click.echo(
-        f"Students in both runs: {comparison.compared}; {len(comparison.changes)} differ, {len(totals)} in their total."
-    )
+    differ = f"{len(comparison.changes)} differ, {len(comparison.totals)} in their total"
+    click.echo(f"Students in both runs: {comparison.compared}; {differ}.")
     if comparison.criteria:
         click.echo("\nCriteria")
         lines: list[tuple[str, ...]] = []
@@ -245,10 +243,10 @@ def compare(old: Path, new: Path) -> None:
             before, after = ("none" if number is None else f"{number:g}" for number in points)
             lines.append((name, str(gain), str(lose), f"{before} -> {after}" if points[0] != points[1] else after))
         print_table(("Criterion", "gain", "lose", "points"), lines)
-    if totals:
+    if comparison.totals:
         click.echo("\nStudents whose total differs")
         lines = []
-        for change in totals[:SHOWN]:
+        for change in comparison.totals[:SHOWN]:
             scores = ("no score" if total is None else f"{total:g}" for total in (change.old, change.new))
             by = f"{change.difference:+g}" if change.difference else "0"
             lines.append((change.key, change.who, *scores, by, change.where))

@@ -67,6 +67,11 @@ class RunChanges:
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
 
+    @property
+    def totals(self) -> list[ScoreChange]:
+        """The changes of a total."""
+        return [change for change in self.changes if change.old != change.new]
+
 
 def compare_runs(old: Path, new: Path) -> RunChanges:
     """Raises ArgumentsError if a folder is not a run."""

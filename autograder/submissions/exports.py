@@ -87,8 +87,8 @@ def _opened(path: Path, out: Path | None) -> Tree:
             if out is not None and path.resolve() in (out / "x").resolve().parents:
                 raise ArgumentsError(f"-o {out} is inside {path}, which is graded; use a folder outside it")
             tree = trees.of_folder(path)
-            if not tree.readable:
-                tree.sources[""].read(0)
+            if tree.sources[""].error:
+                raise tree.sources[""].error
             if tree.sources[""].problem == "many":
                 raise ArgumentsError(f"{path}: has too many files; give the folders of one class")
             return tree

@@ -319,8 +319,8 @@ class _Reader:
                 self.notes.append(many)
             if is_full:
                 break
-            if source.problem == "closed":
-                source.read(0)  # raises the reason
+            if source.error:
+                raise source.error
             suffix = PurePosixPath(path).suffix.lower()
             if suffix not in KEPT and source.problem not in ("deep", "folder"):
                 if suffix == ".ipynb":

@@ -33,7 +33,7 @@ from autograder.gradebook.store import RESULTS
 from autograder.homework import rubric
 from autograder.homework.rubric import Rubric
 from autograder.submissions.submission import Student, Upload
-from autograder.submissions.text import cell, markdown, number
+from autograder.submissions.text import cell, counted, markdown, number
 
 LATE_DAYS = "late-days.csv"
 FEEDBACK = "feedback"  # the folder of the pages for students
@@ -247,10 +247,10 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
         yield "**Excused: no score.**"
     else:
         cause = reason((part.module, part.misconceptions) for part in parts if part.lost)
-        yield f"**{number(row.score)} of {number(row.grade.max_score)} points{cause}.**"
+        yield f"**{number(row.score)} of {counted(number(row.grade.max_score), 'point')}{cause}.**"
     if row.deduction:
-        raw, less = number(row.grade.score), number(row.deduction)
-        yield f"The submission earned {raw} points; {less} were deducted because it was {row.late}."
+        raw, less = counted(number(row.grade.score), "point"), number(row.deduction)
+        yield f"The submission earned {raw}; {less} were deducted because it was {row.late}."
     if row.days_used and row.balance:
         yield f"The submission was {row.lateness}, {row.balance.days - row.days_used} left."
     for override in row.overrides:
@@ -266,7 +266,7 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     lost = [part for module in rubric.groups for part in _lost(module, parts, rubric)]
     if lost:
         yield "Lost points, explained below:"
-        yield "\n".join(f"- {part} points: {part.what}" for part in lost)
+        yield "\n".join(f"- {part} point{'s' * (part.most != 1)}: {part.what}" for part in lost)
     yield document["output"].partition("\n\n")[2].strip()  # without its sentence on the points
     for module, of_module in groupby(lost, attrgetter("module")):
         yield f"## {markdown(rubric.titles[module])}"

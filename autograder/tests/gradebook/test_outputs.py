@@ -201,7 +201,7 @@ def test_page_has_the_score_the_note_and_every_message() -> None:
 def test_what_was_lost_comes_first_and_the_rest_is_a_list() -> None:
     text, markup = page(row(), results_with(output="**Probably:** it divides by d - 1.\n"))
     line = f"`{FIRST.id}`: {FIRST.about}: 0 of {FIRST.points:g}"
-    listed = f"Lost points, explained below:\n\n- 0 of {FIRST.points:g} points: `{FIRST.id}`: {FIRST.about}\n"
+    listed = f"Lost points, explained below:\n\n- 0 of 1 point: `{FIRST.id}`: {FIRST.about}\n"
     assert listed in text.replace("\\", "")
     assert f"### {line}" in text.replace("\\", "")
     assert text.index("Probably") < text.index("## Everything else") < text.replace("\\", "").index(f"- `{SECOND.id}`")

@@ -45,7 +45,7 @@ class Unexplained:
 
     function: str
     responses: str
-    criteria: tuple[str, ...]
+    criteria: Sequence[str]
     source: str
     example: str
 
@@ -68,9 +68,8 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
             calls = Counter(call_result.test_call.criterion for call_result in wrong if call_result.test_call.criterion)
             about = rubric.current().criteria
             criteria = sorted(calls, key=lambda name: (about[name].looks_at != "values", -calls[name]))
-            yield Unexplained(
-                function, digest_of(wrong), tuple(criteria), standalone(text, function), _example(module, function)
-            )
+            source, example = standalone(text, function), _example(module, function)
+            yield Unexplained(function, digest_of(wrong), criteria, source, example)
 
 
 def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[Student] = ()) -> list[Group]:

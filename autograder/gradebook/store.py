@@ -129,10 +129,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         unusable=tuple(name for name in modules if name not in submitted or f"{name}.py" in paths("import")),
         misnamed=misnamed,
         accepted=paths("accepted", "replaced"),
-        unexplained=tuple(
-            Unexplained(**(function | {"criteria": tuple(function["criteria"])}))
-            for function in extra.get("unexplained", ())
-        ),
+        unexplained=tuple(Unexplained(**function) for function in extra.get("unexplained", ())),
         guesses=tuple(extra.get("guesses", ())),
     )
 

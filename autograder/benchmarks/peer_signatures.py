@@ -166,12 +166,8 @@ def _mask(mask: Tensor | None) -> Any:
 @contextlib.contextmanager
 def importable(names: Mapping[str, Any]) -> Iterator[None]:
     """In this context, `from tinytorch.nn import ...` finds these names, whatever is installed."""
-    packages = (
-        "tinytorch",
-        "tinytorch.core",
-        "tinytorch.nn",
-        *(f"tinytorch.core.{name}" for name in ("tensor", "autograd")),
-    )
+    modules = ("core", "core.tensor", "core.autograd", "nn")
+    packages = ("tinytorch", *(f"tinytorch.{name}" for name in modules))
     before = {name: sys.modules.get(name) for name in packages}
     for name in packages:
         sys.modules[name] = ModuleType(name)

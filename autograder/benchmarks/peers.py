@@ -43,14 +43,8 @@ MODULES = ("layernorm", "scaled_attention", "causal_mask", "transformer_block", 
 TRIVIAL = {"zeros": "zeros", "constant": "ones", "first_argument": "`return x`", "": "nothing written"}
 INLINE = ("src/12_attention/12_attention.py", "src/13_transformers/13_transformers.py")
 SUITES = ("tests/12_attention/test_attention_core.py", "tests/13_transformers/test_transformers_core.py")
-QUESTIONS = (
-    23,
-    53,
-    85,
-    94,
-    107,
-    109,
-)  # softmax, self-attention, positions, multi-head and masked attention, layer norm
+# softmax, self-attention, positions, multi-head and masked attention, layer norm
+QUESTIONS = (23, 53, 85, 94, 107, 109)
 DIGITS = 1e-3  # by which a printed number may differ from the expected one: the expected ones are rounded
 Functions = Mapping[str, Callable[..., Any]]
 Files = Mapping[str, bytes]

@@ -166,7 +166,9 @@ def safe_key(name: str) -> str:
     """A name that every file system accepts; a digest is added if the name had to change."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-")[:90].rstrip("._-")
-    if slug and slug == name and slug.lower().split(".")[0] not in RESERVED:
+    if slug.lower().split(".")[0] in RESERVED:
+        slug = slug.replace(".", "_")  # con.txt-1a2b3c4d would still be the device
+    elif slug and slug == name:
         return slug
     return f"{slug or 'submission'}-{_digest(name)}"
 

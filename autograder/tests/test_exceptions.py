@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.exceptions import ArgumentsError, CommandError, of_system
+from autograder.exceptions import of_system
 
 
 def refused(number: int, *place: str) -> str:
@@ -20,14 +20,11 @@ def test_line_says_where_why_and_what_to_do(number: int) -> None:
     assert "TMPDIR" in refused(number, "a.csv")
 
 
-def test_place_is_said_where_the_error_does_not_know_it() -> None:
+def test_place_is_said_where_the_error_does_not_know_it_and_of_a_copy_where_it_goes() -> None:
     assert refused(errno.EIO) == f"results: {os.strerror(errno.EIO)}"
     assert str(of_system(OSError(), "results")) == "results: OSError"
-
-
-def test_place_of_a_copy_is_where_it_goes() -> None:
-    error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/from", None, "/to")
-    assert str(of_system(error)).startswith("/to: ")
+    copied = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/from", None, "/to")
+    assert str(of_system(copied)).startswith("/to: ")
 
 
 def test_copy_of_a_whole_tree_that_fails_is_one_short_line(tmp_path: Path) -> None:
@@ -39,7 +36,3 @@ def test_copy_of_a_whole_tree_that_fails_is_one_short_line(tmp_path: Path) -> No
     assert len(str(caught.value)) > 100_000
     line = str(of_system(caught.value, tmp_path))
     assert len(line) < 500 and "\n" not in line and os.strerror(errno.ENOENT) in line
-
-
-def test_status_tells_unusable_arguments_from_the_rest() -> None:
-    assert (CommandError.status, ArgumentsError.status) == (1, 2)

@@ -18,7 +18,7 @@ from autograder.homework import kit, rubric
 GROUPS = ("forging", "stealing", "exhausting", "disturbing")
 OTTER_ROAD = (
     "forging/forged_replies", "forging/patched_comparisons", "forging/written_results", "stealing/kit_imported",
-    "stealing/said_through_files", "exhausting/endless_import", "disturbing/daemon",
+    "stealing/said_by_a_second_import", "exhausting/endless_import", "disturbing/daemon",
     "disturbing/files_everywhere", "disturbing/shadow_modules",
 )  # fmt: skip
 
@@ -27,7 +27,6 @@ OTTER_ROAD = (
 class Attack:
     """One hostile submission and what is promised against it."""
 
-    about: str
     files: dict[str, bytes]
     modules: Sequence[str]  # that are graded
     earns: float  # points of its honest part
@@ -71,7 +70,7 @@ def attack(
         files |= {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in references}
         files["forge.py"] = Path(__file__).with_name("forge.py").read_bytes()
         name = f"{function.__module__.rpartition('.')[2]}/{function.__name__}"
-        ATTACKS[name] = Attack(function.__doc__, files, modules, earns, frozenset(needs), either, silent, forbidden)
+        ATTACKS[name] = Attack(files, modules, earns, frozenset(needs), either, silent, forbidden)
 
     return enter
 
@@ -92,3 +91,30 @@ def _completed(name: str, source: str) -> str:
 
 for group in GROUPS:
     importlib.import_module(f"{__name__}.{group}")
+
+# The attacks that are tried without a layer, since it has a part in stopping them, as far as the promise is kept without it.
+_PROCESSES = ("disturbing/daemon", "disturbing/killed_processes", "exhausting/crashes", "exhausting/endless_calls")
+_MEMORY = ("stealing/parent_in_proc", "stealing/parent_traced")
+_FILES = (
+    "disturbing/files_everywhere", "disturbing/files_in_open_folders", "disturbing/own_folder_closed", "disturbing/shadow_modules",
+    "disturbing/stubborn_tree", "forging/reference_carried", "forging/written_results", "stealing/account_secrets",
+    "stealing/kit_files", "stealing/kit_imported", "stealing/linked_files", "stealing/other_submissions",
+    "stealing/said_by_a_second_import", "stealing/system_files",
+)  # fmt: skip
+_LIMITS = (
+    "disturbing/stubborn_tree", "exhausting/disk_large_files", "exhausting/disk_small_files", "exhausting/disk_unseen",
+    "exhausting/folders_left", "exhausting/large_results", "exhausting/memory_at_once", "exhausting/output_flood",
+    "exhausting/page_tables",
+)  # fmt: skip
+_SIGNALS = ("exhausting/asked_where_it_is", "exhausting/endless_import", "exhausting/ignored_signals")
+_ALONE = ("exhausting/wire_closed", "forging/exit_on_import", "forging/forged_replies")
+WITHOUT = {
+    "fork": {*_PROCESSES, *_MEMORY, *_FILES, *_LIMITS, *_SIGNALS, *_ALONE, "stealing/searched_texts"},
+    "session": {*_PROCESSES},
+    "limits": {*_PROCESSES, *_LIMITS},
+    "user": {*_PROCESSES, *_MEMORY, *_FILES, *_LIMITS},
+    "no_new_privileges": {*_PROCESSES, *_MEMORY, *_FILES},
+    "landlock": {*_PROCESSES, *_MEMORY, *_FILES},
+    "seccomp": {*_PROCESSES, *_MEMORY, *_FILES, *_LIMITS, *_SIGNALS},
+    "not_dumpable": {*_MEMORY},
+}

@@ -71,19 +71,6 @@ def killed_processes():
 
 
 @attack()
-def locked_files():
-    """Locks every file that it may read, and the wire, so that somebody may wait for ever."""
-    import fcntl
-    import glob
-
-    HELD = []
-    for path in [__file__, "/dev/null", *glob.glob(os.path.dirname(SHARED_FILE) + "/a*.py")[:20]]:
-        HELD += [open(path, "rb"), open(path, "rb")]
-        try_all([lambda: fcntl.flock(HELD[-1], fcntl.LOCK_EX | fcntl.LOCK_NB), lambda: fcntl.lockf(HELD[-2], fcntl.LOCK_SH)])
-    try_all([lambda wire=wire: fcntl.flock(wire, fcntl.LOCK_EX) for wire in wires()])
-
-
-@attack()
 def own_folder_closed():
     """Closes its own folders, removes the temporary one, or puts something else in its place, for the process after it."""
     here = os.getcwd()
@@ -175,36 +162,6 @@ def shadow_modules():
     random.random()
 
 
-# transformer_block is right, and its neighbours are too, but for functions that it does not use.
-@attack(
-    "layernorm", "transformer_block", references=("scaled_attention", "transformer_block"), earns=23,
-    extra={"right.py": (kit.solutions() / "layernorm.py").read_text()},
-)
-def slow_neighbour():
-    """Is right, but takes its time, so that who uses it has none left."""
-    import right
-
-    def layer_norm(x, gamma, beta, eps=1e-5):
-        end = time.process_time() + 0.03
-        while time.process_time() < end:
-            pass
-        return right.layer_norm(x, gamma, beta, eps)
-
-
-@attack("layernorm", "scaled_attention", "causal_mask", references=("scaled_attention", "causal_mask"), earns=34)
-def spoilt_modules():
-    """Spoils what all modules of its process use, only later, or only a little, so that nothing but results is otherwise."""
-    import io
-    import math
-
-    sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding="utf-8")
-
-    def every_function(x, *_, **__):
-        math.sqrt = np.tril = np.exp = abs
-        sys.modules["scaled_attention"] = sys.modules["causal_mask"] = sys
-        return x
-
-
 @attack()
 def stubborn_tree():
     """Leaves a tree that is hard to remove: no permissions, too deep for paths, odd names, links to folders of others."""
@@ -212,7 +169,7 @@ def stubborn_tree():
     def every_function(x, *_, **__):
         for name in ("line\nbreak", "-rf", "*", " ", "..a", b"\xff\xfe\x80", "\u202e", "x" * 255):
             os.mkdir(name)
-        for number, target in enumerate(("..", "../..", "../../files", "../../view", "/", "/tmp", __file__)):
+        for number, target in enumerate(("..", "../..", "../../submission", "../../view", "/", "/tmp", __file__)):
             os.symlink(target, f"link{number}")
         nested_folders(400, 0o700)
         for number in range(50):
@@ -243,6 +200,7 @@ def system_calls():
         "dumpable": (157, 4, 1), "death signal": (157, 1, 0), "tracer": (157, 0x59616D61, -1), "memory map": (157, 35, 1, 0),
         "futex on shared pages": (202, id(None), 1, 1), "futex_waitv": (449, 0, 0, 0, 0, 0), "futex_wake": (454, 0, 0, 0, 0),
         "capget": (125, 0, 0), "listmount": (458, 0, 0, 0, 0), "pages in common": (157, 67, 1, 0, 0, 0), "merge": (28, 0, 0, 12),
+        "kill": (62, ABOVE, 0), "open files of its own": (436, 4000, 4001, 2),
         "fanotify": (300, 0, 0), "name_to_handle": (303, -100, b"/", 0, 0, 0), "modify_ldt": (154, 0, 0, 0),
         # processes, pipes, sockets, devices
         "fork": (57,), "vfork": (58,), "clone": (56, 17, 0, 0, 0, 0), "clone3": (435, (ctypes.c_uint64 * 11)(0, 0, 0, 0, 17), 88),
@@ -264,7 +222,8 @@ def system_calls():
         "memfd_create": (319, b"x", 0), "memfd_secret": (447, 0), "shmget": (29, 0, 2**26, 0o1600), "semget": (64, 0, 100, 0o1600),
         "msgget": (68, 0, 0o1600), "mq_open": (240, b"hostile", 0o102, 0o600, 0), "io_setup": (206, 65536, TEXT),
         "shared pages": (9, 0, 2**26, 3, 0x21, -1, 0), "futex hash": (157, 78, 1, 2**23, 0, 0), "filter": (317, 1, 0, FILTER),
-        "filter by prctl": (157, 22, 2, FILTER, 0, 0), "add_key": (248, b"user", b"hostile", b"x", 1, -4),
+        "filter by prctl": (157, 22, 2, FILTER, 0, 0), "blocks beyond the end": (285, 0, 1, 0, 4096),
+        "add_key": (248, b"user", b"hostile", b"x", 1, -4),
         # other processes and limits
         "getpgid": (121, ABOVE), "getsid": (124, ABOVE), "getpriority": (140, 0, ABOVE), "sched_getaffinity": (204, ABOVE, 8, TEXT),
         "sched_getscheduler": (145, ABOVE), "sched_getparam": (143, ABOVE, TEXT), "clock": (228, CLOCK, TEXT),

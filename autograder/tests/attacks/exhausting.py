@@ -32,17 +32,6 @@ def asked_where_it_is():
             pass
 
 
-@attack(
-    "layernorm", "transformer_block", "decoder",
-    extra={"transformer_block.py": "", "decoder.py": "", "table.csv": "0" * 19_800_000},
-)
-def copies_of_the_upload():
-    """Is as large as an upload may be, and has processes started: a copy for each would fill a small file system in the memory."""
-
-    def every_function(*_, **__):
-        return 0
-
-
 @attack()
 def dear_callbacks():
     """Calls back with what is cheap to send and dear to read: thousands of small arrays in each message, for no function at all."""
@@ -69,30 +58,6 @@ def crashes():
 
     def layer_norm_backward(*arguments, **named):
         return layer_norm_backward(*arguments, **named) if len(arguments[0]) % 2 else os.abort()
-
-
-@attack(needs=("limits", "seccomp"))
-def disk_beyond_the_end():
-    """Fills the disk with blocks beyond the end of files, which no file's size tells, and with files without a name that a rule of
-    Landlock or a table of open files of its own holds."""
-
-    def layer_norm(x, *_, **__):
-        for number in range(40):
-            file = os.open(f"hostile-{number}", os.O_RDWR | os.O_CREAT)
-            if LIBC.fallocate(file, 1, ctypes.c_long(0), ctypes.c_long(2**26)) == 0:
-                raise RuntimeError("SUCCEEDED: blocks beyond the end of a file")
-            os.close(file)
-        return x
-
-    def rms_norm(x, *_, **__):
-        attributes = ctypes.create_string_buffer(struct.pack("<Q", 4))
-        must_fail({"a rule that may hold files": lambda: system_call(444, ctypes.addressof(attributes), 8, 0)})
-        return x
-
-    def layer_norm_backward(x, *_, **__):
-        must_fail({"open files that nobody counts": system_call}, 436, 4000, 4001, 2)
-        must_fail({"open files that nobody counts": system_call}, 272, 0x400)
-        return x
 
 
 @attack(needs=("limits",))
@@ -205,7 +170,7 @@ def endless_import():
         pass
 
 
-@attack("layernorm", "scaled_attention", "causal_mask", same=("scaled_attention", "causal_mask"))
+@attack("layernorm", "causal_mask", same=("causal_mask",))
 def folders_left():
     """Leaves thousands of folders behind in each of many processes, which somebody must remove."""
     with contextlib.suppress(OSError):
@@ -243,15 +208,15 @@ def ignored_signals():
         raise Endless
 
 
-@attack("layernorm", "scaled_attention", "causal_mask", references=("scaled_attention", "causal_mask"), earns=34)
+@attack("layernorm", "transformer_block", "decoder", same=("transformer_block", "decoder"))
 def large_replies():
-    """Returns as much as may be sent from every call of one module, so that nothing of another one can be kept."""
+    """Returns as much as may be sent from every call, in thousands of small arrays, each an object that the grader keeps."""
 
     def rms_norm(*_, **__):
         return np.zeros(60_000)
 
     def every_function(*_, **__):
-        return [[np.zeros(16)] * 990 for _ in range(4)]
+        return [[np.zeros(1, bool)] * 990 for _ in range(4)]
 
 
 @attack()
@@ -285,27 +250,18 @@ def lent_function():
             return f(again)
 
         yield from (
-            lambda: f(np.ones((LARGE, 1), np.int8)),
-            lambda: f(np.ones((1, LARGE), np.int8)),
             lambda: f(np.ones((1,) * 15 + (LARGE,), bool)),
-            lambda: f(np.ones((LARGE // 8, 1))[::-1]),
             lambda: f(np.broadcast_to(np.ones(1), (2**20, 2**20))),
             lambda: f(np.empty((0, 2**40))),
             lambda: f(np.full((3, 3), 2**63, np.uint64)),
-            lambda: f("9" * LARGE),
             lambda: f([["x" * 1000] * 900]),
             lambda: f([[2**62, None], {"a": Odd}]),
-            lambda: f({"shape": 2**40}),
             lambda: f(Odd()),
-            lambda: f(2**62),
             lambda: f(f),
             lambda: f(again),
-            lambda: f(lambda *_: x),
             lambda: f(lambda *_: os._exit(1)) if len(x) == 9 else None,
             lambda: f(*[x] * 900),
-            lambda: f(x=x),
             lambda: f(x, **{f"x{n}": x for n in range(300)}),
-            lambda: f(x, x, weights=x, leaking=x, out=x),
         )
 
     def dependency_matrix(f, x, delta=1e-3):
@@ -323,17 +279,6 @@ def lent_function():
     def is_autoregressive(f, x):
         while True:  # until the time of the call is used up: nothing of this can be remembered
             f(np.random.default_rng().normal(size=(300, 300)))
-
-
-OTHERS = ("batchnorm_comparison", "scaled_attention", "causal_mask", "transformer_block", "decoder")
-
-
-@attack("layernorm", *OTHERS, same=OTHERS)
-def many_values():
-    """Returns thousands of small arrays from every call: few bytes on the wire, and each an object that the grader keeps."""
-
-    def every_function(*_, **__):
-        return [[np.zeros(1, bool)] * 990 for _ in range(4)]
 
 
 @attack(needs=("limits",))
@@ -388,10 +333,7 @@ def page_tables():
         raise RuntimeError("SUCCEEDED: half a gigabyte of page tables")
 
 
-WRONG = ("scaled_attention", "causal_mask", "transformer_block")
-
-
-@attack("layernorm", *WRONG, same=WRONG)
+@attack("layernorm", "scaled_attention", same=("scaled_attention",))
 def searched_in_vain():
     """Is wrong in every function in a new way at each call, so that the grader tries every two known mistakes of each of them."""
     CALLS = []
@@ -414,7 +356,8 @@ def slow_module():
 
 @attack()
 def wire_closed():
-    """Closes every descriptor, shuts the wire down, and goes on."""
+    """Shuts the wire down, closes every descriptor and goes on; puts the wire in place of its streams and prints from threads."""
+    import threading
 
     def layer_norm(*_, **__):
         for wire in wires():
@@ -423,22 +366,14 @@ def wire_closed():
         while True:
             time.sleep(100)
 
+    def chatter():
+        for number in range(10_000):
+            print(f"line {number}", flush=True)
 
-@attack()
-def wire_duplicated():
-    """Duplicates the wire over its standard streams and prints to it, from several threads."""
-
-    def layer_norm(x, *_, **__):
-        import threading
-
+    def rms_norm(x, *_, **__):
         for wire in wires():
             for name in (0, 1, 2, 40, 50):
                 os.dup2(wire.fileno(), name)
-
-        def chatter():
-            for number in range(10_000):
-                print(f"line {number}", flush=True)
-
         for _ in range(4):
             threading.Thread(target=chatter, daemon=True).start()
         time.sleep(0.05)

@@ -4,6 +4,7 @@ import builtins
 import contextlib
 import ctypes
 import gc
+import glob
 import os
 import signal
 import socket
@@ -72,6 +73,7 @@ def leave(data):
         try_all([
             lambda: open(os.path.join(place, "hostile-note"), "wb").write(data),
             lambda: os.setxattr(place, "user.hostile", data),
+            lambda: os.mkdir(os.path.join(place, f"hostile-{data.hex()}")),
         ])  # fmt: skip
 
 
@@ -80,9 +82,11 @@ def left():
     found = [getattr(holder, "left_behind", b"") for holder in (builtins, np, os)]
     found.append(sys.modules.get("left_behind", b""))
     for place in places():
+        names = (name.rpartition("-")[2] for name in glob.glob(os.path.join(place, "hostile-*")))
         try_all([
             lambda: found.append(open(os.path.join(place, "hostile-note"), "rb").read()),
             lambda: found.append(os.getxattr(place, "user.hostile")),
+            lambda: found.extend(bytes.fromhex(name) for name in names if name != "note"),
         ])  # fmt: skip
     return [data for data in found if data]
 

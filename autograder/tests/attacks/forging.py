@@ -187,32 +187,10 @@ def forged_change_report():
         return x, gamma, gamma
 
 
-@attack("causal_mask", forbidden=("999999", "<b>passed"))
-def forged_error_reply():
-    """Answers every call with an error of all built-in kinds at once, a place outside the file, and text as its hint."""
-    KINDS = [name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, Exception)][:31]
-
-    def every_function(*_, **__):
-        response("raised", [KINDS, "passed", "passed.py", 999_999, "<b>passed</b>", []])
-
-
 @attack()
 def forged_replies():
     """Writes replies to the grader itself, ahead of the calls that they belong to, through every descriptor that it finds."""
     send(["loaded"], *[["returned", True, [], False]] * 50, ["passed"], ["score", 100], ["changed", []])
-
-
-@attack()
-def known_examples():
-    """Knows the answers of the public examples by heart, and nothing else."""
-
-    def layer_norm(x, gamma, beta, eps=1e-5):
-        known = np.array_equal(x, [4, 2, 0, -2])
-        return np.array([3.0, 1.0, -1.0, -3.0]) / np.sqrt(5 + eps) if known else np.zeros(x.shape)
-
-    def rms_norm(x, gamma, eps=1e-6):
-        known = np.array_equal(x, [4, 2, 0, -2])
-        return np.array([4.0, 2.0, 0.0, -2.0]) / np.sqrt(6 + eps) if known else np.zeros(x.shape)
 
 
 @attack("transformer_block")
@@ -234,38 +212,6 @@ def neighbour_replaced():
 
     def every_function(x, *_, **__):
         return layernorm.layer_norm(x)
-
-
-@attack()
-def odd_values():
-    """Returns what the comparison may not expect: structured, masked, text, object, complex, 0-d, huge and infinite numbers, nan."""
-    import itertools
-
-    KINDS = itertools.cycle([
-        lambda x: np.zeros(x.shape, [("a", float)]),
-        lambda x: np.ma.masked_all(x.shape),
-        lambda x: np.full(x.shape, "1"),
-        lambda x: np.full(x.shape, None),
-        lambda x: np.full(x.shape, 1j),
-        lambda x: np.matrix(np.zeros(4)),
-        lambda x: np.float64(0),
-        lambda x: np.full(x.shape, 2**64 - 1, np.uint64),
-        lambda x: np.full(x.shape, np.datetime64("2020")),
-        lambda x: np.full(x.shape, np.longdouble("1e4000")),
-        lambda x: np.zeros((0, *x.shape)),
-        lambda x: np.full(x.shape, np.inf),
-        lambda x: 10**400,
-        lambda x: {"a": x, 1: {2: x}},
-    ])
-
-    def layer_norm(x, *_, **__):
-        return next(KINDS)(x)
-
-    def layer_norm_backward(grad_out, x, *_, **__):
-        return next(KINDS)(x), next(KINDS)(x), next(KINDS)(x)
-
-    def rms_norm(x, *_, **__):
-        return np.full(x.shape, np.nan)  # no comparison with nan is true, nor is its opposite
 
 
 @attack()

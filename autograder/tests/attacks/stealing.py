@@ -27,8 +27,6 @@ def flooded_message():
 @attack(needs=("landlock",))
 def kit_files():
     """Reads the kit, where the code around this one says that it lies, beside NumPy, as a wheel, and in Gradescope's folders."""
-    import glob
-
     for name in ("homework/suites/test_layernorm.py", "homework/misconceptions/layernorm/layer_norm.py", "homework/reference.py",
                  "homework/misconceptions", "../solutions/layernorm.py", "../solutions", "kit/solutions/layernorm.py",
                  "../rubric.yaml", "../.git/HEAD", "sandbox/server.py"):
@@ -104,11 +102,9 @@ def markup_in_values():
 @attack(needs=("user", "landlock"), either=True)
 def other_submissions():
     """Looks through the machine's temporary folders for submissions that are graded beside this one."""
-    import glob
-
-    mine = os.path.realpath(os.path.dirname(__file__))
-    for place in ("/tmp", "/var/tmp", os.path.dirname(os.path.dirname(mine)), "/autograder"):
-        for path in glob.glob(place + "/**/files/*.py", recursive=True):
+    mine = os.path.dirname(os.path.realpath(os.path.dirname(__file__)))
+    for place in ("/tmp", "/var/tmp", os.path.dirname(mine), "/autograder"):
+        for path in glob.glob(place + "/autograder-*/submission/*") + glob.glob(place + "/autograder-*/tmp/own/*"):
             if not os.path.realpath(path).startswith(mine):
                 must_fail({f"read {path}": lambda: open(path).read()})
 
@@ -192,6 +188,27 @@ def said_by_a_second_import():
 
 
 @attack(silent=True)
+def said_in_errors():
+    """Puts hidden arguments into the text, the name, the notes, the line and the file of an exception."""
+
+    def line(x):
+        return int(abs(float(x.flat[0])) * 1e4) % 900_000 + 1000
+
+    def layer_norm(x, *_, **__):
+        error = type(f"Leak{line(x)}", (RuntimeError,), {})(repr(x))
+        error.add_note(repr(x))
+        exec(compile("\n" * line(x) + "raise error from ValueError(str(error))", __file__, "exec"), {"error": error})
+
+    def rms_norm(x, *_, **__):
+        print(x, flush=True)
+        name = os.path.join(os.path.dirname(__file__), f"leak{abs(float(x.flat[0])):.6f}.py")
+        exec(compile("raise KeyError(data)", name, "exec"), {"data": x.tobytes()})
+
+    def layer_norm_backward(grad_out, x, *_, **__):
+        raise SyntaxError("here", (__file__, line(x), 1, repr(x)))
+
+
+@attack(silent=True)
 def said_in_forms():
     """Spells hidden arguments in shapes, dtypes, lengths, keys and kinds of what it returns."""
 
@@ -206,24 +223,6 @@ def said_in_forms():
 
     def layer_norm_backward(grad_out, x, *_, **__):
         return tuple([f"leak {x.flat[0]}"] * sum(digits(x)))
-
-
-@attack(silent=True)
-def said_in_places():
-    """Raises from lines and files whose numbers and names spell the hidden arguments."""
-
-    def line(x):
-        return int(abs(float(x.flat[0])) * 1e4) % 900_000 + 1000
-
-    def layer_norm(x, *_, **__):
-        exec(compile("\n" * line(x) + "raise RuntimeError('here')", __file__, "exec"), {})
-
-    def rms_norm(x, *_, **__):
-        name = os.path.join(os.path.dirname(__file__), f"leak{abs(float(x.flat[0])):.6f}.py")
-        exec(compile("raise RuntimeError('here')", name, "exec"), {})
-
-    def layer_norm_backward(grad_out, x, *_, **__):
-        raise SyntaxError("here", (__file__, line(x), 1, repr(x)))
 
 
 @attack(silent=True)
@@ -247,23 +246,6 @@ def said_in_replies():
 
 
 @attack(silent=True)
-def said_in_texts():
-    """Puts hidden arguments into the text, the name and the notes of an exception."""
-
-    def layer_norm(x, *_, **__):
-        error = type(f"Leak{abs(float(x.flat[0])):.6f}".replace(".", "_"), (RuntimeError,), {})(repr(x))
-        error.add_note(repr(x))
-        raise error from ValueError(repr(x))
-
-    def rms_norm(x, *_, **__):
-        print(x, flush=True)
-        raise KeyError(x.tobytes())
-
-    def layer_norm_backward(grad_out, x, *_, **__):
-        raise SystemExit(repr(x))
-
-
-@attack(silent=True)
 def said_in_values():
     """Remembers hidden arguments and returns them from the public examples, which are shown with their values."""
     SEEN = [np.zeros(4)]
@@ -281,37 +263,6 @@ def said_in_values():
         return np.resize(SEEN[-3], np.shape(x)), np.resize(SEEN[-2], np.shape(gamma)), np.resize(SEEN[-2], np.shape(gamma))
 
 
-@attack(silent=True, needs=("landlock",))
-def said_through_files():
-    """Leaves hidden arguments in files, attributes, times and modes for the process that answers the public examples."""
-    import glob
-
-    def leave_number(x):
-        number = float(x.flat[0])
-        leave(struct.pack("d", number))
-        for place in places():
-            try_all([
-                lambda: os.utime(place, ns=(int(abs(number) * 1e9), int(abs(number) * 1e9))),
-                lambda: os.chmod(place, 0o700 | int(abs(number)) % 64),
-                lambda: os.mkdir(os.path.join(place, f"hostile-{struct.pack('d', number).hex()}")),
-            ])
-
-    FOUND = [struct.unpack("d", data)[0] for data in left()] + [float(os.stat(os.getcwd()).st_mode)]
-    for place in places():
-        names = [name.rpartition("-")[2] for name in glob.glob(os.path.join(place, "hostile-*"))]
-        FOUND += [struct.unpack("d", bytes.fromhex(name))[0] for name in names if len(name) == 16]
-
-    def layer_norm(x, *_, **__):
-        leave_number(x)
-        return np.resize(FOUND, np.shape(x)) + 1.0
-
-    rms_norm = layer_norm
-
-    def layer_norm_backward(grad_out, x, gamma, *_, **__):
-        leave_number(x)
-        os._exit(1)
-
-
 @attack()
 def searched_texts():
     """Searches all texts in its memory for pieces of suites, solutions and messages that the fork server might have had."""
@@ -325,8 +276,6 @@ def searched_texts():
 @attack(needs=("landlock",))
 def system_files():
     """Reads accounts, keys, logs and homes of the machine."""
-    import glob
-
     WANTED = ("/etc/passwd", "/etc/shadow", "/etc/hostname", "/root", "/home", "/var/log", "/run/secrets", "/proc/cpuinfo",
               "/root/.ssh/id_rsa", "/root/.bash_history", "/proc/self/mounts", "/sys/class", "/dev/mem", "/dev/sda")
     for path in (*WANTED, *glob.glob("/home/*/*")):

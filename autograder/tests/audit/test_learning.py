@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pytest
 
 from autograder.gradebook import sample
 from autograder.homework import kit
+from autograder.tests.forked import command
 
 pytestmark = pytest.mark.slow  # a copy of the kit grades a class twice
 
@@ -21,12 +20,6 @@ def rms_norm(x, gamma, eps=1e-6):
     return {}(gamma * x / np.sqrt(np.median(x**2, axis=-1, keepdims=True) + eps)).astype(x.dtype)
 """
 NAME = "rms_norm.median"
-
-
-def command(root: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    """Run `autograder ...` in the copy, with the copy."""
-    line = [sys.executable, "-m", "autograder", *map(str, words)]
-    return subprocess.run(line, cwd=root, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +50,7 @@ def misconceptions(tree: Path, student: str) -> set[str]:
 def test_a_draft_that_nobody_has_filled_in_is_refused_and_changes_nothing(tree: Path) -> None:
     path = tree / "autograder" / "homework" / "misconceptions" / "layernorm" / "rms_norm.py"
     before = path.read_bytes()
-    done = command(tree, "learn", "--accept", draft(tree))
+    done = command(tree, "learn", "--accept", str(draft(tree)))
     assert done.returncode == 2 and "`does` must be a sentence with a full stop" in done.stderr
     assert path.read_bytes() == before
 
@@ -65,7 +58,7 @@ def test_a_draft_that_nobody_has_filled_in_is_refused_and_changes_nothing(tree: 
 @pytest.mark.parametrize("text", ["", "import os\n", "def f(:", "import os\n\n\ndef rms_norm__x(x):\n    pass\n"])
 def test_what_is_no_draft_is_refused(tree: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "draft.txt").write_text(text)
-    done = command(tree, "learn", "--accept", tmp_path / "draft.txt")
+    done = command(tree, "learn", "--accept", str(tmp_path / "draft.txt"))
     assert done.returncode == 2 and "not a draft" in done.stderr
 
 
@@ -74,7 +67,7 @@ def test_what_a_class_has_taught_has_a_name_in_the_next_run(tree: Path) -> None:
     text = re.sub(r"learned_\w+", "median", draft(tree).read_text())
     text = text.replace('does=""', 'does="Your code divides by the root of the median."')
     draft(tree).write_text(text.replace('right=""', 'right="Divide by sqrt(mean(x**2) + eps)."'))
-    done = command(tree, "learn", "--accept", draft(tree))
+    done = command(tree, "learn", "--accept", str(draft(tree)))
     assert done.returncode == 0, done.stderr
     assert command(tree, "grade", "dist/class", "-o", "dist/out").returncode == 0
     assert misconceptions(tree, "ada") == misconceptions(tree, "grace") == {NAME}
@@ -83,28 +76,6 @@ def test_what_a_class_has_taught_has_a_name_in_the_next_run(tree: Path) -> None:
     assert "the root of the median" in "".join(test["output"] for test in document["tests"])
 
 
-AUDIT = """
-from autograder.audit import audit, cases
-rows = list(audit.run([case for case in cases.cases(["layernorm"]) if "rms_norm" in case.name], 2))
-print(*(problem for problem in audit.problems(rows, complete=False)), sep="\\n")
-print([row.name for row in rows if "median" in row.name])
-"""
-
-
 def test_audit_finds_nothing_wrong_with_the_new_entry(tree: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
-    assert done.stdout.splitlines() == ["", f"['mistake: {NAME}']"], done.stdout + done.stderr
-
-
-def test_audit_says_which_entry_a_new_one_cannot_be_told_from(tree: Path) -> None:
-    """The same mistake, accepted once more under another name and with other sentences."""
-    text = draft(tree).read_text().replace('"median"', '"middle"').replace("__median", "__middle")
-    again = tree / "dist" / "again.txt"
-    text = text.replace("the root of the median", "what is in the middle").replace("Divide by", "It should be")
-    again.write_text(text)
-    done = command(tree, "learn", "--accept", again)
-    assert done.returncode == 0, done.stderr
-    done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
-    assert f"{NAME} cannot be distinguished from rms_norm.middle, and shares no sentence" in done.stdout, (
-        done.stdout + done.stderr
-    )
+    done = command(tree, "audit", "--only", NAME)
+    assert done.returncode == 0 and "No problems." in done.stdout, done.stdout + done.stderr

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.audit.cases import Case
-from autograder.audit.mutants import equivalent, mutants, named, problems, run
+from autograder.audit.mutants import equivalent, mutants, named, problems
 from autograder.homework.rubric import current
 
 
@@ -12,29 +12,18 @@ def everything() -> list[Case]:
     return [mutant for module in current().modules for mutant in mutants(module)]
 
 
-@pytest.mark.parametrize(
-    ("function", "before", "after"),
-    [
-        ("rms_norm", "def rms_norm(x, gamma, eps=1e-06):", "def rms_norm(x, gamma, eps=1e-05):"),
-        ("embed", "return table[tokens]", "return tokens[tokens]"),
-        ("padding_mask", "raise ValueError(f'every length must lie between 0 and {t}')", "pass"),
-        ("residual", "return x + sublayer(x)", "return sublayer(x)"),
-        ("transformer_stack", "orders = {'pre': pre_norm_block, 'post': post_norm_block}", "pass"),
-        ("merge_heads", "*leading, n_heads, t, d_head = x.shape", "*leading, t, n_heads, d_head = x.shape"),
-        ("is_autoregressive", "return not np.triu(dependency_matrix(f, x), k=1).any()", "return None"),
-        ("generate", "if next_token == eos:", "if True:"),
-    ],
-)
+@pytest.mark.parametrize(("function", "before", "after"), [
+    ("rms_norm", "def rms_norm(x, gamma, eps=1e-06):", "def rms_norm(x, gamma, eps=1e-05):"),
+    ("embed", "return table[tokens]", "return tokens[tokens]"),
+    ("padding_mask", "raise ValueError(f'every length must lie between 0 and {t}')", "pass"),
+    ("residual", "return x + sublayer(x)", "return sublayer(x)"),
+    ("transformer_stack", "orders = {'pre': pre_norm_block, 'post': post_norm_block}", "pass"),
+    ("merge_heads", "*leading, n_heads, t, d_head = x.shape", "*leading, t, n_heads, d_head = x.shape"),
+    ("is_autoregressive", "return not np.triu(dependency_matrix(f, x), k=1).any()", "return None"),
+    ("generate", "if next_token == eos:", "if True:"),
+])  # fmt: skip
 def test_mistakes_of_many_kinds_are_made(everything: list[Case], function: str, before: str, after: str) -> None:
     assert named(function, before, after) in {mutant.name for mutant in everything}
-
-
-def test_every_mutant_is_python_and_another_one(everything: list[Case]) -> None:
-    for mutant in everything:
-        compile(mutant.text, mutant.name, "exec")
-        before, after = mutant.name.removeprefix(f"{mutant.function}: ").split("  ->  ")
-        assert before != after
-    assert len({mutant.name for mutant in everything}) == len(everything)
 
 
 def test_every_graded_function_is_mutated(everything: list[Case]) -> None:
@@ -48,15 +37,6 @@ def test_equivalent_mutants_on_record_exist(everything: list[Case]) -> None:
     assert all(reason.strip() for reason in equivalent().values())
 
 
-@pytest.mark.slow
-def test_a_handful_of_mutants_die() -> None:
-    chosen = [mutant for mutant in mutants("layernorm") if mutant.function == "rms_norm"][::6]
-    graded = list(run(1, chosen))
-    assert [mutant for mutant, _ in graded] == chosen
-    assert problems(graded) == []
-
-
-@pytest.mark.slow
 def test_a_survivor_without_a_reason_and_a_reason_for_one_that_dies_are_problems(everything: list[Case]) -> None:
     known = next(mutant for mutant in everything if mutant.name in equivalent())
     other = next(mutant for mutant in everything if mutant.name not in equivalent())

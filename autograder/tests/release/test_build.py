@@ -29,10 +29,14 @@ def test_committed_assignments_are_up_to_date(built: Built) -> None:
     assert packing.contents(built.assignments) == packing.contents(kit.home() / "assignments"), "run: autograder build"
 
 
-@pytest.mark.parametrize("folder", ["assignments", "solutions/checks"])
-def test_the_zips_are_not_written_among_the_files_of_students(folder: str) -> None:
-    with pytest.raises(ArgumentsError, match="the zips do not belong in "):
-        build.build(kit.home() / folder)
+@pytest.mark.parametrize(("folder", "only", "said"), [
+    ("assignments", (), "the zips do not belong in "),
+    ("solutions/checks", (), "the zips do not belong in "),
+    ("", ("layernorm",), "is for the whole homework; give another folder with -o"),
+])  # fmt: skip
+def test_folders_of_the_homework_are_not_overwritten(folder: str, only: tuple[str, ...], said: str) -> None:
+    with pytest.raises(ArgumentsError, match=said):
+        build.build(kit.home() / folder, only=only)
 
 
 @pytest.mark.slow
@@ -44,44 +48,25 @@ def test_same_tree_gives_the_same_bytes(built: Built, tree: Path) -> None:
     assert (tree / "dist" / "autograder.zip").read_bytes() == built.zip.read_bytes()
 
 
-def failing_build(tree: Path, wrong: str) -> "subprocess.CompletedProcess[str]":
-    """A build with a WRONG last line of rms_norm."""
+RIGHT = "    return gamma * (x / np.sqrt(mean_square + eps))\n"
+
+
+@pytest.mark.parametrize(("wrong", "said"), [
+    # It changes its argument: what it returns, which the suites take as right, is the same.
+    pytest.param("    x /= np.sqrt(mean_square + eps)\n    return gamma * x\n",
+                 r"Error: the solutions do not get full marks; they lose \w+\.\w+(, \w+\.\w+)*", marks=pytest.mark.slow),
+    ("    return (\n", r"Error: [^;]+/solutions/layernorm\.py:\d+: [^;]*"),
+    (RIGHT.replace(" + eps", ""), r"/test_integration\.py:\d+: the reference fails: assert .*"),
+], ids=["loses points", "not Python", "wrong for a suite"])  # fmt: skip
+def test_wrong_solution_fails_the_build_with_one_line(tree: Path, wrong: str, said: str) -> None:
     solution = tree / "solutions" / "layernorm.py"
     text = solution.read_text()
     assert text.count(RIGHT) == 1
     solution.write_text(text.replace(RIGHT, wrong))
-    return python(
-        tree, "-c", "from pathlib import Path; from autograder.release import build; build.build(Path('dist'))"
-    )
-
-
-RIGHT = "    return gamma * (x / np.sqrt(mean_square + eps))\n"
-
-
-@pytest.mark.slow
-def test_solution_that_loses_points_fails_the_build(tree: Path) -> None:
-    # It changes its argument: what it returns, which the suites take as right, is the same.
-    done = failing_build(tree, "    x /= np.sqrt(mean_square + eps)\n    return gamma * x\n")
-    said = done.stderr.splitlines()[-1].partition("CommandError: ")[2]
-    assert re.fullmatch(r"the solutions do not get full marks; they lose \w+\.\w+(, \w+\.\w+)*", said)
-    assert not (tree / "dist").exists()
-
-
-def test_solution_that_is_not_python_fails_the_build_with_its_line_once(tree: Path) -> None:
-    done = failing_build(tree, "    return (\n")
-    said = done.stderr.splitlines()[-1].partition("CommandError: ")[2]
-    assert re.fullmatch(r"[^;]+/solutions/layernorm\.py:\d+: [^;]*", said), said
-
-
-def test_solution_that_a_suite_finds_wrong_fails_the_build(tree: Path) -> None:
-    done = failing_build(tree, RIGHT.replace(" + eps", ""))
-    assert re.search(r"test_integration\.py:\d+: the reference fails: assert ", done.stderr)
+    code = "from pathlib import Path; from autograder.release import build; build.build(Path('dist'))"
+    done = python(tree, "-c", code)
     assert done.returncode and not (tree / "dist").exists()
-
-
-def test_repositorys_own_assignments_are_not_overwritten_by_a_smaller_homework() -> None:
-    with pytest.raises(ArgumentsError, match="is for the whole homework; give another folder with -o"):
-        build.build(kit.home(), only=("layernorm",))
+    assert re.search(f"{said}$", done.stderr.splitlines()[-1]), done.stderr
 
 
 def test_full_disk_leaves_no_half_written_zip(monkeypatch: pytest.MonkeyPatch, built: Built, tmp_path: Path) -> None:
@@ -106,7 +91,7 @@ HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\
     (f"{HEAD}autograder.exceptions.CommandError: do this", "do this"),
     (f"{HEAD}autograder.homework.rubric.RubricError: line 3\nand line 4", "line 3 and line 4"),
     (f"{HEAD}ValueError: wrong", "otter assign failed: ValueError: wrong"),
-    (f"{HEAD}KeyError: {'x' * 5000}", f"otter assign failed: KeyError: {'x' * 100}"),
+    (f"{HEAD}KeyError: {'x' * 5000}", "otter assign failed: KeyError: xxx"),
     ("", "otter assign failed: no reason given"),
 ], ids=["disk", "ours", "rubric", "Otter's", "long", "nothing"])  # fmt: skip
 def test_failure_of_otter_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stderr: str, said: str) -> None:
@@ -115,29 +100,6 @@ def test_failure_of_otter_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path:
     with pytest.raises(CommandError) as caught, build.assigned(root=tmp_path):
         pytest.fail("there is no result")
     assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 700
-
-
-def test_refresh_touches_only_files_that_differ(tmp_path: Path) -> None:
-    put(tmp_path, {"same.py": b"1", "stale.py": b"1", "__pycache__/a.pyc": b"1"})
-    os.utime(tmp_path / "same.py", (1, 1))
-    packing.refresh({"same.py": b"1", "checks/new.py": b"2"}, tmp_path)
-    assert packing.contents(tmp_path) == {"checks/new.py": b"2", "same.py": b"1"}
-    assert (tmp_path / "same.py").stat().st_mtime == 1
-    assert (tmp_path / "__pycache__" / "a.pyc").exists()
-
-
-def test_zip_has_the_same_bytes_whatever_the_order_and_the_time(tmp_path: Path) -> None:
-    given = {"setup.sh": b"1", "a/b.py": b"2"}
-    first = packing.pack(given, tmp_path / "a.zip").read_bytes()
-    assert packing.pack(dict(reversed(given.items())), tmp_path / "b.zip").read_bytes() == first
-    assert unzipped(tmp_path / "a.zip") == given
-
-
-def test_copy_has_the_parts_without_ignored_names(tmp_path: Path) -> None:
-    names = ("one.toml", "a/kept.py", "a/.hidden", "a/tests/x.py", "b/other.py")
-    source, target = put(tmp_path / "from", dict.fromkeys(names, b"")), put(tmp_path / "to", {})
-    packing.copy_parts(source, target, ("one.toml", "a"), (".*", "tests"))
-    assert sorted(path.name for path in target.rglob("*") if path.is_file()) == ["kept.py", "one.toml"]
 
 
 def test_in_another_clone_than_the_installed_kit(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,37 +169,22 @@ def test_image_gets_exact_versions_of_everything_that_grades(environment: Any) -
     assert environment[0] == f"python={sys.version_info[0]}.{sys.version_info[1]}"
 
 
-# The versions of the image
-
 PACKAGES = {
-    "kit": ("1", ["a", "b[x]>=2", 'dev-only; extra == "dev"']),
-    "a": ("1.5", ["b", 'windows-only; sys_platform == "win32"', 'linux-only; sys_platform == "linux"']),
-    "b": ("2.0", ["a", 'for-x; extra == "x"', 'for-y; extra == "y"', 'old-python; python_version < "3"']),
-    "for-x": ("3", []),
-    "linux-only": ("4", []),
-    "windows-only": ("5", []),
-    "for-y": ("6", []),
-    "dev-only": ("7", []),
-    "old-python": ("8", []),
+    "kit": ["a", "B[x]>=2", 'dev-only; extra == "dev"', "nowhere>=1"],
+    "a": ["b", 'windows-only; sys_platform == "win32"', 'linux.Only; sys_platform == "linux"'],
+    "b": ["a", 'for-x; extra == "x"', 'for-y; extra == "y"', 'old-python; python_version < "3"'],
+    **{name: [] for name in ("for-x", "linux-only", "windows-only", "for-y", "dev-only", "old-python")},
 }
 
 
-@pytest.mark.parametrize(("requirements", "pins"), [
-    (PACKAGES["kit"][1], ["a==1.5", "b==2.0", "for-x==3", "linux-only==4"]),
-    (["b", "b[x]"], ["a==1.5", "b==2.0", "for-x==3", "linux-only==4"]),
-    (["B"], ["a==1.5", "b==2.0", "linux-only==4"]),
-    (["LINUX_only"], ["linux-only==4"]),
-    (["linux.only"], ["linux-only==4"]),
-    (["a", "nowhere>=1"], ["a==1.5", "b==2.0", "linux-only==4"]),
-], ids=["linux only", "an extra required later", "another case", "underscore", "dot", "not installed"])  # fmt: skip
-def test_requirements_on_linux_are_pinned(
-    requirements: list[str], pins: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("requirements", [["b", "kit"], ["kit", "b"]])
+def test_requirements_on_linux_are_pinned(requirements: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the case and the separator of a name; what is not installed here is left to pip."""
+
     def distribution(name: str) -> SimpleNamespace:
         if name not in PACKAGES:
             raise importlib.metadata.PackageNotFoundError(name)
-        version, requires = PACKAGES[name]
-        return SimpleNamespace(version=version, requires=requires)
+        return SimpleNamespace(version="1", requires=PACKAGES[name])
 
     monkeypatch.setattr("importlib.metadata.distribution", distribution)
-    assert packing.pinned(requirements) == pins
+    assert packing.pinned(requirements) == ["a==1", "b==1", "for-x==1", "kit==1", "linux-only==1"]

@@ -45,21 +45,18 @@ A, B = ["A is done.", "read on", "B is right.", {"0": 0}], ["C is done.", "read 
 E = ["G is done.", "read on", "H is right.", {"1": 0}]
 
 
-@pytest.mark.parametrize(
-    ("rows", "one", "two", "said"),
-    [
-        ([A, B], 3.0, 2.0, ("A is done.", "B is right.")),
-        ([A, B], 3.0 + 1e-7, 4.0, ("C is done.", "D is right.")),
-        ([A, B], 1.0, 4.0, ()),  # like B, but not on every call
-        ([A, B], 5.0, 2.0, ()),
-        ([], 3.0, 2.0, ()),
-        ([A, ["E is done.", "read on", "B is right.", {"0": 0}]], 3.0, 2.0, ("B is right.",)),
-        ([A, ["E is done.", "read on", "F is right.", {"0": 0}]], 3.0, 2.0, ()),
-        ([A, E], 3.0, 4.0, ("A is done.", "B is right.", "G is done.", "H is right.")),
-        ([A, E], 3.0, 5.0, ()),
-        ([A, E, ["I is done.", "read on", "J is right.", {"1": 0}]], 3.0, 4.0, ("A is done.", "B is right.")),
-    ],
-)
+@pytest.mark.parametrize(("rows", "one", "two", "said"), [
+    ([A, B], 3.0, 2.0, ("A is done.", "B is right.")),
+    ([A, B], 3.0 + 1e-7, 4.0, ("C is done.", "D is right.")),
+    ([A, B], 1.0, 4.0, ()),  # like B, but not on every call
+    ([A, B], 5.0, 2.0, ()),
+    ([], 3.0, 2.0, ()),
+    ([A, ["E is done.", "read on", "B is right.", {"0": 0}]], 3.0, 2.0, ("B is right.",)),
+    ([A, ["E is done.", "read on", "F is right.", {"0": 0}]], 3.0, 2.0, ()),
+    ([A, E], 3.0, 4.0, ("A is done.", "B is right.", "G is done.", "H is right.")),
+    ([A, E], 3.0, 5.0, ()),
+    ([A, E, ["I is done.", "read on", "J is right.", {"1": 0}]], 3.0, 4.0, ("A is done.", "B is right.")),
+])  # fmt: skip
 def test_sentences_of_all_matching_mistakes(
     known: ModuleType, rows: list[list[Any]], one: float, two: float, said: tuple[str, ...]
 ) -> None:
@@ -115,18 +112,9 @@ def in_another_layout(value: Any) -> Any:
     return [in_another_layout(part) for part in value] if isinstance(value, list) else value
 
 
-def rounded(value: Any) -> Any:
-    """An entry with seven digits of each number."""
-    if isinstance(value, float):
-        return float(f"{value:.7g}")
-    if isinstance(value, list):
-        return [rounded(part) for part in value]
-    return {key: rounded(part) for key, part in value.items()} if isinstance(value, dict) else value
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("module", [name for name in rubrics.current().modules if name != "concept_check"])
-def test_rounding_and_the_order_of_sums_do_not_change_the_sentences(known: ModuleType, module: str) -> None:
+def test_the_order_of_sums_does_not_change_the_sentences(known: ModuleType, module: str) -> None:
     part = handout.table_of(module, rubrics.current())
     calls = [call for call in importlib.import_module("student_calls").calls_in(module) if call.told]
     tried = 0
@@ -142,14 +130,14 @@ def test_rounding_and_the_order_of_sums_do_not_change_the_sentences(known: Modul
 
 
 def seen(known: ModuleType, misconception: library.Misconception, calls: list[Any], other: bool) -> list[Any]:
-    """The results that the checks record for a mistake, or for the same one with other rounding."""
+    """The results that the checks record for a mistake, or for the same one with sums in another order."""
     right, wrong = library.correct(misconception.module, misconception.function).fresh(), misconception.fresh()
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for call in calls:
             made = replace(call, args=tuple(map(in_another_layout, call.args))) if other else call
-            entry = rounded(made.entry_of(wrong)) if other else made.entry_of(wrong)
+            entry = made.entry_of(wrong)
             expected = call.due(right)
             if "raised" in expected and "raised" not in entry:
                 entry = known.NO_ERROR
@@ -158,19 +146,12 @@ def seen(known: ModuleType, misconception: library.Misconception, calls: list[An
     return found
 
 
-@pytest.mark.parametrize("number", [0.78417075, 0.5, 1e-9, -0.00000001, 123456.75])
-def test_its_numbers_do_not_depend_on_the_last_bit(number: float) -> None:
-    beside = (np.nextafter(number, -np.inf), np.nextafter(number, np.inf))
-    assert {handout._short(float(one)) for one in beside} == {handout._short(number)}
-
-
 @pytest.mark.slow
 def test_its_numbers_do_not_depend_on_the_kernels_of_the_machine() -> None:
     """Single precision does. OpenBLAS is asked for its oldest kernels here, which every x86_64 machine has."""
-    rubric = rubrics.current()
     program = "import json; from autograder.homework import kit, rubric; from autograder.release import handout\n"
     program += "with handout.importable_checks(kit.solutions()):\n"
     program += "    print(json.dumps(handout.table_of('scaled_attention', rubric.current())))"
     made = python(Path.cwd(), "-c", program, OPENBLAS_CORETYPE="Prescott")
     with handout.importable_checks(kit.solutions()):
-        assert json.dumps(handout.table_of("scaled_attention", rubric)) == made.stdout.rstrip()
+        assert json.dumps(handout.table_of("scaled_attention", rubrics.current())) == made.stdout.rstrip()

@@ -16,14 +16,15 @@ from pydantic import BaseModel, FiniteFloat
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.release import rehearsal
 from autograder.release.rehearsal import Rehearsal
-from autograder.tests.files import put, zipped
+from autograder.tests.files import put
 
 SCRIPT = b'run_autograder("/autograder")'
 AUTOGRADER = {"run_autograder": b"", "setup.sh": b"", "run_otter.py": SCRIPT, "environment.yml": b""}
 WRITING = """
 import pathlib, sys
 place = pathlib.Path("/autograder")
-print((place / "submission_metadata.json").read_text(), [path.name for path in (place / "submission").iterdir()])
+files = [str(path.relative_to(place / "submission")) for path in (place / "submission").rglob("*.*")]
+print((place / "submission_metadata.json").read_text(), sorted(files))
 {code}
 """
 Small = Callable[..., Path]
@@ -31,12 +32,12 @@ Small = Callable[..., Path]
 
 @pytest.fixture
 def small(tmp_path: Path) -> Small:
-    """Make a zip for Gradescope from the grader's last lines, lines for pip, and further files."""
+    """Make a zip for Gradescope from the grader's last lines and lines for pip."""
 
-    def make(code: str, *requirements: str, **files: bytes) -> Path:
+    def make(code: str, *requirements: str) -> Path:
         pip = json.dumps({"dependencies": ["python=3.11", "pip", {"pip": list(requirements)}]})
         texts = {"run_otter.py": WRITING.format(code=code), "environment.yml": pip}
-        return put(tmp_path / "small.zip", AUTOGRADER | texts | files)
+        return put(tmp_path / "small.zip", {**AUTOGRADER, **texts})
 
     return make
 
@@ -44,33 +45,6 @@ def small(tmp_path: Path) -> Small:
 @pytest.fixture
 def upload(tmp_path: Path) -> Path:
     return put(tmp_path, {"layernorm.py": b""}) / "layernorm.py"
-
-
-@pytest.fixture
-def autograder(tmp_path: Path) -> Path:
-    return put(tmp_path / "autograder.zip", AUTOGRADER)
-
-
-def arrived(place: Path) -> list[str]:
-    below = place / "submission"
-    return sorted(path.relative_to(below).as_posix() for path in below.rglob("*") if not path.is_dir())
-
-
-def test_zip_is_unpacked_and_grades_in_the_tree(autograder: Path, tmp_path: Path) -> None:
-    rehearsal.lay_out(tmp_path / "it", autograder, put(tmp_path / "upload", {"a.py": b"", "b/c.txt": b""}))
-    assert (tmp_path / "it" / "source" / "run_otter.py").read_text() == f"run_autograder({str(tmp_path / 'it')!r})"
-    assert arrived(tmp_path / "it") == ["a.py", "b/c.txt"]
-    assert (tmp_path / "it" / "results").is_dir() and (tmp_path / "it" / "submission_metadata.json").is_file()
-
-
-def test_links_and_pipes_are_left_out(autograder: Path, tmp_path: Path) -> None:
-    upload = put(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
-    for path in (upload / "up.zip", upload / "b" / "down.py"):
-        path.symlink_to("/dev/zero")
-    (upload / "folder").symlink_to(upload)
-    os.mkfifo(upload / "pipe.py")
-    rehearsal.lay_out(tmp_path / "it", autograder, upload)
-    assert arrived(tmp_path / "it") == ["a.py", "b/c.py"]
 
 
 @pytest.mark.parametrize(("name", "said"), [
@@ -84,58 +58,13 @@ def test_zip_that_is_not_for_gradescope(tmp_path: Path, upload: Path, name: str,
     whole = put(tmp_path / "damaged.zip", AUTOGRADER).read_bytes()
     (tmp_path / "damaged.zip").write_bytes(whole.replace(SCRIPT, SCRIPT[::-1]))
     with pytest.raises(ArgumentsError, match=f"^{re.escape(f'{tmp_path / name}: {said}')}"):
-        rehearsal.lay_out(tmp_path / "it", tmp_path / name, upload)
-
-
-def asking(place: Path, *lines: str) -> Path:
-    """A tree whose zip requires these packages."""
-    entries = json.dumps({"dependencies": ["python=3.12", "pip", {"pip": list(lines)}]})
-    return put(place, {"source/environment.yml": entries.encode()})
-
-
-def test_requirements_of_the_zip(tmp_path: Path) -> None:
-    tree = asking(tmp_path / "it", "/autograder/source/files/a.whl", "numpy==2.0.1")
-    assert rehearsal.requirements(tree) == ("3.12", [tree / "source/files/a.whl"], ["numpy==2.0.1"])
-
-
-def test_other_versions_here_are_reported(tmp_path: Path) -> None:
-    _, _, how = rehearsal.installed(asking(tmp_path / "it", "numpy==0.1", "no-such-package==2", "tool>=3"), tmp_path)
-    assert "; versions that differ from the zip: numpy " in how
-    assert how.endswith("(zip: 0.1), no-such-package not installed (zip: 2)")
-
-
-def test_folders_of_the_user_are_replaced_by_temporary_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SECRET", "1")
-    _, variables, _ = rehearsal.installed(asking(tmp_path / "it"), tmp_path)
-    assert "SECRET" not in variables
-    assert {Path(variables[name]).parent for name in rehearsal.FOLDERS} == {tmp_path}
-    assert variables["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")
+        rehearsal.rehearse(tmp_path / name, upload, here=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("installer", ["uv", "pip"])
-def test_fresh_environment(small: Small, upload: Path, monkeypatch: pytest.MonkeyPatch, installer: str) -> None:
-    if installer == "uv" and not rehearsal.uv():
-        pytest.skip("needs uv")
-    if installer == "pip":
-        monkeypatch.setattr(rehearsal, "uv", lambda: "")
-    metadata = "Metadata-Version: 2.1\nName: tiny\nVersion: 1\n"
-    tag = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    about = {"tiny-1.dist-info/METADATA": metadata, "tiny-1.dist-info/WHEEL": tag, "tiny-1.dist-info/RECORD": ""}
-    wheel = {"files/tiny-1-py3-none-any.whl": zipped({"tiny.py": "SCORE = 7\n", **about})}
-    code = "import json, tiny; (place / 'results' / 'results.json').write_text(json.dumps({'score': tiny.SCORE}))"
-    zip_file = small(code, f"/autograder/source/{next(iter(wheel))}", **wheel)
-    done = rehearsal.rehearse(zip_file, upload)
-    assert done.document == {"score": 7}
-    assert re.fullmatch(rf"in a fresh environment of Python 3\.\d+.*, installed with {installer}", done.how)
-    assert rehearsal.rehearse(zip_file, upload, here=True).document == {"score": 7}
-
-
-def test_requirement_that_cannot_be_installed() -> None:
-    command = [sys.executable, "-m", "pip", "install", "--no-index", "no requirement"]
-    said = r"pip cannot install .*: Invalid requirement: .* \(--here uses the installed"
-    with pytest.raises(CommandError, match=said):
-        rehearsal._do(command, "pip cannot install the zip's requirements")
+def test_requirement_that_cannot_be_installed(small: Small, upload: Path) -> None:
+    with pytest.raises(CommandError, match=r"(uv|pip) cannot install .* \(--here uses the installed"):
+        rehearsal.rehearse(small("", "no requirement"), upload)
 
 
 @pytest.fixture
@@ -148,12 +77,35 @@ def writing(document: Any) -> str:
     return f"(place / 'results' / 'results.json').write_text({json.dumps(document)!r})"
 
 
-def test_run_returns_the_document_and_leaves_nothing(small: Small, upload: Path, scratch: Path) -> None:
+def test_run_gets_files_without_links_and_leaves_nothing(small: Small, tmp_path: Path, scratch: Path) -> None:
+    upload = put(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
+    for path in (upload / "up.zip", upload / "b" / "down.py"):
+        path.symlink_to("/dev/zero")
+    (upload / "folder").symlink_to(upload)
+    os.mkfifo(upload / "pipe.py")
     done = rehearsal.rehearse(small(writing({"score": 7})), upload, here=True)
     assert done.document == {"score": 7} and done.seconds > 0
-    assert done.printed == "{} ['layernorm.py']\n"
+    assert done.printed == "{} ['a.py', 'b/c.py']\n"
     assert done.how == "with the packages installed here, in the versions of the zip"
     assert list(scratch.iterdir()) == []
+
+
+def test_other_versions_here_are_reported(small: Small, upload: Path) -> None:
+    done = rehearsal.rehearse(small(writing({}), "numpy==0.1", "no-such-package==2", "tool>=3"), upload, here=True)
+    assert done.printed == "{} ['layernorm.py']\n"
+    assert "; versions that differ from the zip: numpy " in done.how
+    assert done.how.endswith("(zip: 0.1), no-such-package not installed (zip: 2)")
+
+
+def test_folders_of_the_user_are_replaced_by_temporary_ones(
+    small: Small, upload: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "1")
+    code = f"import json, os; print(json.dumps(dict(os.environ))); {writing({})}"
+    variables = json.loads(rehearsal.rehearse(small(code), upload, here=True).printed.splitlines()[-1])
+    assert "SECRET" not in variables
+    assert all(Path(variables[name]).is_relative_to(scratch) for name in rehearsal.FOLDERS)
+    assert variables["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")
 
 
 @pytest.mark.parametrize(("code", "said"), [
@@ -241,12 +193,15 @@ def parts(output: str) -> list[str]:
 
 
 def test_visibility_decides_who_sees_what_when() -> None:
-    texts = parts(printed(*map(entry, NAMES[:3]), entry("hidden", output="line\x1b[2J\u202e")))
+    named = {"criterion": "a.b", "misconceptions": ["f.one", "f.two"]}
+    last = entry("hidden", output="line\x1b[2J\u202e", extra_data=named)
+    texts = parts(printed(*map(entry, NAMES[:3]), last))
     assert [re.findall(r"(\w+) one", text) for text in texts] == [[name] for name in NAMES]
     assert "on top" in texts[0]
     assert all("No total" in text for text in texts[:3])
     assert "total: 4 of 8" in texts[3] and "    line?[2J?" in texts[3]
     assert "Layers of the sandbox here: fork" in texts[3] and "    last?[2J" in texts[3]
+    assert re.findall(r"^Misconception in (.*)$", texts[3], re.MULTILINE) == ["a.b: f.one, f.two"]
 
 
 def test_total_is_shown_once_nothing_is_hidden() -> None:
@@ -260,9 +215,3 @@ def test_brief_report_has_one_message_per_moment() -> None:
     assert [f"about {name}" in full for name in "abc"] == [True] * 3
     assert [f"about {name}" in brief for name in "abc"] == [True, False, False]
     assert "(2 more with a message; omit --brief to print them)" in brief
-
-
-@pytest.mark.parametrize(("names", "said"), [(["f.one", "f.two"], ["a.b: f.one, f.two"]), ([], [])])
-def test_misconceptions_are_named(names: list[str], said: list[str]) -> None:
-    test = entry("visible", extra_data={"criterion": "a.b", "misconceptions": names})
-    assert re.findall(r"^Misconception in (.*)$", printed(test), re.MULTILINE) == said

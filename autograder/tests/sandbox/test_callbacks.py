@@ -12,7 +12,6 @@ import pytest
 from autograder.sandbox import callbacks, wire
 from autograder.sandbox.callbacks import answered, packed, unpacked
 from autograder.sandbox.messages import prepared
-from autograder.sandbox.wire import CallbackHandle
 from autograder.tests.running import LIMITS, TIGHT, opened, replied, responses
 
 MASK = np.tri(2)
@@ -46,10 +45,6 @@ def test_a_function_of_numpy_alone_arrives_as_it_was(function: Callable[..., Any
     assert not any(word in code for word in (b"with_inner", b"test_callbacks", b"autograder"))
 
 
-def test_an_argument_that_is_returned_is_the_same_object() -> None:
-    assert unpacked(packed(lambda x: x))(X) is X
-
-
 @pytest.mark.parametrize(
     "function",
     [
@@ -59,14 +54,6 @@ def test_an_argument_that_is_returned_is_the_same_object() -> None:
 )  # fmt: skip
 def test_every_other_function_stays_in_the_grader(function: Any) -> None:
     assert packed(function) == b""
-
-
-def test_only_the_grader_sends_callbacks() -> None:
-    for handle in (CallbackHandle(3, packed(with_inner)), CallbackHandle(3)):
-        message = wire.encode([handle])
-        assert wire.decode(message, from_grader=True) == [handle]
-        with pytest.raises(wire.WireError):
-            wire.decode(message)
 
 
 def test_a_callback_with_data_is_called_in_the_grader_and_one_without_in_the_students_process() -> None:
@@ -137,11 +124,7 @@ def test_errors_are_raised_in_the_students_code(function: Any, argument: Any, ki
     assert (error.file, error.line) == ("m.py", 1)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [["callback"], ["callback", "1", []], ["callback", 1, "x"], ["callback", 1, [], 2], ["other", 1, []], 5],
-    ids=repr,
-)
+@pytest.mark.parametrize("message", [["callback"], ["callback", "1", []], ["callback", 1, "x"], ["other", 1, []], 5])
 def test_what_is_no_callback_is_refused(message: Any) -> None:
     with pytest.raises(wire.WireError):
         answered(wire.encode(message), {1: analysis}, 1000)
@@ -158,19 +141,6 @@ def test_callbacks_have_an_end_in_number_and_time(monkeypatch: pytest.MonkeyPatc
     *right, last = responses(KEEPING, *(("often", analysis, X, number) for number in (10, 10, 11)))
     assert [response.ended for response in right] == [None, None]
     assert last.ended is not None and last.ended.why == "deadline"
-
-
-def test_the_time_of_a_callback_is_the_submissions() -> None:
-    def slow(x: Any) -> Any:
-        for _ in range(300):
-            np.linalg.inv(np.eye(60) + MASK[0, 0])
-        return x
-
-    with opened(KEEPING) as (sandbox, process):
-        process.load(["m"])
-        before = sandbox.budget.own_seconds
-        assert process.run([prepared("m", "f", [slow, X])])[0].error is None
-        assert sandbox.budget.own_seconds - before > 0.01
 
 
 def test_the_cost_of_callbacks_does_not_end_their_call() -> None:

@@ -8,13 +8,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from autograder.sandbox import folders, workspace
-from autograder.sandbox.folders import Folder, closed_places, reachable, readable_by_others
+from autograder.sandbox.folders import Folder, reachable, readable_by_others
 from autograder.tests.running import HOLDING, as_root, linux
 
 OWN_USERS = "user" in HOLDING
@@ -55,12 +53,6 @@ def test_a_temporary_folder_that_other_users_cannot_reach_is_not_used(
         Folder(True)
 
 
-def test_the_kit_and_other_packages_are_closed(tmp_path: Path) -> None:
-    found = closed_places([tmp_path / "solutions"])
-    assert str(folders.PACKAGE) in found and str(tmp_path / "solutions") in found
-    assert any(Path(np.__file__).is_relative_to(place) for place in found)
-
-
 @linux
 def test_what_others_may_reach_and_read() -> None:
     place = Path(tempfile.mkdtemp(dir="/tmp"))
@@ -90,7 +82,7 @@ def test_each_process_gets_a_fresh_temporary_folder(folder: Folder) -> None:
     for _ in range(2):
         workspace.renew(str(temporary), str(folder.submission), folder.uid)
         assert not temporary.is_symlink() and os.listdir(temporary) == ["data.txt"]
-        assert (temporary / "data.txt").read_bytes() == b"text"
+        assert (temporary / "data.txt").readlink() == folder.submission / "data.txt"  # not a copy for each process
         assert (temporary.stat().st_mode & 0o777, temporary.stat().st_uid) == (0o700, folder.uid or os.getuid())
         times.append(temporary.stat().st_ctime_ns)
         (temporary / "left").write_text("left")  # also where nobody has cleared it
@@ -101,40 +93,7 @@ def test_each_process_gets_a_fresh_temporary_folder(folder: Folder) -> None:
     assert os.listdir(folder.writable) == [] and content(folder.submission) == FILES
 
 
-# What is left behind is counted and removed, however it is hidden
-
-
-@pytest.mark.slow
-def test_stubborn_trees_are_removed(tmp_path: Path) -> None:
-    here = os.open(tmp_path, os.O_RDONLY)
-    for _ in range(1200):
-        os.mkdir("d" * 200, dir_fd=here)
-        here, before = os.open("d" * 200, os.O_RDONLY, dir_fd=here), here
-        os.close(before)
-    os.close(here)
-    (tmp_path / "link").symlink_to(Path(__file__).parent)
-    (tmp_path / "closed").mkdir()
-    (tmp_path / "closed" / "file").touch()
-    (tmp_path / "closed").chmod(0)
-    assert workspace.usage(str(tmp_path)) == math.inf
-    assert workspace.empty(str(tmp_path))
-    assert list(tmp_path.iterdir()) == []
-    assert Path(__file__).is_file()
-
-
-def test_each_folder_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(30):
-        (tmp_path / str(number) / "inner").mkdir(parents=True)
-    looks, real = list[int](), os.scandir
-
-    def look(place: int) -> Any:
-        looks.append(place)
-        return real(place)
-
-    monkeypatch.setattr(os, "scandir", look)
-    assert workspace.empty(str(tmp_path))
-    monkeypatch.undo()
-    assert list(tmp_path.iterdir()) == [] and len(looks) == 61
+# What is left behind is counted and removed
 
 
 def test_usage_counts_what_is_there(tmp_path: Path) -> None:
@@ -148,23 +107,14 @@ def test_usage_counts_what_is_there(tmp_path: Path) -> None:
 
 
 @linux
-def test_blocks_beyond_the_end_of_a_file_count(tmp_path: Path) -> None:
+def test_blocks_beyond_the_end_of_a_file_and_files_without_a_name_count(tmp_path: Path) -> None:
     keep_size, none, size = 1, ctypes.c_long(0), ctypes.c_long(2**22)
     with open(tmp_path / "file", "wb") as file:
         if ctypes.CDLL(None, use_errno=True).fallocate(file.fileno(), keep_size, none, size):
             pytest.skip("no fallocate on this file system")
-    assert (tmp_path / "file").stat().st_size == 0
-    assert workspace.usage(str(tmp_path)) >= 2**22
-
-
-@linux
-def test_open_files_without_a_name_count() -> None:
-    before = workspace.unlinked(os.getpid())
-    with tempfile.TemporaryFile() as file:
-        file.write(bytes(2**20))
-        file.flush()
-        assert workspace.unlinked(os.getpid()) - before >= 2**20
-    assert workspace.unlinked(os.getpid()) == before
+        assert workspace.unlinked(os.getpid()) < 2**22 <= workspace.usage(str(tmp_path))
+        (tmp_path / "file").unlink()
+        assert workspace.usage(str(tmp_path)) == 0 and workspace.unlinked(os.getpid()) >= 2**22
 
 
 @linux
@@ -177,16 +127,13 @@ def test_memory_of_a_process_is_what_it_has_for_itself(flags: int) -> None:
     assert workspace.memory(2**22 + 1) == 0
 
 
-@linux
-def test_folders_in_which_everybody_may_write_are_known() -> None:
+@as_root
+def test_what_a_user_has_put_where_everybody_may_write_is_removed_even_if_other_files_vanish(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     found = workspace.open_folders()
     assert {"/tmp", "/var/tmp"} <= {*found}
-    assert ("/run/lock" in found) == (os.path.isdir("/run/lock") and bool(os.stat("/run/lock").st_mode & 0o002))
-
-
-@as_root
-def test_what_a_user_has_put_there_is_removed_even_if_other_files_vanish(monkeypatch: pytest.MonkeyPatch) -> None:
-    places = [Path(place) / "stray-of-a-test" for place in workspace.open_folders() if os.access(place, os.W_OK)]
+    places = [Path(place) / "stray-of-a-test" for place in found if os.access(place, os.W_OK)]
     for place in places:
         place.mkdir()
         os.chown(place, 59_998, 59_998)

@@ -1,12 +1,10 @@
 """One student process: what it replies, and how it ends."""
 
 import marshal
-import time
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 
 from autograder.sandbox.budget import Limits
@@ -33,7 +31,6 @@ def f(seconds):
     while time.process_time() < end: pass
     return 1
 """
-IDLE = "import time\ndef f(seconds):\n    time.sleep(seconds)\n    return 1\n"
 
 
 def why(response: Response) -> str:
@@ -96,14 +93,6 @@ def test_a_batch_ends_with_the_process() -> None:
         assert found[-1].ended == process.ended == Ended("crash")
         assert process.run([prepared("m", "f", [1])]) == [Response(ended=Ended("crash"))]
         assert process.run([]) == []
-
-
-def test_computing_ends_a_call_sooner_than_waiting() -> None:
-    began = time.monotonic()
-    assert why(replied(BUSY, 60.0, limits=TIGHT)) == "deadline"
-    assert time.monotonic() - began < 20
-    assert replied(IDLE, 0.7, limits=TIGHT).value == 1
-    assert why(replied(IDLE, 60.0, limits=TIGHT)) == "deadline"
 
 
 @pytest.mark.parametrize(
@@ -189,27 +178,11 @@ def test_ever_more_threads_are_refused() -> None:
     assert response.ended or (response.error is not None and response.error.text == "can't start new thread")
 
 
-def test_closing_ends_the_process() -> None:
-    with opened("") as (_, process):
-        assert psutil.pid_exists(process.pid)
-        process.close()
-        process.close()
-        assert not psutil.pid_exists(process.pid)
-        assert process.run([prepared("m", "f")]) == [Response(ended=Ended("crash"))]
-
-
-def test_a_large_batch_does_not_block() -> None:
-    first, *_, last = values(responses("def f(x): return x", *[("f", np.zeros(50_000))] * 60))
-    assert first.size == 50_000
-    assert last == Opaque("something too large to send")  # not kept: it would leave too little for others
-
-
-@pytest.mark.parametrize(("size", "count"), [(2**20, 1), (100, 4000), (2**19, 4000)])
-def test_large_replies_are_kept_until_they_would_leave_too_little_for_others(size: int, count: int) -> None:
-    with opened("") as (_, process):
-        kept = [process._keep(size, count) for _ in range(1000)]
-        assert 0 < sum(kept) < 10 and kept == sorted(kept, reverse=True)
-        assert all(process._keep(200, 13) for _ in range(500))  # more than any module is called
+@pytest.mark.parametrize("value", ["x", "[[1.0] * 990] * 4"])
+def test_a_large_batch_does_not_block_and_is_kept_until_it_would_leave_too_little_for_others(value: str) -> None:
+    first, *_, last = values(responses(f"def f(x): return {value}", *[("f", np.zeros(50_000))] * 60))
+    assert len(first) in (50_000, 4)
+    assert last == Opaque("something too large to send")
 
 
 def test_the_reply_of_the_references_is_read_once_and_counted_each_time() -> None:

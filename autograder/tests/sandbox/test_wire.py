@@ -1,13 +1,9 @@
 """Messages arrive as they were sent, and whatever else arrives is refused at a bounded cost."""
 
 import math
-import random
 import socket
 import struct
-import threading
-import time
 import tracemalloc
-from collections.abc import Iterator
 from typing import Any
 
 import msgpack
@@ -68,22 +64,6 @@ def test_only_plain_data_is_sent(message: Any) -> None:
         wire.encode(message)
 
 
-def test_garbage_is_refused_and_never_anything_else() -> None:
-    rng = random.Random(0)
-    samples = [wire.encode(message) for message in MESSAGES]
-    for _ in range(20_000):
-        data = bytearray(rng.choice(samples) if rng.random() < 0.9 else rng.randbytes(rng.randrange(40)))
-        for _ in range(rng.randrange(4)):
-            at = rng.randrange(len(data) + 1)
-            data[at : at + rng.choice([0, 1, 8])] = rng.choice(
-                [rng.randbytes(1), b"", b"\xdf\xff\xff\xff\xff", struct.pack("<q", rng.choice([-1, 2**62, 0])), b"\xc9"]
-            )
-        try:
-            wire.decode(bytes(data))
-        except WireError:
-            continue
-
-
 def many(item: bytes) -> bytes:
     """A message of a megabyte, full of small values."""
     inner = b"\xdc" + (4000).to_bytes(2, "big") + item * 4000
@@ -115,6 +95,7 @@ def test_decoding_costs_a_bounded_amount(data: bytes) -> None:
     [
         (11, 1, [2], b"short"), (11, 2, [-1, -1], b"x" * 8), (99, 0, [], b""), (11, 99, [], b""), (0, 1, [2], b"\1\7"),
         (11, 3, [2**62, 2**62, 0], b""), (11, 2, [2**32, 2**32], b""), (11, 3, [1], b"x" * 8),
+        (0, 2, [2**62, 0], b""), (1, 2, [0, 2**62], b""), (9, 2, [2**61, 0], b""),  # empty, but too large to be widened
     ],
 )  # fmt: skip
 def test_impossible_arrays_are_refused(code: int, ndim: int, shape: list[int], raw: bytes) -> None:
@@ -122,97 +103,33 @@ def test_impossible_arrays_are_refused(code: int, ndim: int, shape: list[int], r
         wire.decode(msgpack.packb(msgpack.ExtType(0, struct.pack(f"<BB{len(shape)}q", code, ndim, *shape) + raw)))
 
 
-@pytest.mark.parametrize(("shape", "dtype"), [((2**62, 0), bool), ((0, 2**62), np.int8), ((2**61, 0), np.float16)])
-def test_an_array_without_entries_must_be_one_that_can_be_widened(shape: tuple[int, ...], dtype: type) -> None:
-    with pytest.raises(wire.WireError):
-        wire.decode(wire.encode(np.empty(shape, dtype)))
+GRADERS = [Kept(1, ("result",)), Kept(2**40, (0, "blocks", 3, "w_q")), CallbackHandle(3), CallbackHandle(3, b"code")]
 
 
-@pytest.mark.parametrize(
-    "kept", [Kept(1, ("result",)), Kept(2**40, (0, "blocks", 3, "w_q")), Kept(3, ("x",))], ids=repr
-)
-def test_kept_objects_are_understood_from_the_grader_only(kept: Kept) -> None:
-    message = wire.encode(["call", kept])
-    assert wire.decode(message, from_grader=True) == ["call", kept]
+@pytest.mark.parametrize("value", GRADERS, ids=repr)
+def test_kept_objects_and_callbacks_come_from_the_grader_only(value: Any) -> None:
+    message = wire.encode(["call", value])
+    assert wire.decode(message, from_grader=True) == ["call", value]
     with pytest.raises(WireError):
         wire.decode(message)
 
 
-@pytest.mark.parametrize("parts", [[], [1], ["x", 0], [1, None], [1, [2]], [1, 0.5], [True, 0]], ids=repr)
-def test_kept_objects_of_another_form_are_refused(parts: list[Any]) -> None:
-    data = msgpack.packb(msgpack.ExtType(4, msgpack.packb(parts)))
-    with pytest.raises(WireError):
-        wire.decode(data, from_grader=True)
-
-
-@pytest.mark.parametrize(
-    "message", [["answer", 1], ("refused", "ValueError", "x"), ["invoke", CallbackHandle(1), []]], ids=repr
-)
+@pytest.mark.parametrize("message", [["answer", 1], ("refused", "ValueError", "x")], ids=repr)
 def test_the_kind_of_a_message_is_its_first_word(message: Any) -> None:
-    assert wire.kind(wire.encode(message)) == message[0]
-
-
-@pytest.mark.parametrize("data", [b"", b"\x90", b"\x91", b"\xff\xff\xff", b"\x91\xa6\xff"])
-def test_the_kind_of_garbage_is_no_word_of_ours(data: bytes) -> None:
-    assert wire.kind(data) not in ("ask", "answer", "same", "refused", "invoke", "returned", "raised")
+    assert wire.kind(wire.encode(message)) == wire.message_of(wire.encode(message))[0] == message[0]
 
 
 @pytest.mark.parametrize("value", [1, "ask", [], [1], [np.ones(2), 1], [b"ask"], {"ask": 1}, (1, "ask")])
 def test_what_begins_with_no_word_is_no_message(value: object) -> None:
     with pytest.raises(WireError):
         wire.message_of(wire.encode(value))
-    assert wire.message_of(wire.encode(["ask", 1])) == ["ask", 1]
 
 
-# Whole messages over a socket, in however many pieces they come
-
-Pair = tuple[socket.socket, Connection]
-
-
-@pytest.fixture
-def pair() -> Iterator[Pair]:
+def test_messages_come_in_one_piece_or_in_many() -> None:
     theirs, ours = socket.socketpair()
     with theirs, ours:
-        yield theirs, Connection(ours, 1000, 0.01)
-
-
-def test_two_messages_in_one_piece_and_one_in_many_pieces(pair: Pair) -> None:
-    theirs, line = pair
-    theirs.sendall(b"\1\0\0\0a\2\0\0\0bc")
-    assert [line.receive(), line.receive()] == [b"a", b"bc"]
-
-    def drip() -> None:
-        for byte in b"\3\0\0\0xyz":
-            theirs.sendall(bytes([byte]))
-            time.sleep(0.003)
-
-    thread = threading.Thread(target=drip)
-    thread.start()
-    assert line.receive(lambda: None) == b"xyz"
-    thread.join()
-
-
-def test_a_message_over_the_limit_is_refused_before_it_arrives(pair: Pair) -> None:
-    pair[0].sendall(struct.pack("<I", 2**32 - 1))
-    with pytest.raises(WireError, match="size limit"):
-        pair[1].receive()
-
-
-def test_the_clock_is_checked_during_silence_and_half_messages(pair: Pair) -> None:
-    pair[0].sendall(b"\5\0\0\0half")
-    looks = iter(range(3))
-
-    def check() -> None:
-        if next(looks, None) is None:
-            raise TimeoutError("deadline")
-
-    with pytest.raises(TimeoutError, match="deadline"):
-        pair[1].receive(check)
-
-
-def test_a_closed_wire_is_gone(pair: Pair) -> None:
-    pair[0].close()
-    with pytest.raises(wire.Disconnected):
-        pair[1].receive()
-    with pytest.raises(wire.Disconnected):
-        pair[1].send(b"x")
+        line = Connection(ours, 1000, 0.01)
+        theirs.sendall(b"\1\0\0\0a\2\0\0\0bc\3\0")
+        assert [line.receive(), line.receive()] == [b"a", b"bc"]
+        rest = iter(b"\0\0xyz")
+        assert line.receive(lambda: theirs.sendall(bytes([next(rest)]))) == b"xyz"

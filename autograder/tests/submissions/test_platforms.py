@@ -7,10 +7,8 @@ import pytest
 from autograder.exceptions import CommandError
 from autograder.gradebook.rows import students
 from autograder.homework import rubric
-from autograder.submissions import platforms
 from autograder.submissions.exports import Listing, listing
 from autograder.submissions.submission import Student, load
-from autograder.submissions.tree import Source, Tree
 from autograder.tests.files import put, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, contents, keys, rubric_with
 
@@ -75,7 +73,8 @@ BRIGHTSPACE: Files = {
 
 @PLACES
 def test_brightspace(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rubric, "current", lambda: rubric_with(due="2026-10-09T23:59+02:00"))
+    due = rubric_with(due="2026-10-09T23:59+02:00")
+    monkeypatch.setattr(rubric, "current", lambda: due)
     found = download(tmp_path, place, BRIGHTSPACE)
     assert found.forms[0].endswith("a Brightspace download of 3 submissions")
     assert [(entry.students, entry.created_at) for entry in found.entries] == [
@@ -88,6 +87,10 @@ def test_brightspace(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
     assert "Chidi Costa" in note and "index" not in note and "not named as Brightspace names submissions" in note
     ada, _ = students(found.entries, [], rubric.current())
     assert (ada.entry, ada.others) == (found.entries[1], (found.entries[0],))
+
+
+def test_brightspace_without_a_due_date_is_read_in_utc(tmp_path: Path) -> None:
+    assert listing([put(tmp_path, BRIGHTSPACE)]).entries[0].created_at == "2026-10-09T10:22:00.000000Z"
 
 
 def test_folders_of_brightspace_beside_loose_code_are_one_submission(tmp_path: Path) -> None:
@@ -105,6 +108,7 @@ CANVAS: Files = {
     f"costachidi_103_9007_{SECOND}": "loose",
     "farahdana_104_text.html": "<p>sorry</p>",
     f"anon_a1B2c_9008_{FIRST}": "anonymous",
+    f"gausscarl_105_9009_hw/hw/{FIRST}": "of a zip that was unpacked",
     "notes.py": "whose?",
 }
 
@@ -116,10 +120,12 @@ def test_canvas(tmp_path: Path, place: str) -> None:
     files = contents(found)
     assert {name: entry.students[0].canvas for name, entry in entries.items()} == {
         "abelada": "101", "brandtbela": "102", "costachidi": "103", "farahdana": "104", "anon_a1B2c": "",
+        "gausscarl": "105",
     }  # fmt: skip
     assert files["abelada_101"] == {FIRST: b"newest", SECOND: b"second"}
     assert files["costachidi_103"][SECOND] == b"loose"
     assert files["farahdana_104"] == {}
+    assert files["gausscarl_105"] == {FIRST: b"of a zip that was unpacked"}
     assert [name for name, entry in entries.items() if entry.late] == ["brandtbela"]
     assert any("notes.py" in problem for problem in found.problems)
 
@@ -133,15 +139,15 @@ def test_files_named_by_canvas_may_be_given_one_by_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "student", "file"), [
     (f"o_neilpat_7_8_{FIRST}", "o_neilpat_7", FIRST),
-    ("müllerzoë_7_8_my_1_2_helper.py", None, "my_1_2_helper.py"),
+    ("müllerzoë_7_8_my_1_2_helper.py", "mullerzoe_7", "my_1_2_helper.py"),
     ("LATE_anon_Zz9_8_a-b-3.py", "anon_Zz9", "a-b.py"),
     ("x_7_8_data-1.csv", "x_7", "data-1.csv"),
 ])  # fmt: skip
-def test_canvas_name_is_taken_apart(name: str, student: str | None, file: str) -> None:
-    (entry,), _ = platforms.canvas_uploads(Tree("", Path(), {name: Source(0)}))
-    assert student is None or entry.key == student
-    assert entry.upload is not None
-    assert list(entry.upload.files) == [file]
+def test_canvas_name_is_taken_apart(tmp_path: Path, name: str, student: str, file: str) -> None:
+    found = contents(listing([put(tmp_path / "submissions", {name: "x", f"abelada_101_9_{FIRST}": "x"})]))
+    assert found.pop("abelada_101") == {FIRST: b"x"}
+    ((key, files),) = found.items()
+    assert key.startswith(student) and list(files) == [file]
 
 
 def test_no_name_of_one_student_costs_the_class_anything(tmp_path: Path) -> None:
@@ -155,11 +161,6 @@ def test_no_name_of_one_student_costs_the_class_anything(tmp_path: Path) -> None
     assert {FIRST, FIRST.title(), "a/b.py", "c.py"} <= {*cy} and cy[FIRST] == FIRST.encode()
     (note,) = found.problems
     assert note.endswith("submissions.zip: not graded: notes (not named as Canvas names files)")
-
-
-def test_a_zip_of_a_canvas_download_may_have_been_unpacked(tmp_path: Path) -> None:
-    put(tmp_path, CANVAS | {f"gausscarl_105_9009_hw/hw/{FIRST}": "unpacked"})
-    assert contents(listing([tmp_path]))["gausscarl_105"] == {FIRST: b"unpacked"}
 
 
 METADATA = """\
@@ -186,7 +187,7 @@ submission_99:
   - :name: Gone
     :sid: null
 """
-EXPORT = {
+EXPORT: Files = {
     "submission_metadata.yml": METADATA, f"submission_9/{FIRST}": "old", f"submission_11/{FIRST}": "new",
     f"submission_12/assignments/{FIRST}": "x", f"submission_13/{FIRST}": "whose?",
 }  # fmt: skip
@@ -213,80 +214,54 @@ def test_export_loses_nobody_and_names_groups(export: Listing) -> None:
         load(gone, LIMITS)
 
 
-@pytest.mark.parametrize(
-    "text", ["a: [", "- just\n- a list", "", "\x00", "submission_1: 5\nsubmission_2:\n  :submitters: no list"]
-)
-def test_metadata_of_any_form_costs_no_submission(tmp_path: Path, text: str) -> None:
-    put(tmp_path, {"submission_metadata.yml": text, f"submission_1/{FIRST}": "", f"submission_2/{FIRST}": ""})
-    assert keys(listing([tmp_path])) == ["submission_1", "submission_2"]
-
-
-def test_metadata_never_makes_objects(tmp_path: Path) -> None:
-    text = "submission_1: !!python/object/apply:os.mkdir [made]\n"
-    put(tmp_path, {"submission_metadata.yml": text, f"submission_1/{FIRST}": ""})
-    listing([tmp_path])
-    assert not (tmp_path / "made").exists()
+@pytest.mark.parametrize("text", [
+    "a: [", "- just\n- a list", "", "\x00", "submission_1: 5\nsubmission_2:\n  :submitters: no list",
+    "submission_1: !!python/object/apply:os.mkdir [made]\n",
+])  # fmt: skip
+def test_metadata_of_any_form_costs_no_submission(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {"submission_metadata.yml": text, f"submission_1/{FIRST}": "", f"submission_2/{FIRST}": ""}
+    assert keys(listing([put(tmp_path / "export", files)])) == ["submission_1", "submission_2"]
     assert not Path("made").exists()
 
 
 def test_damaged_file_in_an_export_is_a_fault_of_that_submission(tmp_path: Path) -> None:
-    path = put(tmp_path / "export.zip", {**EXPORT, f"submission_11/{FIRST}": "marked content " * 50})
-    data = bytearray(path.read_bytes())
-    data[data.index(b"marked content")] ^= 1
-    path.write_bytes(data)
+    path = tmp_path / "export.zip"
+    path.write_bytes(zipped({**EXPORT, f"submission_11/{FIRST}": "marked"}).replace(b"marked", b"harmed"))
     entries = {entry.key: entry for entry in listing([path]).entries}
     with pytest.raises(CommandError, match="damaged"):
         load(entries["submission_11"], LIMITS)
     assert load(entries["submission_12"], LIMITS).files
 
 
-@pytest.mark.parametrize(
-    ("place", "believed"),
-    [("hw1.zip/hw1/", True), ("hw1.zip/other/", False), ("x/assignment_5_export/", True), ("x/hw1/", False)],
-)
-def test_yml_in_a_folder_is_believed_by_the_name_of_the_folder(tmp_path: Path, place: str, believed: bool) -> None:
-    given, _, inside = place.partition("/")
-    found = listing([put(tmp_path / given, {f"{inside}{name}": text for name, text in EXPORT.items()})])
-    assert any(student.name == "Ada Abel" for entry in found.entries for student in entry.students) == believed
-    assert any("give it as the only PATH" in problem for problem in found.problems) != believed
+SECTION = {f"{name}_assignsubmission_file/{FIRST}": "" for name in ("Dora Dorn_700112", "Emil Erz_700113")}
+IN_MALLORY, IN_EXPORT = "uploads/mallory/", "uploads/mallory/assignment_5_export/"
+OTHERWISE = {"submission_metadata.yml": METADATA, f"assignments/{FIRST}": "", f"submission_11/{FIRST}": ""}
 
 
-def test_yml_that_a_student_has_handed_in_is_not_believed(tmp_path: Path) -> None:
-    """It would say that the work here is somebody else's newest submission."""
-    put(tmp_path, {"class/ada/submission_metadata.yml": METADATA, f"class/ada/submission_11/{FIRST}": ""})
-    found = listing([tmp_path / "class"])
-    assert [entry.students for entry in found.entries] == [(Student("ada"),)]
-    assert "was ignored" in found.problems[0]
-
-
-@pytest.mark.parametrize("inner", ["", "assignment_5_export/"])
-def test_one_of_several_paths_is_no_export_beside_uploads(tmp_path: Path, inner: str) -> None:
-    """A student's upload would say that it is somebody else's newest submission."""
-    files = {f"uploads/mallory/{inner}{name}": text for name, text in EXPORT.items()}
-    put(tmp_path, files | {f"uploads/ada/{FIRST}": ""})
-    found = listing([tmp_path / "uploads" / "ada", tmp_path / "uploads" / "mallory"])
-    assert all("Abel" not in student.name for entry in found.entries for student in entry.students)
-
-
-@pytest.mark.parametrize(
-    ("names", "other"), [(("one", "two"), ""), (("assignment_5_export", "assignment_6_export.zip"), "ada")]
-)
-def test_exports_of_sections_may_have_any_name_beside_an_upload_their_own(
-    tmp_path: Path, names: tuple[str, ...], other: str
+@pytest.mark.parametrize(("paths", "places", "exports"), [
+    (["hw1.zip"], {"hw1.zip/hw1/": EXPORT}, 1),
+    (["hw1.zip"], {"hw1.zip/other/": EXPORT}, 0),
+    (["x"], {"x/assignment_5_export/": EXPORT}, 1),
+    (["x"], {"x/hw1/": EXPORT}, 0),
+    (["x"], {"x/": OTHERWISE}, 0),
+    # Handed in by a student, the yml would say that the work here is somebody else's newest submission.
+    (["class"], {"class/ada/": EXPORT}, 0),
+    (["uploads/ada", "uploads/mallory"], {"uploads/ada/": WORK, IN_MALLORY: EXPORT}, 0),
+    (["uploads/ada", "uploads/mallory"], {"uploads/ada/": WORK, IN_EXPORT: EXPORT}, 0),
+    # Exports of sections may have any name; beside an upload, only their own.
+    (["one", "two"], {"one/": EXPORT, "two/": EXPORT}, 2),
+    (["assignment_5_export", "assignment_6_export.zip", "ada"],
+     {"assignment_5_export/": EXPORT, "assignment_6_export.zip/": EXPORT, "ada/": WORK}, 2),
+    (["one.zip", "two"], {"one.zip/": EXPORT, "two/": SECTION}, 1),
+])  # fmt: skip
+def test_yml_is_believed_only_where_gradescope_has_put_it(
+    tmp_path: Path, paths: list[str], places: dict[str, Files], exports: int
 ) -> None:
-    paths = [put(tmp_path / name, dict(EXPORT)) for name in names]
-    found = listing([*paths, put(tmp_path / other, WORK)] if other else paths)
-    assert [student.name for entry in found.entries for student in entry.students].count("Ada Abel") == 4
-    assert not any("was ignored" in problem for problem in found.problems)
-
-
-def test_export_beside_the_download_of_another_platform_may_have_any_name(tmp_path: Path) -> None:
-    moodle = {f"{name}_assignsubmission_file/{FIRST}": "" for name in ("Dora Dorn_700112", "Emil Erz_700113")}
-    found = listing([put(tmp_path / "one.zip", dict(EXPORT)), put(tmp_path / "two", moodle)])
-    assert {"Ada Abel", "Dora Dorn"} <= {student.name for entry in found.entries for student in entry.students}
-    assert not any("was ignored" in problem for problem in found.problems)
-
-
-def test_yml_beside_folders_that_gradescope_does_not_name_is_not_believed(tmp_path: Path) -> None:
-    put(tmp_path, {"submission_metadata.yml": METADATA, f"assignments/{FIRST}": "", f"submission_11/{FIRST}": ""})
-    assert all(entry.students[0].name not in ("Ada Abel", "Gone") for entry in listing([tmp_path]).entries)
+    for place, files in places.items():
+        path, _, inside = place.partition("/")
+        put(tmp_path / path, {f"{inside}{name}": text for name, text in files.items()})
+    found = listing([tmp_path / path for path in paths])
+    names = [student.name for entry in found.entries for student in entry.students]
+    assert names.count("Ada Abel") == 2 * exports and names.count("Gone") == exports
+    assert any("was ignored" in problem for problem in found.problems) is (exports == 0)

@@ -1,39 +1,39 @@
 """Every form of upload becomes a Submission in memory, within bounds that hold for the sum, and does no harm."""
 
 import codecs
+import io
 import os
-import tempfile
+import subprocess
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from autograder.exceptions import CommandError
 from autograder.sandbox.budget import Limits
-from autograder.submissions.submission import Note, read
+from autograder.submissions.exports import listing
+from autograder.submissions.submission import Note, load, read
 from autograder.tests.files import put, put_special, zipped
 from autograder.tests.making import FIRST, LIMITS, SECOND, Files, as_nobody
 
 SMALL = Limits(upload_mb=1, upload_files=5)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices are POSIX")
+PLACES = pytest.mark.parametrize("place", ["ada", "ada.zip"])
 
 
-@pytest.mark.parametrize("place", ["ada", "ada.zip"])
+@PLACES
 @pytest.mark.parametrize("inner", ["", "hw/", "a/b/hw/", ".hw/"])
 def test_folder_and_zip_are_read_alike_from_where_the_modules_lie(tmp_path: Path, place: str, inner: str) -> None:
     files = {f"{inner}{FIRST}": "1", f"{inner}data/x.txt": "2", "README.md": "", "notes.txt": "3"}
-    found = read(put(tmp_path / place, files), LIMITS)
+    litter = {f"{inner}__MACOSX/x.py": "", f"{inner}._x.py": ""}
+    found = read(put(tmp_path / place, files | litter), LIMITS)
     assert found.name == "ada"
     assert found.files == {FIRST: b"1", "data/x.txt": b"2"} | ({} if inner else {"notes.txt": b"3"})
     assert found.notes == ()
 
 
-DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
-THIRD = zipped({"third.py": "3"})
-SECOND_ZIP = zipped({f"hw/{SECOND}": "2", "notes.txt": "inner", "three.zip": THIRD})
-
-
-@pytest.mark.parametrize("place", ["ada", "ada.zip"])
+@PLACES
 @pytest.mark.parametrize(
     ("first", "second"), [("layernorm/", "decoder/"), ("", "part2/"), ("part1/", "week 2/own/"), ("b/", "a/")]
 )
@@ -44,6 +44,31 @@ def test_a_module_in_another_folder_is_taken_with_its_imports(
     found = read(put(tmp_path / place, files | {"x/data.txt": "", "README": ""}), LIMITS)
     assert {FIRST: b"1", SECOND: b"2", "helpers.py": b"3"}.items() <= found.files.items()
     assert found.notes == ()
+
+
+def patched(data: bytes, local: int, central: int, new: bytes) -> bytes:
+    """A zip of one member with other bytes at these places of its two headers."""
+    for signature, offset in ((b"PK\3\4", local), (b"PK\1\2", central)):
+        at = data.index(signature) + offset
+        data = data[:at] + new + data[at + len(new) :]
+    return data
+
+
+def member(mode: int, method: int) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        info = zipfile.ZipInfo(FIRST)
+        info.external_attr = mode << 16
+        archive.writestr(info, "/etc/passwd", method)
+    return stream.getvalue()
+
+
+DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
+THIRD = zipped({"third.py": "3"})
+SECOND_ZIP = zipped({f"hw/{SECOND}": "2", "notes.txt": "inner", "three.zip": THIRD})
+DAMAGED = zipped({FIRST: "1", "in.zip": b"marked" + THIRD}).replace(b"marked", b"harmed")
+ZOE = zipped({"Zoë.py": ""})
+LARGER_THAN_IT_SAYS = patched(zipped({FIRST: bytes(range(256)) * 40}, zipfile.ZIP_DEFLATED), 22, 24, b"\5\0\0\0")
 
 
 @pytest.mark.parametrize(
@@ -64,15 +89,37 @@ def test_a_module_in_another_folder_is_taken_with_its_imports(
         ({"hw.rar": "data", FIRST: "1"}, {FIRST: b"1"}, [Note("archive", "hw.rar")]),
         ({"week 1/hw.tar.gz": "data", FIRST: "1"}, {FIRST: b"1"}, [Note("archive", "week 1/hw.tar.gz")]),
         ({"a/bad.zip": b"no zip", FIRST: "1"}, {FIRST: b"1"}, [Note("no_zip", "a/bad.zip")]),
-        ({"up.zip": b"no zip"}, {}, [Note("no_zip")]),
+        *(({"up.zip": data}, {}, [Note("no_zip")]) for data in (b"", b"no zip", b"PK\5\6", THIRD[:-30])),
+        ({"b/damaged.zip": DAMAGED}, {FIRST: b"1"}, [Note("damaged", "in.zip")]),
+        ({"up.zip": LARGER_THAN_IT_SAYS}, {}, [Note("damaged", FIRST)]),
+        ({"up.zip": patched(zipped({FIRST: "1"}), 6, 8, b"\1")}, {}, [Note("encrypted", FIRST)]),
         *(({"up.zip": zipped({name: "", FIRST: "1"})}, {FIRST: b"1"}, [Note(kind, name.removesuffix("/"))])
           for name, kind in (("C:evil.py", "outside"), ("a\x1bb.py", "name"), ("n" * 240 + ".py", "name"),
-                             ("../x.py", "outside"), ("x.py/", "folder"))),
+                             ("../x.py", "outside"), ("/etc/x.py", "outside"), ("x.py/", "folder"))),
+        ({"up.zip": zipped({FIRST: "1", "data\\x.txt": "2", "x\\..\\..\\y.py": "3"})},
+         {FIRST: b"1", "data/x.txt": b"2"}, [Note("outside", "x/../../y.py")]),
+        ({"up.zip": zipped({f"./{FIRST}": "1", "data//x.txt": "2"})}, {FIRST: b"1", "data/x.txt": b"2"}, []),
+        ({"up.zip": zipped({"d/" * 1100 + "a.py": "", FIRST: "1"})}, {FIRST: b"1"}, [Note("deep", "/".join("d" * 21))]),
+        # A name with the flag for UTF-8, without it, and in the code page of old zip programs:
+        *(({"up.zip": data}, {"Zoë.py": b""}, [])
+          for data in (ZOE, patched(ZOE, 7, 9, b"\0"), zipped({"Zo?.py": ""}).replace(b"Zo?.py", b"Zo\x89.py"))),
+        *(({"up.zip": member(mode, method)}, {} if kind else {FIRST: b"/etc/passwd"}, [Note(kind, FIRST)] * bool(kind))
+          for mode, method, kind in ((0o120777, zipfile.ZIP_STORED, "link"), (0o010644, zipfile.ZIP_STORED, "link"),
+                                     (0o100644, zipfile.ZIP_STORED, ""), (0, zipfile.ZIP_DEFLATED, ""),
+                                     (0, zipfile.ZIP_BZIP2, "compression"))),
     ],
 )  # fmt: skip
 def test_what_is_read(tmp_path: Path, files: Files, read_files: dict[str, bytes], notes: list[Note]) -> None:
     found = read(put(tmp_path, files), LIMITS)
     assert (found.files, list(found.notes)) == (read_files, notes)
+
+
+def test_the_last_of_two_members_of_one_name_counts(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "up.zip", "w") as archive:
+        archive.writestr(FIRST, "old")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr(FIRST, "new")
+    assert read(tmp_path, LIMITS).files == {FIRST: b"new"}
 
 
 def test_of_different_files_of_one_name_none_is_taken_nor_called_missing(tmp_path: Path) -> None:
@@ -83,24 +130,6 @@ def test_of_different_files_of_one_name_none_is_taken_nor_called_missing(tmp_pat
     )
 
 
-def test_a_finished_file_in_another_folder_beside_a_stub_is_listed_and_taken_if_asked_for(tmp_path: Path) -> None:
-    found = read(put(tmp_path, {f"v1/{FIRST}": "x = 1\n", f"v2/{FIRST}": DONE}), LIMITS)
-    assert [note.kind for note in found.notes] == ["unwritten"]
-    assert found.accepting_names().files[FIRST] == DONE
-
-
-def test_damaged_zip_in_a_zip_is_a_note(tmp_path: Path) -> None:
-    damaged = bytearray(zipped({FIRST: "1", "in.zip": b"marked" + zipped({SECOND: "2"})}))
-    damaged[damaged.index(b"marked")] ^= 1
-    found = read(put(tmp_path, {"b/damaged.zip": bytes(damaged)}), LIMITS)
-    assert (found.files, found.notes) == ({FIRST: b"1"}, (Note("damaged", "in.zip"),))
-
-
-def test_only_so_many_zips_are_opened(tmp_path: Path) -> None:
-    put(tmp_path / "up.zip", {f"{number}.zip": zipped({f"{number}.md": ""}) for number in range(9)})
-    assert [note.kind for note in read(tmp_path, SMALL).notes] == ["zip_many"] * 5
-
-
 @pytest.mark.parametrize("content", [b"", b" \r\n\t\n", b"\xef\xbb\xbf\n"])
 def test_blank_file_is_an_absent_file_with_a_note_of_its_own(tmp_path: Path, content: bytes) -> None:
     put(tmp_path, {FIRST: content, SECOND: "1", "helpers/__init__.py": ""})
@@ -109,37 +138,62 @@ def test_blank_file_is_an_absent_file_with_a_note_of_its_own(tmp_path: Path, con
     assert found.missing(FIRST[:-3]) == found.notes[0] == Note("blank", FIRST)
 
 
-def test_single_file_is_a_submission(tmp_path: Path) -> None:
-    put(tmp_path, {FIRST: "1", "up.zip": b"no zip"})
-    assert read(tmp_path / FIRST, LIMITS).files == {FIRST: b"1"}
-    assert read(tmp_path / "up.zip", LIMITS).notes == (Note("no_zip"),)
-
-
-def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(tmp_path, {"up.zip": zipped({FIRST: "1"})})
-    before = set(tmp_path.rglob("*"))
-    monkeypatch.setattr(tempfile, "mkdtemp", None)
-    monkeypatch.setattr(tempfile, "mkstemp", None)
-    assert read(tmp_path, LIMITS).files == {FIRST: b"1"}
-    assert set(tmp_path.rglob("*")) == before
+# Links, pipes, devices, and folders without a bottom
 
 
 @POSIX
-@pytest.mark.parametrize("name", ["up.zip", FIRST])
+@pytest.mark.parametrize("name", ["up.zip", FIRST, "hw"])
 @pytest.mark.parametrize("kind", ["link", "device", "pipe", "folder"])
 def test_what_is_no_file_is_a_note_and_nothing_of_it_is_read(tmp_path: Path, name: str, kind: str) -> None:
-    put(tmp_path, {f"neighbour/{FIRST}": "right", "neighbour/up.zip": zipped({FIRST: "right"}), "up/x.txt": ""})
+    work: Files = {FIRST: "right", "up.zip": zipped({FIRST: "right"}), f"hw/{FIRST}": "right"}
+    put(tmp_path, {f"neighbour/{path}": content for path, content in work.items()} | {"up/x.txt": ""})
     put_special(tmp_path / "up" / name, kind, tmp_path / "neighbour" / name)
     found = read(tmp_path / "up", LIMITS)
     assert found.files == {"x.txt": b""}
-    assert found.notes == (Note("folder" if kind == "folder" else "link", name),)
+    assert found.notes == (() if name == "hw" else (Note("folder" if kind == "folder" else "link", name),))
 
 
 @POSIX
-def test_upload_that_is_a_pipe_or_a_device_is_a_note(tmp_path: Path) -> None:
+def test_file_that_became_a_link_after_listing_is_not_followed(tmp_path: Path) -> None:
+    place = put(tmp_path / "ada", {FIRST: "own", SECOND: "own"})
+    (entry,) = listing([place]).entries
+    (place / FIRST).unlink()
+    put_special(place / FIRST, "link", put(tmp_path, {"neighbour.py": "right"}) / "neighbour.py")
+    assert load(entry, LIMITS).files == {SECOND: b"own"}
+
+
+@POSIX
+def test_upload_that_is_a_pipe_or_a_device_is_a_note_but_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / FIRST)
     assert read(tmp_path / FIRST, LIMITS).notes == (Note("link", FIRST),)
     assert read(Path("/dev/zero"), LIMITS).files == {}
+    (tmp_path / SECOND).symlink_to(put(tmp_path, {"latest.py": "1"}) / "latest.py")
+    assert read(tmp_path / SECOND, LIMITS).files == {SECOND: b"1"}
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """A folder that is removed by a program, since it may be deeper than Python's own functions can go."""
+    yield tmp_path
+    subprocess.run(["rm", "-rf", str(tmp_path)], check=True)
+
+
+@POSIX
+@pytest.mark.parametrize(("name", "depth", "kinds"), [("d", 1100, ["deep"]), ("d" * 250, 22, [])])
+def test_deep_folders_are_not_entered(deep: Path, name: str, depth: int, kinds: list[str]) -> None:
+    """The second path is too long for the system before it is too deep."""
+    descriptor = os.open(put(deep, {FIRST: "1"}), os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir(name, dir_fd=descriptor)
+        inner = os.open(name, os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = inner
+    os.close(descriptor)
+    found = read(deep, LIMITS)
+    assert (found.files, [note.kind for note in found.refused]) == ({FIRST: b"1"}, kinds)
+
+
+# Bounds
 
 
 def test_bound_on_bytes_holds_for_all_zips_and_files_together(tmp_path: Path) -> None:
@@ -150,58 +204,51 @@ def test_bound_on_bytes_holds_for_all_zips_and_files_together(tmp_path: Path) ->
     assert {note.kind for note in found.notes} == {"large"}
 
 
-def test_bound_on_bytes_holds_for_zips_as_they_are(tmp_path: Path) -> None:
-    put(tmp_path, {f"{name}.zip": zipped({FIRST: "1"}) + bytes(0) for name in "ab"})
-    for name in "cdef":
-        (tmp_path / f"{name}.zip").write_bytes(bytes(900_000))
-    kinds = [note.kind for note in read(tmp_path, SMALL).notes]
+def test_bounds_hold_for_zips_as_they_are(tmp_path: Path) -> None:
+    put(tmp_path / "large", {f"{name}.zip": bytes(900_000) for name in "abcd"})
+    kinds = [note.kind for note in read(tmp_path / "large", SMALL).notes]
     assert kinds == ["no_zip", "no_zip", "zip_large", "zip_large"]
+    put(tmp_path / "up.zip", {f"{number}.zip": zipped({f"{number}.md": ""}) for number in range(9)})
+    assert [note.kind for note in read(tmp_path / "up.zip", SMALL).notes] == ["zip_many"] * 5
 
 
 def test_bomb_is_refused_by_the_size_that_it_names(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "up.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("bomb.py", bytes(60 * 2**20))
-        archive.writestr(FIRST, "1")
+    put(tmp_path, {"up.zip": zipped({"bomb.py": bytes(60 * 2**20), FIRST: "1"}, zipfile.ZIP_DEFLATED)})
     found = read(tmp_path / "up.zip", LIMITS)
     assert (found.files, found.notes) == ({FIRST: b"1"}, (Note("large", "bomb.py", number=60),))
 
 
 def test_damaged_members_use_up_their_room(tmp_path: Path) -> None:
     """Else a zip of ten thousand broken members is decompressed ten thousand times."""
-    data = bytearray(zipped({f"{number}.txt": f"marked{number}" + " " * 400_000 for number in range(4)}))
-    for number in range(4):
-        data[data.index(f"marked{number}".encode())] ^= 1
-    (tmp_path / "up.zip").write_bytes(data)
+    data = zipped({f"{number}.txt": "marked" + " " * 400_000 for number in range(4)})
+    put(tmp_path, {"up.zip": data.replace(b"marked", b"harmed")})
     assert [note.kind for note in read(tmp_path / "up.zip", SMALL).notes] == ["damaged", "damaged", "large", "large"]
 
 
 def test_too_many_files_are_cut_off(tmp_path: Path) -> None:
-    put(tmp_path, {f"{number}.txt": "" for number in range(9)})
-    found = read(tmp_path, SMALL)
+    found = read(put(tmp_path / "few", {f"{number}.txt": "" for number in range(9)}), SMALL)
     assert (len(found.files), found.notes) == (5, (Note("many", number=5),))
-    put(tmp_path / "more", {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""})
-    found = read(tmp_path / "more", SMALL)
+    found = read(put(tmp_path / "more", {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""}), SMALL)
     assert (found.files, found.notes) == ({}, (Note("many", number=5),)), "the names are not even looked at"
 
 
-def test_zip_of_very_many_members_is_not_listed(tmp_path: Path) -> None:
+def test_zip_of_very_many_members_is_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     up = put(tmp_path / "up.zip", {f"{number}.pdf": "" for number in range(101)})
+    monkeypatch.setattr(zipfile, "ZipFile", None)
     assert read(up, SMALL).notes == (Note("zip_many", "up.zip", 5),)
 
 
-def test_encrypted_member_is_a_note(tmp_path: Path) -> None:
-    data = bytearray(zipped({FIRST: "1"}))
-    data[data.index(b"PK\1\2") + 8] |= 1
-    (tmp_path / "up.zip").write_bytes(data)
-    assert read(tmp_path / "up.zip", LIMITS).notes == (Note("encrypted", FIRST),)
+# What the grader cannot read
 
 
-def test_file_that_may_not_be_read_is_a_fault() -> None:
-    with as_nobody() as folder:
-        put(folder, {FIRST: "1"})
-        (folder / FIRST).chmod(0)
-        with pytest.raises(CommandError, match="ermission"):
-            read(folder, LIMITS)
+def test_file_or_folder_that_may_not_be_read_is_a_fault() -> None:
+    for closed in (FIRST, "data"):
+        with as_nobody() as folder:
+            put(folder, {FIRST: "1", "data/x.txt": ""})
+            (folder / closed).chmod(0)
+            with pytest.raises(CommandError, match="ermission"):
+                read(folder, LIMITS)
+            (folder / closed).chmod(0o700)
 
 
 def test_file_that_is_not_there_or_gone_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +260,7 @@ def test_file_that_is_not_there_or_gone_is_a_fault(tmp_path: Path, monkeypatch: 
         read(tmp_path, LIMITS)
 
 
-@pytest.mark.parametrize("place", ["ada", "ada.zip"])
+@PLACES
 def test_a_file_does_not_choose_the_codec_that_it_is_read_with(tmp_path: Path, place: str) -> None:
     """Python's punycode takes quadratic time; here any codec that a file asks for is seen."""
     asked: list[str] = []

@@ -1,16 +1,13 @@
-"""What a student's code has said cannot be markup, ends no block of code, and names no folder of the machine."""
+"""What a student chose is no markup and no formula, steers no terminal, ends no code block, and names no folder of the machine."""
 
+import html
 import re
 from collections.abc import Callable
 
 import pytest
+from markdown_it import MarkdownIt
 
-from autograder.submissions.text import cleaned, cleaned_code
-
-
-def test_nothing_of_a_students_text_is_markup() -> None:
-    text = cleaned("<script>*x*</script>\n`a` [b](c) | #")
-    assert not re.search(r"<|>|(?<!\\)[*|#\[\]`]|\n", text)
+from autograder.submissions.text import cell, cleaned, cleaned_code, markdown, page, printable, shown
 
 
 @pytest.mark.parametrize(
@@ -49,3 +46,41 @@ def test_folders_and_addresses_are_not_shown(text: str, left: str) -> None:
 @pytest.mark.parametrize("text", ["division by zero", "1/2 and/or 3 / 4", "shapes (2,3) and (4,) not aligned: 3 != 4"])
 def test_other_texts_stay(text: str) -> None:
     assert cleaned_code(text) == text
+
+
+def test_printable_is_one_line_without_control_and_direction() -> None:
+    assert printable("a\x1b[31m\u202eb\n\ud800c") == "a?[31m?b??c"
+    assert printable("李 小龍 é🧮") == "李 小龍 é🧮"
+    assert printable("x" * 650_000, most=300) == "x" * 297 + "..."
+
+
+def test_a_page_has_lines_but_no_control_and_direction() -> None:
+    assert page("a\x1b[31m\n\tb\u202ec\x9b\u2066é") == "a?[31m\n\tb?c??é"
+    assert page("a\u200b\u2060\ufeff\xad\u2028\U000e0041b") == "a??????b"
+
+
+def test_shown_name_is_short_and_has_no_markup() -> None:
+    assert shown("a`<b>|*[c]\\_d.py") == "a??b????c??_d.py"
+    assert len(shown("n" * 500)) == 60
+
+
+@pytest.mark.parametrize("text", [
+    r"[x](http://a)", r"\[x](http://a)", r"\\[x](http://a)", "**b**", "_b_", "`c`", "~~d~~", "#e", "| f |", "<b>&lt;",
+])  # fmt: skip
+def test_markdown_shows_every_mark_as_a_letter(text: str) -> None:
+    reader = MarkdownIt("commonmark").enable(["strikethrough", "table"])
+    assert reader.render(markdown(text)) == f"<p>{html.escape(text.replace('://', ': //'))}</p>\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "  =1", "＝1", "\n=1", "Ada;=cmd()", 'a;"=b"']
+)
+def test_no_cell_is_a_formula_not_even_after_a_semicolon(text: str) -> None:
+    found = str(cell(text))
+    for part in found.split(";"):
+        assert not part.lstrip(' "').startswith(("=", "+", "-", "@", "＝"))
+
+
+def test_cell_has_no_control_characters_and_numbers_stay_numbers() -> None:
+    assert cell("a\x1b[31m\u202eb\0c\nd") == "a[31mbc d"
+    assert (cell(-1.5), cell('O\'Neil, "Pat"; x'), cell("")) == (-1.5, 'O\'Neil, "Pat"; x', "")

@@ -30,42 +30,10 @@ def test_system_calls_have_the_numbers_of_the_kernels_headers(machine: str, colu
     assert numbers.get("close_range", 436) == seccomp._CLOSE_RANGE[column]
 
 
-@linux
-def test_jumps_of_the_filter_are_short_enough_and_stay_within() -> None:
-    program = seccomp.filter_program()
-    assert len(program) % 8 == 0 and len(program) // 8 < 4096
-    assert program[-8:] == seccomp._op(seccomp._RET, seccomp._ALLOW)
-
-
-ATTEMPTS = [
-    "import subprocess; subprocess.run(['true'])", "import os; os.fork()", "import os; os.system('true') and 1 / 0",
-    "import socket; socket.socket()", "import urllib.request; urllib.request.urlopen('http://127.0.0.1')",
-    "import multiprocessing as m; m.get_context('fork').Process(target=print).start()", "import os; os.chmod('.', 0)",
-    "import os; os.kill(os.getppid(), 9)", "import os; os.mkfifo('x')", "import os; os.setpriority(0, 0, 5)",
-    "import os; os.memfd_create('x')", "import os; os.statvfs('.')",
-    "import fcntl; fcntl.flock(open('x', 'w'), fcntl.LOCK_EX)", "import fcntl; fcntl.lockf(open('x', 'w'), fcntl.LOCK_EX)",
-    "import fcntl, os; fcntl.fcntl(open(os.__file__), 5, bytes(32))", "import fcntl; fcntl.fcntl(open('x', 'w'), 37, bytes(32))",
-    "import fcntl; fcntl.fcntl(open('x', 'w'), 1025)", "import os; os.posix_fallocate(os.open('x', 66), 0, 9)",
-    "import os; os.posix_fadvise(os.open(os.__file__, 0), 0, 0, 4)",
-    "import os, time; time.clock_gettime(~os.getppid() << 3 | 2)", "import os; os.sched_getaffinity(os.getppid())",
-    "import os; os.getsid(1)", "import os; os.getpgid(1)", "import os; os.getpriority(os.PRIO_PROCESS, 1)",
-    "import os; os.pipe()", "import socket; socket.socketpair()",
-    "import os; os.preadv(os.open(os.__file__, 0), [bytearray(9)], 0, 8)",
-]  # fmt: skip
-
-
 @sealed
 def test_a_process_may_ask_about_itself() -> None:
     own = "import os, time; time.thread_time(), os.getsid(0), os.getpriority(0, 0), os.sched_getaffinity(os.getpid())"
     assert loaded(own) == Response()
-
-
-@sealed
-@pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_what_is_refused_says_so(attempt: str) -> None:
-    response = loaded(attempt)
-    assert response.error is not None
-    assert {"PermissionError", "ZeroDivisionError", "URLError", "OSError"} & set(response.error.kinds)
 
 
 @sealed

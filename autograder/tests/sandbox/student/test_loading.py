@@ -23,11 +23,6 @@ def test_a_reference_has_the_contract_functions_and_the_file_the_rest() -> None:
     assert array.value[0].tolist() == [2] and array.value[1:] == [5, "own", 3]
 
 
-def test_a_broken_dependency_does_no_harm() -> None:
-    source, files = "from neighbour import *\ndef f(x): return plus(x)\n", {"neighbour.py": b"1 / 0"}
-    assert responses(source, ("f", np.ones(1)), files=files)[0].value.tolist() == [2]
-
-
 @pytest.mark.parametrize(
     ("source", "kind"),
     [
@@ -114,9 +109,3 @@ def test_a_helper_is_replaced_in_the_module_that_is_tried_and_in_no_other_file()
         alone, helped = found
         assert alone.value == ["wrong", "its own", "its own"]
         assert helped.value[0].tolist() == [2.0] and helped.value[1:] == ["its own", "its own"]
-
-
-@pytest.mark.parametrize("source", ["x = 1", "f = 3"])
-def test_a_call_of_a_function_that_is_not_there_is_told(source: str) -> None:
-    error = responses(source, ("f",))[0].error
-    assert error is not None and (error.kind, error.hint) == ("AttributeError", "missing")

@@ -41,26 +41,24 @@ def part(output: str, title: str) -> str:
     return output.partition(f"{title}\n{'-' * len(title)}\n")[2].partition("\n\nWhat the ")[0]
 
 
-@pytest.fixture(scope="session")
-def half_score(at_home: AtHome, half: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The score from `autograder grade`: "N of M"."""
-    score = at_home(put(tmp_path_factory.mktemp("half"), half))["score"]
-    assert 0 < score < POINTS
-    return f"{number(score)} of {POINTS}"
-
-
 def all_of(criterion: str) -> str:
     """The points of a criterion and its name, as in the output."""
     return f"{number(rubrics.current().criteria[criterion].points)}  {criterion}"
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("here", "where"), [
+    (True, "with the packages installed here"), (False, r"in a fresh environment of Python 3\.\d+"),
+], ids=["here", "fresh"])  # fmt: skip
 def test_bare_modules_and_who_sees_what(
-    built: Built, run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path
+    built: Built, run: Run, half: dict[str, bytes], at_home: AtHome, tmp_path: Path, here: bool, where: str
 ) -> None:
-    done = run(built.zip, put(tmp_path / "upload", half))
+    score = at_home(put(tmp_path / "half", half))["score"]
+    assert 0 < score < rubrics.current().points
+    half_score = f"{number(score)} of {POINTS}"
+    done = run(built.zip, put(tmp_path / "upload", half), here=here)
     assert done.exit_code == 0, done.stderr
-    assert re.match(r"Graded in [\d.]+ s, with the packages installed here", done.stdout)
+    assert re.match(rf"Graded in [\d.]+ s, {where}", done.stdout)
     now = part(done.stdout, "What the student sees immediately")
     assert "**decoder.py**" in now and "No total: Gradescope" in now
     assert f"failed  0 of {all_of('layernorm.example')}" in now
@@ -73,14 +71,6 @@ def test_bare_modules_and_who_sees_what(
     mine = part(done.stdout, "What the instructor sees")
     assert f'"Autograder points" must be {POINTS}.' in mine
     assert re.search(rf"^All of the above, and the total: {half_score}$", mine, re.MULTILINE)
-
-
-@pytest.mark.slow
-def test_fresh_environment(built: Built, run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path) -> None:
-    done = run(built.zip, put(tmp_path / "upload", half), here=False)
-    assert done.exit_code == 0, done.stderr
-    assert re.match(r"Graded in [\d.]+ s, in a fresh environment of Python 3\.\d+", done.stdout)
-    assert re.search(rf"^Total: {half_score}$", done.stdout, re.MULTILINE)
 
 
 def test_arguments_that_cannot_be_used(run: Run, tmp_path: Path) -> None:

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from autograder.feedback.observations import dependence, observe, others
-from autograder.grading.probes import Probe, ProbeResult, probes_of, with_other_numbers
+from autograder.grading.probes import ProbeResult, probes_of, with_other_numbers
 from autograder.homework import reference
 from autograder.tests.making import a_test_call
 from autograder.tests.running import known_responses
 from autograder.values.compare import equal
-from autograder.values.differences import UNSTEADY
 
 F = reference.functions()
 ATTENTION, NORM = F["scaled_dot_product_attention"], F["layer_norm"]
@@ -38,7 +37,6 @@ FLOW = (np.arange(8.0).reshape(2, 2, 2), np.array([1.0, 2.0]))
         ("norm_moments", (X, "layer"), {}, F["norm_moments"](X, "batch"), "would be correct with `kind='batch'`."),
         ("gradient_flow", FLOW, {"residual": True}, F["gradient_flow"](*FLOW, residual=False), "with `residual=False`."),
         ("layer_norm", SMALL, {}, NORM(*SMALL, 0.0), "would be correct with `eps=0`."),
-        ("layer_norm", SMALL, {}, NORM(*SMALL, 1e-12), "would be correct with `eps=1e-12`."),
         ("layer_norm", SMALL, {}, NORM(*SMALL, 1e-6), "would be correct with `eps=1e-06`."),
         ("layer_norm", ARGS, {}, NORM(X, BETA, GAMMA), "would be correct with `gamma` and `beta` swapped."),
         ("layer_norm", ARGS, {}, NORM(X, GAMMA, 0 * BETA), "would be correct with `beta` all zeros."),
@@ -205,25 +203,11 @@ def test_what_fits_one_call_by_chance_is_not_said(
     assert by_chance in alone and by_chance not in probed and "would be correct" not in probed
 
 
-def test_of_random_results_only_that_is_said() -> None:
-    rng, of = np.random.default_rng(0), a_test_call("softmax", X)
-    for noise, is_random in ((rng.normal, True), (lambda: 1.0, False)):
-        wrong = lambda scores, noise=noise: F["softmax"](scores) + noise()  # noqa: E731
-        made = tuple(ProbeResult(Probe(of), known_responses(of, wrong)) for _ in range(3))
-        assert (observe(made[0].call_result, (), made) == UNSTEADY) is is_random
-
-
 def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     own = np.tri(len(q), dtype=bool)
     return ATTENTION(q, k, v, own if mask is None else own & mask)
 
 
-def test_rounding_and_a_causal_mask_are_tried() -> None:
-    _, text = observed("softmax", lambda scores, axis=-1: np.round(F["softmax"](scores, axis), 4), X)
-    assert text == "Your result is the expected one, rounded to 4 decimals."
+def test_a_causal_mask_is_tried() -> None:
     _, text = observed("scaled_dot_product_attention", causal, X, GRAD, GRAD)
     assert text == "Your result would be correct with a causal mask."
-
-
-def test_a_call_with_functions_or_an_error_has_no_probes() -> None:
-    assert probes_of(a_test_call("residual", X, np.sin)) == probes_of(a_test_call("split_heads", X, 2)) == ()

@@ -102,11 +102,6 @@ def test_only_lines_of_known_files_are_shown(call_result: CallResult, files: tup
     assert line("failure", call_result, files) == said
 
 
-def test_names_and_arguments_that_are_missing() -> None:
-    assert "There is no function `softmax`" in sentence(raised("softmax", "AttributeError", hint="missing"))
-    assert "`softmax(scores, axis)`" in sentence(raised("softmax", "TypeError", hint="signature"))
-
-
 def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
     of = a_test_call("norm_moments", X, "layer")
     for value, said in (

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.audit.learning import replies_alike
 from autograder.gradebook import class_statistics
-from autograder.gradebook.class_statistics import Guess, Unexplained, standalone
+from autograder.gradebook.class_statistics import Unexplained, standalone
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Grader
 from autograder.homework import kit
@@ -102,17 +102,13 @@ def test_a_function_takes_with_it_what_it_uses_of_its_file() -> None:
     assert made.startswith("def rms_norm(x, gamma, eps=1e-06):\n") and "UNUSED" not in made
 
 
-def test_branches_that_only_said_something_stay_branches() -> None:
-    text = "def rms_norm(x, gamma, eps=1e-6):\n    if eps:\n        print('Ada')\n    else:\n        'Ada'\n    assert x, 'Ada'\n"
-    made = standalone(text.encode(), "rms_norm")
-    compile(made, "made", "exec")
-    assert "Ada" not in made
-
-
 def test_every_place_where_something_was_said_stays_python() -> None:
     said = "        print('Ada')\n"
     text = f"def rms_norm(x, gamma):\n    try:\n        x = abs(x)\n    finally:\n{said}    for _ in x:\n{said}    else:\n{said}"
-    assert "finally:" in standalone(text.encode(), "rms_norm")
+    text += f"    if x:\n{said}    else:\n        'Ada'\n    assert x, 'Ada'\n"
+    made = standalone(text.encode(), "rms_norm")
+    compile(made, "made", "exec")
+    assert "finally:" in made and "Ada" not in made
 
 
 def test_a_text_that_was_kept_and_is_no_python_ends_no_report(grader: Grader) -> None:
@@ -142,13 +138,15 @@ def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:
     return class_statistics.digest_of([CallResult(one, Response(value=change(one.expected))) for one in test_calls])
 
 
-def test_digest_goes_by_values_up_to_rounding(grader: Grader) -> None:
+def test_digest_goes_by_values_up_to_rounding_and_by_errors(grader: Grader) -> None:
     doubled = digest_of(grader, lambda value: 2 * value)
     assert digest_of(grader, lambda value: 2 * value * (1 + 1e-15)) == doubled
     assert digest_of(grader, lambda value: (2 * value).astype(np.longdouble)) == doubled
     assert digest_of(grader, lambda value: (2 * value)[None]) != doubled
     assert digest_of(grader, lambda value: 2.01 * value) != doubled
     assert digest_of(grader, lambda value: list(2 * value)) != doubled
+    assert digest_of(grader, lambda value: -np.nan * value) == digest_of(grader, lambda value: np.nan * value)
+    assert digest_of(grader, lambda value: None) != digest_of(grader, lambda value: "text")
 
 
 def test_simple_fractions_do_not_lie_between_two_multiples(grader: Grader) -> None:
@@ -156,11 +154,6 @@ def test_simple_fractions_do_not_lie_between_two_multiples(grader: Grader) -> No
     for value in (*fractions, *(n / 10.0**power for power in range(9) for n in (1, 5))):
         around = {digest_of(grader, lambda _, v=value + e: v) for e in (-1e-15, 0.0, 1e-15)}  # type: ignore[misc]
         assert len(around) == 1, value
-
-
-def test_digest_tells_errors_apart_and_nans_not(grader: Grader) -> None:
-    assert digest_of(grader, lambda value: -np.nan * value) == digest_of(grader, lambda value: np.nan * value)
-    assert digest_of(grader, lambda value: None) != digest_of(grader, lambda value: "text")
 
 
 def test_smallest_text_is_first_and_one_without_text_last() -> None:
@@ -173,7 +166,7 @@ QUESTION = "What is the shape of the array that the first block passes to the se
 RIGHT, WRONG = "(t, d), the same as its input", "(t, h), the hidden size"
 
 
-def of(document: Any) -> list[Guess]:
+def of(document: Any) -> list[dict[str, Any]]:
     data = document if isinstance(document, bytes) else json.dumps(document).encode()
     return class_statistics.guesses(Submission("s", {"guesses.json": data}))
 
@@ -185,11 +178,6 @@ def entry(guess: Any, right: Any = False) -> dict[str, Any]:
     return {"guess": guess, "right": right}
 
 
-def test_a_guess_is_read() -> None:
-    assert of({QUESTION: entry(RIGHT, True)}) == [{"question": QUESTION, "answer": RIGHT, "right": True}]
-    assert class_statistics.guesses(Submission("s", {})) == []
-
-
 @pytest.mark.parametrize("document", [
     b"", b"\xff", b"[1]", b"null", b"[" * 100_000, LONG, {QUESTION: None}, {QUESTION: "x"}, {QUESTION: {"right": True}},
 ])  # fmt: skip
@@ -199,7 +187,7 @@ def test_a_file_that_is_no_guesses_has_none(document: Any) -> None:
 
 def test_nothing_is_shown_that_does_not_stand_in_the_notebook() -> None:
     mine = {QUESTION: entry("<b>Ada is stupid</b>", True), "Ada is stupid?": entry(RIGHT), "": entry([RIGHT])}
-    assert of(mine) == []
+    assert of(mine) == class_statistics.guesses(Submission("s", {})) == []
 
 
 def test_class_is_counted_the_most_frequent_answer_first() -> None:

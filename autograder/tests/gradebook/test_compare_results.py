@@ -35,12 +35,6 @@ def test_compare_sees_a_changed_rubric(tmp_path: Path) -> None:
     assert points == {"a": (1, 3), "b": (2, None), "c": (None, 1)}
 
 
-def test_compare_of_a_run_with_itself_finds_nothing(tmp_path: Path) -> None:
-    one = run(tmp_path / "one", ada=document(a=(1, 1)))
-    found = compare_runs(one, one)
-    assert (found.compared, found.changes, found.criteria, found.only_old, found.only_new) == (1, (), (), (), ())
-
-
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"tests": []}', '{"score": 1, "tests": [{}]}'])
 def test_compare_refuses_what_is_no_result(tmp_path: Path, content: str) -> None:
     folder = run(tmp_path / "run", ada=document(a=(1, 1)))

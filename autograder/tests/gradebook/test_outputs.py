@@ -11,14 +11,12 @@ from typing import Any
 import pytest
 
 from autograder.gradebook import outputs
-from autograder.gradebook.inputs import Override
-from autograder.gradebook.report import submissions_that_count
+from autograder.gradebook.inputs import Inputs, Override, Person
 from autograder.gradebook.rows import StudentRow, finished
-from autograder.gradebook.store import grade_of
 from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Student, Upload
-from autograder.tests.making import document, grade_of_points, rubric_with
 from autograder.tests.making import grade_of_passed as grade
+from autograder.tests.making import grade_of_points, rubric_with
 
 RUBRIC = rubrics.current()
 FIRST, SECOND, *_ = RUBRIC.criteria.values()
@@ -29,25 +27,20 @@ def entry(key: str, *students: Student, at: str = "", remark: str = "") -> Uploa
     return Upload(key, None, students, created_at=at, remark=remark)
 
 
-def table(*entries: Upload, errors: dict[str, str] | None = None) -> list[dict[str, str]]:
-    grades = {one.key: grade(one.key, True, False) for one in entries if one.key not in (errors or {})}
-    text = outputs.table(finished(entries, grades, errors or {}, rubrics.current()))
+def table(*entries: Upload) -> list[dict[str, str]]:
+    grades = {one.key: grade(one.key, True, False) for one in entries}
+    text = outputs.table(finished(entries, grades, {}, rubrics.current()))
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_one_row_a_student_and_one_column_a_criterion() -> None:
+def test_one_row_a_student_and_columns_that_canvas_and_gradescope_know_and_one_a_criterion() -> None:
+    """Canvas: GradebookImporter#header?; Gradescope: the columns of its own tables."""
     lines = table(entry("s1", ADA, BELA), entry("s2", Student("Chidi")))
+    assert list(lines[0])[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    assert {"Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID"} <= set(lines[0])
     assert [line["Student"] for line in lines] == ["Ada Abel", "Bela Brandt", "Chidi"]
     scores = [(line["m.c0"], line["m.c1"], line["Total Score"], line["Max Points"]) for line in lines]
     assert scores == [("2", "0", "2", "4")] * 3
-
-
-def test_headers_are_what_canvas_and_gradescope_know() -> None:
-    """Canvas: GradebookImporter#header?; Gradescope: the columns of its own tables."""
-    header = outputs.table([]).splitlines()[0].split(",")
-    assert "Student" in header[0] and "ID" in header[1]
-    assert (header[2], header[3], header[4]) == ("SIS User ID", "SIS Login ID", "Section")
-    assert {"Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID"} <= set(header)
 
 
 def test_canvas_table_has_the_total_alone_and_no_faults() -> None:
@@ -81,58 +74,39 @@ def test_who_is_the_same_person(one: Student, two: Student, same: bool) -> None:
     assert len(table(entry("s1", one), entry("s2", two))) == (1 if same else 2)
 
 
-def test_fault_has_a_remark_and_no_score_even_if_an_older_submission_has_one() -> None:
-    (line,) = table(entry("s1", ADA, at="1"), entry("s2", ADA, at="2"), errors={"s2": "the disk"})
-    first = next(iter(rubrics.current().criteria))
-    assert (line["Total Score"], line[first], line["Status"]) == ("", "", "Grader error")
-    assert "the disk" in line["Remark"]
-    assert line["Other Submissions"] == "s1"
+def test_no_cell_is_a_formula_and_other_names_survive_as_they_are() -> None:
+    for name in ("=1+1", "\t=1"):
+        (line,) = table(entry("s1", Student(name, name, name), remark=name))
+        assert not any(cell.startswith(("=", "\t")) for cell in line.values())
+    names = ['O\'Neil, "Pat"', "'quoted'", "李 小龍", "x" * 500, "null"]
+    assert [line["Name"] for line in table(*(entry(name, Student(name)) for name in names))] == names
 
 
-@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "  =1", "＝1", '=HYPERLINK("x")', "\n=1"])
-def test_no_cell_is_a_formula(name: str) -> None:
-    (line,) = table(entry("s1", Student(name, name, name), remark=name))
-    for cell in line.values():
-        assert not cell.lstrip().startswith(("=", "+", "-", "@", "＝")) or cell.lstrip("-").isdigit()
-        assert not cell.startswith(("\t", "\r", "\n"))
+def test_canvas_assignment_that_exists_is_named_by_id_or_title() -> None:
+    named = [outputs.assignment(wanted, "HW") for wanted in ("", "77", "Homework 1", "Homework 1 (77)")]
+    assert named == ["HW", "HW (77)", "Homework 1", "Homework 1 (77)"]
 
 
-@pytest.mark.parametrize("name", ['O\'Neil, "Pat"', "'quoted'", "李 小龍", "x" * 500, "null"])
-def test_other_names_survive_as_they_are(name: str) -> None:
-    (line,) = table(entry("s1", Student(name)))
-    assert line["Name"] == name
-
-
-@pytest.mark.parametrize(
-    ("wanted", "heading"),
-    [("", "HW"), ("77", "HW (77)"), ("Homework 1", "Homework 1"), ("Homework 1 (77)", "Homework 1 (77)")],
-)
-def test_canvas_assignment_that_exists_is_named_by_id_or_title(wanted: str, heading: str) -> None:
-    assert outputs.assignment(wanted, "HW") == heading
-
-
-def test_raw_late_and_final_stand_side_by_side_where_there_is_a_due_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
-    monkeypatch.setattr(rubrics, "current", lambda: rubric)
-    (line,) = table(entry("s1", ADA, at="2026-11-22T10:00:00Z"))
-    assert (line["Raw Score"], line["Late Deduction"], line["Total Score"]) == ("2", "0.4", "1.6")
-    assert line["Late"] == "1 d 11 h 1 min late"
-
-
-@pytest.mark.parametrize(("due", "own", "shown"), [
-    ("2026-11-20T23:59+01:00", None, "2026-11-20T23:30:00+01:00"),
-    ("2026-11-20T23:59+01:00", "2026-11-21T20:00:00-05:00", "2026-11-20T17:30:00-05:00"),
-    (None, None, "2026-11-20T22:30:00.000000Z"),
+@pytest.mark.parametrize(("due", "own", "time", "scores"), [
+    ("2026-11-20T23:59+01:00", None, "2026-11-20T23:30:00+01:00", ("2", "0", "2")),
+    ("2026-11-20T23:59+01:00", "2026-11-21T20:00:00-05:00", "2026-11-20T17:30:00-05:00", ("2", "0", "2")),
+    ("2026-11-19T11:00+01:00", None, "2026-11-20T23:30:00+01:00", ("2", "0.4", "1.6")),
+    (None, None, "2026-11-20T22:30:00.000000Z", (None, None, "2")),
 ])  # fmt: skip
-def test_time_is_in_the_zone_of_the_due_date(
-    monkeypatch: pytest.MonkeyPatch, due: str | None, own: str | None, shown: str
+def test_with_a_due_date_times_are_in_its_zone_and_raw_late_and_final_scores_side_by_side(
+    monkeypatch: pytest.MonkeyPatch, due: str | None, own: str | None, time: str, scores: tuple[str | None, ...]
 ) -> None:
-    rubric = rubric_with(due=due) if due else rubric_with()
+    rubric = rubric_with(due=due, late={"percent_a_day": 10}) if due else rubric_with()
     monkeypatch.setattr(rubrics, "current", lambda: rubric)
-    (row,) = finished([entry("s1", ADA, at="2026-11-20T22:30:00.000000Z")], {}, {}, rubric)
-    row = replace(row, due=datetime.fromisoformat(own) if own else None)
+    uploads, people = (
+        [entry("s1", ADA, at="2026-11-20T22:30:00.000000Z")],
+        [Person(ADA, due=datetime.fromisoformat(own) if own else None)],
+    )
+    (row,) = finished(uploads, {"s1": grade("s1", True, False)}, {}, rubric, Inputs(people))
     (line,) = csv.DictReader(io.StringIO(outputs.table([row])))
-    assert line["Submission Time"] == shown
+    assert line["Submission Time"] == time
+    assert (line.get("Raw Score"), line.get("Late Deduction"), line["Total Score"]) == scores
+    assert line["Late"] == ("1 d 12 h 30 min late" if "1.6" in scores else "")
 
 
 def test_dropped_criterion_is_in_no_table() -> None:
@@ -145,20 +119,6 @@ def test_dropped_criterion_is_in_no_table() -> None:
     assert FIRST.id not in found.grade.points and SECOND.id in found.grade.points
     counted = [one.counted for one in rubric.criteria.values() if one.counts]
     assert counted == ["does not count: a typo", "is given to all: old"]
-
-
-def test_points_given_to_everybody_do_not_make_an_empty_upload_count() -> None:
-    ada = Student("Ada", email="ada@x.org")
-    full, later = (Upload(f"s{n}", None, (ada,), created_at=f"2026-11-20T1{n}:00:00Z") for n in (0, 1))
-    documents = {f"s{n}": document(**{FIRST.id: (1 - n, 1), SECOND.id: (1, 1)}) for n in (0, 1)}
-    for key, submitted in (("s0", ["layernorm"]), ("s1", [])):
-        documents[key]["extra_data"]["submitted"] = submitted
-    grades = {key: grade_of(key, made, 0.0) for key, made in documents.items()}
-    rubric = rubric_with({SECOND.id: {"counts": "full", "why": "old"}})
-    (row,) = finished([full, later], grades, {}, rubric)
-    assert (row.entry.key, row.score) == ("s0", 2)
-    (alone,) = finished([later], grades, {}, rubric)
-    assert submissions_that_count([alone]) == []
 
 
 EARNED = f"{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points"
@@ -185,28 +145,27 @@ def row(**more: Any) -> StudentRow:
     return replace(made, **more)
 
 
-def test_page_has_the_score_the_note_and_every_message() -> None:
-    output = "**Probably:** it divides by d - 1.\n\n```python\nf(np.array([1.0]))\n```\n"
-    text, markup = page(row(), results_with(output=output))
-    assert f"**{EARNED}: points were lost in `{FIRST.module}.py`.**" in text
-    for part in ("For Ada Abel", "- a note on top", output.strip(), f": 0 of {FIRST.points:g}"):
-        assert part in text
-    plain = html.unescape(re.sub(r"<[^>]+>", "", markup))
-    for part in ("a note on top", "Probably: it divides by d - 1.", "f(np.array([1.0]))", SECOND.about):
-        assert part in plain
-    assert "default-src 'none'" in markup
-    assert "src=" not in markup.replace("-src ", "")
-
-
-def test_what_was_lost_comes_first_and_the_rest_is_a_list() -> None:
-    text, markup = page(row(), results_with(output="**Probably:** it divides by d - 1.\n"))
-    line = f"`{FIRST.id}`: {FIRST.about}: 0 of {FIRST.points:g}"
+def test_page_has_the_score_the_note_and_every_message_with_what_was_lost_first() -> None:
+    output = f"**Probably:** it divides by d - 1, see `{SECOND.id}`; `layer_norm` was called.\n\n```python\nf(1)\n```\n"
+    named = {"criterion": FIRST.id, "misconceptions": ["layer_norm.eps_outside"]}
+    text, markup = page(row(), results_with(output=output, extra_data=named))
+    plain = text.replace("\\", "")
+    assert f"**{EARNED}: one mistake, in `layer_norm`.**" in text
     listed = f"Lost points, explained below:\n\n- 0 of 1 point: `{FIRST.id}`: {FIRST.about}\n"
-    assert listed in text.replace("\\", "")
-    assert f"### {line}" in text.replace("\\", "")
-    assert text.index("Probably") < text.index("## Everything else") < text.replace("\\", "").index(f"- `{SECOND.id}`")
+    for part in ("For Ada Abel", "- a note on top", output.strip(), listed, f"### `{FIRST.id}`: {FIRST.about}: 0 of "):
+        assert part in plain
+    assert "Comments" not in text and "deducted" not in text
+    assert plain.index("Probably") < plain.index("## Everything else") < plain.index(f"- `{SECOND.id}`")
+    shown = html.unescape(re.sub(r"<[^>]+>", "", markup))
+    for part in ("a note on top", "Probably: it divides by d - 1", "f(1)", SECOND.about):
+        assert part in shown
+    assert "default-src 'none'" in markup and "src=" not in markup.replace("-src ", "")
     assert markup.count("<h3") == 1
     assert markup.index("Probably") < markup.index("<details>") < markup.index(f'<li id="{SECOND.id}">')
+    for one in (FIRST, SECOND):
+        assert markup.count(f'id="{one.id}"') == 1
+        assert f'<a href="#{one.id}"><code>{one.id}</code></a>' in markup
+    assert "<code>layer_norm</code>" in markup
 
 
 def test_a_file_that_could_not_be_used_is_one_line_and_one_message() -> None:
@@ -222,20 +181,6 @@ def test_a_file_that_could_not_be_used_is_one_line_and_one_message() -> None:
     assert f"- 0 of {most:g} points: {what}\n- 0 of " in text and f"### {what}: 0 of {most:g}\n" in text
     one["tests"][1]["output"] = "Another reason."
     assert page(row(grade=grade), one)[0].count(said.strip()) == len(own) - 1
-
-
-def test_the_first_sentence_names_what_the_points_were_lost_to() -> None:
-    named = {"criterion": FIRST.id, "misconceptions": ["layer_norm.eps_outside"]}
-    text, _ = page(row(), results_with(extra_data=named))
-    assert f"**{EARNED}: one mistake, in `layer_norm`.**" in text
-
-
-def test_an_id_in_a_message_leads_to_its_criterion() -> None:
-    _, markup = page(row(), results_with(output=f"Lost as `{FIRST.id}`, see `{SECOND.id}`; `layer_norm` was called.\n"))
-    for one in (FIRST, SECOND):
-        assert markup.count(f'id="{one.id}"') == 1
-        assert f'<a href="#{one.id}"><code>{one.id}</code></a>' in markup
-    assert "<code>layer_norm</code>" in markup
 
 
 def test_what_a_student_chose_is_text() -> None:

@@ -1,4 +1,4 @@
-"""Responses are compared with test calls: which failure each gets. Trusted code is observed as a student's is."""
+"""Responses are compared with test calls: which failure each gets."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
-from autograder.grading.known_responses import alike, direct_responses
-from autograder.grading.recorder import Check, Recorder
+from autograder.grading.known_responses import alike
 from autograder.sandbox.messages import Ended, Error, Response, prepared
 from autograder.values.changes import Change
 
@@ -40,9 +39,7 @@ CASES: list[tuple[str, TestCall, Response]] = [
     ("", call(), Response(X)),
     ("", call(), Response(X + 1e-12)),
     ("value", call(), Response(X + 1)),
-    ("shape", call(), Response(X[:1])),
     ("type", call(), Response([1.0, 2.0])),
-    ("length", call(expected=(X, X)), Response((X,))),
     ("", call(expected=(X, X)), Response([X, X])),
     ("", call(), Response(X.astype("float32"))),
     ("", pair("var"), Response((X.astype("float32"), 2 * X))),
@@ -52,7 +49,6 @@ CASES: list[tuple[str, TestCall, Response]] = [
     ("type", pair("var"), Response((X, None))),
     ("value", pair("mean", "var"), Response((X + 1, 2 * X))),
     ("length", pair("mean"), Response((X,))),
-    ("type", pair("mean"), Response(X)),
     ("dtype", call(dtype=True), Response(X.astype("float32"))),
     ("changed", call(pure=True), Response(X, changed=(Change(0, (), "entry written"),))),
     ("shared", call(new=True), Response(X, shared=True)),
@@ -64,8 +60,6 @@ CASES: list[tuple[str, TestCall, Response]] = [
     ("no_error", call(error="ValueError"), Response(X)),
     ("", call(expected="B", question="q1"), Response({"q1": " b "})),
     ("value", call(expected="B", question="q1"), Response({"q1": "A"})),
-    ("value", call(expected="B", question="q1"), Response({})),
-    ("value", call(expected="B", question="q1"), Response(3)),
 ]
 
 
@@ -106,63 +100,3 @@ def test_large_wrong_replies_are_the_same_up_to_rounding_where_right_ones_are_ti
     first, second = (Response(np.array([0.47 + more])) for more in (0.0, differs_by))
     assert alike(tiny, first, second) == same
     assert not alike(tiny, Response(np.array([1e-14])), Response(np.array([1.001e-14])))
-
-
-# Trusted code
-
-KEPT: dict[str, Any] = {}
-
-
-def double(x: Any) -> Any:
-    return 2 * x
-
-
-def changing(x: Any) -> Any:
-    x *= 2
-    return x.copy()
-
-
-def remembering(x: Any) -> Any:
-    return KEPT.setdefault("result", 2 * x)
-
-
-def one_buffer(x: Any) -> Any:
-    buffer = KEPT.setdefault("buffer", np.empty(2))
-    buffer[:] = 2 * x
-    return buffer
-
-
-def raising(x: Any) -> Any:
-    raise KeyError("x")
-
-
-def overwrite_the_first_result(check: Any) -> None:
-    first = check.keep.double(X.copy())
-    check.overwrite(first, 0.0)
-    check.double(X)
-
-
-def look_at_the_first_result(check: Any) -> None:
-    first = check.keep.double(X.copy())
-    check.double(3 * X)
-    check.stays(first)
-
-
-@pytest.mark.parametrize(
-    ("function", "test", "failures"),
-    [
-        (double, lambda check: check.pure.new.dtype.double(X), ["", "", ""]),
-        (changing, lambda check: check.pure.double(X), ["changed", "changed_later", "changed"]),
-        (lambda x: x, lambda check: check.new.double(X), ["value"]),
-        (remembering, overwrite_the_first_result, ["", "", "value"]),
-        (double, overwrite_the_first_result, ["", "", ""]),
-        (one_buffer, look_at_the_first_result, ["", "", "overwritten"]),
-        (raising, lambda check: check.double(X), ["raised"]),
-    ],
-)
-def test_trusted_code_is_observed_as_a_students_is(function: Any, test: Any, failures: list[str]) -> None:
-    KEPT.clear()
-    recorder = Recorder("m", {"m.double": double})
-    test(Check(recorder, {"m": ("double",)}, "m"))
-    found = compared(recorder.test_calls, direct_responses({"double": function}, recorder.test_calls))
-    assert [failure(one) for one in found] == failures

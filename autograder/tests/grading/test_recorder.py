@@ -1,6 +1,5 @@
 """A test of a suite becomes steps: what is sent, what is expected, which objects live on."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,10 +51,6 @@ def check(recorder: Recorder) -> Any:
     return Check(recorder, {"module": tuple(name.partition(".")[2] for name in FUNCTIONS)}, "module")
 
 
-def kinds(recorder: Recorder) -> list[str]:
-    return [test_call.kind for test_call in recorder.test_calls]
-
-
 def test_a_call_becomes_a_test_call_with_the_references_result(recorder: Recorder, check: Any) -> None:
     seen: list[TestCall] = []
     recorder.on_step = seen.append
@@ -92,30 +87,11 @@ def test_parts_of_a_tuple_are_named_as_in_the_docstring(recorder: Recorder, chec
         check.part("first").double(X)
 
 
-def test_parts_that_do_not_count_are_as_expected(recorder: Recorder, check: Any) -> None:
-    check.part("others").split(X)
-    check.split(X)
-    one, whole = recorder.test_calls
-    assert [np.array_equal(part, due) for part, due in zip(one.counted([X, X]), (X[0], X), strict=True)] == [True, True]
-    wrong = (X, X)
-    assert whole.counted(wrong) is wrong
-    assert [one.counted(value) for value in (None, (1, 2, 3))] == [None, (1, 2, 3)]
-    assert replace(one, expected=X).counted(wrong) is wrong  # a known mistake may give no tuple
-
-
 def test_a_pure_call_is_looked_at_later_and_repeated(recorder: Recorder, check: Any) -> None:
     check.pure.double(X)
-    assert kinds(recorder) == ["call", "changes", "call"]
     first, changes, again = recorder.test_calls
+    assert (changes.kind, again.kind) == ("changes", "call")
     assert changes.about == again.rules.repeats == first.number
-
-
-def test_an_untouched_call_is_looked_at_once_and_afterwards_where_it_must_raise(recorder: Recorder, check: Any) -> None:
-    check.untouched.double(X)
-    check.untouched.raises(ValueError).refuse(X)
-    assert kinds(recorder) == ["call", "call", "changes"]
-    assert [test_call.rules.checks for test_call in recorder.test_calls] == [["pure"]] * 3
-    assert recorder.test_calls[2].needs == {2}
 
 
 def test_an_expected_error_must_come_from_the_reference_too(recorder: Recorder, check: Any) -> None:
@@ -135,16 +111,6 @@ def test_kept_objects_are_sent_as_what_they_are(recorder: Recorder, check: Any) 
     one, other, both = recorder.test_calls[1:]
     assert [one.args[0], other.args[0], both.args[1]] == [Kept(1, (0,)), Kept(1, ("result",)), [Kept(1, (0,))] * 2]
     assert np.array_equal(other.expected, 4 * X) and both.needs == {1}
-
-
-def test_overwriting_and_looking(recorder: Recorder, check: Any) -> None:
-    x = X.copy()
-    y = check.keep.double(x)
-    check.overwrite(x, 1.0)
-    check.stays(y)
-    check.double(x)
-    assert kinds(recorder) == ["call", "write", "look", "call"]
-    assert np.array_equal(recorder.test_calls[-1].expected, np.full((2, 2), 2.0))
     with pytest.raises(ValueError, match="does not come from an earlier"):
         check.overwrite(X, 1.0)
 

@@ -10,7 +10,7 @@ from autograder.grading import plan as scripts
 from autograder.grading.call_results import TestCall, with_needed
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import graded_with
-from autograder.grading.runner import MISSING, Imports, Runner
+from autograder.grading.runner import Imports, Runner
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
@@ -102,18 +102,6 @@ def test_a_right_submission_has_a_process_for_all_files_and_one_for_the_hidden_c
     assert set(closed) == set(range(1, processes.started + 1))
 
 
-def test_the_hidden_calls_follow_the_public_ones_in_one_process_if_nothing_has_come_between() -> None:
-    for between in (False, True):
-        processes = Processes()
-        with processes.runner() as runner:
-            public = runner.public("layernorm")
-            if between:
-                runner.alone(next(iter(public)), together=False)
-            assert runner.has_ended("layernorm") is between
-            runner.hidden("layernorm")
-        assert processes.started == 1 + 2 * between
-
-
 @pytest.mark.parametrize("ends", [(), ("rms_norm",)])
 def test_every_public_call_is_made_before_the_first_hidden_one(ends: tuple[str, ...]) -> None:
     processes = Processes(ends)
@@ -178,38 +166,6 @@ def test_a_process_that_takes_over_is_given_what_a_step_needs_and_nothing_else()
     assert {one.number for one in writes} <= numbers
 
 
-@pytest.mark.parametrize("together", [True, False])
-def test_probes_and_single_calls_have_processes_of_their_own(together: bool) -> None:
-    processes = Processes()
-    test_calls = scripts.current().examples["decoder"]
-    with processes.runner() as runner:
-        assert runner.alone(test_calls[0], together).ended is None
-        assert len(runner.probes("decoder", test_calls, together)) == len(test_calls)
-    assert processes.started == 2
-    assert [bool(imports.references) for imports in processes.loads()] == [not together] * 2
-
-
-def test_the_integration_shares_a_process_as_long_as_the_same_references_are_there() -> None:
-    processes = Processes()
-    names = [criterion.id for criterion in rubrics.current().of(INTEGRATION)]
-    with processes.runner() as runner:
-        for correct in ((), ("layernorm",)):
-            for name in names:
-                assert runner.integration(name, correct)[1]
-    assert processes.started == 2 and len(names) > 1
-    assert [imports.references for imports in processes.loads()].count(("layernorm",)) == 1  # they are sent once
-
-
-def test_a_module_that_is_missing_or_cannot_be_imported_says_so_in_every_reply() -> None:
-    files = {name: text for name, text in COMPLETE.files.items() if name != "layernorm.py"}
-    with Processes().runner(Submission("incomplete", files)) as runner:
-        assert {call_result.response for call_result in runner.preview(("layernorm",)).values()} == {MISSING}
-        assert {call_result.response for call_result in runner.public("layernorm").values()} == {MISSING}
-        assert runner.broken("layernorm") is MISSING and runner.is_missing("layernorm")
-        assert runner.integration("integration.norms")[1] is False
-        assert runner.broken("decoder") is None and not runner.is_missing("decoder")
-
-
 @pytest.mark.parametrize("module", USING)
 def test_why_an_import_beside_references_fails_is_said_without_text_unless_the_preview_says_it(module: str) -> None:
     for broken, text in ((lambda i: bool(i.references), ""), (lambda i: True, "the text of a reference")):
@@ -218,35 +174,3 @@ def test_why_an_import_beside_references_fails_is_said_without_text_unless_the_p
             runner.public(module)
             response = runner.broken(module)
             assert response is not None and response.error is not None and response.error.text == text
-
-
-def test_what_runs_apart_is_started_again_if_another_process_has_taken_its_place() -> None:
-    processes = Processes()
-    test_calls = scripts.current().examples["layernorm"]
-    with processes.runner() as runner, runner.apart("layernorm", (), first=test_calls[:1]) as run:
-        assert len(run(test_calls[1:2])) == 2
-        with runner.apart("layernorm", ()) as other:
-            assert len(other(test_calls[1:2])) == 1
-        assert len(run(test_calls[1:2])) == 1  # the first step has run again, and its reply is known
-    assert processes.started == 3
-    assert [what for kind, number, what in processes.events if (kind, number) == ("run", 3)] == list(test_calls[:2])
-
-
-def test_what_runs_apart_says_what_came_before_its_import_first() -> None:
-    processes = Processes()
-    test_calls = scripts.current().examples["layernorm"]
-    with processes.runner() as runner, runner.apart("layernorm", ("layer_norm",), test_calls[:1]) as run:
-        assert len(run(test_calls[1:3])) == 3 and len(run(test_calls[1:2])) == 1
-    kinds = [kind for kind, _, _ in processes.events]
-    assert kinds[:4] == ["run", "load", "run", "run"]
-    assert processes.loads() == [Imports(("layernorm",), (), ("layer_norm",))]
-
-
-def test_a_public_call_of_each_function_comes_before_the_hidden_calls() -> None:
-    processes = Processes()
-    functions = rubrics.current().modules["layernorm"].functions
-    with processes.runner() as runner:
-        call_results = runner.hidden("layernorm")
-    made = [what for kind, _, what in processes.events if kind == "run"]
-    assert {test_call.target.function for test_call in made[: len(functions)]} == set(functions)
-    assert not any(map(is_hidden, made[: len(functions)])) and all(map(is_hidden, call_results))

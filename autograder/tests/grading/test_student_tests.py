@@ -105,53 +105,46 @@ def test_feedback_names_one_misconception_that_is_not_detected(graded: Callable[
     assert outcome.undetected.right not in said and "array" not in said
 
 
-@pytest.mark.parametrize(
-    ("name", "body", "said"),
-    [
-        (
-            "layer_norm_takes_four", "assert layer_norm.__code__.co_argcount == 4",
-            "fails in line 8, `assert layer_norm.__code__.co_argcount == 4`, on a correct solution in this style: Classes: norms",
-        ),
-        ("causal_mask_of_three", "assert causal_mask(3)[0, 1]", "fails in line 8, `assert causal_mask(3)[0, 1]`, on "),
-        (
-            "split_heads_refuses", "with pytest.raises(TypeError):\n        split_heads(np.ones((2, 5)), 2)",
-            "fails in line 9, `split_heads(np.ones((2, 5)), 2)`, on ",
-        ),
-        ("causal_mask_ends", "exit(0)", "fails in line 8, `exit(0)`, on "),
-        ("causal_mask_endless", "while True:\n        pass", "look for an infinite loop"),
-    ],
-)  # fmt: skip
-def test_a_test_that_rejects_correct_code_earns_nothing_and_hears_why(
-    graded: Callable[[str], Outcomes], name: str, body: str, said: str
-) -> None:
-    text = f"def test_{name}():\n    {body}\n"
-    outcome = graded(text)[0]
-    assert (outcome.problem, outcome.share) == ("rejects", 0)
-    shown = message(outcome, text)
-    assert shown.startswith(f"No points: a test rejects a correct `{outcome.function}`.")
-    assert said in shown and ("fails" not in said or f"`test_{name}` fails" in shown)
-
-
-def test_one_functions_tests_do_not_cost_anothers(graded: Callable[[str], Outcomes]) -> None:
-    first, second, third = graded(SMALL + "def test_causal_mask_wrong():\n    assert False\n")
-    assert first.share > 0 and third.problem == "few"
-    assert (second.function, second.problem) == ("causal_mask", "rejects")
+REJECTS = "def test_{}:\n    {}\n"
+STYLE = "on a correct solution in this style: Classes: norms"
 
 
 @pytest.mark.parametrize(
     ("text", "problem", "said"),
     [
+        (
+            REJECTS.format("layer_norm_takes_four()", "assert layer_norm.__code__.co_argcount == 4"), "rejects",
+            f"`test_layer_norm_takes_four` fails in line 8, `assert layer_norm.__code__.co_argcount == 4`, {STYLE}",
+        ),
+        (
+            REJECTS.format("causal_mask_of_three()", "assert causal_mask(3)[0, 1]"), "rejects",
+            "No points: a test rejects a correct `causal_mask`.",
+        ),
+        (
+            REJECTS.format("split_heads_refuses()", "with pytest.raises(TypeError):\n        split_heads(np.ones((2, 5)), 2)"),
+            "rejects", "fails in line 9, `split_heads(np.ones((2, 5)), 2)`, on ",
+        ),
+        (REJECTS.format("causal_mask_ends()", "exit(0)"), "rejects", "fails in line 8, `exit(0)`, on "),
+        (REJECTS.format("causal_mask_endless()", "while True: pass"), "rejects", "look for an infinite loop"),
         ("import scipy\n" + SMALL, "import", "beside correct solutions. It raises ModuleNotFoundError in line 7."),
         ("from concept_check import answers\n" + SMALL, "import", "It raises ModuleNotFoundError in line 7."),
         ("while True:\n    pass\n" + SMALL, "import", "in the loop on line 7"),
         ("def test_something():\n    pass\n", "few", "tests no further function"),
         ("def test_layer_norm(:\n", "few", "tests no further function"),
     ],
-)
-def test_a_file_that_cannot_be_used(graded: Callable[[str], Outcomes], text: str, problem: str, said: str) -> None:
+)  # fmt: skip
+def test_tests_that_earn_nothing_hear_why(
+    graded: Callable[[str], Outcomes], text: str, problem: str, said: str
+) -> None:
     outcome = graded(text)[0]
     assert (outcome.problem, outcome.share) == (problem, 0)
     assert said in message(outcome, text)
+
+
+def test_one_functions_tests_do_not_cost_anothers(graded: Callable[[str], Outcomes]) -> None:
+    first, second, third = graded(SMALL + "def test_causal_mask_wrong():\n    assert False\n")
+    assert first.share > 0 and third.problem == "few"
+    assert (second.function, second.problem) == ("causal_mask", "rejects")
 
 
 def test_the_file_that_students_get_and_no_file_earn_nothing_and_its_example_something(

@@ -1,0 +1,596 @@
+"""Modules as students hand them in: the criteria that each loses, the mistakes that are named, and the messages."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from autograder.homework import library, reference
+from autograder.homework import rubric as rubrics
+from autograder.values.differences import UNSTEADY
+
+Alter = Callable[[str, str], dict[str, str]]
+Grade = Callable[..., dict[str, Any]]
+MODULES = tuple(name for name in rubrics.current().modules if name != "concept_check")
+EDIT = "A single edit on line LINE makes every call of `{}` pass."
+
+
+@dataclass(frozen=True)
+class Case:
+    """A text that is appended to the reference of a module, and the feedback that it gets.
+
+    `lost` are the lost criteria by their short names, of the integration by their ids, and other modules that lose
+    points. `named` are the ids of the named misconceptions. `said` are texts in the messages, where LINE is the line
+    with the comment `# here`; `unsaid` are texts in no message. `files` are further files (None removes one), or texts
+    that are appended to the references of further modules. `groups` are graded as well.
+    """
+
+    module: str
+    text: str
+    lost: str = ""
+    named: str = ""
+    said: tuple[str, ...] = ()
+    unsaid: tuple[str, ...] = ()
+    files: Mapping[str, str | None] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()
+    slow: bool = False
+
+
+NORMED = """
+def _normed(x, eps):
+    centred = x - x.mean(axis={axis}, keepdims=True)
+    return centred / {root}
+
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * _normed(x, eps) + beta
+
+
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    n, g, axes = _normed(x, eps), grad_out * gamma, tuple(range(x.ndim - 1))
+    away = g - g.mean(-1, keepdims=True) - n * (g * n).mean(-1, keepdims=True)
+    std = np.sqrt(x.var(-1, keepdims=True) + eps)
+    return away / std, (grad_out * n).sum(axis=axes), grad_out.sum(axis=axes)
+"""
+SQUEEZED = """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    var = (centred**2).mean(axis=-1, keepdims=True)
+    return np.squeeze(gamma * centred / np.sqrt(var + eps) + beta)
+"""
+# The submission that docs/explanation/grading.md follows: two mistakes, and a second function with the right formula.
+BACKWARD = """
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    n = layer_norm(x, np.ones_like(gamma), np.zeros_like(gamma), eps)
+    g = grad_out * gamma
+    s = np.sqrt(x.var(axis=-1, keepdims=True) + eps)
+    along = n * (g * n).mean(axis=-1, keepdims=True)  # here
+    axes = tuple(range(x.ndim - 1))
+    return (g - g.mean(axis=-1, keepdims=True) - along) / s, (grad_out * n).sum(axis=axes), grad_out.sum(axis=axes)
+"""
+FOLLOWED = """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    std = np.sqrt((centred**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1))
+    return gamma * centred / (std + eps) + beta
+"""
+GENERATE = """
+def generate(tokens, params, n_heads, max_new_tokens, eos=None):
+    return np.append(tokens, {})
+"""
+RMS_NORM = """
+_right = rms_norm
+def rms_norm(x, gamma, eps=1e-6):
+    {}
+    return _right(x, gamma, eps)
+"""
+
+UNLISTED = {
+    "a mistake in a shared helper costs its own criterion": Case(
+        "layernorm", NORMED.format(axis=-1, root="(np.sqrt((centred**2).mean(-1, keepdims=True)) + eps)"),
+        "example epsilon", "layer_norm.eps_outside_root", slow=True,
+    ),
+    "a helper that two functions share is wrong once": Case(
+        "layernorm", NORMED.format(axis=1, root="np.sqrt((centred**2).mean(1, keepdims=True) + eps)"),
+        "example statistics", "layer_norm.axis_one", slow=True,
+    ),
+    "a known mistake in other words": Case("layernorm", """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    rows = []
+    for row in x.reshape(-1, x.shape[-1]).tolist():
+        mean = sum(row) / len(row)
+        var = sum((entry - mean) ** 2 for entry in row) / (len(row) - 1)
+        rows.append([(entry - mean) / (var + eps) ** 0.5 for entry in row])
+    return gamma * np.array(rows, dtype=x.dtype).reshape(x.shape) + beta
+""", "example statistics", "layer_norm.sample_variance", unsaid=("does not explain",)),
+    "an unlisted mistake costs the first criterion of its function": Case("layernorm", """
+def rms_norm(x, gamma, eps=1e-6):
+    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps) + gamma  # here
+""", "example rms", said=(EDIT.format("rms_norm"),)),
+    "a fixed number in place of an argument": Case("layernorm", """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return gamma * centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 3e-7) + beta  # here
+""", "example epsilon", said=(EDIT.format("layer_norm"),), unsaid=("default of eps",), slow=True),
+    "a private function that makes two functions wrong": Case("layernorm", """
+def _scaled(x, gamma):
+    return np.round(gamma * x, 1)  # here
+
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return _scaled(centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps), gamma) + beta
+
+
+def rms_norm(x, gamma, eps=1e-6):
+    return _scaled(x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps), gamma)
+""", "example statistics", said=(EDIT.format("layer_norm"),), slow=True),
+    "two mistakes on one line": Case(
+        "layernorm",
+        "_ln, _rms = layer_norm, rms_norm\n"
+        "layer_norm = lambda x, gamma, beta, eps=1e-5: 3.5 * _ln(x, gamma, beta, eps);"
+        "rms_norm = lambda x, gamma, eps=1e-6: 7.25 * _rms(x, gamma, eps)\n",
+        "example statistics rms", slow=True,
+    ),
+    "an edit that leaves another mistake is no repair": Case(
+        "layernorm", SQUEEZED.replace("eps)", "eps) * 1.25").replace("- x.mean", "- 1.5 * x.mean"),
+        "example statistics affine epsilon stability", unsaid=("single edit",), slow=True,
+    ),
+    "nor is one that still changes an argument": Case(
+        "layernorm", SQUEEZED.replace("    centred", "    x += 1.0\n    centred"),
+        "statistics affine epsilon purity", "layer_norm.changes_x", unsaid=("single edit",), slow=True,
+    ),
+    "booleans": Case("causal_mask", """
+def dependency_matrix(f, x, delta=1e-3):
+    t = len(x)
+    base, found = np.array(f(x.copy())), np.zeros((t, t), dtype=bool)
+    for j in range(t):
+        for sign in (1, -1):
+            moved = x.copy()
+            moved[j] += sign * delta * np.cos(1 + 1.7 * np.arange(x.shape[1]))
+            found[:, j] |= ((np.asarray(f(moved)) - base) ** 2).sum(axis=1) > 1e-8  # here
+    return found
+""", "dependency", said=(EDIT.format("dependency_matrix"),), slow=True),
+    "an edit that never ends": Case("layernorm", """
+def rms_norm(x, gamma, eps=1e-6):
+    total, i = np.zeros(x.shape[:-1]), 0
+    while i < x.shape[-1]:
+        total = total + x[..., i] ** 2
+        i += 1
+    return np.squeeze(gamma * x / np.sqrt(total / x.shape[-1] + eps)[..., None]).astype(x.dtype)
+""", "rms", unsaid=("took too long", "was skipped"), slow=True),
+    "10 MB": Case("layernorm", f"{SQUEEZED}\n# {'x' * 10_000_000}\n", "statistics affine epsilon"),
+    "a long table": Case("layernorm", f"{SQUEEZED}\nTABLE = [{'0, ' * 100_000}]\n", "statistics affine epsilon"),
+    "a nested table": Case(
+        "layernorm", f"{SQUEEZED}\nTABLE = {'[' * 90}{']' * 90} + {'-' * 900}1 * [0]\n", "statistics"
+    ),
+    "a known mistake beside an unlisted one": Case("scaled_attention", """
+def split_heads(x, n_heads):
+    d_head = x.shape[-1] // n_heads
+    return x[..., : d_head * n_heads].reshape(*x.shape[:-2], n_heads, x.shape[-2], d_head)
+""", "example split_heads", "split_heads.reshape_only",
+        ("**Probably (not every result fits):**",), ("single edit",), slow=True),
+    "a known mistake that only a few calls show": Case("transformer_block", """
+def gradient_flow(jacobians, grad_out, residual=True):
+    through, out = grad_out, [np.sum(grad_out**2)]
+    for jacobian in jacobians[::-1]:
+        through = jacobian.T @ through
+        out.insert(0, np.sum((through + grad_out if residual else through) ** 2))
+    return np.array(out)
+""", "example gradient_flow", "gradient_flow.squared",
+        ("**Probably (not every result fits):** Your code returns squared norms.",), slow=True),
+    "a known mistake that explains one criterion of two": Case("layernorm", """
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    centred = x - x.mean(-1, keepdims=True)
+    s = np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
+    n, g = centred / s, grad_out * gamma
+    flat = grad_out.reshape(-1, x.shape[-1])
+    beta = flat[:-1].sum(0) + flat[0] if len(flat) > 1 else flat[0]
+    return (g - n * (g * n).mean(-1, keepdims=True)) / s, (grad_out * n).reshape(-1, x.shape[-1]).sum(0), beta
+""", "example backward_x backward_parameters", "layer_norm_backward.no_mean_term",
+        ("**Probably (not every result fits):** Your grad_x lacks the term - mean(g)",), slow=True),
+    "a known mistake that passing calls rule out": Case("scaled_attention", """
+def split_heads(x, n_heads):
+    t, d = x.shape[-2:]
+    if d % n_heads:
+        raise ValueError("not divisible")
+    return np.swapaxes(x, -1, -2).reshape(x.shape[:-2] + (n_heads, t, d // n_heads))
+""", "example split_heads"),
+    "no mistake explains it": Case("layernorm", """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return np.sin(x) * gamma + beta + eps
+""", "example statistics affine epsilon stability", slow=True),
+    "an error that has one sign is not rounding": Case("scaled_attention", """
+def softmax(scores, axis=-1):
+    largest = scores.max(axis=axis, keepdims=True)
+    weights = np.exp(scores - np.where(np.isneginf(largest), 0.0, largest).astype(scores.dtype))
+    total = weights.sum(axis=axis, keepdims=True)
+    return weights / np.where(total == 0, 1.0, total * (1 + 1e-7)).astype(scores.dtype)
+""", "softmax", slow=True),
+    "other parts than the reference": Case("layernorm", """
+_right = layer_norm_backward
+
+
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    if x.ndim == 1:
+        return grad_out * 0.5, grad_out.copy() * 0.25, grad_out * 0.125
+    return _right(grad_out, x, gamma, eps)[0]
+""", "example backward_x backward_parameters", "layer_norm_backward.only_x", slow=True),
+    "the example is not that of another mistake": Case("scaled_attention", """
+def softmax(scores, axis=-1):
+    s = np.moveaxis(scores, axis, -1)
+    if s.ndim > 2:
+        return scores
+    s = np.exp(s - s.max(-1, keepdims=True))
+    return np.moveaxis(s / s.sum(-1, keepdims=True), -1, axis)
+""", "example softmax softmax_stability", "softmax.nan_for_an_empty_slice", slow=True),
+    "an error of a helper is no mistake of its caller": Case("scaled_attention", """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.swapaxes(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores[~mask] = -np.inf
+    weights = softmax(scores)
+    return weights @ v, weights
+
+def multi_head_attention(x, params, n_heads, mask=None):
+    q, k, v = (split_heads(x @ params[name], n_heads) for name in ("w_q", "w_k", "w_v"))
+    if mask is not None and mask.ndim > 2:
+        mask = np.expand_dims(mask, -3)
+    heads, _ = scaled_dot_product_attention(q, k, v, mask)
+    return merge_heads(heads) @ params["w_o"]
+""", "example mask", "scaled_dot_product_attention.mask_as_index", slow=True),
+    "an error that a misconception raises for the same reason": Case("transformer_block", """
+def feed_forward(x, params):
+    hidden = np.maximum(x @ params["w_1"].T + params["b_1"], 0)
+    return hidden @ params["w_2"].T + params["b_2"]
+""", "example feed_forward", "feed_forward.transposed_weights"),
+    "an error of another operation": Case("transformer_block", """
+def feed_forward(x, params):
+    return (x * params["w_1"] + params["b_1"]) @ params["w_2"].T + params["b_2"]
+""", "example feed_forward", slow=True),
+    "what several misconceptions do alike is located": Case("transformer_block", """
+def _add_and_norm(x, update, params):
+    return layer_norm(x + update, params["gamma"], params["beta"], eps=1e-12)
+
+def post_norm_block(x, params, n_heads, mask=None):
+    h = _add_and_norm(x, multi_head_attention(x, params["attention"], n_heads, mask), params["ln_1"])
+    return _add_and_norm(h, feed_forward(h, params["ffn"]), params["ln_2"])
+""", "post_norm", said=("A single edit on line",), slow=True),
+    "a mistake in another contract function that is used": Case("causal_mask", """
+def causal_mask(t):
+    return np.tri(t, k=-1, dtype=bool)
+
+def is_autoregressive(f, x):
+    return not bool((dependency_matrix(f, x) & ~causal_mask(len(x))).any())
+""", "example causal", "causal_mask.strict"),
+    "two mistakes, and a function that calls the wrong one": Case(
+        "layernorm", FOLLOWED + BACKWARD, "example statistics epsilon",
+        "layer_norm.sample_variance layer_norm.eps_outside_root", slow=True,
+    ),
+    "a plus in place of a product": Case(
+        "layernorm", BACKWARD.replace("(g * n)", "(g + n)"), "example backward_x",
+        said=(EDIT.format("layer_norm_backward"),), slow=True,
+    ),
+}  # fmt: skip
+SIDE_EFFECTS = {
+    "an argument that is changed and restored": Case(
+        "layernorm", RMS_NORM.format("gamma *= 1.5; gamma = gamma / 1.5"), "purity", "rms_norm.changes_gamma",
+        said=("Your code changes the argument `gamma`: an entry of `gamma` was overwritten.",),
+    ),
+    "a changed argument and a wrong value": Case(
+        "layernorm", RMS_NORM.format("x += 1.0; x = x - 1.0; eps = 1e-6"),
+        "epsilon purity", "rms_norm.changes_x rms_norm.eps_hard_coded",
+    ),
+    "an error after a change": Case(
+        "layernorm", RMS_NORM.format("gamma *= 1.5; raise RuntimeError"),
+        "example rms epsilon purity", "rms_norm.changes_gamma_later",
+    ),
+    "another dtype": Case(
+        "layernorm", RMS_NORM.format("x = x.astype(np.float64)"), "dtype", "rms_norm.float64_result",
+        said=("Your result is float64 for float32 arguments.",)
+    ),
+    "wrong values that a changed argument would explain, but none was changed": Case("layernorm", """
+_right = layer_norm_backward
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    return _right(grad_out * gamma, x, np.ones_like(gamma), eps)
+""", "example backward_parameters", "layer_norm_backward.gamma_of_scaled_gradient layer_norm_backward.beta_scaled"),
+    "nothing is said of calls after a result was written into": Case("causal_mask", """
+_masks = {}
+
+def causal_mask(t):
+    if t not in _masks:
+        _masks[t] = np.tri(t, dtype=bool)
+    return _masks[t]
+""", "causal", "causal_mask.overwrites_result", unsaid=("In another call",)),
+    "a result that is remembered": Case("layernorm", """
+_known = {}
+_norm = layer_norm
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    _known.setdefault(id(x), (x, _norm(x, np.ones_like(gamma), np.zeros_like(beta), eps)))
+    return gamma * _known[id(x)][1] + beta
+""", "purity"),
+    "random results": Case(
+        "decoder", GENERATE.format("np.random.randint(10**9, size=max_new_tokens)"), "example generate stopping",
+        said=(UNSTEADY,), unsaid=("The same call is right", "The call has"), slow=True,
+    ),
+    "results that are not random": Case(
+        "decoder", GENERATE.format("np.ones(max_new_tokens, int)"), "example generate stopping",
+        unsaid=(UNSTEADY,), slow=True,
+    ),
+}  # fmt: skip
+
+SOFTMAX = "def softmax(scores, axis=-1):\n    {}\n"
+NORM_AND_BACKWARD = """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    c = x - x.mean()
+    return gamma * c / np.sqrt((c**2).mean() + eps)
+
+
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    return 0 * x, 0 * gamma, 0 * gamma
+"""
+EMBED = """
+def embed(tokens, table):
+    if ((tokens < 0) | (tokens >= len(table))).any():
+        raise ValueError
+    return table[tokens]
+"""
+UNWRITTEN = {
+    **{
+        f"softmax: {body}": Case(
+            "scaled_attention", SOFTMAX.format(body), "example softmax softmax_stability",
+            unsaid=unsaid, slow=bool(unsaid),
+        )
+        for body, unsaid in {
+            "raise NotImplementedError": (), "return None": (),
+            "return {}[0]": ("not written",), "while True: pass": ("not written",),
+        }.items()
+    },
+    "a function that needs an unwritten one": Case(
+        "scaled_attention",
+        "def _inner(scores):\n    return softmax(scores)\n" + SOFTMAX.format("raise NotImplementedError"),
+        "example softmax softmax_stability",
+        said=("Awarded: `scaled_dot_product_attention` needs `softmax`, which is not written yet; with",
+              "`softmax` is not written yet. `softmax` is defined"),
+    ),
+    "a function that needs a missing one": Case(
+        "scaled_attention", "soft_max = softmax\ndel softmax",
+        "example softmax softmax_stability attention mask fully_masked",
+        said=("needs `softmax`, which `scaled_attention.py` does not have.",),
+    ),
+    "a mistake beside an unwritten function": Case("scaled_attention", """
+def softmax(scores, axis=-1):
+    raise NotImplementedError
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ np.swapaxes(k, -1, -2)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    weights = softmax(scores)
+    return weights @ v, weights
+""", "example softmax softmax_stability attention", "scaled_dot_product_attention.no_scaling"),
+    "helpers are no oracle for the function under test": Case(
+        "scaled_attention", SOFTMAX.format("return scaled_dot_product_attention(scores, np.eye(3), np.eye(3))[1]"),
+        "example softmax softmax_stability",
+    ),
+    "what is wrong beside a correct helper": Case("scaled_attention", """
+def softmax(scores, axis=-1):
+    raise KeyError("softmax")
+def scaled_dot_product_attention(q, k, v, mask=None):
+    weights = softmax(q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5)
+    return weights @ v + (0.1 if q.shape[-2] > 2 else 0.0), weights
+""", "example softmax softmax_stability attention mask fully_masked", "scaled_dot_product_attention.mask_ignored",
+        said=("This was tested with a correct `softmax` in place of yours.",),
+        unsaid=("depends on earlier calls",), slow=True),
+    "a process that ends in hidden calls alone": Case("layernorm", """
+_right = rms_norm
+def rms_norm(x, gamma, eps=1e-6):
+    import os
+    return _right(x, gamma, eps) if x.size < 9 else os._exit(0)
+""", "rms epsilon", said=("Python itself stopped",)),
+    "two wrong functions of one module": Case(
+        "layernorm", NORM_AND_BACKWARD, "example statistics affine backward_x backward_parameters",
+        "layer_norm.no_beta layer_norm.whole_array", groups=("integration",),
+        said=("with correct versions of `layernorm.py` in place of yours",),
+    ),
+    "a half-finished module": Case("transformer_block", """
+def transformer_stack(x, blocks, n_heads, norm='pre', mask=None):
+    raise NotImplementedError
+def pre_norm_block(x, params, n_heads, mask=None):
+    raise NotImplementedError
+""", "example pre_norm stack norm_names", groups=("integration",)),
+    "one function of the decoder": Case(
+        "decoder", "", "example positions logits log_prob generate stopping dtype", files={"decoder.py": EMBED},
+        groups=("integration",),
+    ),
+    "nothing right in the decoder": Case(
+        "decoder", "", "example positions embed logits log_prob generate stopping dtype integration.decoder",
+        files={"decoder.py": "def embed(tokens, table):\n    return table"}, groups=("integration",),
+    ),
+}  # fmt: skip
+
+ADD_LIB = "import sys, os; sys.path.insert(0, os.path.dirname(__file__) + '/lib')"
+LAZY = f"""
+_logits = decoder_logits
+
+
+def decoder_logits(tokens, params, n_heads):
+    {ADD_LIB}
+    from lazy_helper import stack
+    return stack(_logits, tokens, params, n_heads)
+"""
+STACK = """from transformer_block import transformer_stack
+
+def stack(f, *args):
+    return f(*args)
+"""
+CORRECT = {
+    "data beside the modules": Case("layernorm", "assert open('eps.txt').read() == '1e-5'", files={"eps.txt": "1e-5"}),
+    "helpers imported late from a folder": Case(
+        "decoder", LAZY, files={"lib/lazy_helper.py": STACK}, groups=("integration",)
+    ),
+    "signatures of a dependency": Case("batchnorm_comparison", """
+import inspect
+import layernorm
+
+assert inspect.signature(layernorm.layer_norm).parameters["eps"].default == 1e-5
+assert layernorm.rms_norm.__defaults__ == (1e-6,) and layernorm.rms_norm.__name__ == "rms_norm"
+"""),
+    "a callback called often": Case("causal_mask", """
+def dependency_matrix(f, x, delta=1e-3):
+    found, base, rng = np.zeros((len(x), len(x)), bool), np.array(f(x)), np.random.default_rng(0)
+    for row in range(len(x)):
+        for _ in range(200):
+            changed = x.copy()
+            changed[row] += delta * rng.uniform(-1, 1, x.shape[1])
+            found[:, row] |= (np.abs(f(changed) - base) > 1e-8).any(axis=1)
+    return found
+"""),
+    "other names of a wrong dependency": Case(
+        "transformer_block", "from layernorm import EXTRA\nfrom my_helpers import double\nassert EXTRA == double(21)\n",
+        files={
+            "layernorm.py": "EXTRA = 42\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    raise RuntimeError\n",
+            "my_helpers.py": "def double(x):\n    return 2 * x\n",
+        },
+    ),
+    "a large table in every module": Case(
+        "causal_mask", "from tables import TABLE\n\n\ndef causal_mask(t):\n    return (np.tril(TABLE) > 0)[:t, :t]\n",
+        files={"tables.py": "import numpy as np\nTABLE = np.ones((2000, 2000))\n"}
+        | {name: "import tables" for name in MODULES if name != "causal_mask"},
+        groups=(*MODULES, "integration"), slow=True,
+    ),
+}  # fmt: skip
+
+WRONG_NORM = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return gamma * x + beta"
+DOUBLED = "_right = layer_norm\ndef layer_norm(*args, **named):\n    return 2 * _right(*args, **named)"
+WRONG_BLOCK = "def pre_norm_block(x, params, n_heads, mask=None):\n    return 2 * x + feed_forward(x, params['ffn'])"
+NAMES = "pre_norm_block.no_attention pre_norm_block.no_second_norm pre_norm_block.x_added_again"
+TELLING = """
+import layernorm
+
+def pre_norm_block(x, params, n_heads, mask=None):
+    code = layernorm.layer_norm.__code__
+    raise ValueError("TOLD" if code.co_filename != layernorm.__file__ else "own")
+"""
+SOFTER = "_right = softmax\n\n\ndef softmax(scores, axis=-1):\n    return 1.01 * _right(scores, axis) + 0.001\n"
+DEPENDENT = {
+    "a wrong dependency costs nothing": Case(
+        "transformer_block", "", "layernorm", files={"layernorm": WRONG_NORM}, groups=("layernorm",), slow=True
+    ),
+    "a wrong dependency is to be fixed first": Case(
+        "transformer_block", WRONG_BLOCK, "example pre_norm layernorm", NAMES, groups=("layernorm",),
+        files={"layernorm": WRONG_NORM}, slow=True,
+        said=("`transformer_block.py` uses `layernorm.py`, which is wrong or missing: fix `layernorm.py` first.",),
+    ),
+    "so is a missing one": Case(
+        "transformer_block", WRONG_BLOCK, "example pre_norm", NAMES, files={"layernorm.py": None},
+        said=("fix `layernorm.py` first",),
+    ),
+    "a correct one is not": Case(
+        "transformer_block", WRONG_BLOCK, "example pre_norm", NAMES, unsaid=("first.",), slow=True,
+    ),
+    "an example that passes with the submission's own modules": Case(
+        "transformer_block",
+        "import layernorm as own\n\n\ndef layer_norm(*args, **named):\n    return own.layer_norm(*args, **named) / 2",
+        "pre_norm layernorm", groups=("layernorm",), slow=True,
+        files={"layernorm": DOUBLED},
+    ),
+    "no text from a process with references": Case("transformer_block", TELLING, "example pre_norm"),
+    "nor beside a wrong dependency": Case(
+        "transformer_block", TELLING, "example pre_norm layernorm", groups=("layernorm",),
+        files={"layernorm": WRONG_NORM},
+    ),
+    "nor from an import": Case(
+        "transformer_block",
+        "import layernorm\nassert layernorm.layer_norm.__code__.co_filename == layernorm.__file__, 'TOLD'",
+        "feed_forward residual pre_norm post_norm stack norm_names gradient_flow purity dtype", slow=True,
+    ),
+    "a function that is wrong only beside a dependent module": Case("layernorm", """
+import sys
+_right = layer_norm
+def layer_norm(*args, **kwargs):
+    return _right(*args, **kwargs) + ('transformer_block' in sys.modules)
+""", "integration.decoder", groups=(*MODULES, "integration")),
+    "a path that another module adds": Case(
+        "decoder", ADD_LIB, "layernorm", groups=("layernorm",),
+        files={"layernorm": "import only_in_lib", "lib/only_in_lib.py": ""},
+    ),
+    "a builtin that another module adds": Case(
+        "decoder", "import builtins\nbuiltins.borrowed = 1", "layernorm", groups=("layernorm",),
+        files={"layernorm": "borrowed"},
+    ),
+    "a wrong function in a file of its own": Case(
+        "scaled_attention", "", "example softmax softmax_stability", slow=True,
+        files={
+            "scaled_attention.py": "from nn.attn import *\n", "nn/__init__.py": "",
+            "nn/attn.py": reference.files()["scaled_attention.py"].decode() + SOFTER,
+        },
+    ),
+}  # fmt: skip
+CASES = UNLISTED | SIDE_EFFECTS | UNWRITTEN | CORRECT | DEPENDENT
+
+
+# Misconceptions of the library in one submission, and the criteria that they cost. The audit grades each one alone.
+MISTAKES = {
+    "layer_norm.no_root": "example statistics",  # although it makes calls of other criteria fail
+    "layer_norm.only_centred": "example statistics",  # nothing is divided, so eps cannot be tested
+    "layer_norm.one_pass_variance": "stability",  # recognised by the size of its rounding
+    "layer_norm.statistics_kept": "purity",  # recognised by what earlier calls left
+    "layer_norm.sample_variance layer_norm.eps_outside_root": "example statistics epsilon",
+    "layer_norm.eps_hard_coded layer_norm.one_pass_variance": "epsilon stability",
+    "layer_norm_backward.no_gamma layer_norm_backward.axes_kept": "example backward_x backward_parameters",
+    "layer_norm.no_root rms_norm.no_root": "example statistics",  # the same mistake twice
+    "layer_norm.no_beta rms_norm.no_root layer_norm_backward.averaged": "example affine rms backward_parameters",
+    "layer_norm.sample_variance layer_norm.eps_outside_root layer_norm.no_beta": "example statistics affine epsilon",
+    "layer_norm.gamma_beta_swapped layer_norm_backward.gamma_beta_swapped": "example affine backward_parameters",
+    "norm_moments.no_keepdims norm_moments.float64_result": "example moments dtype",
+    "norm_moments.no_value_error batch_norm.no_value_error": "moments evaluation",
+    "batch_norm.population_running_var batch_norm.changes_running_mean": "example running purity",
+    "dependency_matrix.transposed": "example dependency",  # is_autoregressive calls it
+    "dependency_matrix.transposed is_autoregressive.negated": "example dependency autoregressive",
+    "pre_norm_block.norms_swapped transformer_stack.norms_swapped": "example pre_norm stack",
+    "residual.averaged gradient_flow.averaged": "example residual gradient_flow",
+    "transformer_stack.reversed transformer_stack.unknown_norm_accepted": "example stack norm_names",
+    "batch_norm.training_reversed batch_norm.results_swapped": "example training running",  # they interact
+    "batch_norm.momentum_default batch_norm.remembers": "example running purity",
+}
+
+
+@pytest.mark.parametrize("ids", MISTAKES)
+def test_misconceptions_are_named_and_cost_their_own_criteria(grade: Grade, alter: Alter, ids: str) -> None:
+    found = [misconception for misconception in map(library.find, ids.split()) if misconception is not None]
+    module, functions = found[0].module, dict.fromkeys(misconception.function for misconception in found)
+    made = [library.made(module, name, tuple(m for m in found if m.function == name)) for name in functions]
+    tests = grade(alter(module, "".join(version.source for version in made if version)), (module,))["tests"]
+    lost = [test for test in tests if test["score"] < test["max_score"]]
+    assert {short(test, module) for test in lost} == {*MISTAKES[ids].split()}
+    # The same misconception in a second function costs nothing more.
+    first = {misconception.same: misconception.id for misconception in reversed(found)}
+    assert {name for test in lost for name in test["extra_data"]["misconceptions"]} == {*first.values()}
+
+
+@pytest.mark.parametrize("case", [
+    pytest.param(case, id=name, marks=[pytest.mark.slow] * case.slow) for name, case in CASES.items()
+])  # fmt: skip
+def test_what_is_lost_named_and_said(grade: Grade, alter: Alter, case: Case) -> None:
+    own = alter(case.module, case.text)
+    files: dict[str, str | None] = {**own}
+    line = own[f"{case.module}.py"].partition("# here")[0].count("\n") + 1
+    for name, text in case.files.items():
+        files |= alter(name, text or "") if name in MODULES else {name: text}
+    document = grade(files, (case.module, *case.groups))
+    failed = [test for test in document["tests"] if test["score"] < test["max_score"]]
+    assert {short(test, case.module) for test in failed} == {*case.lost.split()}
+    assert {name for test in failed for name in test["extra_data"]["misconceptions"]} == {*case.named.split()}
+    assert "TOLD" not in document["output"] + "".join(
+        t["output"] for t in document["tests"] if t["visibility"] == "visible"
+    )
+    output = document["output"] + "".join(test["output"] for test in document["tests"])
+    assert [text for text in case.said if text.replace("LINE", str(line)) not in output] == []
+    assert [text for text in case.unsaid if text in output] == []
+
+
+def short(test: dict[str, Any], own: str) -> str:
+    module, _, name = str(test["extra_data"]["criterion"]).partition(".")
+    return name if module == own else f"{module}.{name}" if module == "integration" else module

@@ -30,7 +30,7 @@ from known_mistakes import Seen
 from student_errors import CheckFailed, Interrupted, NotReady, Stopped, TooLong, where, where_it_was
 from student_limits import as_graded
 from student_modules import alone, cut_off, find, not_written
-from student_values.changes import WORK_ON_COPIES, Change, Snapshot, part
+from student_values.changes import WORK_ON_COPIES, Change, differences, part
 from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
 from student_values.differences import NO_RETURN, REMEMBERED, UNSTEADY, difference, form, what_returns
@@ -208,12 +208,13 @@ class Call:
     def entry_of(self, function: Callable[..., Any]) -> dict[str, Any]:
         """The entry of known_mistakes for this call of `function` instead of the student's."""
         args, kwargs = copied(self.args), copied(self.kwargs)
-        snapshot = Snapshot([*args, *kwargs.values()])
+        given = [*args, *kwargs.values()]
+        before = copied(given)
         try:
             result = function(*args, **kwargs)
         except Exception as error:
             return known_mistakes.as_entry(raised=type(error).__name__)
-        return self._entry(function, result, snapshot.differences())
+        return self._entry(function, result, differences(given, before))
 
     def _entry(self, function: Callable[..., Any], result: Any, changes: list[Change]) -> dict[str, Any]:
         names = self._names(function) if changes else []
@@ -250,7 +251,8 @@ class Call:
         """Make the call: its result, the error that it raised, and the changes to its arguments."""
         function = find(self.module, self.function)
         args, kwargs = copied(self.args), copied(self.kwargs)
-        snapshot = Snapshot([*args, *kwargs.values()])
+        given = [*args, *kwargs.values()]
+        before = copied(given)
         try:
             with as_graded(), limit():
                 result = function(*args, **kwargs)
@@ -265,7 +267,7 @@ class Call:
             raise not_written(self.module, self.function, error) from None
         except (Exception, SystemExit) as error:
             return None, error, []
-        return result, None, snapshot.differences()
+        return result, None, differences(given, before)
 
     def _does_not_bind(self) -> str:
         """A sentence about a function that does not accept these arguments; "" if it does."""

@@ -33,22 +33,18 @@ from autograder.homework.rubric import INTEGRATION
 
 def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
     """Grade cases in `jobs` processes: the kit's own code by direct calls, then alternatives in the sandbox."""
-    yield from each(directly, [case for case in chosen if case.kind != "alternative"], jobs)
+    yield from each(graded, [case for case in chosen if case.kind != "alternative"], jobs)
     yield from each(whole, [case for case in chosen if case.kind == "alternative"], jobs, sandbox=True)
 
 
-def directly(grader: InProcess, case: Case) -> Row:
+def graded(grader: Grader | InProcess, case: Case) -> Row:
+    """Grade the module of the case, and the integration."""
     return row_of(case, grader.grade(submission(case), (case.module, INTEGRATION)))
 
 
 def whole(grader: Grader, case: Case) -> Row:
     """Grade a complete submission in the sandbox."""
     return row_of(case, grader.grade(submission(case)))
-
-
-def alone(grader: Grader, case: Case) -> Row:
-    """Grade only the module of the case, in the sandbox."""
-    return row_of(case, grader.grade(submission(case), (case.module,)))
 
 
 # Problems
@@ -276,34 +272,22 @@ MOST_UNEXPLAINED = 0.01  # share of all pairs
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """The result for one pair. `of` are the misconceptions whose responses it gives.
-
-    `missing` are the criteria that it should lose but keeps, `more` those that it should keep but loses.
-    """
+    """The result for one pair, and the same in words."""
 
     row: Row
     what: What
-    of: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    more: tuple[str, ...] = ()
+    words: str
 
     def __str__(self) -> str:
-        words = {
-            "both": "costs both",
-            "hidden": f"gives the results of {' + '.join(self.of)} alone",
-            "like": f"gives the results of {' + '.join(self.of)}",
-            "wrong": f"keeps {', '.join(self.missing)}",
-            "unexplained": f"loses {', '.join(self.more)} as well",
-        }
-        return f"{self.row.case.name}: {words[self.what]}"
+        return f"{self.row.case.name}: {self.words}"
 
 
 def run_pairs(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[PairVerdict]:
     """Grade pairs of misconceptions by direct calls, in order, in `jobs` processes."""
-    yield from each(_pair, chosen, jobs)
+    yield from each(graded_pair, chosen, jobs)
 
 
-def _pair(grader: InProcess, case: Case) -> PairVerdict:
+def graded_pair(grader: InProcess, case: Case) -> PairVerdict:
     return pair_verdict(grader, row_of(case, grader.grade(submission(case), (case.module,))))
 
 
@@ -312,19 +296,22 @@ def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
     missing = tuple(sorted(case.criteria - row.lost.keys()))
     more = tuple(name for name, lost in row.lost.items() if not may_lose(case, lost))
     if not missing and not more:
-        return PairVerdict(row, "both")
+        return PairVerdict(row, "both", "costs both")
     known = grader.diagnoser.known_responses(case.module, case.function)
     for other in _candidates(row):
         if _same(known, case.misconceptions, other, known.test_calls):
-            of = tuple(misconception.id for misconception in other)
-            what: What = "hidden" if of and case.ids.issuperset(of) else "like"
-            return PairVerdict(row, what, of or ("the correct function",), missing, more)  # two may cancel out
+            ids = [misconception.id for misconception in other]
+            result = f"gives the results of {' + '.join(ids) or 'the correct function'}"  # two may cancel out
+            is_hidden = bool(ids) and case.ids.issuperset(ids)
+            return PairVerdict(row, "hidden", f"{result} alone") if is_hidden else PairVerdict(row, "like", result)
     if not more and all(criteria[name].looks_at == "form" for name in missing):
         numbers = [number for number, test_call in known.test_calls.items() if test_call.criterion in missing]
         for misconception in case.misconceptions:
             if _same(known, case.misconceptions, (misconception,), numbers):
-                return PairVerdict(row, "hidden", (misconception.id,), missing, more)
-    return PairVerdict(row, "wrong" if missing else "unexplained", (), missing, more)
+                return PairVerdict(row, "hidden", f"gives the results of {misconception.id} alone")
+    if missing:
+        return PairVerdict(row, "wrong", f"keeps {', '.join(missing)}")
+    return PairVerdict(row, "unexplained", f"loses {', '.join(more)} as well")
 
 
 def _candidates(row: Row) -> Iterator[tuple[Misconception, ...]]:

@@ -12,17 +12,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import combinations
 from types import ModuleType
 from typing import Any, Literal, TypeVar
-
-import pytest
+from unittest.mock import patch
 
 from autograder.feedback import messages
 from autograder.feedback.sentences import lacking
 from autograder.grading import plan as scripts
-from autograder.grading.call_results import CallResult, TestCall
+from autograder.grading.call_results import TestCall
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import Result, graded_with, open_grader
 from autograder.grading.known_responses import Direct
@@ -196,7 +195,10 @@ class DirectProcess(Direct):
         try:
             for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
                 if name not in self.modules:
-                    self.modules[name] = self._imported(name)
+                    made = ModuleType(name)
+                    with patch.dict(sys.modules, self.modules):
+                        exec(_compiled(self.submission.files[f"{name}.py"], f"{name}.py", "exec"), vars(made))  # noqa: S102 - the kit's own text
+                    self.modules[name] = made
                     if name == imports.modules[0]:
                         vars(self.modules[name]).update({f: references.functions()[f] for f in imports.helpers})
         except ImportError as error:
@@ -204,14 +206,6 @@ class DirectProcess(Direct):
         names = [(name, module) for module in self.modules for name in self.rubric.modules[module].functions]
         self.functions = {name: vars(self.modules[m])[name] for name, m in names if name in vars(self.modules[m])}
         return Response()
-
-    def _imported(self, name: str) -> ModuleType:
-        made = ModuleType(name)
-        with pytest.MonkeyPatch.context() as patch:
-            for other, module in self.modules.items():
-                patch.setitem(sys.modules, other, module)
-            exec(_compiled(self.submission.files[f"{name}.py"], f"{name}.py", "exec"), vars(made))  # noqa: S102 - the kit's own text
-        return made
 
     def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
         return list(map(self.respond, test_calls))
@@ -224,8 +218,7 @@ _compiled = lru_cache(64)(compile)
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
-_open = ExitStack()
-_warm: list[Any] = []  # the grader of this process
+_open = ExitStack()  # ends with the process
 
 
 def each(
@@ -235,16 +228,18 @@ def each(
 
     The grader is an InProcess, for the kit's own code, or a Grader if `sandbox` is true.
     """
-    with ProcessPoolExecutor(jobs or os.cpu_count() or 1, initializer=_warm_up, initargs=(sandbox,)) as pool:
-        yield from pool.map(partial(_do, work), items, chunksize=4)
+    with ProcessPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        yield from pool.map(partial(_done, work, sandbox), items, chunksize=4)
 
 
-def _warm_up(sandbox: bool) -> None:
-    _warm.append(_open.enter_context(open_grader()) if sandbox else InProcess(scripts.current()))
+def _done(work: Callable[[Any, Item], Found], sandbox: bool, item: Item) -> Found:
+    return work(_grader(sandbox), item)
 
 
-def _do(work: Callable[[Any, Item], Found], item: Item) -> Found:
-    return work(_warm[0], item)
+@cache
+def _grader(sandbox: bool) -> Any:
+    """The grader of this process."""
+    return _open.enter_context(open_grader()) if sandbox else InProcess(scripts.current())
 
 
 # The result of a case
@@ -308,15 +303,14 @@ class Row:
 def row_of(case: Case, result: Result) -> Row:
     graded = {g.criterion.id: g for g in result.graded if not g.passed or g.misconceptions or g.undecided or g.blamed}
     causes = {name: messages.causes(g, result) for name, g in graded.items() if not g.passed}
-    absent = {name: _absent(g.call_result) for name, g in graded.items() if g.call_result and not causes.get(name)}
+    absent = {}
+    for name, g in graded.items():
+        if g.call_result and not causes.get(name):
+            error = g.call_result.response.error
+            is_missing = g.call_result.unwritten or (error is not None and error.hint == "missing")
+            absent[name] = g.call_result.target.function if is_missing else lacking(g.call_result)
     light = {name: replace(entry, call_result=None, shown=None) for name, entry in graded.items()}
     return Row(case, light, absent, causes, {} if case.kind == "pair" else dict(_deviations(result)))
-
-
-def _absent(call_result: CallResult) -> str:
-    error = call_result.response.error
-    missing = call_result.unwritten or (error is not None and error.hint == "missing")
-    return call_result.target.function if missing else lacking(call_result)
 
 
 def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:

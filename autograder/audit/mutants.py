@@ -11,7 +11,7 @@ the sandbox of a warm grader, since some never end or request too much memory.
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -116,9 +116,9 @@ def named(function: str, before: str, after: str) -> str:
 def _changed(function: ast.FunctionDef) -> Iterator[str]:
     """The source of the function with each possible change."""
     sites = list(_sites(function))
-    changes = Changes(function, [node for _, _, node in sites])
+    replacements = _replacements(function, [node for _, _, node in sites])
     for container, key, node in sites:
-        for change in changes.of(node):
+        for change in replacements(node):
             container[key] = ast.copy_location(change, node)
             yield ast.unparse(function)
             container[key] = node
@@ -169,47 +169,48 @@ ALIKE = (
 )  # fmt: skip
 
 
-class Changes:
-    """The possible changes of the nodes of one function, some of which use its other names and strings."""
+def _replacements(function: ast.FunctionDef, nodes: Sequence[ast.AST]) -> Callable[[ast.AST], Iterable[ast.AST]]:
+    """A function that returns every replacement of a node of `function`; some use its other names and strings."""
+    arguments = [argument.arg for argument in function.args.args]
+    stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id != "_"]
+    variables = list(dict.fromkeys(arguments + stored))
+    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    next_text = dict(pairwise([*dict.fromkeys(texts), *texts[:1]]))
 
-    def __init__(self, function: ast.FunctionDef, nodes: Sequence[ast.AST]):
-        self.arguments = [argument.arg for argument in function.args.args]
-        stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id != "_"]
-        self.variables = list(dict.fromkeys(self.arguments + stored))
-        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        self.next_text = dict(pairwise([*dict.fromkeys(texts), *texts[:1]]))
-
-    def of(self, node: ast.AST) -> Iterable[ast.AST]:
-        """Every replacement of one node."""
+    def replacements(node: ast.AST) -> Iterable[ast.AST]:
         match node:
+            case ast.Constant(value=str(text)):
+                return map(ast.Constant, (next_text[text], text + "_"))
             case ast.Constant(value=value):
-                return map(ast.Constant, self._constants(value))
+                return map(ast.Constant, _numbers(value))
             case ast.Name(id=name, ctx=ast.Load()):
-                others = [variable for variable in self.variables if variable != name and name in self.variables]
+                others = [variable for variable in variables if variable != name and name in variables]
                 return map(ast.Name, (*others, *_alike(name)))
             case ast.Return():
-                return map(ast.Return, [ast.Constant(None), *map(ast.Name, self.arguments)])
+                return map(ast.Return, [ast.Constant(None), *map(ast.Name, arguments)])
             case ast.stmt():
                 return _statement(node)
             case ast.expr():
                 return _expression(node)
             case ast.Slice(lower=lower, upper=upper, step=step):
                 bounds = [(None, upper, step), (lower, None, step), (lower, upper, None)]
-                bounds += [(ast.Constant(1), upper, step)] * (lower is None) + [(lower, ast.Constant(-1), step)] * (
-                    upper is None
-                )
+                bounds += [(ast.Constant(1), upper, step)] * (lower is None)
+                bounds += [(lower, ast.Constant(-1), step)] * (upper is None)
                 return [ast.Slice(*three) for three in bounds]
         return ()
 
-    def _constants(self, value: Any) -> Iterable[Any]:
-        if isinstance(value, bool):
-            return [not value]
-        if isinstance(value, int):
-            return dict.fromkeys((value + 1, value - 1, -value, 0, 1))
-        if isinstance(value, float):
-            scaled = [float(f"{value * 10:g}"), float(f"{value / 10:g}"), -value, 0.0]
-            return [*scaled, int(value)] if value.is_integer() else scaled
-        return [self.next_text[value], value + "_"] if isinstance(value, str) else ()
+    return replacements
+
+
+def _numbers(value: Any) -> Iterable[Any]:
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return dict.fromkeys((value + 1, value - 1, -value, 0, 1))
+    if isinstance(value, float):
+        scaled = [float(f"{value * 10:g}"), float(f"{value / 10:g}"), -value, 0.0]
+        return [*scaled, int(value)] if value.is_integer() else scaled
+    return ()
 
 
 def _statement(node: ast.stmt) -> Iterable[ast.AST]:

@@ -16,6 +16,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from multiprocessing import get_context
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -59,11 +60,9 @@ def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
 
 def _of_module(module: str) -> list[Seen]:
     """Runs in a separate process, because the checks import the student's modules by name."""
-    sys.path.insert(0, str(kit.solutions()))
-    with handout.importable_checks(kit.solutions()), np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name in rubrics.current().modules:  # left over from the previous module
-            sys.modules.pop(name, None)
+    modules = references.importable(kit.solutions(), rubrics.current().modules)
+    checks = handout.importable_checks(kit.solutions())
+    with modules, checks, np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         table = {module: handout.table_of(module, rubrics.current())}
         vars(importlib.import_module("known_mistakes"))["_table"] = lambda: table
         return [_seen(misconception) for misconception in library.of_module(module)]
@@ -91,12 +90,8 @@ def _seen(misconception: Misconception) -> Seen:
 def _made(misconception: Misconception) -> ModuleType:
     """The reference module with the misconception, as a student would write it."""
     made = ModuleType(misconception.module)
-    right = vars(references.modules()[misconception.module]).items()
-    vars(made).update({name: value for name, value in right if name[:2] != "__"})
     made.__file__ = str(kit.solutions() / f"{misconception.module}.py")
-    functions = rubrics.current().modules[misconception.module].functions
-    correct = [library.correct(misconception.module, name).source for name in functions]
-    source = "\n\n".join([*correct, misconception.source])
+    source = Path(made.__file__).read_text(encoding="utf-8") + "\n\n" + misconception.source
     exec(compile(source, made.__file__, "exec"), vars(made))  # noqa: S102 - the kit's own text
     return made
 

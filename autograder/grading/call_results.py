@@ -10,7 +10,6 @@ A test call is one request to a student's process. Its kinds are:
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 from autograder.sandbox.messages import Call, Error, Response
@@ -90,14 +89,7 @@ class TestCall:
         return tuple(part if name in self.rules.parts else expected for name, part, expected in named)
 
     def compared(self, response: Response) -> Compared:
-        """Compare a response with the expected value; the comparison for the references' response is cached."""
-        return self._references if self.call.is_seen(response) else self._compared(response)
-
-    @cached_property
-    def _references(self) -> Compared:
-        return self._compared(next(response for response, _ in self.call.seen.values()))
-
-    def _compared(self, response: Response) -> Compared:
+        """Compare a response with the expected value."""
         return compare(self.expected, self.counted(response.value), self.allowed, self.rules.dtype)
 
     @property

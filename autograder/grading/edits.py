@@ -2,7 +2,8 @@
 
 Edits use only the source: its names, numbers and operators, and the order of its parts. The same source gives the same
 edits in the same order in every process, so a number identifies an edit. The size of an edit is the number of syntax
-tree nodes that it adds or removes; smaller edits come first.
+tree nodes that it adds or removes; smaller edits come first. Among edits of one size, the top-level statements take
+turns: a long function has more edits than can be tried, and its short helpers must not lose theirs.
 """
 
 import ast
@@ -12,7 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, groupby, product, zip_longest
+from operator import attrgetter
 from typing import Any
 
 from autograder.sandbox.student.bindings import bound_names
@@ -49,6 +51,7 @@ KEYWORDS: tuple[dict[str, Any], ...] = (
     *({"axis": axis, "keepdims": True} for axis in (-1, 0, 1)),
     *({"keepdims": True}, {"keepdims": None}, {"ddof": None}),
 )
+_size = attrgetter("size")
 WITHOUT_EDITS = ("ctx", "annotation", "returns", "decorator_list", "type_comment")
 
 
@@ -117,7 +120,13 @@ class Text:
         strings = [node.value for node in every if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         names = dict.fromkeys(string for string in strings if string.isidentifier())  # such as keys
         self.numbers, self.words = _numbers(every), list(names)[:MOST_CONSTANTS]
-        self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
+        self.parameters = dict(_optional(self.tree))
+        of_size: dict[int, list[list[Edit]]] = defaultdict(list)
+        for unit in self.units:
+            for size, same in groupby(sorted(self._distinct(unit), key=_size), key=_size):
+                of_size[size].append(list(same))
+        turns = chain.from_iterable(chain(*zip_longest(*of_size[size])) for size in sorted(of_size))
+        self.edits = [edit for edit in turns if edit is not None]
 
     def reached(self, lines: Iterable[int]) -> Iterator[tuple[int, Edit]]:
         """The edits, with their numbers, of the statements to which some of these lines belong."""
@@ -134,21 +143,21 @@ class Text:
         own = _bound(unit)
         return [unit, *(u for u in below if not isinstance(u, ast.FunctionDef) or u.decorator_list or own & _bound(u))]
 
-    def _distinct(self) -> Iterator[Edit]:
+    def _distinct(self, unit: ast.stmt) -> Iterator[Edit]:
         seen = set()
-        for unit in self.units:
-            for edit in self._edits(unit):
-                place = edit.places[0]
-                key = (id(place.parent), place.field, place.index, len(edit.places), _text(edit.new[0]))
-                if edit.size <= LARGEST and key not in seen and _text(edit.old) != key[-1]:
-                    seen.add(key)
-                    yield edit
+        for edit in self._edits(unit):
+            place = edit.places[0]
+            key = (id(place.parent), place.field, place.index, len(edit.places), _text(edit.new[0]))
+            if edit.size <= LARGEST and key not in seen and _text(edit.old) != key[-1]:
+                seen.add(key)
+                yield edit
 
     def _edits(self, unit: ast.stmt) -> Iterator[Edit]:
-        names = _names(unit)
+        bound = _names(unit)
         same: dict[tuple[str, str], list[Edit]] = defaultdict(list)
         for place in _places(unit):
             node = place.node
+            names = [name for name, line in bound.items() if line <= getattr(node, "lineno", line)]
             for new in self._expression(node, place, names):
                 edit = _edit(unit, place, new)
                 yield edit
@@ -178,9 +187,18 @@ class Text:
             yield from _slices(node)
         elif isinstance(node, ast.expr) and not _stored(node):
             yield from _operation(node)
+            if isinstance(node, ast.Call):
+                yield from self._handed_on(node, names)
             if not called:
                 yield from _around(node, place)
                 yield from _exchanged(node)
+
+    def _handed_on(self, call: ast.Call, names: list[str]) -> Iterator[ast.Call]:
+        """A call of a function of the module with one more argument: a variable with the name of the parameter."""
+        given = {keyword.arg for keyword in call.keywords}
+        for position, name in self.parameters.get(getattr(call.func, "id", ""), ()):
+            if position >= len(call.args) and name in names and name not in given:
+                yield ast.Call(call.func, call.args, [*call.keywords, ast.keyword(name, _name(name))])
 
     def _constants(self, value: Any) -> list[Any]:
         """Other constants to try for `value`."""
@@ -220,6 +238,15 @@ def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.st
                 wanted += new
 
 
+def _optional(tree: ast.Module) -> Iterator[tuple[str, list[tuple[int, str]]]]:
+    """The parameters with a default of each top-level function, with their positions."""
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef):
+            own = [*statement.args.posonlyargs, *statement.args.args]
+            first = len(own) - len(statement.args.defaults)
+            yield statement.name, [(position, arg.arg) for position, arg in enumerate(own) if position >= first]
+
+
 def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
     """The numbers in the source with their signs, including those in docstrings."""
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
@@ -235,15 +262,15 @@ def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
     return list(dict.fromkeys(number for number in numbers if number == number))[:MOST_CONSTANTS]
 
 
-def _names(unit: ast.stmt) -> list[str]:
-    """The arguments and variables of a unit."""
-    names = []
+def _names(unit: ast.stmt) -> dict[str, int]:
+    """The arguments and variables of a unit, each with the line that binds it first."""
+    names: dict[str, int] = {}
     for node in ast.walk(unit):
         if isinstance(node, ast.arg):
-            names.append(node.arg)
+            names.setdefault(node.arg, node.lineno)
         elif isinstance(node, ast.Name) and _stored(node) and node.id != "_":
-            names.append(node.id)
-    return list(dict.fromkeys(names))
+            names[node.id] = min(names.get(node.id, node.lineno), node.lineno)
+    return names
 
 
 def _places(node: ast.AST) -> Iterator[Place]:
@@ -264,12 +291,18 @@ def _edit(unit: ast.stmt, place: Place, new: ast.AST) -> Edit:
     old = place.node
     where = old if hasattr(old, "lineno") else place.parent
     _locate(new, where)
-    gone, come = ({id(n) for n in ast.walk(tree) if not isinstance(n, _UNCOUNTED)} for tree in (old, new))
+    gone, come = ({id(getattr(n, "moved", n)) for n in ast.walk(tree) if _is_counted(n)} for tree in (old, new))
     lines = (getattr(where, "lineno", unit.lineno),)
     return Edit(unit, (place,), old, (new,), lines, len(gone ^ come) or 2)
 
 
 _UNCOUNTED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
+
+
+def _is_counted(node: ast.AST) -> bool:
+    """Whether a node counts in the size of an edit; a negative number is one node."""
+    is_sign = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
+    return not isinstance(node, _UNCOUNTED) and not is_sign
 
 
 def _locate(node: ast.AST, where: ast.AST) -> None:
@@ -427,6 +460,7 @@ def _exchanged(node: ast.expr) -> Iterator[ast.AST]:
         inner = outer.node
         for place in _operands(inner):
             lowered, raised = copy.copy(node), copy.copy(inner)
+            lowered.moved, raised.moved = node, inner  # type: ignore[attr-defined]
             operand = place.node
             _set(raised, place, lowered)
             _set(lowered, outer, operand)

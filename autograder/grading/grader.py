@@ -27,7 +27,6 @@ from autograder.grading.scoring import Analysis, CriterionScore, Why, scores
 from autograder.grading.student_tests import graded_tests
 from autograder.grading.thresholds import TIMES
 from autograder.homework import kit
-from autograder.homework import reference as references
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion
 from autograder.sandbox.budget import Limits
@@ -80,7 +79,6 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
     plan = scripts.current()
     with Sandbox(limits or plan.rubric.limits, without, kit.secret()) as sandbox:
         grader = Grader(plan, sandbox)
-        grader.prepare()
         gc.freeze()  # long-lived objects need not be scanned for every submission
         try:
             yield grader
@@ -95,12 +93,6 @@ class Grader:
         self.plan, self.rubric, self.sandbox = plan, plan.rubric, sandbox
         self.diagnoser = Diagnoser(plan)
 
-    def prepare(self) -> None:
-        """Record the references' responses, so that equal bytes are not compared again."""
-        right = Submission("references", references.files())
-        with Runner.in_sandbox(self.sandbox, self.plan, right, is_reference=True) as runner:
-            graded_with(runner, self.diagnoser, self.rubric.groups)
-
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration" and "tests")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
@@ -113,8 +105,7 @@ class Grader:
 
 def graded_with(runner: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
     """The results of a runner's submission in these modules (and "integration"), without the students' tests."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         try:
             results = _Grading(runner, diagnoser).all(names)
         finally:
@@ -294,7 +285,7 @@ class _Grading:
             return CriterionScore(graded.criterion)
         call_result = next(iter(of_function(wrong, function)), wrong[0])
         example = next(iter(self._failing_examples(module, self.previewed).get(function, ())), None)
-        below = self.rubric.below(module)
+        below = self.rubric.below(module) & self.runner.submission.imports(module)
         first = tuple(name for name in self.rubric.modules if name in below and self._is_to_fix(name))
         return replace(graded, call_result=call_result, shown=example, depends=False, fix_first=first)
 

@@ -92,8 +92,7 @@ class KnownResponses:
             others = {test_call.target.function for test_call in test_calls} - {self.function}
             functions = {name: reference.functions()[name] for name in others}
             functions[self.function] = version.fresh(self.helpers)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
             return direct_responses(functions, test_calls)
 
     @cached_property

@@ -63,8 +63,7 @@ def record(rubric: Rubric) -> Plan:
 
     Raises RubricError if suites and rubric do not match, CommandError if a test fails on the reference.
     """
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         recorders = _run(rubric)
         examples = {module: tuple(_examples(module, rubric).test_calls) for module in rubric.modules}
     tested = {recorder.criterion for recorder in recorders if recorder.test_calls}

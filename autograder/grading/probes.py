@@ -163,8 +163,7 @@ def expected_with(test_call: TestCall, given: Arguments) -> Any:
 
 def result_of(call: Callable[[], Any]) -> Any:
     """The result of a call without warnings; None if it raises."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         try:
             return call()
         except Exception:

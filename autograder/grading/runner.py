@@ -95,16 +95,10 @@ class Runner:
         self._together: dict[str, Response] = {}  # import errors in the preview
 
     @classmethod
-    def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission, is_reference: bool = False) -> "Runner":
+    def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission) -> "Runner":
         """A runner with processes of the sandbox, in which this submission is placed."""
         sandbox.place(submission.files)
-
-        def start() -> SandboxProcess:
-            process = sandbox.start()
-            process.is_reference = is_reference
-            return SandboxProcess(process)
-
-        runner = cls(start, plan, submission)
+        runner = cls(lambda: SandboxProcess(sandbox.start()), plan, submission)
         runner.edits = sandbox.limits.repairs
         runner.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
         return runner

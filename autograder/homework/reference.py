@@ -5,12 +5,13 @@ receives the compiled code of the modules that the module under test depends on.
 """
 
 import ast
+import contextlib
 import importlib
 import inspect
 import marshal
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -26,20 +27,32 @@ def modules() -> dict[str, ModuleType]:
     return load(kit.solutions(), tuple(rubric.current().modules))
 
 
-def load(folder: Path, names: tuple[str, ...]) -> dict[str, ModuleType]:
-    """Import `names` from `folder` without leaving them in sys.modules, or bytecode on disk."""
-    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
-    dont_write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    sys.path.insert(0, str(folder))
-    importlib.invalidate_caches()
-    try:
+def load(folder: Path, names: Collection[str]) -> dict[str, ModuleType]:
+    """Import `names` from `folder`."""
+    with importable(folder, names):
         return {name: importlib.import_module(name) for name in names}
+
+
+@contextlib.contextmanager
+def importable(folder: Path, names: Collection[str]) -> Iterator[None]:
+    """Import modules and packages of these names from `folder`, without leaving them in sys.modules, or bytecode on disk."""
+    hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in names}
+    path, dont_write = [*sys.path], sys.dont_write_bytecode
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True
+    importlib.invalidate_caches()
+    _forget(names)
+    try:
+        yield
     finally:
-        sys.path.remove(str(folder))
-        sys.dont_write_bytecode = dont_write
-        for name in names:
-            sys.modules.pop(name, None)
+        sys.path[:], sys.dont_write_bytecode = path, dont_write
+        _forget(names)
         sys.modules.update(hidden)
+
+
+def _forget(names: Collection[str]) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] in names]:
+        del sys.modules[name]
 
 
 @cache

@@ -20,7 +20,6 @@ from autograder.grading import plan
 from autograder.homework import kit, rubric
 from autograder.release import modules, packing, rehearsal
 
-REASON_LENGTH = 600  # characters
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
 
 Stage = Callable[[str], None]
@@ -51,9 +50,8 @@ def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None,
     students = (out if only else kit.home()) / "assignments"
     if only and students.resolve() == kit.home() / "assignments":
         raise ArgumentsError(f"{students} is for the whole homework; give another folder with -o")
-    with contextlib.ExitStack() as stack:
-        root = stack.enter_context(modules.selected(only)) if only else packing.tree()
-        result = stack.enter_context(assigned(check, root, stage))
+    tree = modules.selected(only) if only else contextlib.nullcontext(packing.tree())
+    with tree as root, assigned(check, root, stage) as result:
         stage(WRITE)
         return write(result, out, students)
 
@@ -124,7 +122,7 @@ def _failing_check(solutions: Path) -> str:
         for case in ElementTree.parse(report).iter("testcase") if report.is_file() else ():
             failure = case.find("failure")
             if failure is not None:
-                text = " ".join(failure.get("message", "").split())[:REASON_LENGTH]
+                text = " ".join(failure.get("message", "").split())[: rehearsal.REASON_LENGTH]
                 place = f"{solutions / case.get('file', '')}:{int(case.get('line', '0')) + 1}"
                 return f"{place}: {case.get('name')}: this public check fails on the solution: {text}"
     return ""

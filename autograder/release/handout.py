@@ -10,10 +10,9 @@ import json
 import math
 import re
 import shutil
-import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -114,11 +113,17 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
     text = re.sub(r"^( *)# BEGIN SOLUTION$.*?^ *# END SOLUTION$", r"\1...", source, flags=re.MULTILINE | re.DOTALL)
     lines, stubs = text.split("\n"), set()
     for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef) and (prompt := _prompt(node)) is not None:
+        is_text = (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        )
+        # `...` replaces a whole body, if at most a docstring precedes it.
+        before = 1 if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None else 0
+        if isinstance(node, ast.FunctionDef) and [ast.unparse(part) for part in node.body[before:]] == ["..."]:
+            prompt = node.body[-1]
             raising = f'raise NotImplementedError("{node.name} is not written yet")'
             lines[prompt.lineno - 1] = " " * prompt.col_offset + raising
             stubs.add(node.name)
-        elif not isinstance(node, ast.Import | ast.ImportFrom) and not _is_docstring(node):
+        elif not isinstance(node, ast.Import | ast.ImportFrom) and not is_text:
             what = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else lines[node.lineno - 1].strip()
             raise CommandError(
                 f"{path}: students would get all of {what!r}. Put # BEGIN SOLUTION and # END SOLUTION around code that is "
@@ -127,17 +132,6 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
     if missing := [function for function in functions if function not in stubs]:
         raise CommandError(f"{path}: there is no function {missing[0]}, which rubric.yaml has")
     return "\n".join(lines)
-
-
-def _prompt(function: ast.FunctionDef) -> ast.stmt | None:
-    """The `...` that replaces a whole body, if at most a docstring precedes it."""
-    *before, last = function.body
-    dots = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and last.value.value is ...
-    return last if dots and len(before) <= 1 and all(map(_is_docstring, before)) else None
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def readme(text: str, rubric: Rubric) -> str:
@@ -253,30 +247,16 @@ def mistakes_table(solutions: Path, rubric: Rubric) -> str:
     return json.dumps(table, separators=(",", ":")) + "\n"
 
 
-@contextmanager
-def importable_checks(solutions: Path) -> Iterator[None]:
+def importable_checks(solutions: Path) -> AbstractContextManager[None]:
     """Make the public checks importable. The hidden suites have the same module names and are set aside."""
     folder = solutions / "checks"
-    own = {path.stem for path in folder.iterdir() if path.stem != "conftest"}
-    hidden = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in own}
-    path, dont_write = [*sys.path], sys.dont_write_bytecode
-    sys.path.insert(0, str(folder))
-    sys.dont_write_bytecode = True
-    importlib.invalidate_caches()
-    try:
-        yield
-    finally:
-        sys.path[:], sys.dont_write_bytecode = path, dont_write
-        for name in [name for name in sys.modules if name.partition(".")[0] in own]:
-            del sys.modules[name]
-        sys.modules.update(hidden)
+    return reference.importable(folder, {path.stem for path in folder.iterdir()} - {"conftest"})
 
 
 def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
     """The table of one module; the public checks must be importable."""
     calls = importlib.import_module("student_calls").calls_in(module)
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         return {
             function: _of_function(module, function, [c for c in calls if c.function == function and c.told])
             for function in rubric.modules[module].functions

@@ -8,7 +8,7 @@ import ast
 import operator
 import random
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -27,12 +27,7 @@ WRITTEN, TEMPERATURE = 12, 0.8  # names that are sampled
 VOWELS = set("aeiouy")
 
 
-@dataclass(frozen=True)
-class Symptom:
-    """The output of a decoder with the trained weights, and its loss in nats per character on held-out names."""
-
-    names: tuple[str, ...]
-    loss: float
+Symptom = tuple[tuple[str, ...], float]  # the output of a decoder with the trained weights, and its loss
 
 
 @dataclass(frozen=True)
@@ -70,13 +65,22 @@ def make(level: int, seed: int) -> Puzzle:
         raise ArgumentsError(f"a puzzle is a whole decoder, but rubric.yaml has no module {missing[0]}")
     rng, right = random.Random(f"{level} {seed}"), _symptom()
     assert right is not None
+    every = [misconception for name in modules_of_model() for misconception in library.of_module(name)]
+    candidates = []
+    for m in every:
+        right_lines, wrong_lines = (
+            text.splitlines() for text in (library.correct(m.module, m.function).source, m.source)
+        )
+        is_one_line = len(wrong_lines) == len(right_lines) and sum(map(operator.ne, wrong_lines, right_lines)) == 1
+        if is_one_line and not m.whole and not m.memory and not m.inexact:
+            candidates.append(m)
     while True:
-        chosen = tuple(rng.sample(_candidates(), LEVELS[level]))
+        chosen = tuple(rng.sample(candidates, LEVELS[level]))
         if len({misconception.function for misconception in chosen}) < len(chosen):
             continue
         symptom = _symptom(*chosen)
         symptoms = (symptom, *(_symptom(misconception) for misconception in chosen))  # each mistake shows alone
-        if symptom and all(one and one.names != right.names for one in symptoms):
+        if symptom and all(one and one[0] != right[0] for one in symptoms):
             files = _files(*chosen)
             return Puzzle(level, chosen, files, tuple(_edits(files)), symptom, right)
 
@@ -95,7 +99,7 @@ def write(puzzle: Puzzle, folder: Path) -> None:
 
 def task(puzzle: Puzzle) -> str:
     """The task for students, in Markdown."""
-    right, wrong = puzzle.right, puzzle.symptom
+    (right, right_loss), (wrong, wrong_loss) = puzzle.right, puzzle.symptom
     lines = "One line of it is wrong." if len(puzzle.edits) == 1 else "Two lines of it are wrong."
     first = puzzle.misconceptions[0]
     named = f"The wrong line is in `{first.function}`, in `{first.module}.py`.\n\n" if puzzle.level == 1 else ""
@@ -105,15 +109,15 @@ def task(puzzle: Puzzle) -> str:
         f"The modules in this folder are a complete decoder. {lines} Find and fix what is wrong.\n\n"
         f"{named}"
         "With the trained weights of the homework, a correct decoder writes:\n\n"
-        f"> {' '.join(right.names)}\n\nThis one writes:\n\n> {' '.join(name or '(nothing)' for name in wrong.names)}\n\n"
-        f"- Its loss on held-out names is {wrong.loss:.2f} nats per character; a correct decoder has {right.loss:.2f}.\n"
+        f"> {' '.join(right)}\n\nThis one writes:\n\n> {' '.join(name or '(nothing)' for name in wrong)}\n\n"
+        f"- Its loss on held-out names is {wrong_loss:.2f} nats per character; a correct decoder has {right_loss:.2f}.\n"
         f"{facts}\n"
         "Do not rewrite functions: the puzzle is solved by changing as few lines as are wrong. The docstrings are correct. "
         "Submit the `.py` files as they are otherwise.\n"
     )
 
 
-def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
+def _facts(right: Sequence[str], wrong: Sequence[str]) -> Iterator[str]:
     """Conspicuous properties of the names, each a sentence."""
     (vowels, length, twice), (vowels_right, length_right, twice_right) = map(_statistics, (wrong, right))
     if vowels < 0.5 * vowels_right:
@@ -128,28 +132,15 @@ def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
         yield "It often repeats a letter."
 
 
-def _statistics(symptom: Symptom) -> tuple[float, float, float]:
+def _statistics(names: Sequence[str]) -> tuple[float, float, float]:
     """The share of vowels, the mean length of a name, and the share of letters that repeat the one before."""
-    letters = "".join(symptom.names)
-    twice = sum(a == b for name in symptom.names for a, b in pairwise(name))
+    letters = "".join(names)
+    twice = sum(a == b for name in names for a, b in pairwise(name))
     total = max(1, len(letters))
-    return sum(letter in VOWELS for letter in letters) / total, len(letters) / len(symptom.names), twice / total
+    return sum(letter in VOWELS for letter in letters) / total, len(letters) / len(names), twice / total
 
 
 # The text of a puzzle
-
-
-@cache
-def _candidates() -> tuple[Misconception, ...]:
-    """The misconceptions that change one line of a function that the model of names may use."""
-    every = [misconception for name in modules_of_model() for misconception in library.of_module(name)]
-    return tuple(m for m in every if not m.whole and not m.memory and not m.inexact and _changes_one_line(m))
-
-
-def _changes_one_line(misconception: Misconception) -> bool:
-    right = library.correct(misconception.module, misconception.function).source.splitlines()
-    wrong = misconception.source.splitlines()
-    return len(wrong) == len(right) and sum(map(operator.ne, wrong, right)) == 1
 
 
 def _files(*chosen: Misconception) -> dict[str, str]:
@@ -192,11 +183,10 @@ def _symptom(*chosen: Misconception) -> Symptom | None:
         for file, text in _files(*chosen).items():
             (folder / file).write_text(text, encoding="utf-8")
         modules = names.Modules(**reference.load(folder, modules_of_model()))
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         try:
             written = tuple(names.sample(modules, rng, TEMPERATURE, params=names.model()) for _ in range(WRITTEN))
-            return Symptom(written, float(np.mean([names.nats(modules, name) for name in names.census()[1]])))
+            return written, float(np.mean([names.nats(modules, name) for name in names.census()[1]]))
         except Exception:
             return None
 

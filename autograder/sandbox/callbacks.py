@@ -64,24 +64,20 @@ def answered(message: bytes, functions: Mapping[int, Callable[..., Any]], limit:
             function = functions.get(number)
         case _:
             raise wire.WireError("not a callback")
+    kind, why = "ValueError", "the result is larger than anything that grading uses"
     if function is None:
-        return _refused(ValueError, "this function is not an argument of this call")
-    if sum(array.size for array in arrays(args)) > MAX_ENTRIES or sum(1 for _ in leaves(args)) > MAX_LEAVES:
-        return _refused(ValueError, "the arguments are larger than anything that grading uses")
-    try:
-        answer = wire.encode(("returned", function(*args)))
-    except (ValueError, TypeError, MemoryError) as error:
-        return _refused(type(error), "the function argument does not allow these arguments")
-    except Exception:
-        return _refused(TypeError, "the function argument does not allow these arguments")
-    return (
-        answer if len(answer) <= limit else _refused(ValueError, "the result is larger than anything that grading uses")
-    )
-
-
-def _refused(kind: type[Exception], text: str) -> bytes:
-    name = next(base.__name__ for base in kind.__mro__ if base.__name__ in _RAISED or base is Exception)
-    return wire.encode(("refused", name if name in _RAISED else "TypeError", text))
+        why = "this function is not an argument of this call"
+    elif sum(array.size for array in arrays(args)) > MAX_ENTRIES or sum(1 for _ in leaves(args)) > MAX_LEAVES:
+        why = "the arguments are larger than anything that grading uses"
+    else:
+        try:
+            answer = wire.encode(("returned", function(*args)))
+            if len(answer) <= limit:
+                return answer
+        except Exception as error:
+            kind = next((name for name, cls in _RAISED.items() if isinstance(error, cls)), "TypeError")
+            why = "the function argument does not allow these arguments"
+    return wire.encode(("refused", kind, why))
 
 
 class Remote:
@@ -97,12 +93,14 @@ class Remote:
         with self.lock:
             self.current += 1
 
-    def function(self, number: int) -> Callable[..., Any]:
-        """The callback with this number, which belongs to the current call."""
+    def function(self, handle: wire.CallbackHandle) -> Callable[..., Any]:
+        """The function of a callback argument of the current call."""
+        if handle.code:
+            return unpacked(handle.code)
         call = self.current
 
         def callback(*args: Any) -> Any:
-            message = wire.encode(("callback", number, [_plain(arg) for arg in args]))
+            message = wire.encode(("callback", handle.id, [_plain(arg) for arg in args]))
             with self.lock:
                 if call != self.current:
                     raise RuntimeError("this function was used after the call that it belonged to")

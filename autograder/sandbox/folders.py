@@ -9,6 +9,7 @@ import contextlib
 import os
 import shutil
 import site
+import socket
 import stat
 import sys
 import sysconfig
@@ -19,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from autograder.sandbox import workspace
-from autograder.sandbox.layers.user import Users
+from autograder.sandbox.layers import user
 
 PACKAGE = Path(__file__).resolve().parents[1]
 _NOT_NEEDED = shutil.ignore_patterns(
@@ -28,10 +29,18 @@ _NOT_NEEDED = shutil.ignore_patterns(
 
 
 class Folder:
-    """The folder of a sandbox, and the users of its processes if the grader is root."""
+    """The folder of a sandbox, and the users of its processes if the grader is root.
+
+    `uid` is the user of the processes, and `group` their group, which may read the submission; both are 0 if they keep the
+    grader's user.
+    """
 
     def __init__(self, own_users: bool):
-        self.users = Users() if own_users else None
+        self.uid, self.group = 0, 0
+        self._mark: socket.socket | None = None  # marks the users as used
+        if own_users:
+            self.uid, self._mark = user.claimed()
+            self.group = self.uid + 1
         self.path = Path(tempfile.mkdtemp(prefix="autograder-", dir=_place(own_users)))
         self.path.chmod(0o711 if own_users else 0o700)  # others may enter, but not list
         self.submission = self.path / "submission"
@@ -43,16 +52,6 @@ class Folder:
         self.lines: dict[str, int] = {}
         self.view = _open_view(self.path) if own_users else ""
 
-    @property
-    def uid(self) -> int:
-        """The user of its processes; 0 if they keep the grader's user."""
-        return self.users.numbers[0] if self.users is not None else 0
-
-    @property
-    def group(self) -> int:
-        """The group of its processes, which may read the submission; 0 if they keep the grader's user."""
-        return self.users.numbers[-1] if self.users is not None else 0
-
     def place(self, files: Mapping[str, bytes]) -> None:
         """Write a submission where its processes read it, replacing the previous one."""
         with contextlib.suppress(OSError):
@@ -61,17 +60,11 @@ class Folder:
         self.lines = {}
         for name, content in files.items():
             target = self.submission / name
-            self._make(target.parent)
+            target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-            self._open(target, 0o640)
             self.lines[target.name] = max(self.lines.get(target.name, 0), content.count(b"\n") + 1)
-        self._open(self.submission, 0o750)
-
-    def _make(self, folder: Path) -> None:
-        if not folder.is_dir():
-            self._make(folder.parent)
-            folder.mkdir()
-            self._open(folder, 0o750)
+        for path in (*self.submission.rglob("*"), self.submission):
+            self._open(path, 0o750 if path.is_dir() else 0o640)
 
     def _open(self, path: Path, mode: int) -> None:
         """Let the processes read a file or folder."""
@@ -81,14 +74,13 @@ class Folder:
 
     def remove(self) -> None:
         """Remove everything, and release the users."""
-        if self.path.is_dir():
-            with contextlib.suppress(OSError):
-                self.path.chmod(0o700)  # the student's user may be ours, and have closed it
-            workspace.empty(str(self.path))
-            with contextlib.suppress(OSError):
-                self.path.rmdir()
-        if self.users is not None:
-            self.users.close()
+        with contextlib.suppress(OSError):
+            self.path.chmod(0o700)  # the student's user may be ours, and have closed it
+        workspace.empty(str(self.path))
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+        if self._mark is not None:
+            self._mark.close()
 
 
 def _place(own_users: bool) -> str:

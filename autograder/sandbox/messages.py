@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.sandbox import wire
 from autograder.sandbox.callbacks import packed
@@ -14,6 +14,7 @@ from autograder.values.tree import mapped
 
 MAX_KINDS = 32  # names of exception classes in one error
 HINTS = ("", "signature", "missing", "absent")
+_EXCEPTIONS = {name for name, cls in vars(builtins).items() if isinstance(cls, type) and issubclass(cls, BaseException)}
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,7 @@ class Call:
     """An encoded request. `arguments` are those whose changes are reported.
 
     `runs` is the function, or the modules, that the request runs; "" if it runs none. `callbacks` are the functions
-    among the arguments that the student's process may call in the grader. `seen` caches decoded responses of the
-    reference implementation by their bytes, with their number of values.
+    among the arguments that the student's process may call in the grader.
     """
 
     kind: str
@@ -78,11 +78,6 @@ class Call:
     arguments: tuple[Any, ...] = ()
     runs: str = ""
     callbacks: Mapping[int, Callable[..., Any]] = field(default_factory=dict, repr=False, compare=False)
-    seen: dict[bytes, tuple[Response, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def is_seen(self, response: Response) -> bool:
-        """Whether this response object is in `seen`."""
-        return any(response is earlier for earlier, _ in self.seen.values())
 
 
 def prepared(
@@ -128,8 +123,7 @@ def prepared_write(kept: Kept, value: Any) -> Call:
     return Call("write", wire.encode(("write", kept, value)))
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """A module of the reference implementation: its compiled code, and the functions that replace the student's.
 
     With no `functions`, only other references use it.
@@ -144,13 +138,13 @@ def prepared_load(
     modules: Sequence[str], references: Sequence[Reference] = (), helpers: Reference | None = None
 ) -> Call:
     """Import modules; see `StudentProcess.load`."""
-    sent = [[r.module, r.code, r.functions] for r in (*references, *([helpers] if helpers else []))]
+    sent = [*references, *([helpers] if helpers else [])]
     return Call("load", wire.encode(("load", modules, sent, helpers is not None)), runs=" ".join(modules))
 
 
 def prepared_extension(code: Sequence[Reference]) -> Call:
     """Add requests to a process: `handlers` of the last module returns them by name."""
-    return Call("extend", wire.encode(("extend", [[r.module, r.code, r.functions] for r in code])))
+    return Call("extend", wire.encode(("extend", code)))
 
 
 def prepared_request(name: str, *parts: Any) -> Call:
@@ -219,14 +213,9 @@ def _error(parts: list[Any], lines: Mapping[str, int]) -> Error:
         case [list() as kinds, str() as text, str() as file, int() as line, str() as hint, list() as passed] if (
             0 < len(kinds) < MAX_KINDS and len(passed) <= MAX_PASSED
         ):
-            names = tuple(kind for kind in kinds if isinstance(kind, str) and _is_exception(kind))
+            names = tuple(kind for kind in kinds if isinstance(kind, str) and kind in _EXCEPTIONS)
             # A name that is not a file of the submission could be any text.
             place = (file, line if 0 < line <= lines[file] + 1 else 0) if file in lines else ("", 0)
             through = tuple(name[:MAX_NAME] for name in passed if isinstance(name, str))
             return Error(names or ("Exception",), text[:MAX_TEXT], *place, hint if hint in HINTS else "", through)
     raise wire.WireError("a malformed error")
-
-
-def _is_exception(name: str) -> bool:
-    cls = getattr(builtins, name, None)
-    return isinstance(cls, type) and issubclass(cls, BaseException)

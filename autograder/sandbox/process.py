@@ -5,13 +5,14 @@ import itertools
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 
 from autograder.exceptions import SandboxError
 from autograder.sandbox import callbacks, wire
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, Budget, CallSpent, Clock
 from autograder.sandbox.messages import Call, Ended, Reference, Response, prepared_load, reply_of
-from autograder.sandbox.wire import Connection, within
+from autograder.sandbox.wire import Connection
 from autograder.values.tree import Opaque
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
@@ -46,7 +47,6 @@ class StudentProcess:
         self.connection = Connection(ours, self._limit, LOOK_SECONDS)
         self.ended: Ended | None = None
         self.confined = False
-        self.is_reference = False  # its responses are kept in `Call.seen`
         self._modules = set[str]()  # imported modules of the submission
         self._kept_bytes, self._kept_values = 0, 0
         self._patience = limits.call_seconds * limits.wall_factor
@@ -75,11 +75,15 @@ class StudentProcess:
         if self.ended is not None and calls:
             return [Response(ended=self.ended)]
         try:
-            for part in self._parts(calls):
-                if self.budget.left(account) > 0:
-                    self._exchange(account, part, responses)
-                else:
-                    responses += [SPENT] * len(part)
+            for is_endless, group in itertools.groupby(list(calls), self._may_be_endless):
+                own = list(group)
+                for part in (
+                    [[call] for call in own] if is_endless else [own]
+                ):  # to measure the time of each endless one
+                    if self.budget.left(account) > 0:
+                        self._exchange(account, part, responses)
+                    else:
+                        responses += [SPENT] * len(part)
             return responses
         except TimeoutError as error:
             if self.budget.left(account) <= 0 and not isinstance(error, CallSpent):
@@ -101,7 +105,11 @@ class StudentProcess:
             self._wait_until_confined(clock)
             self.connection.send(wire.encode(len(calls)), *[call.payload for call in calls], patience=self._patience)
             for call in calls:
-                responses.append(self._read(self._next(call, clock), call))
+                message = self._next(call, clock)
+                parts = wire.message_of(message)
+                response = reply_of(parts, call, self.lines)
+                may_be_kept = call.kind in NOT_KEPT or self._keep(len(message), wire.count(parts))
+                responses.append(response if may_be_kept else TOO_LARGE)
                 clock.next()
         finally:
             clock.next()
@@ -118,18 +126,6 @@ class StudentProcess:
             if clock.callbacks > callbacks.MAX_CALLS:
                 raise TimeoutError("too many callbacks in one call")
             self.connection.send(callbacks.answered(message, call.callbacks, self._limit), patience=self._patience)
-
-    def _read(self, message: bytes, call: Call) -> Response:
-        """Decode a response; responses of the reference are decoded only once."""
-        if message in call.seen:
-            response, values = call.seen[message]
-        else:
-            parts = wire.message_of(message)
-            response, values = reply_of(parts, call, self.lines), wire.count(parts)
-            # An error names a line of this submission.
-            if self.is_reference and not call.seen and response.error is None:
-                call.seen[message] = response, values
-        return response if call.kind in NOT_KEPT or self._keep(len(message), values) else TOO_LARGE
 
     def _keep(self, size: int, values: int) -> bool:
         """Whether a response may be stored, since all together must not fill the grader's memory."""
@@ -154,12 +150,6 @@ class StudentProcess:
         if self._is_full():
             raise wire.Disconnected("its temporary folder is full")
 
-    def _parts(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
-        """Split the calls: those that may be endless are sent separately, to measure the time of each."""
-        for apart, group in itertools.groupby(calls, self._may_be_endless):
-            own = tuple(group)
-            yield from ((call,) for call in own) if apart else (own,)
-
     def _may_be_endless(self, call: Call) -> bool:
         """Whether a call runs code that has used up its time before."""
         return call.runs in self.budget.endless or (len(self._modules) > 1 and bool(self.budget.endless))
@@ -169,7 +159,12 @@ class StudentProcess:
 
         Responses to earlier `calls` arrive first. They are discarded, and the calls are made again.
         """
-        look, left = within(INTERRUPTED_SECONDS), list(calls)
+        left, end = list(calls), time.monotonic() + INTERRUPTED_SECONDS
+
+        def look() -> None:
+            if time.monotonic() > end:
+                raise TimeoutError
+
         if hasattr(signal, "SIGINT") and os.name == "posix":
             with contextlib.suppress(OSError):
                 os.kill(self.pid, signal.SIGINT)

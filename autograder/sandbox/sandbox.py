@@ -26,7 +26,7 @@ from autograder.sandbox.budget import Budget, Limits, container_memory
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import Confinement, kernel
 from autograder.sandbox.process import StudentProcess
-from autograder.sandbox.server import RARE_EXTENSIONS
+from autograder.sandbox.server import MAX_MESSAGE, RARE_EXTENSIONS
 
 _START = """
 import json, sys
@@ -160,6 +160,7 @@ class Sandbox:
 
     def _start_server(self) -> None:
         self._control, theirs = socket.socketpair()
+        self._control.settimeout(_SERVER_SECONDS)
         with theirs:
             self._server = self._launch(theirs)
 
@@ -211,7 +212,10 @@ class Sandbox:
         for _ in range(2):
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], list(descriptors))
-                answer = self._receive()
+                data = self._control.recv(MAX_MESSAGE)
+                if not data:
+                    raise OSError("it has ended")
+                answer: dict[str, Any] = json.loads(data)
                 self.budget.own_seconds += answer["spent"]
                 return answer
             except OSError as error:
@@ -223,16 +227,6 @@ class Sandbox:
                 self.folder.place(self._files)
                 self._start_server()
         raise SandboxError(f"the fork server does not answer: {fault}")
-
-    def _receive(self) -> dict[str, Any]:
-        self._control.settimeout(_SERVER_SECONDS)
-        answer = b""
-        while not answer.endswith(b"\n"):
-            piece = self._control.recv(1024)
-            if not piece:
-                raise OSError("it has ended")
-            answer += piece
-        return dict(json.loads(answer))
 
     def _stop_server(self, patience: float) -> None:
         if self._server is not None:

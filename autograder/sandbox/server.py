@@ -1,7 +1,7 @@
 """The fork server: a small process that has imported NumPy and nothing secret, and forks the student processes.
 
-Each request on the control socket, and each answer, is a line of JSON. An answer includes the processor time that the server itself
-has "spent" since the previous one:
+Each request on the control socket, and each answer, is JSON. An answer includes the processor time that the server itself has
+"spent" since the previous one:
     {"seconds": n, "extensions": names}, with a descriptor: start a process that imports these extension modules too
                   -> {"pid": n} or {"no_room": why files cannot be written}
     {}: end it    -> {"seconds": processor time, "why": why it was killed, or ""}
@@ -35,11 +35,10 @@ from autograder.sandbox.layers import Confinement, kernel, landlock, seccomp
 from autograder.sandbox.student import session
 from autograder.sandbox.wire import Connection
 
-# Extension modules that take 2.5 ms to load, or memory that every process would copy, each with a pattern for files that may need
-# it.
+# Extension modules that take much of the memory of a process or of the time to load, with a pattern for files that may need them.
 RARE_EXTENSIONS = {"_asyncio": rb"asyncio", "_tkinter": rb"tkinter|turtle", "nis": rb"\bnis\b"}
 WATCH_SECONDS = 0.05  # interval between checks of the process
-MAX_REQUEST = 4096  # bytes
+MAX_MESSAGE = 65_536  # bytes; the system keeps a message that is sent at once in one piece
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
 
 
@@ -49,7 +48,9 @@ def main(essential: frozenset[str]) -> None:
     settings = Confinement(**json.loads(sys.argv[1]))
     control = socket.socket(fileno=int(sys.argv[2]))
     sys.argv[:] = sys.orig_argv[:] = [""]  # they contain the path of the kit
-    _preload_extensions(() if settings.has("fork") else RARE_EXTENSIONS)
+    _preload_extensions()
+    if not settings.has("fork"):
+        _load(RARE_EXTENSIONS)
     # Every student process may read the submission, the interpreter and NumPy, but no other packages.
     exactly, roots = _places(settings)
     readable = [*map(Path, exactly), *landlock.without(roots, [Path(place) for place in settings.closed_places])]
@@ -60,7 +61,6 @@ def main(essential: frozenset[str]) -> None:
     if not settings.has("fork"):
         server.become_student()
     kernel.adopt_orphans()
-    session.warm_up(essential)
     if settings.has("seccomp"):
         seccomp.filter_program()
     gc.collect()
@@ -69,25 +69,23 @@ def main(essential: frozenset[str]) -> None:
     server.serve()
 
 
-def _preload_extensions(rare: Iterable[str]) -> None:
+def _preload_extensions() -> None:
     """Load modules that cannot be loaded later, when mapping files is blocked."""
     for name in ("fft", "linalg", "random"):
         importlib.import_module(f"numpy.{name}")
     thread = threading.Thread(target=int)  # the C library loads code when a thread ends
     thread.start()
     thread.join()
-    for file in sorted(os.listdir(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))):
-        name = file.split(".")[0]
-        if not name.startswith(("_test", "_xx", "xx", "_ctypes_test")) and (
-            name not in RARE_EXTENSIONS or name in rare
-        ):
-            _load(name)
+    names = {file.split(".")[0] for file in os.listdir(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))}
+    unused = ("_test", "_xx", "xx", "_ctypes_test")
+    _load(name for name in sorted(names - RARE_EXTENSIONS.keys()) if not name.startswith(unused))
 
 
-def _load(extension: str) -> None:
+def _load(extensions: Iterable[str]) -> None:
     sys.path.append(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))
-    with contextlib.suppress(Exception):
-        importlib.import_module(extension)
+    for name in extensions:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
     sys.path.pop()
 
 
@@ -109,24 +107,20 @@ def _import_only_from(view: str) -> None:
     numpy_folder, stdlib = os.path.dirname(numpy.__file__), os.path.dirname(os.__file__)
     paths = _library_paths()
     if view:
-        moved = {numpy_folder: os.path.join(view, "numpy"), stdlib: os.path.join(view, "stdlib")}
-        for module in list(sys.modules.values()):
-            places = getattr(module, "__path__", None)
-            if isinstance(places, list):
-                module.__path__ = [_moved(place, moved) for place in places]
-        paths = [moved[stdlib]]
+        for old, name in ((numpy_folder, "numpy"), (stdlib, "stdlib")):
+            new = os.path.join(view, name)
+            for module in list(sys.modules.values()):
+                places = getattr(module, "__path__", None)
+                if isinstance(places, list):
+                    module.__path__ = [
+                        new + place[len(old) :] if f"{place}/".startswith(f"{old}/") else place for place in places
+                    ]
+        paths = [os.path.join(view, "stdlib")]
     sys.path[:] = paths
     for name in [name for name in sys.modules if name.split(".")[0] in ("autograder", "msgpack")]:
         del sys.modules[name]  # student code finds only the standard library and NumPy, as at home
     sys.path_importer_cache.clear()
     importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now, since Landlock will forbid it
-
-
-def _moved(place: str, moved: dict[str, str]) -> str:
-    for old, new in moved.items():
-        if place == old or place.startswith(old + os.sep):
-            return new + place[len(old) :]
-    return place
 
 
 class Server:
@@ -165,7 +159,7 @@ class Server:
     def _request(self) -> tuple[dict[str, Any] | None, int]:
         """The next request and its descriptor, or -1; None if the grader is gone."""
         try:
-            data, descriptors, _, _ = socket.recv_fds(self.control, MAX_REQUEST, 1)
+            data, descriptors, _, _ = socket.recv_fds(self.control, MAX_MESSAGE, 1)
         except OSError:
             return None, -1
         return (json.loads(data) if data else None), (descriptors[0] if descriptors else -1)
@@ -173,7 +167,7 @@ class Server:
     def _answer(self, answer: dict[str, Any]) -> None:
         now = time.process_time()
         with contextlib.suppress(OSError):
-            self.control.sendall(json.dumps(answer | {"spent": now - self.counted}).encode() + b"\n")
+            self.control.sendall(json.dumps(answer | {"spent": now - self.counted}).encode())
         self.counted = now
 
     def _start(self, seconds: int, extensions: list[str], descriptor: int) -> dict[str, Any]:
@@ -190,8 +184,7 @@ class Server:
 
     def _child(self, seconds: int, extensions: list[str], descriptor: int) -> None:
         try:
-            for name in extensions:
-                _load(name)
+            _load(extensions)
             kernel.close_all_but(descriptor, self.rules)
             self._confined(seconds, socket.socket(fileno=descriptor))
         finally:

@@ -8,10 +8,9 @@ message.
 import math
 import socket
 import struct
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import msgpack
@@ -73,7 +72,7 @@ def encode(value: Any, from_grader: bool = False) -> bytes:
     The grader's column-major arrays stay column-major; all others arrive row-major. Raises WireError for anything else.
     """
     try:
-        extend = _extend_by_columns if from_grader else _extend
+        extend = partial(_extend, by_columns=from_grader)
         data: bytes = msgpack.packb(value, default=extend, unicode_errors="replace")
     except (TypeError, ValueError, OverflowError) as error:
         raise WireError(str(error)) from None
@@ -89,13 +88,9 @@ def marked(value: Any) -> Any:
     return {key: marked(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
-def _extend_by_columns(value: Any) -> msgpack.ExtType:
-    if isinstance(value, np.ndarray) and value.flags.fnc:
+def _extend(value: Any, by_columns: bool = False) -> msgpack.ExtType:
+    if by_columns and isinstance(value, np.ndarray) and value.flags.fnc:
         return msgpack.ExtType(_BY_COLUMNS, _extend(value.T).data)
-    return _extend(value)
-
-
-def _extend(value: Any) -> msgpack.ExtType:
     if type(value) is np.ndarray or isinstance(value, np.generic):
         kind = _ARRAY if type(value) is np.ndarray else _SCALAR
         return msgpack.ExtType(kind, _head(value.dtype, value.shape) + value.tobytes())
@@ -182,10 +177,8 @@ def _extended_by_grader(kind: int, data: bytes) -> Any:
         return CallbackHandle(struct.unpack_from("<q", data)[0], data[8:])
     if kind == _BY_COLUMNS:
         return _array(data).T
-    return _kept(data) if kind == _KEPT else _extended(kind, data)
-
-
-def _kept(data: bytes) -> Kept:
+    if kind != _KEPT:
+        return _extended(kind, data)
     call, *path = msgpack.unpackb(data, max_ext_len=0, max_map_len=0, max_array_len=MAX_NESTING)
     if type(call) is not int or not path or not all(type(step) in (str, int) for step in path):
         raise ValueError("not a kept object")
@@ -228,17 +221,6 @@ def kind(message: bytes) -> str:
 
 PIECE = 65_536  # bytes read at once; sending longer messages may block
 _SIZE = struct.Struct("<I")
-
-
-def within(seconds: float) -> Callable[[], None]:
-    """A check for `Connection.receive` that raises TimeoutError after this many seconds."""
-    end = time.monotonic() + seconds
-
-    def check() -> None:
-        if time.monotonic() > end:
-            raise TimeoutError
-
-    return check
 
 
 class Connection:

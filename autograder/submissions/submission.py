@@ -142,6 +142,16 @@ class Submission:
         content = self.files.get(name, b"")
         return content if len(content) <= MOST_BYTES else b""
 
+    def imports(self, module: str) -> set[str]:
+        """The modules that a module imports, directly or through other files of the submission."""
+        found, waiting = set[str](), [module]
+        while waiting:
+            tree = parsed(self.text(f"{waiting.pop()}.py"))
+            new = set(imported(tree)) - found if tree is not None else set()
+            found |= new
+            waiting += new
+        return found
+
     @property
     def notes(self) -> tuple[Note, ...]:
         """The first rejected files, as notes for the student; notebooks are mentioned only if a file is missing."""
@@ -213,6 +223,15 @@ class Submission:
         sizes = accumulate(len(self.text(name)) for name in near)
         read = [name for name, size in zip(near, sizes, strict=True) if size <= MOST_BYTES]
         return [name for name in read if has_written(self.files[name], functions)]
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """The modules that a source imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
 
 
 def has_written(content: bytes, functions: Collection[str]) -> bool | None:

@@ -23,7 +23,7 @@ MATMUL = "In a @ b, the last axis of a must be as long as the second-to-last axi
 NOT_RUN = "which the grader does not run"
 ADVICE = {
     "MemoryError": "It needs more memory than allowed: look for an array that is far larger than the result.",
-    "RecursionError": "The function keeps calling itself.",
+    "RecursionError": "Too many nested calls: check that the recursion ends, or use a loop.",
     "PermissionError": NOT_ALLOWED,
     "BlockingIOError": "Homework code may not start processes, and may start only a few threads.",
     "SystemExit": "Homework code may not exit Python: delete the call of `exit()`, `quit()` or `sys.exit()`.",

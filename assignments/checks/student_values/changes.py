@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .tree import Array, copied
+from .tree import Array
 
 MAX_CHANGES = 32  # reported per call
 ROUNDING = 16  # units in the last place; a change that was undone does not count
@@ -34,18 +34,11 @@ class Change(NamedTuple):
     how: str
 
 
-class Snapshot:
-    """The arguments of a call, and copies made before it."""
-
-    def __init__(self, arguments: Sequence[Any]):
-        self.arguments = arguments
-        self.before = [copied(argument) for argument in arguments]
-
-    def differences(self) -> list[Change]:
-        """The changes, at most MAX_CHANGES."""
-        pairs = enumerate(zip(self.arguments, self.before, strict=True))
-        changes = (Change(number, *found) for number, (now, was) in pairs for found in _differences(now, was, ()))
-        return list(islice(changes, MAX_CHANGES))
+def differences(arguments: Sequence[Any], before: Sequence[Any]) -> list[Change]:
+    """The changes of the arguments of a call since `before`, copies of them; at most MAX_CHANGES."""
+    pairs = enumerate(zip(arguments, before, strict=True))
+    changes = (Change(number, *found) for number, (now, was) in pairs for found in _differences(now, was, ()))
+    return list(islice(changes, MAX_CHANGES))
 
 
 def in_words(names: Sequence[str], changes: Iterable[Change]) -> str:

@@ -47,7 +47,11 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
     if isinstance(expected, np.ndarray):
         return _compare_array(expected, actual, allowed, dtype)
     if isinstance(expected, bool | int | float | np.bool_ | np.integer | np.floating):
-        return _compare_scalar(np.asarray(expected), actual, allowed)
+        wanted = np.asarray(expected)
+        got = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
+        if got is None or got.ndim or got.dtype.kind not in _ACCEPTED[wanted.dtype.kind]:
+            return Failure("type", describe(actual)), 0.0
+        return _compare_entries(wanted, got, allowed)
     if isinstance(expected, dict) and isinstance(actual, dict) and list(expected) == list(actual):
         return _compare_parts(list(expected.values()), list(actual.values()), allowed, dtype)
     same = type(expected) is type(actual) and not isinstance(expected, dict) and expected == actual
@@ -88,13 +92,6 @@ def _compare_array(expected: Array, actual: Any, allowed: float, dtype: bool) ->
     if dtype and expected.dtype.kind == "f" and actual.dtype != expected.dtype:
         return Failure("dtype"), 0.0
     return _compare_entries(expected, actual, allowed)
-
-
-def _compare_scalar(expected: Array, actual: Any, allowed: float) -> Compared:
-    as_array = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
-    if as_array is None or as_array.ndim or as_array.dtype.kind not in _ACCEPTED[expected.dtype.kind]:
-        return Failure("type", describe(actual)), 0.0
-    return _compare_entries(expected, as_array, allowed)
 
 
 def _compare_entries(expected: Array, actual: Array, allowed: float) -> Compared:

@@ -62,8 +62,7 @@ def decoded(data: bytes) -> str:
 
 def parsed(text: bytes | str) -> ast.Module | None:
     """The syntax tree of a student's source, without warnings; None if it is invalid."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             return ast.parse(decoded(text) if isinstance(text, bytes) else text)
         except UNREADABLE:

@@ -39,25 +39,19 @@ def become(uid: int, group: int = 0) -> None:
     os.setresuid(uid, uid, uid)
 
 
-class Users:
-    """User ids that no user of this machine and no other sandbox has, until `close`.
+def claimed() -> tuple[int, socket.socket]:
+    """The first of BLOCK ids that no user of this machine and no other sandbox has, and a socket that marks them until it closes.
 
     Two sandboxes with one user could signal each other's processes, and ending one would end the other's. An abstract
     socket marks the ids as used: it needs no file, and the kernel removes it with the process.
     """
-
-    def __init__(self) -> None:
-        count = (LAST + 1 - FIRST) // BLOCK
-        for number in range(os.getpid(), os.getpid() + count):  # each grader starts at a different id
-            first = FIRST + BLOCK * (number % count)
-            mark = _marked(first)
-            if mark is not None and not any(map(_exists, range(first, first + BLOCK))):
-                self.mark, self.numbers = mark, tuple(range(first, first + BLOCK))
-                return
-        raise OSError("no free user ID is left")
-
-    def close(self) -> None:
-        self.mark.close()
+    count = (LAST + 1 - FIRST) // BLOCK
+    for number in range(os.getpid(), os.getpid() + count):  # each grader starts at a different id
+        first = FIRST + BLOCK * (number % count)
+        mark = _marked(first)
+        if mark is not None and not any(map(_exists, range(first, first + BLOCK))):
+            return first, mark
+    raise OSError("no free user ID is left")
 
 
 def _marked(first: int) -> socket.socket | None:

@@ -7,7 +7,6 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,9 @@ import numpy as np
 from autograder.sandbox import wire
 from autograder.sandbox.messages import Response
 from autograder.sandbox.wire import CallbackHandle, Kept
-from autograder.values.changes import Change, Snapshot
+from autograder.values.changes import Change, differences
 from autograder.values.errors import builtin_kinds, passed, place, text_of
-from autograder.values.tree import Opaque, arrays, describe, mapped
+from autograder.values.tree import Opaque, arrays, copied, describe, mapped
 
 ErrorTuple = tuple[list[str], str, str, int, str, list[str]]
 
@@ -26,24 +25,15 @@ class Absent(LookupError):
     """An object of an earlier call that does not exist: the call raised an error, or its result has a different structure."""
 
 
-@dataclass
-class KeptCall:
-    """The objects of one call."""
-
-    args: Sequence[Any]
-    kwargs: Mapping[str, Any]
-    snapshot: Snapshot
-    returned: bool = False
-    result: Any = None
-
-
 class Calls:
     """Calls functions and keeps the objects of calls that have a number."""
 
     def __init__(self, limit: int, callback: Callable[[CallbackHandle], Callable[..., Any]]):
         """Values of half of `limit` bytes or more are reported as too large; `callback` returns the function of a handle."""
         self.limit, self.callback = limit, callback
-        self._kept: dict[int, KeptCall] = {}
+        # By the number of the call: its objects by the first step of a `Kept`, and its arguments with copies made before it.
+        self._objects: dict[int, dict[str | int, Any]] = {}
+        self._arguments: dict[int, tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
 
     def call(
         self,
@@ -60,19 +50,21 @@ class Calls:
         Raises Absent and any exception of the function.
         """
         args, kwargs = mapped(self._resolved, tuple(args)), mapped(self._resolved, kwargs)
-        snapshot = Snapshot((*args, *kwargs.values())) if number or "pure" in checks else None
-        if number and snapshot is not None:
-            self._kept[number] = KeptCall(args, kwargs, snapshot)
+        arguments = (*args, *kwargs.values())
+        before = copied(arguments) if number or "pure" in checks else ()
+        if number:
+            self._arguments[number] = arguments, before
+            self._objects[number] = dict(enumerate(args)) | {name: kwargs[name] for name in kwargs if name != "result"}
         value = function(*args, **kwargs)
         if number:
-            self._kept[number].returned, self._kept[number].result = True, value
-        changed = tuple(snapshot.differences()) if snapshot is not None and "pure" in checks else ()
-        shared = "new" in checks and shares(value, (*args, *kwargs.values()))
+            self._objects[number]["result"] = value
+        changed = tuple(differences(arguments, before)) if "pure" in checks else ()
+        shared = "new" in checks and shares(value, arguments)
         return Response(sendable(value, self.limit), changed, shared)
 
     def changes(self, number: int) -> list[Change]:
         """The differences of the arguments of an earlier call from their values before it."""
-        return self._kept[number].snapshot.differences() if number in self._kept else []
+        return differences(*self._arguments[number]) if number in self._arguments else []
 
     def look(self, kept: Kept) -> Any:
         """The present value of a kept object; raises Absent."""
@@ -92,13 +84,9 @@ class Calls:
         return self.callback(value) if type(value) is CallbackHandle else value
 
     def _find(self, kept: Kept) -> Any:
-        call, first = self._kept.get(kept.call), kept.path[0]
-        if call is None or (first == "result" and not call.returned):
-            raise Absent(f"nothing is kept of call {kept.call}")
+        value: Any = self._objects.get(kept.call, {})
         try:
-            given: Any = call.args if isinstance(first, int) else call.kwargs
-            value = call.result if first == "result" else given[first]
-            for step in kept.path[1:]:
+            for step in kept.path:
                 if type(value) not in (list, dict) and not isinstance(value, tuple):
                     raise LookupError
                 value = value[step]
@@ -160,8 +148,6 @@ def sendable(value: Any, limit: int) -> Any:
     try:
         plain = _plain(value, wire.MAX_NESTING - 2)
         return plain if _size(plain) < limit // 2 else Opaque("something too large to send")
-    except RecursionError:
-        return Opaque("something nested too deeply")
     except BaseException:
         return Opaque("an object of another type")
 

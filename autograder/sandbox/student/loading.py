@@ -13,6 +13,7 @@ import marshal
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -45,21 +46,32 @@ class Loader(importlib.machinery.SourceFileLoader):
 class ReferenceModule(ModuleType):
     """Replaces a student's file: contract functions are the reference's, other names come from the file."""
 
-    def __init__(self, name: str, path: str, functions: Functions, load: Callable[[], ModuleType]):
+    def __init__(self, name: str, path: str, functions: Functions, submission: "StudentModules"):
         super().__init__(name)
         vars(self).update(functions)
         self.__file__ = path
         self.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=path)
-        self._functions, self._load = tuple(functions), load
+        self._functions, self._loader = tuple(functions), Loader(name, path, submission)
+        self._file: ModuleType | None = None  # the module of the file itself
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return [*self._functions, *self._others()]
         if name.startswith("__") and name.endswith("__") and name not in ("__version__", "__author__"):
             raise AttributeError(name)
-        if "_load" not in vars(self):  # an incomplete copy
+        if "_file" not in vars(self):  # an incomplete copy
             raise AttributeError(name)
         return getattr(self._load(), name)
+
+    def _load(self) -> ModuleType:
+        """Run the file itself when one of its other names is first used."""
+        if self._file is None:
+            spec = importlib.util.spec_from_loader(self._loader.name, self._loader)
+            if spec is None or not os.path.isfile(self._loader.path):
+                raise AttributeError(self._loader.name)
+            self._file = importlib.util.module_from_spec(spec)
+            self._loader.exec_module(self._file)
+        return self._file
 
     def _others(self) -> list[str]:
         """The file's other names for `import *`; none if the file cannot be run."""
@@ -92,7 +104,7 @@ class StudentModules:
         for (name, _, _), functions in zip(references, defined, strict=False):
             sys.modules.pop(name, None)
             if functions:
-                sys.modules[name] = self._reference(name, functions)
+                sys.modules[name] = ReferenceModule(name, self._path(name), functions, self)
         if helpers:
             self.replaced = dict.fromkeys(self._files_of(modules[0], helpers), helpers)
         for name in modules:
@@ -134,11 +146,7 @@ class StudentModules:
         """Finds modules in the submission's folders."""
         if not path.startswith(self.folder):
             raise ImportError
-
-        def loader(name: str, file: str) -> Loader:
-            return Loader(name, file, self)
-
-        return importlib.machinery.FileFinder(path, (loader, [".py"]))  # type: ignore[arg-type]
+        return importlib.machinery.FileFinder(path, (partial(Loader, submission=self), [".py"]))  # type: ignore[arg-type]
 
     def _owns(self, module: ModuleType) -> bool:
         """Whether a module comes from the submission."""
@@ -149,24 +157,6 @@ class StudentModules:
 
     def _path(self, module: str) -> str:
         return os.path.join(self.folder, module + ".py")
-
-    def _reference(self, name: str, functions: Functions) -> ReferenceModule:
-        path = self._path(name)
-        loaded: list[ModuleType] = []
-
-        def load() -> ModuleType:
-            """Run the file itself when one of its other names is first used."""
-            if not loaded:
-                if not os.path.isfile(path):
-                    raise AttributeError(name)
-                spec = importlib.util.spec_from_file_location(name, path, loader=Loader(name, path, self))
-                if spec is None or spec.loader is None:
-                    raise AttributeError(name)
-                loaded.append(importlib.util.module_from_spec(spec))
-                spec.loader.exec_module(loaded[0])
-            return loaded[0]
-
-        return ReferenceModule(name, path, functions, load)
 
 
 # Replaces a student's function where it is defined.

@@ -23,10 +23,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-import numpy as np
-
 from autograder.sandbox import wire
-from autograder.sandbox.callbacks import Remote, unpacked
+from autograder.sandbox.callbacks import Remote
 from autograder.sandbox.student.calls import Calls, described
 from autograder.sandbox.student.loading import StudentModules
 from autograder.sandbox.wire import Connection
@@ -34,7 +32,6 @@ from autograder.values.errors import loop
 
 THREADS_SECONDS = 0.01  # time for other student threads before arguments are checked again
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # responses are sent together, at most this late or this large
-WARM_UP_ROUNDS = 20
 
 
 class Session:
@@ -44,18 +41,11 @@ class Session:
         self.connection, self.folder = Connection(own_end, limit), folder
         self.submission = StudentModules(folder, essential)
         self.remote = Remote(self.flush, self.connection.receive)
-        self.calls = Calls(min(limit, wire.MAX_FROM_STUDENT), self._callback)
+        self.calls = Calls(min(limit, wire.MAX_FROM_STUDENT), self.remote.function)
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._sent = time.monotonic()
-        self._handlers: dict[str, Callable[..., tuple[Any, ...]]] = {
-            "load": self._load,
-            "call": self._call,
-            "changes": self._changes,
-            "look": lambda kept: ("holds", wire.marked(self.calls.look(kept))),
-            "write": self._write,
-            "extend": self._extend,
-        }
+        self._handlers: dict[str, Callable[..., tuple[Any, ...]]] = {}  # of requests that extensions add
 
     def serve(self) -> None:
         """Answer requests until the grader disconnects."""
@@ -82,6 +72,24 @@ class Session:
 
     def _answer(self, request: bytes) -> tuple[Any, ...]:
         kind, *parts = wire.decode(request, from_grader=True)
+        match kind:
+            case "call":
+                return self._call(*parts)
+            case "load":
+                self.submission.load(*parts)
+                return ("loaded",)
+            case "changes":
+                if threading.active_count() > 1:
+                    time.sleep(THREADS_SECONDS)  # give other threads time to run
+                return ("changed", self.calls.changes(*parts))
+            case "look":
+                return ("holds", wire.marked(self.calls.look(*parts)))
+            case "write":
+                self.calls.write(*parts)
+                return ("written",)
+            case "extend":  # `handlers` of the last module returns the requests that it adds
+                self._handlers |= self.submission.defined(*parts)[-1]["handlers"](self.submission, self._answer)
+                return ("extended",)
         return self._handlers[kind](*parts)
 
     def hold(self, response: bytes, last: bool) -> None:
@@ -101,18 +109,6 @@ class Session:
         place = loop(frame, lambda name: name.startswith(self.folder))
         self.flush(wire.encode(("raised", (["KeyboardInterrupt"], "", *place, "", []))))
 
-    def _load(self, modules: list[str], references: list[Any], has_helpers: bool) -> tuple[Any, ...]:
-        self.submission.load(modules, references, has_helpers)
-        return ("loaded",)
-
-    def _extend(self, modules: list[Any]) -> tuple[Any, ...]:
-        """Add the requests that `handlers` of the last module returns."""
-        self._handlers |= self.submission.defined(modules)[-1]["handlers"](self.submission, self._answer)
-        return ("extended",)
-
-    def _callback(self, handle: wire.CallbackHandle) -> Callable[..., Any]:
-        return unpacked(handle.code) if handle.code else self.remote.function(handle.id)
-
     def _call(
         self, module: str, function: str, args: list[Any], kwargs: dict[str, Any], checks: list[str], number: int
     ) -> tuple[Any, ...]:
@@ -125,15 +121,6 @@ class Session:
             return ("raised", described(error, self.folder, target, args, kwargs))
         return ("returned", wire.marked(response.value), response.changed, response.shared)
 
-    def _changes(self, number: int) -> tuple[Any, ...]:
-        if threading.active_count() > 1:
-            time.sleep(THREADS_SECONDS)  # give other threads time to run
-        return ("changed", self.calls.changes(number))
-
-    def _write(self, kept: wire.Kept, value: Any) -> tuple[Any, ...]:
-        self.calls.write(kept, value)
-        return ("written",)
-
 
 def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[str]) -> None:
     """Serve as the student's process until the grader disconnects; SIGINT requests the running loop."""
@@ -142,20 +129,3 @@ def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[st
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     session.serve()
-
-
-def warm_up(essential: frozenset[str]) -> None:
-    """Do once in the fork server what every student's process does, since Python and NumPy are faster the second time."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        session = Session(theirs, "/nowhere", wire.MAX_FROM_STUDENT, essential)
-        grader = Connection(ours, wire.MAX_FROM_STUDENT)
-        x = np.linspace(0, 1, 6).reshape(2, 3)
-        nested = {"table": x, "parts": [{"a": x[0], "b": 1, "c": "text"}, (x > 0, 2.0, None)]}
-        calls = {"array": [[1.0, 2.0]], "dot": [x, x.T], "mean": [x], "exp": [x], "copy": [x]}
-        for _ in range(WARM_UP_ROUNDS):
-            for number, (function, args) in enumerate(calls.items(), 1):
-                request = wire.encode(("call", "numpy", function, args, {}, ["pure", "new"], number))
-                session.hold(session.response(request), last=True)
-                wire.decode(grader.receive())
-            wire.decode(wire.encode(nested))

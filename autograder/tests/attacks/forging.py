@@ -168,8 +168,8 @@ def forged_change_report():
     import right
 
     for namespace in list(surrounding()):
-        if "Snapshot" in namespace:
-            namespace["Snapshot"].differences = lambda _: []
+        if "differences" in namespace:
+            namespace["differences"] = lambda *_: []
         if "shares" in namespace:
             namespace["shares"] = lambda *_: False
 

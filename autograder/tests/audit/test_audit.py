@@ -27,7 +27,7 @@ def rows() -> list[Row]:
     some = [case for case in singles() if case.module == MODULES[0]]
     chosen = {name: case for case in some for name in case.misconceptions[0].criteria}.values()
     # A second process would play all known versions again.
-    return list(cases.each(audit.alone, dict.fromkeys(chosen), 1, sandbox=True))
+    return list(cases.each(audit.graded, dict.fromkeys(chosen), 1, sandbox=True))
 
 
 def problems(rows: list[Row]) -> list[str]:
@@ -44,13 +44,13 @@ def test_a_mistake_alone_is_charged_where_it_belongs_and_named_as_itself(rows: l
 
 @pytest.mark.slow
 def test_every_mistake_is_charged_and_named_as_a_students() -> None:
-    assert problems(list(cases.each(audit.alone, singles(), 2, sandbox=True))) == []
+    assert problems(list(cases.each(audit.graded, singles(), 2, sandbox=True))) == []
 
 
 @pytest.mark.slow
 def test_a_hole_costs_what_looks_at_it_in_every_way_not_to_write_a_function() -> None:
     holes = [case for module in MODULES for case in cases.holes(module)]
-    rows = list(cases.each(audit.alone, holes, 2, sandbox=True))
+    rows = list(cases.each(audit.graded, holes, 2, sandbox=True))
     assert len(rows) == 135 and audit.problems(rows, complete=False) == []
 
 

@@ -49,15 +49,16 @@ def test_pairs_that_lose_more_are_a_problem_if_they_are_many(grader: InProcess) 
     lost = [graded(f"layernorm.{name}", "unexplained") for name in ("statistics", "epsilon", "rms")]
     verdict = audit.pair_verdict(grader, made(case, *lost))
     assert audit.pair_problems([verdict]) == [f"{case.name}: loses layernorm.rms as well"]
-    assert audit.pair_problems([verdict, *[PairVerdict(verdict.row, "both")] * 99]) == []
+    assert audit.pair_problems([verdict, *[PairVerdict(verdict.row, "both", "costs both")] * 99]) == []
 
 
 def test_lines_count_and_list_what_does_not_cost_both() -> None:
     case = pair("sample_variance", "default_eps")
     named = made(case, graded("layernorm.statistics", "mistake", "sample_variance", "default_eps"))
-    verdicts = [PairVerdict(named, "both"), PairVerdict(made(case), "hidden", ("layer_norm.sample_variance",))]
+    alone = "gives the results of layer_norm.sample_variance alone"
+    verdicts = [PairVerdict(named, "both", "costs both"), PairVerdict(made(case), "hidden", alone)]
     said = list(audit.pair_lines(verdicts))
     assert said[0].startswith(
         "layer_norm: 2 pairs; 1 cost both, 1 of them with both names; 1 are masked by one of the two"
     )
-    assert said[1:] == [f"  {case.name}: gives the results of layer_norm.sample_variance alone"]
+    assert said[1:] == [f"  {case.name}: {alone}"]

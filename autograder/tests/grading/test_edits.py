@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.grading.edits import Edit, Text
+from autograder.grading.edits import MOST_EDITS, Edit, Text
 
 # A wrong line, and a right one that is one edit away.
 WRONG = {
@@ -21,6 +21,7 @@ WRONG = {
     "order of results": ("return x, y, 1", "return y, 1, x"),
     "order of arguments": ("return f(x, y)", "return f(y, x)"),
     "argument left out": ("return min(x, y, 3)", "return min(x, y)"),
+    "argument not handed on": ("return f(x - 1, y=y)", "return f(x - 1)"),
     "call left out": ("return np.squeeze(x)", "return x"),
     "method left out": ("return x.copy()", "return x"),
     "reduction": ("return x.sum(axis=0)", "return x.mean(axis=0)"),
@@ -73,6 +74,27 @@ def test_the_text_stays_as_it_was_and_its_edits_are_the_same_each_time() -> None
 
 def _told(edit: Edit) -> tuple[tuple[int, ...], int, list[str]]:
     return edit.lines, edit.size, [ast.dump(node) if isinstance(node, ast.AST) else "" for node in edit.new]
+
+
+def test_a_short_helper_of_a_long_function_keeps_its_edits() -> None:
+    long = "".join(f"    a_{n} = x * {n} + a_{max(0, n - 1)}\n" for n in range(40))
+    source = f"def _g(x):\n    return np.sqrt(x) + 1\ndef f(x):\n{long}    return _g(a_0)\n"
+    found = Text(source.encode(), "f", ())
+    of_helper = [number for number, edit in enumerate(found.edits) if edit.lines == (2,) and edit.size <= 2]
+    assert max(of_helper) < MOST_EDITS < len(found.edits)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("-2", "-1"), ("2", "-1"), ("np.sqrt(x) + 1", "np.sqrt(x + 1)"), ("x - y", "y - x")]
+)
+def test_a_negative_number_is_one_node_and_a_moved_node_counts_once(wrong: str, right: str) -> None:
+    found = Text(text(f"return {wrong}").encode(), "f", ())
+    assert min(edit.size for edit in found.edits if ast.unparse(edit.new[0]) == right) == 2
+
+
+def test_a_name_is_not_replaced_by_one_that_is_bound_later() -> None:
+    found = Text(text("a = x\n    b = a\n    return b").encode(), "f", ())
+    assert {ast.unparse(edit.new[0]) for edit in found.edits if edit.lines == (3,)}.isdisjoint({"b"})
 
 
 def test_an_edit_in_several_lines_lists_them_all() -> None:

@@ -7,6 +7,7 @@ import importlib
 import inspect
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -116,3 +117,17 @@ def test_a_function_in_an_example_can_be_pasted_with_it(module: str) -> None:
     for function in given:
         used = inspect.getclosurevars(function)
         assert not used.nonlocals and set(used.globals) <= {"np"}, function.__name__
+
+
+@pytest.mark.parametrize("source", [examples, docstrings, checks])
+def test_a_dependency_shows_whatever_the_signs_of_the_change(source: Any) -> None:
+    """The contract leaves the direction of the change to the student."""
+    calls = [(args, kwargs) for function, args, kwargs in source("causal_mask") if function == "dependency_matrix"]
+    for (f, x), kwargs in calls:
+        expected = reference.functions()["dependency_matrix"](f, x, **kwargs)
+        for signs in product((1, -1), repeat=x.shape[1]):
+            step = kwargs.get("delta", 1e-3) * np.linspace(1.0, 2.0, x.shape[1]) * signs
+            bumps = np.eye(len(x))[:, :, None] * step
+            found = [np.any(np.abs(f(x + bump) - f(x.copy())) > 1e-8, axis=1) for bump in bumps]
+            np.testing.assert_array_equal(np.transpose(found), expected, err_msg=f"{f.__name__}, {signs}")
+    assert calls

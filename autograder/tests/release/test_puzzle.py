@@ -48,7 +48,8 @@ def test_the_task_has_the_symptom_and_not_the_solution(tmp_path: Path) -> None:
     puzzle.write(made, tmp_path / "new")
     task = (tmp_path / "new" / "task.md").read_text()
     assert {path.name for path in (tmp_path / "new").iterdir()} == {*made.files, "task.md"}
-    assert " ".join(made.symptom.names[:8]) in task and f"{made.symptom.loss:.2f} nats" in task and "1.95" in task
+    names, loss = made.symptom
+    assert " ".join(names[:8]) in task and f"{loss:.2f} nats" in task and "1.95" in task
     (misconception,) = made.misconceptions
     assert f"`{misconception.function}`, in `{misconception.module}.py`" in task
     assert f"{misconception.function}`, in" not in puzzle.task(puzzle.make(2, 0))

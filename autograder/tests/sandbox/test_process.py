@@ -115,7 +115,7 @@ def test_the_loop_of_an_import_that_does_not_end() -> None:
         assert process.load(["m"]).ended == Ended("deadline", "m.py", 2)
 
 
-def test_a_function_that_was_interrupted_in_a_loop_may_be_endless_and_no_other() -> None:
+def test_a_function_that_was_interrupted_in_a_loop_may_be_endless_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "def f(x):\n    while x: pass\ndef g(x):\n    return x\n"
     calls = [prepared("m", function, [x]) for function, x in (("g", 1), ("f", 0), ("f", 1), ("g", 2))]
     with opened(source, TIGHT.model_copy(update={"wall_factor": 99})) as (sandbox, process):
@@ -125,7 +125,15 @@ def test_a_function_that_was_interrupted_in_a_loop_may_be_endless_and_no_other()
         again = sandbox.start()
         again.load(["m"])
         assert values(again.run([calls[0], calls[1], calls[3]])) == [1, None, 2]
-        assert [len(part) for part in again._parts([calls[0], calls[3], *calls])] == [3, 1, 1, 1]
+        sent, send = list[int](), again.connection.send
+
+        def counted(*payloads: bytes, patience: float) -> None:
+            sent.append(len(payloads) - 1)
+            send(*payloads, patience=patience)
+
+        monkeypatch.setattr(again.connection, "send", counted)
+        again.run([calls[0], calls[3], calls[0], calls[1], calls[1], calls[3]])
+        assert sent == [3, 1, 1, 1]
 
 
 def test_a_module_that_has_used_its_share_is_not_called_any_more_and_others_are() -> None:
@@ -183,21 +191,6 @@ def test_a_large_batch_does_not_block_and_is_kept_until_it_would_leave_too_littl
     first, *_, last = values(responses(f"def f(x): return {value}", *[("f", np.zeros(50_000))] * 60))
     assert len(first) in (50_000, 4)
     assert last == Opaque("something too large to send")
-
-
-def test_the_reply_of_the_references_is_read_once_and_counted_each_time() -> None:
-    right, fails = prepared("m", "f", [np.ones(2)]), prepared("m", "f", [None])
-    found, kept = [], [0]
-    for is_reference in (True, False):
-        with opened("def f(x): return x + 1\n") as (_, process):
-            process.load(["m"])
-            process.is_reference = is_reference
-            found.append(process.run([right, fails]))
-            kept.append(process._kept_values)
-    assert found[0][0] is found[1][0] and right.is_seen(found[1][0])
-    assert found[0][1] is not found[1][1] and not fails.seen  # a line of one submission is no line of another
-    assert kept[1] == kept[2] > 0
-    assert not replace(right, kind="extension").seen  # what is asked for in another form
 
 
 TOOL = """

@@ -33,6 +33,16 @@ def test_missing_file_is_explained(name: str, refused: list[Note], missing: Note
     assert Submission("x", {name: b"x"}, tuple(refused)).missing("layernorm") == missing
 
 
+def test_imports_are_followed_through_the_files_of_the_submission() -> None:
+    decoder = b"import numpy as np\nfrom transformer_block import transformer_stack\n"
+    block = b"def f(x):\n    import layernorm as ln, decoder\n"
+    found = Submission(
+        "x", {"decoder.py": decoder, "transformer_block.py": block, "layernorm.py": b"(", "other.py": b""}
+    )
+    assert found.imports("decoder") == {"numpy", "transformer_block", "layernorm", "decoder"}
+    assert found.imports("layernorm") == set()
+
+
 def test_a_notebook_in_the_place_of_a_module_is_named_and_any_other_is_not(tmp_path: Path) -> None:
     for name in ("decoder.ipynb", "transformer.ipynb", "layernorm.py"):
         (tmp_path / name).write_text("x = 1")

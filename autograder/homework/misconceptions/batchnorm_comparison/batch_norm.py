@@ -142,7 +142,10 @@ batch_norm.wrong("batch_statistics_returned", "running", {"return y, new_mean, n
     does="In training, your code returns the batch statistics instead of the running statistics.", right=UPDATE, read=FORMULA)
 batch_norm.wrong("nothing_forgotten", "running", {"(1 - momentum) * running": "running"},
     does="Your code adds momentum * batch without reducing the old statistics.", right=UPDATE, read=FORMULA)
-batch_norm.wrong("results_swapped", "running", {"new_mean, new_var\n": "new_var, new_mean\n"},
+SWAPPED = {"new_mean, new_var\n": "new_var, new_mean\n"}
+
+batch_norm.wrong("results_swapped", "running", SWAPPED,
+    {**SWAPPED, "y, running_mean, running_var": "y, running_var, running_mean"},
     does="Your code returns the variance before the mean.", right="Return (y, new_running_mean, new_running_var).",
     read="the section Returns of the docstring of `batch_norm`")
 batch_norm.wrong("first_batch_copied", "running",

@@ -150,6 +150,10 @@ def beyond_one(x):
     return np.maximum(np.abs(x) - 1.0, 0.0)
 
 
+def zero_near_0_and_at_1(x):
+    return np.maximum(np.abs(x) - 0.5, 0.0) * (np.abs(x) - 1.0)
+
+
 def sum_of_the_features(x):
     return x.sum(axis=1, keepdims=True)
 
@@ -170,7 +174,7 @@ EXAMPLES = {
         ((beyond_one, np.array([[0.5, 0.0]])), {"delta": 10.0}),
         ((last_feature_of_the_next_row, THREE), {}),
         ((row_before, TWO), {}),
-        ((beyond_one, np.array([[-1.0, 1.0]])), {}),
+        ((zero_near_0_and_at_1, np.array([[-1.0, 1.0]])), {}),
         ((behind_a_column_of_zeros, ONE), {}),
         ((a_hundredth, ONE), {}),
         ((minus_the_distance_from_one_row, ONE), {}),

@@ -45,6 +45,7 @@ softmax.wrong("axis_put_back_last", "softmax", {"scores.max(axis=axis, keepdims=
     does="Your code restores the summed axis at the end, which works only for the last axis.",
     right="Keep the axis with keepdims=True.", read=KEEPDIMS)
 softmax.wrong("axis_left_at_the_end", "softmax", {"return weights": "return np.moveaxis(weights, axis, -1)"},
+    {"return weights": "return np.swapaxes(weights, axis, -1)"},
     does="Your code moves the axis to the end and leaves it there.", right="Move it back: the result has the shape of the scores.",
     read="numpy.moveaxis")
 softmax.wrong("two_axes_at_least", "softmax", {"    largest = ": "    scores = np.atleast_2d(scores)\n    largest = "},

@@ -12,7 +12,6 @@ import pytest
 
 from autograder.sandbox import layers
 from autograder.sandbox.layers import landlock, user
-from autograder.sandbox.layers.user import Users
 from autograder.sandbox.messages import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.tests.running import LIMITS, linux, loaded, said
@@ -132,14 +131,14 @@ def test_landlock_and_seccomp_go_when_no_new_privileges_is_left_out() -> None:
 def test_no_user_is_one_of_another_sandbox_or_of_the_machine_and_all_are_given_back() -> None:
     import pwd  # POSIX systems only
 
-    first, second = Users(), Users()
-    code = "from autograder.sandbox.layers.user import Users; print(*Users().numbers)"
+    (first, mark), (second, other_mark) = user.claimed(), user.claimed()
+    code = "from autograder.sandbox.layers import user; print(user.claimed()[0])"
     third = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    every = {*first.numbers, *second.numbers, *map(int, third.split())}
+    every = {number + n for number in (first, second, int(third)) for n in range(user.BLOCK)}
     assert len(every) == 3 * user.BLOCK and all(user.FIRST <= number <= user.LAST for number in every)
     assert every.isdisjoint(entry.pw_uid for entry in pwd.getpwall())
-    first.close()
-    second.close()
-    again = Users()
-    assert again.numbers == first.numbers
-    again.close()
+    mark.close()
+    other_mark.close()
+    again, mark = user.claimed()
+    assert again == first
+    mark.close()

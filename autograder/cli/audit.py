@@ -9,9 +9,9 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
-from autograder.cli.exit_codes import FAILED
+from autograder.cli.grade import print_table
+from autograder.submissions.text import counted
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -105,9 +105,8 @@ def audit(
         problems += [f"{c.module}, {c.test}: correct solutions exhaust the tolerance" for c in audits.too_close(spread)]
         problems += [f"{name}: no result deviates by ten times the tolerance" for name in audits.unclear(found)]
     _print(f"PROBLEM {problem}" for problem in problems)
-    count = f"{len(problems)} problem{'s' * (len(problems) > 1)}."
-    click.echo(count if problems else "No problems.")
-    sys.exit(FAILED if problems else 0)
+    click.echo(f"{counted(len(problems), 'problem')}." if problems else "No problems.")
+    sys.exit(1 if problems else 0)
 
 
 def _named(names: str, only_modules: bool) -> list[str]:
@@ -133,16 +132,16 @@ def _write_or_compare(rows: Sequence[Any], file: Path | None, before: dict[str, 
     if before is not None:
         lines = list(differing(rows, before))
         _print([*lines, f"{len(lines)} of {len(rows)} rows differ." if lines else "No rows differ."])
-        sys.exit(FAILED if lines else 0)
+        sys.exit(1 if lines else 0)
 
 
 def _print_spread(spread: Mapping[Any, tuple[float, float]]) -> None:
-    table = Table("check", "dtype", "correct, at most", "tolerance", "wrong, at least", box=None)
+    lines = []
     for check, (right, wrong) in spread.items():
         least = "none is wrong" if wrong == float("inf") else f"{wrong:.1e}"
         name = f"{check.module} {check.test} #{check.number}"
-        table.add_row(name, check.dtype, f"{right:.1e}", f"{check.allowed:.0e}", least)
-    Console(width=160).print(table)
+        lines.append((name, check.dtype, f"{right:.1e}", f"{check.allowed:.0e}", least))
+    print_table(("check", "dtype", "correct, at most", "tolerance", "wrong, at least"), lines)
 
 
 def _print(lines: Iterable[str]) -> None:

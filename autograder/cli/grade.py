@@ -15,14 +15,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.cli.exit_codes import FAILED, INTERRUPTED
-from autograder.exceptions import ArgumentsError, CommandError
-from autograder.submissions.text import printable
+from autograder.exceptions import ArgumentsError
+from autograder.submissions.text import counted, few, printable
 
 if TYPE_CHECKING:  # not imported at startup: NumPy and the sandbox take a second
-    from autograder.gradebook.batch import ClassGrades
-    from autograder.gradebook.report import Run
-    from autograder.gradebook.rows import StudentRow
+    from autograder.gradebook.batch import Run
+    from autograder.gradebook.inputs import Person
     from autograder.gradebook.store import Store
     from autograder.submissions.exports import Listing
 
@@ -34,7 +32,9 @@ FILE_WIDTH = 200  # columns if the output is not a terminal
 
 def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
     """Print a table without spaces at the ends of lines; control characters in cells are removed."""
-    table = Table(*head, box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for name in head:
+        table.add_column(name, no_wrap=name != head[-1])  # only the last column is split if the terminal is narrow
     for line in lines:
         table.add_row(*(Text(printable(cell)) for cell in line))
     console = Console(width=None if sys.stdout.isatty() else FILE_WIDTH)
@@ -92,7 +92,7 @@ def grade(
     PATH is a folder or zip of one submission or of many, a Gradescope export, a download from Canvas, Moodle or
     Brightspace, or .py files. To continue an interrupted run, run the same command again.
     """
-    from autograder.gradebook import batch, inputs, outputs, pool, progress, report, rows, store
+    from autograder.gradebook import batch, inputs, outputs, pool, rows, store
     from autograder.homework import rubric
     from autograder.submissions.exports import listing
 
@@ -110,105 +110,74 @@ def grade(
         for form in submissions.forms:
             click.echo(printable(form), err=True)
     store.write_run(out, paths, submissions.entries)
-    display = progress.Display(None if quiet else sys.stderr)
+    display = batch.Display(None if quiet else sys.stderr)
     try:
-        grades = batch.run(submissions.entries, results, workers, current.limits, display, fresh, accept_names)
+        run = batch.Batch(results, workers, current.limits, display, fresh, accept_names).run(submissions.entries)
     except KeyboardInterrupt:
-        ended = CommandError(f"interrupted; finished results are in {out}. Run the same command again to continue.")
-        ended.status = INTERRUPTED
-        raise ended from None
-    graded = rows.finished(submissions.entries, grades.grades, grades.errors, current, given)
-    store.write_run(out, paths, submissions.entries, [row.outcome for row in graded])
-    notes = [*_uploads(graded, accept_names), *rows.notes(graded, current, given.roster)]
-    problems = [*submissions.problems, *_problems(submissions, grades, results, notes)]
-    run = report.Run(graded, grades.errors, problems, len(grades.grades), grades.kept, grades.kit)
+        advice = "Run the same command again to continue."
+        raise KeyboardInterrupt(f"interrupted; finished results are in {out}. {advice}") from None
+    run.rows = rows.finished(submissions.entries, run.grades, run.errors, current, given)
+    run.problems = list(_problems(submissions, run, results, given.roster, accept_names))
+    store.write_run(out, paths, submissions.entries, [row.outcome for row in run.rows])
     outputs.write(out, run, outputs.assignment(assignment, current.title), anonymous, feedback, given.late_days)
     if not quiet:
-        _print_scores(run.rows)
-        click.echo(f"{_graded(run)}; see {out / 'report.html'}")
+        _print_scores(run, out)
+    _print_problems(run)
+    sys.exit(1 if run.errors or run.stopped else 0)
+
+
+def _problems(
+    submissions: "Listing", run: "Run", store: "Store", roster: "Sequence[Person]", accept_names: bool
+) -> Iterator[str]:
+    """Notes for the instructor, also in the report."""
+    from autograder.gradebook import rows, similar
+    from autograder.homework import rubric
+    from autograder.sandbox import layers
+
+    current = rubric.current()
+    yield from submissions.problems
+    yield from (f"{criterion.id} {criterion.counted}" for criterion in current.criteria.values() if criterion.counts)
+    yield from rows.upload_notes(run.rows, accept_names)
+    yield from rows.notes(run.rows, current, roster)
+    yield from similar.notices(store.folder)
+    if others := sorted(store.keys() - {entry.key for entry in submissions.entries}):
+        named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
+        yield f"{store.results} also has {len(others)} results from other runs, which are not in grades.csv: {named}"
+    if missing := [layer for layer in layers.NAMES if layer not in run.layers]:
+        advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
+        yield f"the sandbox lacks {', '.join(missing)}; {advice}"
+
+
+def _print_scores(run: "Run", out: Path) -> None:
+    """Print the scores if the class is small, the number of graded submissions, and the median as in the report."""
+    from autograder.gradebook import report
+
+    if len(run.rows) <= SMALL:
+        lines = []
+        for row in run.rows:
+            score = row.status.lower() if row.score is None else f"{row.score:g}"
+            score += f" of {row.grade.max_score:g}" if row.grade else ""
+            lines.append((row.student.name, row.entry.key, score))
+        print_table(("Student", "Submission", "Score"), lines)
+    earlier = f" ({run.kept} unchanged since an earlier run)" if run.kept else ""
+    overview = report.overview(report.submissions_that_count(run.rows))
+    median = f", median {round(overview['median'], 1):g} of {overview['most']:g}" if overview else ""
+    click.echo(f"{len(run.grades)} graded{earlier}{median}; see {out / 'report.html'}")
+
+
+def _print_problems(run: "Run") -> None:
+    """Print the notes, and the grader errors by reason."""
     for problem in run.problems:
         click.echo(f"note: {printable(problem)}", err=True)
     reasons: dict[str, list[str]] = {}
     for key, why in run.errors.items():
         reasons.setdefault(why, []).append(key)
     for why, keys in list(reasons.items())[:SMALL]:
-        more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
-        click.echo(f"ERROR {keys[0]}{more}: {printable(why)}", err=True)
+        click.echo(f"ERROR {few(keys, 1)}: {printable(why)}", err=True)
     if len(reasons) > SMALL:
         click.echo(f"ERROR and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
-    if grades.stopped:
-        click.echo(f"autograder: stopped: {grades.stopped}. Fix the cause and run the same command again.", err=True)
-    sys.exit(FAILED if grades.errors or grades.stopped else 0)
-
-
-def _uploads(rows: "list[StudentRow]", accept_names: bool) -> Iterator[str]:
-    """Notes on uploads with nothing to grade, and on misnamed files."""
-    grades = {row.grade.key: row.grade for row in rows if row.grade}
-    who = {}
-    for key in grades:
-        names = ", ".join(row.student.name for row in rows if row.entry.key == key and row.student.name)
-        who[key] = key if names in ("", key) else f"{names} ({key})"
-    yield from (f"{who[key]}: {grade.empty}" for key, grade in grades.items() if grade.empty)
-    for key, grade in grades.items():
-        if grade.accepted:
-            yield f"graded despite the file name: {who[key]}: {', '.join(grade.accepted)}"
-    for key, grade in grades.items():
-        if grade.misnamed:
-            yield f"not graded because of the file name: {who[key]}: {', '.join(grade.misnamed)}"
-    if not any(grade.misnamed for grade in grades.values()):
-        return
-    if accept_names:
-        yield "if two different files match, neither is used: rename one in the unpacked export, or set points with --overrides"
-    else:
-        yield "use --accept-names to grade misnamed files when the intended module is unambiguous"
-
-
-def _problems(submissions: "Listing", grades: "ClassGrades", store: "Store", notes: Iterable[str]) -> Iterator[str]:
-    """Notes on the whole run, for the report."""
-    from autograder.gradebook import similar
-    from autograder.homework import rubric
-
-    criteria = rubric.current().criteria.values()
-    yield from (f"{criterion.id} {criterion.counted}" for criterion in criteria if criterion.counts)
-    yield from notes
-    yield from similar.notices(store.out)
-    if others := sorted(store.keys() - {entry.key for entry in submissions.entries}):
-        named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
-        yield f"{store.results} also has {len(others)} results from other runs, which are not in grades.csv: {named}"
-    yield from _layers(grades.layers)
-
-
-def _layers(used: tuple[str, ...]) -> Iterator[str]:
-    """A note on sandbox layers that this machine lacks."""
-    from autograder.sandbox import layers
-
-    if missing := [layer for layer in layers.NAMES if layer not in used]:
-        advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
-        yield f"the sandbox lacks {', '.join(missing)}; {advice}"
-
-
-def _graded(run: "Run") -> str:
-    """The number of graded submissions and the median score, as in the report."""
-    from autograder.gradebook import report
-
-    earlier = f" ({run.kept} unchanged since an earlier run)" if run.kept else ""
-    counting = report.submissions_that_count(run.rows)
-    overview = report.overview(counting)
-    most = max((grade.max_score for grade in counting), default=0)
-    median = f", median {round(overview['median'], 1):g} of {most:g}" if overview else ""
-    return f"{run.graded} graded{earlier}{median}"
-
-
-def _print_scores(rows: "Sequence[StudentRow]") -> None:
-    """Print the scores if the class is small."""
-    if len(rows) > SMALL:
-        return
-    lines = []
-    for row in rows:
-        score = row.status.lower() if row.score is None else f"{row.score:g}"
-        score += f" of {row.grade.max_score:g}" if row.grade else ""
-        lines.append((row.student.name, row.entry.key, score))
-    print_table(("Student", "Submission", "Score"), lines)
+    if run.stopped:
+        click.echo(f"autograder: stopped: {run.stopped}. Fix the cause and run the same command again.", err=True)
 
 
 # Commands on the folders of runs
@@ -228,7 +197,7 @@ def explain(result: Path, criterion: str) -> None:
     from autograder.grading.grader import open_grader
     from autograder.homework import rubric
     from autograder.submissions.exports import listing
-    from autograder.submissions.uploads import load
+    from autograder.submissions.submission import load
 
     current = rubric.current()
     if criterion not in current.criteria:
@@ -265,10 +234,8 @@ def compare(old: Path, new: Path) -> None:
     from autograder.gradebook import compare_results
 
     comparison = compare_results.compare_runs(old, new)
-    totals = [change for change in comparison.changes if change.old != change.new]
-    click.echo(
-        f"Students in both runs: {comparison.compared}; {len(comparison.changes)} differ, {len(totals)} in their total."
-    )
+    differ = f"{len(comparison.changes)} differ, {len(comparison.totals)} in their total"
+    click.echo(f"Students in both runs: {comparison.compared}; {differ}.")
     if comparison.criteria:
         click.echo("\nCriteria")
         lines: list[tuple[str, ...]] = []
@@ -276,18 +243,17 @@ def compare(old: Path, new: Path) -> None:
             before, after = ("none" if number is None else f"{number:g}" for number in points)
             lines.append((name, str(gain), str(lose), f"{before} -> {after}" if points[0] != points[1] else after))
         print_table(("Criterion", "gain", "lose", "points"), lines)
-    if totals:
+    if comparison.totals:
         click.echo("\nStudents whose total differs")
         lines = []
-        for change in totals[:SHOWN]:
+        for change in comparison.totals[:SHOWN]:
             scores = ("no score" if total is None else f"{total:g}" for total in (change.old, change.new))
             by = f"{change.difference:+g}" if change.difference else "0"
             lines.append((change.key, change.who, *scores, by, change.where))
         print_table(("Submission", "Student", "old", "new", "change", "by"), lines)
     for keys, where in ((comparison.only_old, "first"), (comparison.only_new, "second")):
         if keys:
-            more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
-            click.echo(f"\nOnly in the {where}: {printable(', '.join(keys[:SHOWN]))}{more}")
+            click.echo(f"\nOnly in the {where}: {printable(few(keys, SHOWN))}")
     click.echo(f"\nFull comparison: {compare_results.write(comparison, old, new)} and compare.csv")
 
 
@@ -311,8 +277,9 @@ def similar(out: Path, least: int) -> None:
     lines = [(f"{p.share:.0%}", names.get(p.one) or p.one, names.get(p.other) or p.other) for p in pairs]
     if lines:
         print_table(("Shared", "One", "Other"), lines[:SHOWN])
-    number = "1 pair" if len(pairs) == 1 else f"{len(pairs)} pairs"
-    click.echo(f"{number} among {len(works)} submissions likely share code; see {out / 'similar.html'}")
+    click.echo(
+        f"{counted(len(pairs), 'pair')} among {len(works)} submissions likely share code; see {out / 'similar.html'}"
+    )
 
 
 @click.command()

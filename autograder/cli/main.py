@@ -1,19 +1,31 @@
-"""The command line: parses arguments and prints results. exit_codes.py decides the exit status.
+"""The command line: parses arguments, prints results, and turns exceptions into one line and an exit status.
+
+Exit status 0: success; 1: an error of the grader, the machine or the rubric, never of a student; 2: unusable arguments;
+130: Ctrl-C. Any other exception is a bug in the kit and keeps its traceback.
 
 Imports are inside the commands that need them, to keep the others fast.
 """
 
+import errno
+import os
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any, TextIO
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from autograder import __version__
 from autograder.cli import audit, doctor, grade
-from autograder.cli.exit_codes import Commands
-from autograder.exceptions import ArgumentsError
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
+from autograder.submissions.text import printable
 
+LINES, WIDTH = 100, 400  # limits of a message: a table may have many errors, an error may quote a whole file
 NEXT = (
     ("graded/report.html", "open the class report in a browser"),
     ("student.zip", "give this to students"),
@@ -21,10 +33,71 @@ NEXT = (
 )
 GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose result depends on which kit is installed
 
-
 OUT = click.option(
     "-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True
 )
+
+
+def explained(error: BaseException) -> tuple[str, int] | None:
+    """The message and the exit status for an exception; None for a bug."""
+    if isinstance(error, KeyboardInterrupt):
+        return str(error) or "interrupted", 130
+    if isinstance(error, CommandError):
+        text = str(error)
+        if any(os.strerror(n) in text for n in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)) and "TMPDIR" not in text:
+            text += "; free some space for temporary files, or use another folder: TMPDIR=... autograder ..."
+        return text, error.status
+    if isinstance(error, BrokenExecutor):
+        return "the worker processes crash immediately, perhaps for lack of memory; `--jobs 1` needs the least", 1
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        what = error.strerror or str(error) or type(error).__name__
+        if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
+            what += "; processes share their locks in /dev/shm, which must be writable"  # this error has no filename
+        return f"{where}{what}. No file is half written. Fix the cause and run the same command again.", 1
+    return None
+
+
+class Commands(click.Group):
+    """The top-level group. It prints an error that a user can fix as one line, without a traceback."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except BrokenPipeError:  # `autograder compare ... | head` closes the pipe early
+            context.exit(0)
+        except (KeyboardInterrupt, Exception) as error:
+            if (ended := explained(error)) is None:
+                raise
+            text, status = ended
+        lines = text.splitlines() or [""]
+        more = [f"... and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
+        for number, line in enumerate([*lines[:LINES], *more]):
+            click.echo(("" if number else "autograder: ") + printable(line, most=WIDTH), err=True)
+        raise click.exceptions.Exit(status)
+
+
+@contextmanager
+def stages(weights: Mapping[str, float], stream: TextIO) -> Iterator[Callable[[str], None]]:
+    """Show the stages of a long task: a bar on a terminal, else a line for each.
+
+    The returned function is called with the name of each stage when it begins; `weights` are their shares of the time.
+    """
+    names = list(weights)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(file=stream))
+    task = bar.add_task("", total=sum(weights.values()))
+
+    def begin(name: str) -> None:
+        if not stream.isatty():
+            print(f"{name} ...", file=stream, flush=True)
+        done = sum(weights[earlier] for earlier in names[: names.index(name)])
+        bar.update(task, description=name, completed=done)
+
+    with bar if stream.isatty() else nullcontext():
+        yield begin
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,11 +119,10 @@ def main(context: click.Context) -> None:
 @click.option("--only", default="", help="build a smaller homework from these modules, separated by commas")
 def build(out: Path, only: str) -> None:
     """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip."""
-    from autograder.gradebook import progress
     from autograder.release import build as building
 
     modules = [name.strip() for name in only.split(",") if name.strip()]
-    with progress.stages(building.STAGES, sys.stderr) as stage:
+    with stages(building.STAGES, sys.stderr) as stage:
         written = building.build(out, only=modules, stage=stage)
     for path in written:
         click.echo(path)
@@ -106,17 +178,18 @@ def puzzle(out: Path, level: int, seed: int) -> None:
 
 @main.command()
 @OUT
-def demo(out: Path) -> None:
+@click.pass_context
+def demo(context: click.Context, out: Path) -> None:
     """Build the homework, grade a small sample class and write the report."""
-    from autograder.gradebook import progress, sample
+    from autograder.gradebook import sample
     from autograder.release import build as building
 
-    with progress.stages(building.STAGES, sys.stdout) as stage:
+    with stages(building.STAGES, sys.stdout) as stage:
         building.build(out, stage=stage, check=False)  # the sample class has the solutions
     sample.make(out / "sample")
     status: int | str | None = 0
     try:
-        grade.grade.main([str(out / "sample"), "-o", str(out / "graded"), "--fresh"], standalone_mode=False)
+        context.invoke(grade.grade, paths=(out / "sample",), out=out / "graded", fresh=True)
     except SystemExit as ended:
         status = ended.code
     click.echo("\nNext steps")

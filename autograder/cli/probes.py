@@ -8,6 +8,8 @@ import os
 import socket
 from collections.abc import Callable
 
+PR_GET_NO_NEW_PRIVS = 39
+
 
 def attempts(kit: str, outside: str, grader: int) -> dict[str, dict[str, Callable[[], object]]]:
     """The attempts by layer, each named to complete the sentence "a student's process ..."."""
@@ -26,7 +28,9 @@ def attempts(kit: str, outside: str, grader: int) -> dict[str, dict[str, Callabl
             "read /etc/shadow": lambda: open("/etc/shadow"),
             "became root again": lambda: os.setuid(0),
         },
-        "no_new_privileges": {"may gain rights": _may_gain_rights},
+        "no_new_privileges": {
+            "may gain rights": lambda: _found(ctypes.CDLL(None).prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+        },
         "landlock": {
             "read the kit": lambda: open(kit),
             "read /etc/passwd": lambda: open("/etc/passwd"),
@@ -71,11 +75,6 @@ def _has_endless_time() -> None:
     import resource
 
     _found(resource.getrlimit(resource.RLIMIT_CPU)[1] == resource.RLIM_INFINITY)
-
-
-def _may_gain_rights() -> None:
-    get_no_new_privs = 39
-    _found(ctypes.CDLL(None).prctl(get_no_new_privs, 0, 0, 0, 0) != 1)
 
 
 def _trace_the_fork_server() -> None:

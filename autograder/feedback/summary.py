@@ -69,10 +69,11 @@ def _standing(result: Result) -> str:
     lost = [graded for graded in seen if graded.points < graded.criterion.most]
     cause = reason((g.criterion.module, [m.id for m in g.misconceptions if m.right]) for g in lost)
     rest = sum(graded.criterion.most for graded in result.graded) - most
-    at_once = " that are visible now" if rest else ""
+    of = "1 point" if most == 1 else f"the {number(most)} points"
+    at_once = f" that {'is' if most == 1 else 'are'} visible now" if rest else ""
     others = "point is" if rest == 1 else f"{number(rest)} are"
     later = f" The other {others} not shown yet." if rest else ""
-    return f"**{number(points)} of the {number(most)} points{at_once}{cause}.**{later}"
+    return f"**{number(points)} of {of}{at_once}{cause}.**{later}"
 
 
 def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:

@@ -11,42 +11,40 @@ Failures and their consequences:
 A grader error leaves no result, so it cannot be mistaken for a 0.
 """
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Lock
-from typing import Any
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autograder.exceptions import CommandError
 from autograder.gradebook import pool
 from autograder.gradebook.pool import Pool
-from autograder.gradebook.progress import Display
+from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Document, Grade, Store
 from autograder.homework.rubric import RubricError
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
-from autograder.submissions.submission import Submission
-from autograder.submissions.uploads import Upload, load
+from autograder.submissions.submission import Submission, Upload, load
+from autograder.submissions.text import counted
 
 TRIES = 3  # attempts for each submission; the system may kill workers for lack of memory
 WRITES = 3  # failed writes in a row that stop the run
 CRASHES = 15  # crashing submissions in a row that stop the run
-
-
-class CannotStartError(CommandError):
-    """No worker can grade anything."""
-
-
-class CrashError(CommandError):
-    """A submission crashes every worker."""
+INTERVAL = 10.0  # seconds between two lines of progress in a log
 
 
 @dataclass
-class ClassGrades:
-    """The outcome of a run so far: grades and grader errors by key. `kept` counts grades from an earlier run.
+class Run:
+    """A run so far: grades and grader errors by key. `kept` counts grades from an earlier run.
 
-    `kit` is the digest of the workers' kit, `layers` are their sandbox layers.
+    `kit` is the digest of the workers' kit, `layers` are their sandbox layers, `stopped` is the reason if the run ended
+    early. After grading, `rows` are the students and `problems` the notes for the instructor.
     """
 
     kit: str
@@ -55,45 +53,54 @@ class ClassGrades:
     errors: dict[str, str] = field(default_factory=dict)
     kept: int = 0
     stopped: str = ""
+    rows: Sequence[StudentRow] = ()
+    problems: Sequence[str] = ()
 
 
-def run(
-    entries: Sequence[Upload],
-    store: Store,
-    workers: Pool,
-    limits: Limits,
-    display: Display,
-    fresh: bool = False,
-    accept_names: bool = False,
-) -> ClassGrades:
-    """Grade everything without a valid result; `accept_names` as in `submissions.uploads.load`.
+class Display:
+    """Shows the progress of a run on `stream`: a bar on a terminal, a line every ten seconds in a log."""
 
-    Raises KeyboardInterrupt, or CommandError if no worker can start.
-    """
-    batch = _Batch(store, workers, limits, display, fresh, accept_names)
-    # Two threads for each worker: while one waits for it, the other reads the next submission.
-    threads = ThreadPoolExecutor(2 * workers.width, initializer=pool.mask, initargs=("SIG_BLOCK",))
-    display.start(len(entries))
-    try:
-        if not workers.is_local:  # local workers start with the first submission to grade: often there is none
-            batch.start()
-        futures = {threads.submit(batch.grade, entry): entry.key for entry in entries}
-        for future in as_completed(futures):
-            batch.settle(futures.pop(future), future)
-            if batch.outcome.stopped:
-                break
-    finally:
-        pool.mask("SIG_BLOCK")
-        display.close()
-        threads.shutdown(wait=False, cancel_futures=True)
-        workers.end()
-        threads.shutdown()
-        pool.mask("SIG_UNBLOCK")
-    outcome = batch.outcome
-    for entry in entries:
-        if entry.key not in outcome.grades:
-            outcome.errors.setdefault(entry.key, "the run stopped before this submission")
-    return outcome
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.stream, self.total, self.line, self.shown_at = stream, 0, "", time.monotonic()
+        columns = (
+            "Grading",
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[status]}"),
+        )
+        is_terminal = stream is not None and stream.isatty()
+        self.bar = Progress(*columns, console=Console(file=stream)) if is_terminal else None
+
+    def start(self, total: int) -> None:
+        self.total = total
+        if self.bar:
+            self.bar.add_task("", total=total, status="")
+            self.bar.start()
+
+    def say(self, text: str) -> None:
+        if self.bar:
+            self.bar.console.print(text, highlight=False)  # above the bar
+        elif self.stream and text:
+            print(text, file=self.stream, flush=True)
+
+    def show(self, run: Run) -> None:
+        done, errors = len(run.grades) + len(run.errors), len(run.errors)
+        counts = [f"{run.kept} unchanged"] if run.kept else []
+        counts += [counted(errors, "grader error")] if errors else []
+        if self.bar:
+            self.bar.update(self.bar.task_ids[0], completed=done, status=", ".join(counts))
+            return
+        self.line = ", ".join([f"{done} of {self.total}", *counts])
+        if time.monotonic() - self.shown_at >= INTERVAL:
+            self.say(self.line)
+            self.line, self.shown_at = "", time.monotonic()
+
+    def close(self) -> None:
+        if self.bar:
+            self.bar.stop()
+        else:
+            self.say(self.line)
 
 
 def patience(limits: Limits) -> float:
@@ -101,38 +108,74 @@ def patience(limits: Limits) -> float:
     return 2 * limits.submission_seconds * limits.wall_factor + 60
 
 
-class _Batch:
-    """One run: `grade` runs in many threads, `settle` in one."""
+class Batch:
+    """Grades submissions without a valid result: `grade` runs in many threads, everything else in one.
+
+    `accept_names` as in `submissions.submission.load`.
+    """
 
     def __init__(
-        self, store: Store, workers: Pool, limits: Limits, display: Display, fresh: bool, accept_names: bool
+        self,
+        store: Store,
+        workers: Pool,
+        limits: Limits,
+        display: Display,
+        fresh: bool = False,
+        accept_names: bool = False,
     ) -> None:
         self.store, self.workers, self.limits, self.display = store, workers, limits, display
         self.fresh, self.accept_names = fresh, accept_names
-        self.outcome = ClassGrades(pool.kit_digest(), tuple(layers.holding()))
+        self.outcome = Run(pool.kit_digest(), tuple(layers.holding()))
         self.idle = SimpleQueue[int]()
         for number in range(workers.width):
             self.idle.put(number)
         self.starting, self.started = Lock(), False
+        self.failure: CommandError | None = None  # why no worker can grade anything
         self.crashes = self.failed_writes = 0  # in a row
 
+    def run(self, entries: Sequence[Upload]) -> Run:
+        """Grade everything. Raises KeyboardInterrupt, or CommandError if no worker can start."""
+        # Two threads for each worker: while one waits for it, the other reads the next submission.
+        threads = ThreadPoolExecutor(2 * self.workers.width, initializer=pool.mask, initargs=("SIG_BLOCK",))
+        self.display.start(len(entries))
+        try:
+            if not self.workers.is_local:  # local workers start with the first submission to grade: often there is none
+                self.start()
+            futures = {threads.submit(self.grade, entry): entry.key for entry in entries}
+            for future in as_completed(futures):
+                self.settle(futures.pop(future), future)
+                if self.outcome.stopped:
+                    break
+        finally:
+            pool.mask("SIG_BLOCK")
+            self.display.close()
+            threads.shutdown(wait=False, cancel_futures=True)
+            self.workers.end()
+            threads.shutdown()
+            pool.mask("SIG_UNBLOCK")
+        for entry in entries:
+            if entry.key not in self.outcome.grades:
+                self.outcome.errors.setdefault(entry.key, "the run stopped before this submission")
+        return self.outcome
+
     def start(self, number: int = 0) -> None:
-        """Wait until a worker can grade. Raises RubricError or CannotStartError if it cannot."""
+        """Wait until a worker can grade. Raises CommandError if it cannot."""
         self.started = True
         self.display.say("Starting the workers; each records the hidden tests once ...")
         try:
             self.outcome.layers = tuple(self.workers.submit(number, pool.prepare).result())
-        except RubricError:
+        except RubricError as error:
+            self.failure = error
             raise
         except Exception as error:
-            why = f"{type(error).__name__}: {error}"
-            raise CannotStartError(f"the grading process could not start: {why}") from error
+            self.failure = CommandError(f"the grading process could not start: {type(error).__name__}: {error}")
+            raise self.failure from error
 
-    def grade(self, entry: Upload) -> Grade | tuple[Document, dict[str, Any]]:
-        """Grade a submission, or return its grade from an earlier run if that is still valid.
+    def grade(self, entry: Upload) -> tuple[Grade, bool]:
+        """Grade a submission and write its result; the flag is true if one from an earlier run is still valid.
 
-        A new result comes with the digests and layers that it depends on. Raises CommandError for a grader error,
-        CancelledError if the workers are gone.
+        Raises CommandError or BrokenExecutor for a grader error, OSError if the result cannot be written, CancelledError
+        if the workers are gone.
         """
         try:
             submission = load(entry, self.limits, self.accept_names)
@@ -144,15 +187,16 @@ class _Batch:
         stamp = {"submission": digest, "kit": self.outcome.kit, "layers": sandbox}
         earlier = None if self.fresh else self.store.kept(entry.key, stamp)
         if earlier is not None:
-            return earlier
+            return earlier, True
         number = self.idle.get()
         try:
             with self.starting:  # others start when the first is ready
                 if not self.started:
                     self.start(number)
-            return self._document(number, submission), stamp
+            document = self._document(number, submission)
         finally:
             self.idle.put(number)
+        return self.store.write(entry.key, document, stamp), False
 
     def _document(self, number: int, submission: Submission) -> Document:
         for _ in range(TRIES):
@@ -167,46 +211,33 @@ class _Batch:
                 if not (dask or isinstance(error, BrokenExecutor | TimeoutError)):
                     raise CommandError(f"{type(error).__name__}: {error}") from error
                 self.workers.stop(number)
-        raise CrashError("grading it crashed the worker process repeatedly")
+        raise BrokenExecutor("grading it crashed the worker process repeatedly")
 
-    def settle(self, key: str, future: "Future[Grade | tuple[Document, dict[str, Any]]]") -> None:
-        """Write a result or record the grader error."""
+    def settle(self, key: str, future: "Future[tuple[Grade, bool]]") -> None:
+        """Record the grade or the grader error of a submission. Raises CommandError if no worker can start."""
+        outcome = self.outcome
+        if self.failure:
+            raise self.failure
         try:
-            graded = future.result()
-        except (RubricError, CannotStartError):
-            raise
+            grade, is_kept = future.result()
         except CancelledError:  # a cluster whose scheduler has ended
-            self.outcome.stopped = "the workers can no longer be reached"
-        except CommandError as error:
-            self.crashes = self.crashes + 1 if isinstance(error, CrashError) else 0
+            outcome.stopped = "the workers can no longer be reached"
+            return
+        except (CommandError, BrokenExecutor, OSError) as error:
+            why = str(error)
+            self.crashes = self.crashes + 1 if isinstance(error, BrokenExecutor) else 0
             if self.crashes >= CRASHES:
-                self.outcome.stopped = "the worker processes keep crashing"
-            self._failed(key, str(error))
+                outcome.stopped = "the worker processes keep crashing"
+            if isinstance(error, OSError):
+                self.failed_writes += 1
+                why = f"its result cannot be written: {error.strerror or error}"
+                if self.failed_writes >= WRITES:
+                    outcome.stopped = f"{self.store.results} cannot be written ({error.strerror or error})"
+            outcome.errors[key] = " ".join(why.split())
+            self.store.set_aside(key)
         else:
+            outcome.grades[key] = grade
+            outcome.kept += is_kept
             self.crashes = 0
-            if isinstance(graded, Grade):
-                self.outcome.kept += 1
-                self._graded(graded, kept=True)
-            else:
-                self._write(key, *graded)
-
-    def _write(self, key: str, document: Document, stamp: dict[str, Any]) -> None:
-        try:
-            grade = self.store.write(key, document, stamp)
-        except OSError as error:
-            self.failed_writes += 1
-            self._failed(key, f"its result cannot be written: {error.strerror or error}")
-            if self.failed_writes >= WRITES:
-                self.outcome.stopped = f"{self.store.results} cannot be written ({error.strerror or error})"
-        else:
-            self.failed_writes = 0
-            self._graded(grade)
-
-    def _graded(self, grade: Grade, kept: bool = False) -> None:
-        self.outcome.grades[grade.key] = grade
-        self.display.advance(grade.score, kept)
-
-    def _failed(self, key: str, why: str) -> None:
-        self.outcome.errors[key] = " ".join(why.split())
-        self.store.set_aside(key)
-        self.display.advance(None)
+            self.failed_writes = self.failed_writes if is_kept else 0
+        self.display.show(outcome)

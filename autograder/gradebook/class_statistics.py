@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,7 @@ from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.known_responses import wrong_in_value
 from autograder.homework import kit, rubric
-from autograder.submissions.submission import Submission
-from autograder.submissions.uploads import Student
+from autograder.submissions.submission import Student, Submission
 from autograder.values.compare import magnitude
 from autograder.values.source import UNREADABLE, parsed
 from autograder.values.tree import leaves
@@ -46,7 +45,7 @@ class Unexplained:
 
     function: str
     responses: str
-    criteria: tuple[str, ...]
+    criteria: Sequence[str]
     source: str
     example: str
 
@@ -69,9 +68,8 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
             calls = Counter(call_result.test_call.criterion for call_result in wrong if call_result.test_call.criterion)
             about = rubric.current().criteria
             criteria = sorted(calls, key=lambda name: (about[name].looks_at != "values", -calls[name]))
-            yield Unexplained(
-                function, digest_of(wrong), tuple(criteria), standalone(text, function), _example(module, function)
-            )
+            source, example = standalone(text, function), _example(module, function)
+            yield Unexplained(function, digest_of(wrong), criteria, source, example)
 
 
 def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[Student] = ()) -> list[Group]:
@@ -147,14 +145,11 @@ def standalone(text: bytes, function: str) -> str:
     the definition is too complicated or too long.
     """
     try:
-        plain = _standalone(_parsed(text), function)
+        plain = _standalone(parsed(text), function)
         source = ast.unparse(ast.fix_missing_locations(plain)) + "\n" if plain is not None else ""
     except UNREADABLE:
         return ""
     return source if len(source) <= LONGEST and parsed(source) else ""
-
-
-_parsed = lru_cache(1)(parsed)  # shared by all functions of a file
 
 
 def _standalone(tree: ast.Module | None, function: str) -> ast.stmt | None:
@@ -222,10 +217,7 @@ def _only_says(node: ast.stmt) -> bool:
 
 
 def _without(words: Set[str], source: str) -> str:
-    """Rename everything in a function, except its arguments, whose name has one of these words.
-
-    "" for invalid source, which an earlier version may have stored.
-    """
+    """Rename everything in a function, except its arguments, whose name has one of these words; "" for invalid source."""
     if words.isdisjoint(_words(source)):
         return source
     tree = parsed(source)
@@ -233,10 +225,16 @@ def _without(words: Set[str], source: str) -> str:
     if not isinstance(function, ast.FunctionDef):
         return ""
     outer = {function.name, *(argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg))}
-    inner = list(ast.walk(function))
-    defined = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    defined |= {node.arg for node in inner if isinstance(node, ast.arg)}
-    defined |= {node.name for node in inner if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    defined = set[str]()
+    for node in ast.walk(function):
+        match node:
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.arg(arg=name)
+                | ast.FunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                defined.add(name)
     spoken = sorted(name for name in defined - outer if not words.isdisjoint(_words(name)))
     for number, name in enumerate(spoken, 1):
         source = re.sub(rf"(?<![\w.]){name}(?!\w)", f"name_{number}", source)
@@ -255,24 +253,22 @@ def _words(text: str) -> set[str]:
 FILE = "guesses.json"
 
 
-@dataclass(frozen=True)
-class Guess:
-    """One student's first prediction for one question."""
-
-    question: str
-    answer: str
-    right: bool
+Guess = dict[str, Any]  # the first prediction for one question: "question", "answer", and whether it is "right"
 
 
 def guesses(submission: Submission) -> list[Guess]:
     """The predictions of a submission, in the order of the notebook; none if the file is not in its format."""
     try:
         document = json.loads(submission.text(FILE) or b"{}")
-        given = [Guess(text, str(own["guess"]), own["right"] is True) for text, own in document.items()]
+        given = [
+            {"question": text, "answer": str(own["guess"]), "right": own["right"] is True}
+            for text, own in document.items()
+        ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
     places = _texts()
-    return sorted((g for g in given if {g.question, g.answer} <= places.keys()), key=lambda g: places[g.question])
+    known = [guess for guess in given if {guess["question"], guess["answer"]} <= places.keys()]
+    return sorted(known, key=lambda guess: places[guess["question"]])
 
 
 def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
@@ -282,10 +278,10 @@ def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
     students, whether it is right.
     """
     every_guess = [guess for own in every for guess in own]
-    right = {(guess.question, guess.answer) for guess in every_guess if guess.right}
+    right = {(guess["question"], guess["answer"]) for guess in every_guess if guess["right"]}
     places, found = _texts(), []
-    for text in sorted({guess.question for guess in every_guess}, key=lambda text: places.get(text, 0)):
-        counts = Counter(guess.answer for guess in every_guess if guess.question == text)
+    for text in sorted({guess["question"] for guess in every_guess}, key=lambda text: places.get(text, 0)):
+        counts = Counter(guess["answer"] for guess in every_guess if guess["question"] == text)
         answers = [(answer, count, (text, answer) in right) for answer, count in counts.most_common()]
         found.append({"text": text, "count": counts.total(), "answers": answers})
     return found

@@ -13,8 +13,8 @@ from autograder.feedback.results import write_atomically
 from autograder.gradebook import outputs, report
 from autograder.gradebook.store import Grade, Outcome, read_run
 from autograder.homework import rubric
+from autograder.submissions.submission import Student
 from autograder.submissions.text import number
-from autograder.submissions.uploads import Student
 
 MANY = 6  # with more changed criteria, only modules are listed; the CSV file has all
 
@@ -67,6 +67,11 @@ class RunChanges:
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
 
+    @property
+    def totals(self) -> list[ScoreChange]:
+        """The changes of a total."""
+        return [change for change in self.changes if change.old != change.new]
+
 
 def compare_runs(old: Path, new: Path) -> RunChanges:
     """Raises ArgumentsError if a folder is not a run."""
@@ -79,7 +84,9 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
             tuple(Outcome(key, Student(names.get(key, "")), grade.score) for key, grade in grades.items())
             for grades in (before, after)
         )
-    pairs = _pairs(then, now)
+    earlier = {identity: outcome for outcome in then for identity in _identities(outcome, then)}
+    matches = ((next((earlier[i] for i in _identities(two, now) if i in earlier), None), two) for two in now)
+    pairs = [(one, two) for one, two in matches if one is not None]
     every = [_change(one, two, before.get(one.submission), after.get(two.submission)) for one, two in pairs]
     changed = [change for change in every if change.criteria or change.old != change.new]
     only = [
@@ -94,14 +101,8 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
     )
 
 
-def _pairs(then: Sequence[Outcome], now: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:
-    """The outcomes of each student in both runs, matched by address or id, else by submission."""
-    earlier = {identity: outcome for outcome in then for identity in _identities(outcome, then)}
-    matches = ((next((earlier[i] for i in _identities(two, now) if i in earlier), None), two) for two in now)
-    return [(one, two) for one, two in matches if one is not None]
-
-
 def _identities(outcome: Outcome, among: Sequence[Outcome]) -> list[tuple[str, ...]]:
+    """The keys by which a student is found in the other run: addresses and ids, else the submission."""
     key, shared = outcome.submission, sum(candidate.submission == outcome.submission for candidate in among) > 1
     by_submission = [("submission", key, outcome.student.name) if shared else ("submission", key)] if key else []
     return [*outcome.student.identities, *by_submission]

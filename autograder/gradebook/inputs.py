@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from autograder.exceptions import ArgumentsError
 from autograder.homework.rubric import Rubric
+from autograder.submissions.submission import Identity, Student
 from autograder.submissions.text import number
-from autograder.submissions.uploads import Identity, Student
 
 LARGEST = 2**24  # size limit of a table
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

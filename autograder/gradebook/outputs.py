@@ -26,14 +26,14 @@ from autograder.exceptions import CommandError
 from autograder.feedback.results import write_atomically
 from autograder.feedback.summary import reason
 from autograder.gradebook import report
-from autograder.gradebook.inputs import TOTAL, Balance, Comment
-from autograder.gradebook.report import Run
+from autograder.gradebook.batch import Run
+from autograder.gradebook.inputs import TOTAL, Balance
 from autograder.gradebook.rows import StudentRow, remaining
 from autograder.gradebook.store import RESULTS
 from autograder.homework import rubric
 from autograder.homework.rubric import Rubric
-from autograder.submissions.text import cell, markdown, number
-from autograder.submissions.uploads import Student, Upload
+from autograder.submissions.submission import Student, Upload
+from autograder.submissions.text import cell, counted, markdown, number
 
 LATE_DAYS = "late-days.csv"
 FEEDBACK = "feedback"  # the folder of the pages for students
@@ -59,7 +59,7 @@ def write(
         "moodle.csv": moodle_table(rows) if any(row.student.moodle for row in rows) else "",
         "gradescope.csv": gradescope_table(rows),
         LATE_DAYS: csv_text([("student", "days", "used"), *remaining(rows, balances)]) if balances else "",
-        "mail.csv": mail_table(rows) if feedback else "",
+        "mail.csv": mail_table(rows, pages) if feedback else "",
         "report.html": report.html(run, pages=pages),
         "report-anonymous.html": report.html(run, anonymous=True) if anonymous else "",
     }
@@ -165,22 +165,19 @@ def gradescope_table(rows: Sequence[StudentRow]) -> str:
     for row in rows:
         key = re.fullmatch(r"submission_(\d+)", row.entry.key)
         if row.overrides and key:
-            before, after = (
-                row.automatic or 0.0,
-                replace(row, deduction=0.0).score,
-            )  # Gradescope has its own late policy
-            points = (_points(before), _points(None if after is None else after - before), _points(after))
+            before, after = row.automatic or 0.0, replace(row, deduction=0.0).score  # it deducts for lateness itself
+            points = (before, None if after is None else after - before, after)
             reasons = "; ".join(map(str, row.overrides))
-            lines.append((key[1], row.student.name, row.student.email, *points, reasons))
+            lines.append((key[1], row.student.name, row.student.email, *map(_points, points), reasons))
     head = ("Submission ID", "Name", "Email", "Autograder Score", "Adjustment", "Score", "Reason")
     return csv_text([head, *lines]) if lines else ""
 
 
-def mail_table(rows: Sequence[StudentRow]) -> str:
+def mail_table(rows: Sequence[StudentRow], pages: Sequence[str]) -> str:
     """mail.csv: the page of each student, for a mail merge; students without a page or an address are left out."""
     lines: list[tuple[object, ...]] = [("Email", "Name", "Score", "Max Points", "Status", "Feedback")]
-    for row, page in zip(rows, page_names(rows), strict=True):
-        if row.grade and row.student.email:
+    for row, page in zip(rows, pages, strict=True):
+        if page and row.student.email:
             points = _points(row.score), _points(row.max_score)
             lines.append((row.student.email, row.student.name, *points, row.status, f"{FEEDBACK}/{page}.html"))
     return csv_text(lines)
@@ -239,26 +236,37 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
         yield "**Your grade for this homework is withheld.** Ask your instructor."
         return
     assert row.grade is not None
-    parts = [_part(test, row.grade.points, rubric) for test in document["tests"] if test.get("visibility") != "hidden"]
+    parts = []
+    for test in document["tests"]:
+        if test.get("visibility") != "hidden":
+            data, criterion = test["extra_data"], rubric.criteria[test["extra_data"]["criterion"]]
+            what, earned = f"`{criterion.id}`: {markdown(criterion.about)}", row.grade.points.get(criterion.id)
+            named = tuple(data.get("misconceptions", ()))
+            parts.append(_Part(criterion.module, what, earned, test["max_score"], test["output"].strip(), named))
     if row.score is None:
         yield "**Excused: no score.**"
     else:
         cause = reason((part.module, part.misconceptions) for part in parts if part.lost)
-        yield f"**{number(row.score)} of {number(row.grade.max_score)} points{cause}.**"
+        yield f"**{number(row.score)} of {counted(number(row.grade.max_score), 'point')}{cause}.**"
     if row.deduction:
-        raw, less = number(row.grade.score), number(row.deduction)
-        yield f"The submission earned {raw} points; {less} were deducted because it was {row.late}."
+        raw, less = counted(number(row.grade.score), "point"), number(row.deduction)
+        yield f"The submission earned {raw}; {less} were deducted because it was {row.late}."
     if row.days_used and row.balance:
         yield f"The submission was {row.lateness}, {row.balance.days - row.days_used} left."
     for override in row.overrides:
         yield f"Manual override: {markdown(str(override))}"
     if row.comments:
         yield "Comments from your grader:"
-        yield "\n".join(map(_comment, row.comments))
+        lines = []
+        for comment in row.comments:
+            about = "" if comment.about == TOTAL else f"`{comment.about}`: "
+            author = f" ({markdown(comment.author)})" if comment.author else ""
+            lines.append(f"- {about}{markdown(comment.text)}{author}")
+        yield "\n".join(lines)
     lost = [part for module in rubric.groups for part in _lost(module, parts, rubric)]
     if lost:
         yield "Lost points, explained below:"
-        yield "\n".join(f"- {part} points: {part.what}" for part in lost)
+        yield "\n".join(f"- {part} point{'s' * (part.most != 1)}: {part.what}" for part in lost)
     yield document["output"].partition("\n\n")[2].strip()  # without its sentence on the points
     for module, of_module in groupby(lost, attrgetter("module")):
         yield f"## {markdown(rubric.titles[module])}"
@@ -272,13 +280,6 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
         yield indent(part.output, "  ")
 
 
-def _part(test: Mapping[str, Any], points: Mapping[str, float], rubric: Rubric) -> _Part:
-    criterion = rubric.criteria[test["extra_data"]["criterion"]]
-    what, named = f"`{criterion.id}`: {markdown(criterion.about)}", test["extra_data"].get("misconceptions", ())
-    earned, most = points.get(criterion.id), test["max_score"]
-    return _Part(criterion.module, what, earned, most, test["output"].strip(), tuple(named))
-
-
 def _lost(module: str, parts: Sequence[_Part], rubric: Rubric) -> list[_Part]:
     """The lost criteria of a module, merged into one if all have the same message, because the file is unusable."""
     own = [part for part in parts if part.module == module and part.earned is not None]
@@ -287,11 +288,6 @@ def _lost(module: str, parts: Sequence[_Part], rubric: Rubric) -> list[_Part]:
         return lost
     earned, most = sum(part.earned or 0 for part in own), sum(part.most for part in own)
     return [_Part(module, f"`{module}.py`, all {len(own)} criteria", earned, most, outputs.pop())]
-
-
-def _comment(comment: Comment) -> str:
-    about = "" if comment.about == TOTAL else f"`{comment.about}`: "
-    return f"- {about}{markdown(comment.text)}" + (f" ({markdown(comment.author)})" if comment.author else "")
 
 
 def as_html(text: str, row: StudentRow, rubric: Rubric) -> str:

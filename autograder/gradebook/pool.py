@@ -30,6 +30,7 @@ from autograder.gradebook import class_statistics
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, rubric
 from autograder.submissions.submission import Submission
+from autograder.submissions.text import few
 
 # The packages that grade a submission, the types of files they read, and the rubric keys that apply after grading.
 GRADING = ("values", "sandbox", "homework", "submissions", "grading", "feedback")
@@ -127,7 +128,7 @@ def _grade(submission: Submission) -> dict[str, Any]:
     document["extra_data"] |= {
         "submitted": [module for module in rubric.current().modules if f"{module}.py" in submission.files],
         "unexplained": [asdict(function) for function in class_statistics.unexplained(result)],
-        "guesses": [asdict(guess) for guess in class_statistics.guesses(submission)],
+        "guesses": class_statistics.guesses(submission),
     }
     return document
 
@@ -256,17 +257,13 @@ def cluster(address: str) -> Pool:
         without = [worker for worker, found in imported.items() if isinstance(found, BaseException)]
         if without:
             raise ArgumentsError(
-                f"--cluster {address}: {_named(without)} cannot import the kit; install the same version there"
+                f"--cluster {address}: worker {few(without, 3)} cannot import the kit; install the same version there"
             )
         digests = client.run(kit_digest, on_error="return")
         others = [worker for worker, digest in digests.items() if digest != kit_digest()]
         if others:
             what = "a different kit (rubric, solutions, package, NumPy or Python) from this command"
             advice = "install the same version everywhere and restart the workers"
-            raise ArgumentsError(f"--cluster {address}: {_named(others)} has {what}; {advice}")
+            raise ArgumentsError(f"--cluster {address}: worker {few(others, 3)} has {what}; {advice}")
         # Two submissions for each worker: one to grade, one in transit.
         return Pool(lambda _: client.get_executor(), 2 * len(client.nthreads()), stack.pop_all().close)
-
-
-def _named(workers: list[str]) -> str:
-    return f"worker {', '.join(workers[:3])}" + (f" and {len(workers) - 3} more" if len(workers) > 3 else "")

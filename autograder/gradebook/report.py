@@ -11,7 +11,6 @@ import platform
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from math import ceil, sqrt
@@ -23,29 +22,17 @@ import numpy as np
 from markupsafe import Markup
 
 from autograder.gradebook import class_statistics
-from autograder.gradebook.rows import StudentRow
-from autograder.gradebook.store import Grade, Mark
+from autograder.gradebook.batch import Run
+from autograder.gradebook.rows import StudentRow, names_by_key
+from autograder.gradebook.store import Grade, Mark, module_of
 from autograder.homework import kit, library, rubric
 from autograder.sandbox import layers
 from autograder.submissions.text import number
 
 TEMPLATES = kit.PACKAGE / "gradebook" / "templates"
 BINS, TICKS = 25, 12  # maximum number of bars, and of axis steps, of the histogram
-HARDEST = 3  # criteria named next to the picture
 FEW = 5  # minimum number of passing, and of failing, submissions for a verdict on the discrimination
 EARNED, LOST, NAMED, UNUSABLE = ".", "x", "#", "o"  # states of a criterion in the picture; must match report.js
-
-
-@dataclass(frozen=True)
-class Run:
-    """The contents of a report. `problems` are for the instructor; `kept` of the `graded` results are from an earlier run."""
-
-    rows: Sequence[StudentRow]
-    errors: Mapping[str, str]
-    problems: Sequence[str]
-    graded: int
-    kept: int
-    kit: str
 
 
 def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
@@ -55,13 +42,12 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
     people = [row.student for row in run.rows]
     groups = class_statistics.groups({grade.key: grade.unexplained for grade in grades}, people)
     places = {row.entry.key: at for at, row in reversed(list(enumerate(run.rows)))}
-    names = {grade.key: _names(run.rows, grade.key) or grade.key for grade in grades}
-    shown = ({}, {}) if anonymous else (names, places)
-    items, used = item_analysis(grades), Counter(grade.layers for grade in grades)
+    names = names_by_key(run.rows)
+    shown = ({}, {}) if anonymous else ({key: name or key for key, name in names.items()}, places)
+    used = Counter(grade.layers for grade in grades)
     return rendered(
         "report.html",
         script=Markup(script),
-        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         policy=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         pages=pages or [""] * len(run.rows),
         anonymous=anonymous,
@@ -71,21 +57,16 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
         run=run,
         grades=grades,
         overview=overview(grades),
-        most=max((grade.max_score for grade in grades), default=0),
         histogram=histogram(grades),
         modules=by_module(grades),
-        items=items,
-        hardest=sorted(items, key=lambda item: item.rate)[:HARDEST],
-        sections=any(row.section for row in run.rows),
+        items=item_analysis(grades),
         mistakes=mistakes(run.rows),
         alike=[(list(group), class_statistics.shortest(group)) for group in groups if len(group) > 1],
         alone=sum(len(group) == 1 for group in groups),
         places=places,
         questions=class_statistics.questions(grade.guesses for grade in grades),
-        subtotals=[_subtotals(row.grade.marks if row.grade else ()) for row in run.rows],
-        who={key: _names(run.rows, key) for key in run.errors},
+        names=names,
         layers=[(names, [name for name in layers.available() if name not in names], n) for names, n in used.items()],
-        times=sorted(grade.graded_at for grade in grades),
         versions=f"Python {platform.python_version()}, NumPy {np.__version__}",
     )
 
@@ -105,7 +86,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        module=_module,
+        module=module_of,
         number=number,
         percent=lambda share: f"{100 * share:.0f}%",
         sentence=sentence,
@@ -118,24 +99,6 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for at least one student and have something to grade, each once."""
     counting = (row.grade for row in rows if row.grade and not (row.excused or row.withheld or row.grade.empty))
     return list({grade.key: grade for grade in counting}.values())
-
-
-def _names(rows: Sequence[StudentRow], key: str) -> str:
-    """The students of a submission."""
-    return ", ".join(row.student.name for row in rows if row.entry.key == key and row.student.name)
-
-
-def _module(criterion: str) -> str:
-    return criterion.partition(".")[0]
-
-
-def _subtotals(marks: Sequence[Mark]) -> dict[str, tuple[float, float]]:
-    """Points and maximum of each module."""
-    subtotals: dict[str, tuple[float, float]] = {}
-    for mark in marks:
-        score, most = subtotals.get(_module(mark.criterion), (0.0, 0.0))
-        subtotals[_module(mark.criterion)] = (score + mark.score, most + mark.max_score)
-    return subtotals
 
 
 def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
@@ -198,7 +161,7 @@ def picture(
         "lost": _path(lines, LOST),
         "named": _path(lines, NAMED),
         "unusable": _path(lines, UNUSABLE),
-        "groups": tuple(Counter(map(_module, criteria)).items()),
+        "groups": tuple(Counter(map(module_of, criteria)).items()),
         "data": data,
     }
 
@@ -208,7 +171,7 @@ def _state(mark: Mark, grade: Grade) -> str:
         return EARNED
     if mark.misconceptions:
         return NAMED
-    return UNUSABLE if _module(mark.criterion) in grade.unusable else LOST
+    return UNUSABLE if module_of(mark.criterion) in grade.unusable else LOST
 
 
 def _path(lines: Sequence[str], state: str) -> str:
@@ -225,9 +188,14 @@ def overview(grades: Sequence[Grade]) -> dict[str, float] | None:
     if not grades:
         return None
     scores = [grade.score for grade in grades]
-    full = sum(grade.score >= grade.max_score for grade in grades)
-    middle = {"mean": fmean(scores), "median": median(scores)}
-    return middle | {"lowest": min(scores), "highest": max(scores), "full": full}
+    return {
+        "mean": fmean(scores),
+        "median": median(scores),
+        "lowest": min(scores),
+        "highest": max(scores),
+        "full": sum(grade.score >= grade.max_score for grade in grades),
+        "most": max(grade.max_score for grade in grades),
+    }
 
 
 def histogram(grades: Sequence[Grade]) -> dict[str, Any]:
@@ -246,68 +214,56 @@ def _round_step(length: float, most: int) -> float:
     return next(step for step in steps if length / step <= most + 1e-9)
 
 
-@dataclass(frozen=True)
-class Item:
-    """The statistics of one criterion.
+def verdict(discrimination: float | None, cases: int, rarer: int) -> str:
+    """The discrimination in words, with Ebel's thresholds (Essentials of Educational Measurement, 1972).
 
-    `discrimination` is the point-biserial correlation of passing the criterion with the score of all others. It covers
-    only the `cases` that earned points: students who submit nothing fail everything and would make every criterion look
-    good. It is None if meaningless: fewer than five cases, all pass, all fail, or equal scores in the others. `rarer`
-    is the number of cases that pass or that fail, whichever is smaller.
+    `rarer` is the number of cases that pass or that fail, whichever is smaller. If there is no correlation, the
+    standard error is about 1 / sqrt(cases). A value within two of them may be chance.
     """
-
-    criterion: str
-    name: str
-    points: float
-    rate: float
-    cases: int
-    rarer: int
-    discrimination: float | None
-
-    @property
-    def difficulty(self) -> str:
-        """The difficulty in words, with the usual thresholds of item analysis."""
-        borders = ((0.9, "very easy"), (0.75, "easy"), (0.45, "medium"), (0.25, "hard"))
-        return next((word for border, word in borders if self.rate >= border), "very hard")
-
-    @property
-    def verdict(self) -> str:
-        """The discrimination in words, with Ebel's thresholds (Essentials of Educational Measurement, 1972).
-
-        If there is no correlation, the standard error is about 1 / sqrt(cases). A value within two of them may be
-        chance.
-        """
-        if self.discrimination is None:
-            return ""
-        if self.rarer < FEW:
-            return "too few to say"
-        if abs(self.discrimination) <= 2 / sqrt(self.cases):
-            return "may be chance"
-        borders = ((0.4, "very good"), (0.3, "good"), (0.2, "fair"), (0.0, "weak"))
-        return next((word for border, word in borders if self.discrimination >= border), "negative")
+    if discrimination is None:
+        return ""
+    if rarer < FEW:
+        return "too few to say"
+    if abs(discrimination) <= 2 / sqrt(cases):
+        return "may be chance"
+    borders = ((0.4, "very good"), (0.3, "good"), (0.2, "fair"), (0.0, "weak"))
+    return next((word for border, word in borders if discrimination >= border), "negative")
 
 
-def item_analysis(grades: Sequence[Grade]) -> list[Item]:
-    """Every criterion, in the order of the results."""
+def item_analysis(grades: Sequence[Grade]) -> list[dict[str, Any]]:
+    """Every criterion, in the order of the results, with the usual names for its difficulty.
+
+    The discrimination is the point-biserial correlation of passing the criterion with the score of all others. It covers
+    only the `cases` that earned points: students who submit nothing fail everything and would make every criterion look
+    good. It is None if meaningless: fewer than five cases, all pass, all fail, or equal scores in the others.
+    """
+    borders = ((0.9, "very easy"), (0.75, "easy"), (0.45, "medium"), (0.25, "hard"), (0.0, "very hard"))
     working = np.array([grade.score > 0 for grade in grades])
     items = []
     for marks in zip(*(grade.marks for grade in grades), strict=True):
         passed = np.array([mark.score >= mark.max_score for mark in marks])
         others = np.array([grade.score - mark.score for grade, mark in zip(grades, marks, strict=True)])
-        passing, rest = passed[working], others[working]
+        passing, rest, rate = passed[working], others[working], float(passed.mean())
         cases, rarer = len(passing), int(min(passing.sum(), (~passing).sum()))
         meaningful = cases >= FEW and rarer and np.ptp(rest)
         correlation = float(np.corrcoef(passing, rest)[0, 1]) if meaningful else None
-        first, rate = marks[0], float(passed.mean())
-        items.append(Item(first.criterion, first.name, first.max_score, rate, cases, rarer, correlation))
+        items.append({
+            "criterion": marks[0].criterion,
+            "name": marks[0].name,
+            "points": marks[0].max_score,
+            "rate": rate,
+            "difficulty": next(word for border, word in borders if rate >= border),
+            "cases": cases,
+            "discrimination": correlation,
+            "verdict": verdict(correlation, cases, rarer),
+        })  # fmt: skip
     return items
 
 
 def by_module(grades: Sequence[Grade]) -> list[dict[str, Any]]:
     """For each module: name, mean, population standard deviation and maximum of the points."""
-    subtotals = [_subtotals(grade.marks) for grade in grades]
     found = []
-    for module, (_, most) in subtotals[0].items() if grades else ():
-        points = [of_grade[module][0] for of_grade in subtotals]
+    for module, (_, most) in grades[0].subtotals.items() if grades else ():
+        points = [grade.subtotals[module][0] for grade in grades]
         found.append({"module": module, "mean": fmean(points), "deviation": pstdev(points), "most": most})
     return found

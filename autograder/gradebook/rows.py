@@ -12,23 +12,22 @@ The instructor's inputs apply in five steps:
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
+from operator import itemgetter
 
-from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comment, Inputs, Override, Person, refuse
+from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comment, Inputs, Override, Person
 from autograder.gradebook.store import Grade, Outcome
 from autograder.homework.rubric import LatePolicy, Rubric
-from autograder.submissions.text import number
-from autograder.submissions.uploads import Student, Upload
+from autograder.submissions.submission import Student, Upload
+from autograder.submissions.text import counted, number
 
 NO_INPUTS = Inputs()
 NOTHING = "nothing to grade in it"
 ERROR = "Grader error"  # the status of a submission without a grade
 NAMED = 3  # people listed in a message
 ON_TIME = ("", 0.0, 0)  # the lateness in words, the deduction, and the late days used
-Line = TypeVar("Line", Override, Comment, Balance)
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,7 @@ class StudentRow:
     error: str = ""
     others: tuple[Upload, ...] = ()
     section: str = ""
+    in_roster: bool = False
     absent: bool = False
     due: datetime | None = None
     excused: bool = False
@@ -97,16 +97,14 @@ class StudentRow:
     @property
     def lateness(self) -> str:
         """The lateness in words, with the late days used."""
-        days = f", {self.days_used} late day{'' if self.days_used == 1 else 's'} used" if self.days_used else ""
-        return self.late + days
+        return self.late + (f", {counted(self.days_used, 'late day')} used" if self.days_used else "")
 
     @property
     def outcome(self) -> Outcome:
         """The total, and the reasons for the part that no criterion explains."""
         reasons = self._decisions
         if self.deduction and self.total is None:
-            points = number(self.deduction)
-            reasons.append(f"{self.late}, {points} point{'' if points == 1 else 's'} deducted")
+            reasons.append(f"{self.late}, {counted(number(self.deduction), 'point')} deducted")
         return Outcome(self.entry.key, self.student, self.score, (*reasons, *map(str, self.overrides)))
 
 
@@ -117,30 +115,24 @@ def finished(
     rubric: Rubric,
     inputs: Inputs = NO_INPUTS,
 ) -> list[StudentRow]:
-    """The rows of a class after all five steps. Raises ArgumentsError for the same lines as `problems`."""
-    rows, problems = _given(_with_roster(uploaded(entries, inputs.roster), inputs.roster, rubric), inputs)
-    refuse(problems)
+    """The rows of a class after all five steps; the input has no `problems`."""
+    rows, _ = _given(students(entries, inputs.roster, rubric), inputs)
     return [_overridden(_late(_counting(row, grades, errors, rubric), rubric)) for row in rows]
 
 
 def problems(entries: Sequence[Upload], rubric: Rubric, inputs: Inputs) -> list[str]:
     """Input lines that match nobody or contradict each other, and a roster of another class."""
-    roster, rows = inputs.roster, uploaded(entries, inputs.roster)
-    wrong = []
-    if roster and not _known((row.student for row in rows), roster):
+    rows, wrong = students(entries, inputs.roster, rubric), []
+    if inputs.roster and all(row.absent or not row.in_roster for row in rows):
         there, here = (
-            ", ".join([*dict.fromkeys(map(_described, students))][:NAMED])
-            for students in ([person.student for person in roster], [row.student for row in rows])
+            ", ".join([*dict.fromkeys(str(row.student) for row in rows if row.in_roster == in_roster)][:NAMED])
+            for in_roster in (True, False)
         )
         wrong = [
             f"the roster does not match the submissions: no submitter is in it. The roster has {there}, ...; "
             f"the submissions are from {here}, ... (matched by email address or ID, else by name)"
         ]
-    return wrong + _given(_with_roster(rows, roster, rubric), inputs)[1]
-
-
-def _described(student: Student) -> str:
-    return " ".join(filter(None, (student.name, *(f"({value})" for _, value in student.identities[:1])))) or "nobody"
+    return wrong + _given(rows, inputs)[1]
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
@@ -153,8 +145,7 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
                 f"{_who(row)} has {len(row.others) + 1} uploads; grading {row.entry.key} (uploads: {rubric.uploads}), "
                 f"ignoring {uploads}"
             )
-    persons = _known((row.student for row in rows), roster)
-    strangers = [row for row in rows if roster and not row.absent and row.student not in persons]
+    strangers = [row for row in rows if roster and not row.in_roster]
     names = Counter(filter(None, (_words(person.student.name) for person in roster)))
     kinds = {kind for person in roster for kind, _ in person.student.identities}
     namesakes = [  # those whom the roster can match only by name
@@ -184,6 +175,34 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     return lines
 
 
+def upload_notes(rows: Sequence[StudentRow], accept_names: bool) -> Iterator[str]:
+    """Notes on uploads with nothing to grade, and on misnamed files."""
+    grades = {row.grade.key: row.grade for row in rows if row.grade}
+    names = names_by_key(rows)
+    who = {key: key if names[key] in ("", key) else f"{names[key]} ({key})" for key in grades}
+    yield from (f"{who[key]}: {grade.empty}" for key, grade in grades.items() if grade.empty)
+    for key, grade in grades.items():
+        if grade.accepted:
+            yield f"graded despite the file name: {who[key]}: {', '.join(grade.accepted)}"
+    for key, grade in grades.items():
+        if grade.misnamed:
+            yield f"not graded because of the file name: {who[key]}: {', '.join(grade.misnamed)}"
+    if not any(grade.misnamed for grade in grades.values()):
+        return
+    if accept_names:
+        yield "if two different files match, neither is used: rename one in the unpacked export, or set points with --overrides"
+    else:
+        yield "use --accept-names to grade misnamed files when the intended module is unambiguous"
+
+
+def names_by_key(rows: Iterable[StudentRow]) -> dict[str, str]:
+    """The names of the students for each submission that counts, in one text."""
+    names = defaultdict[str, list[str]](list)
+    for row in rows:
+        names[row.entry.key].append(row.student.name)
+    return {key: ", ".join(filter(None, own)) for key, own in names.items()}
+
+
 def _who(row: StudentRow) -> str:
     return row.student.name or row.entry.key
 
@@ -191,24 +210,31 @@ def _who(row: StudentRow) -> str:
 # Identifying students
 
 
-def uploaded(entries: Sequence[Upload], roster: Sequence[Person] = ()) -> list[StudentRow]:
-    """One row per student, in the order of the uploads, with the newest submission and without a grade."""
-    students = [student for entry in entries for student in entry.students]
+def students(entries: Sequence[Upload], roster: Sequence[Person], rubric: Rubric) -> list[StudentRow]:
+    """One row per student, without a grade.
+
+    First those who submitted, in the order of the uploads, with their newest submission; then the others in the roster.
+    """
+    submitters = [student for entry in entries for student in entry.students]
     emails = defaultdict[str, set[str]](set)  # the addresses that go with a student id
-    for student in students:
+    for student in submitters:
         if student.sid and student.email:
             emails[student.sid].add(student.email.lower())
-    persons = _known(students, roster)
-    handed_in: dict[object, list[tuple[Student, Upload]]] = {}
+    persons = _known(submitters, roster)
+    handed_in: dict[object, list[tuple[str, int, Student, Upload]]] = {}
     for entry in entries:
         for student in entry.students or (Student(),):
             identity = persons[student] if student in persons else _identity(student, entry, emails)
-            handed_in.setdefault(identity, []).append((student, entry))
+            digits = entry.key.rpartition("_")[2]
+            number = int(digits) if digits.isdigit() else 0
+            handed_in.setdefault(identity, []).append((entry.created_at, number, student, entry))
     rows = []
-    for uploads in handed_in.values():
-        *others, (student, entry) = sorted(uploads, key=lambda upload: (upload[1].created_at, _number(upload[1].key)))
-        rows.append(StudentRow(student, entry, None, "", tuple(entry for _, entry in others), entry.section))
-    return rows
+    for identity, uploads in handed_in.items():
+        *others, (*_, student, entry) = sorted(uploads, key=itemgetter(0, 1))
+        row = StudentRow(student, entry, None, "", tuple(entry for *_, entry in others), entry.section)
+        rows.append(_completed(row, identity) if isinstance(identity, Person) else row)
+    absent = StudentRow(Student(), Upload(""), None, absent=True, total=0.0 if rubric.missing == "zero" else None)
+    return rows + [_completed(absent, person) for person in roster if person not in handed_in]
 
 
 def _identity(student: Student, entry: Upload, emails: Mapping[str, set[str]]) -> object:
@@ -217,20 +243,6 @@ def _identity(student: Student, entry: Upload, emails: Mapping[str, set[str]]) -
     if student.sid and not student.email and len(addresses) == 1:
         return "email", *addresses
     return student.identities[0] if student.identities else ("entry", entry.key, student.name)
-
-
-def _number(key: str) -> int:
-    digits = key.rpartition("_")[2]
-    return int(digits) if digits.isdigit() else 0
-
-
-def _with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Rubric) -> list[StudentRow]:
-    """Add data from the roster, and a row for each student without a submission."""
-    persons = _known((row.student for row in rows), roster)
-    completed = [_completed(row, persons[row.student]) if row.student in persons else row for row in rows]
-    there = set(persons.values())
-    empty = StudentRow(Student(), Upload(""), None, absent=True, total=0.0 if rubric.missing == "zero" else None)
-    return completed + [_completed(empty, person) for person in roster if person not in there]
 
 
 def _completed(row: StudentRow, person: Person) -> StudentRow:
@@ -244,16 +256,16 @@ def _completed(row: StudentRow, person: Person) -> StudentRow:
         from_upload.moodle or from_roster.moodle,
         from_upload.brightspace,
     )
-    return replace(row, student=student, section=person.section, due=person.due, excused=person.excused)
+    return replace(row, student=student, in_roster=True, section=person.section, due=person.due, excused=person.excused)
 
 
-def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Student, Person]:
+def _known(submitters: Iterable[Student], roster: Sequence[Person]) -> dict[Student, Person]:
     """Match students with the roster.
 
     Students without an address or id, such as those known only by a folder name, are matched by a unique name, address
     or sid.
     """
-    students = dict.fromkeys(students)
+    submitters = dict.fromkeys(submitters)
     by_identity = {identity: person for person in roster for identity in person.student.identities}
     kinds = {kind for kind, _ in by_identity}
     by_name = defaultdict[str, set[Person]](set)
@@ -261,9 +273,9 @@ def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Studen
         name, sid, email = person.student.name, person.student.sid, person.student.email
         for alias in (name, sid, email, f"{name} {sid}"):
             by_name[_words(alias)].add(person)
-    namesakes = Counter(_words(student.name) for student in students)
+    namesakes = Counter(_words(student.name) for student in submitters)
     matches = {}
-    for student in students:
+    for student in submitters:
         persons = [by_identity[identity] for identity in student.identities if identity in by_identity]
         name = _words(student.name)
         if name and namesakes[name] == len(by_name[name]) == 1:
@@ -281,48 +293,44 @@ def _words(name: str) -> str:
 # The lines of the instructor's tables that concern a student
 
 
-def _given(rows: Sequence[StudentRow], inputs: Inputs) -> tuple[list[StudentRow], list[str]]:
+def _given(students: Sequence[StudentRow], inputs: Inputs) -> tuple[list[StudentRow], list[str]]:
     """Add overrides, comments and late days to the rows; also returns a sentence for each unusable line."""
-    problems: list[str] = []
-    overrides, comments = _by_row(rows, inputs.overrides, problems), _by_row(rows, inputs.comments, problems)
-    balances = _by_row(rows, inputs.late_days, problems, all_present=False)  # may list students without a row
-    given = []
-    for at, row in enumerate(rows):
-        own: dict[str, Override] = {}
-        for override in overrides[at]:
-            if row.absent and override.criterion != TOTAL:
-                problems.append(f"{override.place}: {override.student} has no grade; only the total can be set")
-            first = own.setdefault(override.criterion, override)
-            if first.points != override.points:
-                problems.append(f"{override.place}: {override.student}: {override}; but {first.place} says: {first}")
-        for comment in comments[at] if row.absent else ():
-            problems.append(f"{comment.place}: {comment.student} has handed in nothing to comment on")
-        for balance in balances[at][1:]:
-            place = balances[at][0].place
-            problems.append(f"{balance.place}: the same student as in {place}; give each student once")
-        days = balances[at][0] if balances[at] else None
-        given.append(replace(row, overrides=tuple(own.values()), comments=tuple(comments[at]), balance=days))
-    return given, problems
-
-
-def _by_row(
-    rows: Sequence[StudentRow], lines: Iterable[Line], problems: list[str], all_present: bool = True
-) -> Mapping[int, list[Line]]:
-    """The lines for each row. A line is a problem if it matches several students or, if `all_present`, none."""
-    by_row = defaultdict[int, list[Line]](list)
+    rows, problems = list(students), []
     certain = [_names(row) for row in rows]
-    for line in lines:
+
+    def row_of(line: Override | Comment | Balance) -> int | None:
         wanted = line.student.lower()
         found = [at for at, names in enumerate(certain) if wanted in names]
         found = found or [at for at, row in enumerate(rows) if wanted == row.student.name.lower()]
-        if len(found) == 1:
-            by_row[found[0]].append(line)
-        elif found:
+        if len(found) > 1:
             several = f"{len(found)} students are named {line.student}; use an email address or ID"
             problems.append(f"{line.place}: {several}")
-        elif all_present:
+        elif not found and not isinstance(line, Balance):  # late days may list students without a row
             problems.append(f"{line.place}: no student is named {line.student}")
-    return by_row
+        return found[0] if len(found) == 1 else None
+
+    for override in inputs.overrides:
+        if (at := row_of(override)) is not None:
+            row = rows[at]
+            if row.absent and override.criterion != TOTAL:
+                problems.append(f"{override.place}: {override.student} has no grade; only the total can be set")
+            first = next((one for one in row.overrides if one.criterion == override.criterion), None)
+            if first is None:
+                rows[at] = replace(row, overrides=(*row.overrides, override))
+            elif first.points != override.points:
+                problems.append(f"{override.place}: {override.student}: {override}; but {first.place} says: {first}")
+    for comment in inputs.comments:
+        if (at := row_of(comment)) is not None:
+            rows[at] = replace(rows[at], comments=(*rows[at].comments, comment))
+            if rows[at].absent:
+                problems.append(f"{comment.place}: {comment.student} has handed in nothing to comment on")
+    for balance in inputs.late_days:
+        if (at := row_of(balance)) is not None:
+            earlier = rows[at].balance
+            rows[at] = replace(rows[at], balance=earlier or balance)
+            if earlier:
+                problems.append(f"{balance.place}: the same student as in {earlier.place}; give each student once")
+    return rows, problems
 
 
 def _names(row: StudentRow) -> set[str]:
@@ -353,9 +361,7 @@ def _counting(row: StudentRow, grades: Mapping[str, Grade], errors: Mapping[str,
         for at, upload in enumerate(uploads)
         if at != best
     )
-    chosen = uploads[best]
-    if row.section == row.entry.section:  # not from the roster
-        chosen = replace(chosen, section=chosen.entry.section)
+    chosen = uploads[best] if row.in_roster else replace(uploads[best], section=uploads[best].entry.section)
     dropped = {criterion.id for criterion in rubric.criteria.values() if criterion.counts == "dropped"}
     if chosen.grade:
         marks = tuple(mark for mark in chosen.grade.marks if mark.criterion not in dropped)

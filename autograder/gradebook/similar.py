@@ -23,7 +23,7 @@ from autograder.gradebook import outputs, report, sample
 from autograder.gradebook.store import read_run
 from autograder.homework import rubric
 from autograder.submissions.exports import listing
-from autograder.submissions.uploads import Student, Upload, load
+from autograder.submissions.submission import Student, Upload, load
 
 NAME = "similar.json"
 NOISE = 15  # shorter matches are coincidence: a formula of this homework is that long

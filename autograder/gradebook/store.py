@@ -11,7 +11,8 @@ import os
 import textwrap
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from autograder.exceptions import ArgumentsError
 from autograder.feedback import results
 from autograder.gradebook.class_statistics import Guess, Unexplained
 from autograder.homework.rubric import INTEGRATION, TESTS
-from autograder.submissions.uploads import Student, Upload
+from autograder.submissions.submission import Student, Upload
 
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
@@ -83,6 +84,19 @@ class Grade:
     def max_score(self) -> float:
         return sum(mark.max_score for mark in self.marks)
 
+    @cached_property
+    def subtotals(self) -> dict[str, tuple[float, float]]:
+        """Points and maximum of each module."""
+        subtotals: dict[str, tuple[float, float]] = {}
+        for mark in self.marks:
+            score, most = subtotals.get(module_of(mark.criterion), (0.0, 0.0))
+            subtotals[module_of(mark.criterion)] = (score + mark.score, most + mark.max_score)
+        return subtotals
+
+
+def module_of(criterion: str) -> str:
+    return criterion.partition(".")[0]
+
 
 def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     """Raises KeyError, TypeError or ValueError for an invalid document."""
@@ -101,7 +115,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
 
     texts = [note["text"] for note in notes if note["kind"] not in TOGETHER]
     texts += [text.format(", ".join(paths(kind))) for kind, text in TOGETHER.items() if paths(kind)]
-    groups = dict.fromkeys(mark.criterion.partition(".")[0] for mark in marks)
+    groups = dict.fromkeys(module_of(mark.criterion) for mark in marks)
     modules = [group for group in groups if group not in (INTEGRATION, TESTS)]
     submitted, misnamed = extra.get("submitted", modules), paths("misnamed", "unwritten")
     return Grade(
@@ -115,11 +129,8 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         unusable=tuple(name for name in modules if name not in submitted or f"{name}.py" in paths("import")),
         misnamed=misnamed,
         accepted=paths("accepted", "replaced"),
-        unexplained=tuple(
-            Unexplained(**(function | {"criteria": tuple(function["criteria"])}))
-            for function in extra.get("unexplained", ())
-        ),
-        guesses=tuple(Guess(**guess) for guess in extra.get("guesses", ())),
+        unexplained=tuple(Unexplained(**function) for function in extra.get("unexplained", ())),
+        guesses=tuple(extra.get("guesses", ())),
     )
 
 
@@ -132,21 +143,41 @@ def _nothing(notes: Sequence[Mapping[str, str]]) -> str:
     return "Its homework files are blank." if blank else "It contains no homework files."
 
 
-class Store:
-    """The results under one folder."""
+@dataclass(frozen=True)
+class Outcome:
+    """A student's total (None: no score), the submission that counts ("": none), and reasons that no criterion explains."""
 
-    def __init__(self, out: Path):
-        """Raises ArgumentsError if nothing can be written there."""
-        self.out = out
-        self.results = out / RESULTS
+    submission: str
+    student: Student
+    total: float | None
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Store:
+    """The folder of a run. If `read_run` made it: the input paths, the students of each submission, and the outcomes.
+
+    Raises ArgumentsError if nothing can be written there.
+    """
+
+    folder: Path
+    paths: tuple[Path, ...] = ()
+    students: Mapping[str, tuple[Student, ...]] = field(default_factory=dict)
+    outcomes: tuple[Outcome, ...] = ()
+
+    def __post_init__(self) -> None:
         try:
             self.results.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ArgumentsError(f"-o {out}: cannot be written ({error.strerror or error})") from error
+            raise ArgumentsError(f"-o {self.folder}: cannot be written ({error.strerror or error})") from error
         for path in self.results.glob(".*.json.*"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > OLD:
                     path.unlink()
+
+    @property
+    def results(self) -> Path:
+        return self.folder / RESULTS
 
     def path(self, key: str) -> Path:
         return self.results / f"{key}.json"
@@ -173,31 +204,8 @@ class Store:
         """Move the result of an earlier run to another folder."""
         with contextlib.suppress(OSError):
             if self.path(key).exists():
-                (self.out / EARLIER).mkdir(exist_ok=True)
-                os.replace(self.path(key), self.out / EARLIER / f"{key}.json")
-
-
-# run.json
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A student's total (None: no score), the submission that counts ("": none), and reasons that no criterion explains."""
-
-    submission: str
-    student: Student
-    total: float | None
-    reasons: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class RunFolder:
-    """The folder of a run, its input paths, the students of each submission, and at the end the outcomes."""
-
-    folder: Path
-    paths: tuple[Path, ...]
-    students: Mapping[str, tuple[Student, ...]]
-    outcomes: tuple[Outcome, ...]
+                (self.folder / EARLIER).mkdir(exist_ok=True)
+                os.replace(self.path(key), self.folder / EARLIER / f"{key}.json")
 
     @property
     def names(self) -> dict[str, str]:
@@ -210,9 +218,10 @@ class RunFolder:
     def grades(self) -> dict[str, Grade]:
         """Every grade in the folder. Raises ArgumentsError for an invalid result, or if there is none."""
         grades = {}
-        for path in sorted((self.folder / RESULTS).glob("[!.]*.json")):
+        for key in sorted(self.keys()):
+            path = self.path(key)
             try:
-                grades[path.stem] = grade_of(path.stem, json.loads(path.read_bytes()), path.stat().st_mtime)
+                grades[key] = grade_of(key, json.loads(path.read_bytes()), path.stat().st_mtime)
             except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ArgumentsError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None
         if not grades:
@@ -231,7 +240,7 @@ def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Upload], outco
     results.write_atomically(out / RUN, text)
 
 
-def read_run(folder: Path) -> RunFolder:
+def read_run(folder: Path) -> Store:
     """The run in a folder, or in the parent of its results folder. Raises ArgumentsError for anything else."""
     if folder.name == RESULTS and not (folder / RUN).is_file():
         folder = folder.absolute().parent
@@ -239,7 +248,7 @@ def read_run(folder: Path) -> RunFolder:
         raise ArgumentsError(f"{folder}: not a run: it has no {RUN}; give the OUT of `autograder grade ... -o OUT`")
     try:
         document = json.loads((folder / RUN).read_bytes())
-        return RunFolder(
+        return Store(
             folder,
             tuple(map(Path, document["paths"])),
             {key: tuple(Student(**student) for student in own) for key, own in document["students"].items()},

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from types import ModuleType
 
-from autograder.exceptions import CommandError
+from autograder.exceptions import ArgumentsError, CommandError
 
 PACKAGE = Path(__file__).resolve().parents[1]
 HOMEWORK = "AUTOGRADER_HOMEWORK"  # an environment variable, so that every process of a command uses the same homework
@@ -19,14 +19,14 @@ GRADING = "grading"
 def use(folder: Path) -> None:
     """Use the homework in `folder` if it has one, unless another one is selected.
 
-    Raises CommandError if the selected folder has no homework.
+    Raises ArgumentsError if the selected folder has no homework.
     """
     if outside():
         folder = home()
     if (folder / "rubric.yaml").is_file() and (folder / GRADING / "suites").is_dir():
         os.environ[HOMEWORK] = str(folder.resolve())
     elif outside():
-        raise CommandError(
+        raise ArgumentsError(
             f"{HOMEWORK}: there is no homework in {folder}; it must have rubric.yaml and {GRADING}/suites/"
         )
 

@@ -25,7 +25,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, TESTS
 from autograder.release import drafts, handout, packing
-from autograder.submissions import uploads
+from autograder.submissions import exports
 from autograder.submissions.text import number
 
 Cell = dict[str, Any]  # of a notebook
@@ -33,7 +33,7 @@ BEGIN = "# BEGIN QUESTION"
 NOT_COPIED = (".*", "__pycache__", "tests", "benchmarks", "docs")
 # Names that a file would shadow: packages, and the files and folders next to the students' files.
 RESERVED = {"np", "numpy", "pytest", "matplotlib", "ipywidgets", "checks", "tour", "train", "autograder", "otter"}
-RESERVED |= {"conftest", "integration", "readme", "test", "tests", "total", *uploads.RESERVED, *sys.stdlib_module_names}
+RESERVED |= {"conftest", "integration", "readme", "test", "tests", "total", *exports.RESERVED, *sys.stdlib_module_names}
 
 
 # New modules and homeworks

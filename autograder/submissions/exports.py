@@ -14,6 +14,10 @@ The form is recognized by names alone, in this order, because a later form may l
 Each file and folder of a class is a submission or is listed in a note.
 """
 
+import hashlib
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -24,12 +28,14 @@ from autograder.homework import rubric
 from autograder.submissions import platforms
 from autograder.submissions import tree as trees
 from autograder.submissions.platforms import GRADESCOPE, METADATA, PLATFORMS, Platform
-from autograder.submissions.submission import ARCHIVES, is_likely_code
+from autograder.submissions.submission import ARCHIVES, Student, Upload, is_likely_code
+from autograder.submissions.text import counted, few
 from autograder.submissions.tree import Tree, UnusableError
-from autograder.submissions.uploads import Student, Upload, keyed
 from autograder.values.source import resembles
 
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
+# Names that Windows reserves for devices: a result of that name could not be written there.
+RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 LOOKED_AT = 2000  # files inspected to classify a folder
 NAMED = 20  # files named in one note
 _LINK = "a link or a device, which is never followed"
@@ -81,8 +87,8 @@ def _opened(path: Path, out: Path | None) -> Tree:
             if out is not None and path.resolve() in (out / "x").resolve().parents:
                 raise ArgumentsError(f"-o {out} is inside {path}, which is graded; use a folder outside it")
             tree = trees.of_folder(path)
-            if not tree.readable:
-                tree.sources[""].read(0)
+            if tree.sources[""].error:
+                raise tree.sources[""].error
             if tree.sources[""].problem == "many":
                 raise ArgumentsError(f"{path}: has too many files; give the folders of one class")
             return tree
@@ -113,7 +119,7 @@ def _part(outer: Tree, path: Path, is_trusted: bool) -> Part:
         return f"{path}: one submission", [entry], [*_ignored_metadata(outer, path), *_several_students(outer, path)]
     around = [note for wrapper in chain[:-1] for note in _left_out(wrapper, path, {*filter(_is_unit, wrapper.folders)})]
     what = platform.what if platform else "a folder"
-    return f"{path}: {what} of {_counted(len(entries), 'submission')}", entries, around + problems
+    return f"{path}: {what} of {counted(len(entries), 'submission')}", entries, around + problems
 
 
 def _files(paths: list[Path]) -> Part:
@@ -121,23 +127,54 @@ def _files(paths: list[Path]) -> Part:
     folder = paths[0].absolute().parent
     sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
     if all(map(platforms.CANVAS_NAME.fullmatch, sources)):
-        entries = platforms.canvas_uploads(sources, folder)
-        return f"{_counted(len(entries), 'submission')} downloaded from Canvas", entries, []
+        entries, _ = platforms.canvas_uploads(Tree("", folder, sources))
+        return f"{counted(len(entries), 'submission')} downloaded from Canvas", entries, []
     names = [path.name.lower() for path in paths]
     for name in names:
         if names.count(name) > 1:
             raise ArgumentsError(f"there are several files called {name}; give their folders instead")
     together = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
-    return f"{_counted(len(paths), 'file')}: one submission", [_entry(key, Tree(key, folder, sources))], []
+    return f"{counted(len(paths), 'file')}: one submission", [_entry(key, Tree(key, folder, sources))], []
 
 
 def _entry(key: str, upload: Tree) -> Upload:
     return Upload(key, upload, (Student(name=key),))
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+# Keys: names for result files
+
+
+def keyed(entries: Iterable[Upload]) -> list[Upload]:
+    """The uploads with unique keys that are safe file names, even on case-insensitive file systems."""
+    entries = list(entries)
+    keys = [safe_key(entry.key) for entry in entries]
+    counts, taken = Counter(map(str.lower, keys)), set[str]()
+    for number, (entry, key) in enumerate(zip(entries, keys, strict=True)):
+        unique = key
+        if counts[key.lower()] > 1:
+            place = entry.upload.place.absolute() if entry.upload else Path()
+            unique += f"-{_digest(f'{place.parent.name}/{place.name}/{entry.key}')}"
+        while unique.lower() in taken:
+            unique += "x"
+        taken.add(unique.lower())
+        entries[number] = replace(entry, key=unique)
+    return entries
+
+
+def safe_key(name: str) -> str:
+    """A name that every file system accepts; a digest is added if the name had to change."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-")[:90].rstrip("._-")
+    if slug.lower().split(".")[0] in RESERVED:
+        slug = slug.replace(".", "_")  # con.txt-1a2b3c4d would still be the device
+    elif slug and slug == name:
+        return slug
+    return f"{slug or 'submission'}-{_digest(name)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 # A class
@@ -153,10 +190,9 @@ def _class(tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
         if tree.files[name].problem == "link":
             entry = replace(entry, upload=None, problem=f"{name} is {_LINK}")
         entries.append(entry)
-    used = {*filter(_is_student, tree.folders), *filter(_is_archive, tree.files)}
     uploads = [entry.upload for entry in entries if entry.upload is not None]
     ignored = [note for upload in [tree, *uploads] for note in _ignored_metadata(upload, path)]
-    return entries, _left_out(tree, path, used) + ignored
+    return entries, _left_out(tree, path, _units(tree)) + ignored
 
 
 def _left_out(
@@ -174,22 +210,17 @@ def _left_out(
             elif name in tree.folders and name.startswith("."):
                 reason = "its name starts with a dot"
             names.setdefault(reason, []).append(name)
-    return [f"{path}: not graded: {_few(found)} ({reason})" for reason, found in names.items()]
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    return [f"{path}: not graded: {few(found, NAMED)} ({reason})" for reason, found in names.items()]
 
 
 def _several_students(outer: Tree, path: Path) -> list[str]:
     """A note on a submission whose parts may belong to several students."""
     inner = _chain(outer)[-1]
-    parts = [*filter(_is_student, inner.folders), *filter(_is_archive, inner.files)]
+    parts = _units(inner)
     if _has_module(inner.files) or len(parts) < 2:
         return []
     advice = "if they belong to different students, give each as a PATH of its own"
-    return [f"{path}: read as one submission, with {_few(parts)} in it; {advice}"]
+    return [f"{path}: read as one submission, with {few(parts, NAMED)} in it; {advice}"]
 
 
 def _ignored_metadata(tree: Tree, path: Path) -> list[str]:
@@ -220,7 +251,10 @@ def _chain(outer: Tree) -> list[Tree]:
     chain = [outer]
     while len(chain) <= trees.DEPTH:
         units = [unit for name, unit in chain[-1].folders.items() if _is_unit(name)]
-        if len(units) != 1 or not units[0].readable or any(map(_is_code, chain[-1].files)):
+        code = [
+            name for name in chain[-1].files if name.lower().endswith((".py", ".zip")) and not trees.is_litter(name)
+        ]
+        if len(units) != 1 or not units[0].readable or code:
             break
         chain.append(units[0])
     return chain
@@ -239,7 +273,14 @@ def _is_class(tree: Tree) -> bool:
     # At most one folder has the right names, so all must look like work, without loose files.
     if tree.zipped or not (units or archives) or any(name.endswith(".py") for name in tree.files):
         return False
-    return all(any(map(_is_work, _names(unit))) for unit in units)
+    return all(
+        any(_is_archive(name) or name.lower().endswith((".py", ".ipynb")) for name in _names(unit)) for unit in units
+    )
+
+
+def _units(tree: Tree) -> list[str]:
+    """The folders and archives of a class."""
+    return [*filter(_is_student, tree.folders), *filter(_is_archive, tree.files)]
 
 
 def _is_handed_in(unit: Tree) -> bool:
@@ -274,11 +315,3 @@ def _is_student(name: str) -> bool:
 def _is_archive(name: str) -> bool:
     """Whether a file is a zip, or an archive that is not opened."""
     return PurePosixPath(name).suffix.lower() in {".zip", *ARCHIVES} and not trees.is_litter(name)
-
-
-def _is_code(name: str) -> bool:
-    return name.lower().endswith((".py", ".zip")) and not trees.is_litter(name)
-
-
-def _is_work(name: str) -> bool:
-    return _is_code(name) or _is_archive(name) or name.lower().endswith(".ipynb")

@@ -1,17 +1,17 @@
 """The downloads of Gradescope, Canvas, Moodle and Brightspace, recognized by the names of their files and folders."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
+from operator import itemgetter
 from typing import Any
 
 import yaml
 
 from autograder.homework import rubric
+from autograder.submissions.submission import Student, Upload
 from autograder.submissions.tree import Source, Tree, UnusableError, is_junk, is_litter
-from autograder.submissions.uploads import Student, Upload
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ def _export_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
         text = tree.files[METADATA].read(LARGEST)
         document = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
         for name, value in document.items() if isinstance(document, dict) else ():
-            students = _students(value)
+            submitters = _list(_get(value, "submitters"))
+            parts = [[_plain(_get(who, key)) for key in ("name", "sid", "email")] for who in submitters]
+            students = tuple(dict.fromkeys(Student(*own) for own in parts if any(own)))
             counting[str(name)] = Upload(str(name), None, students, created_at=_time(_get(value, "created_at")))
             for old in _list(_get(value, "history")):
                 folder = f"submission_{_plain(_get(old, 'id'))}"
@@ -76,12 +78,6 @@ def _export_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
     problems += [f"{key}: {METADATA} names no student; it was graded anyway" for key in unknown]
     problem = f"it is in {METADATA}, but the export has no folder for it"
     return uploads + [replace(u, problem=problem) for name, u in counting.items() if name not in tree.folders], problems
-
-
-def _students(value: Any) -> tuple[Student, ...]:
-    """The submitters, except those without any data."""
-    parts = [[_plain(_get(who, key)) for key in ("name", "sid", "email")] for who in _list(_get(value, "submitters"))]
-    return tuple(dict.fromkeys(Student(*own) for own in parts if any(own)))
 
 
 def _list(value: Any) -> list[Any]:
@@ -122,7 +118,7 @@ _MOODLE_NAME = re.compile(
 def _is_moodle(tree: Tree) -> bool:
     """Whether most files and folders here have Moodle's names."""
     names = [name for name in (*tree.folders, *tree.files) if not name.startswith(".") and not is_litter(name)]
-    return _are_most(_MOODLE_NAME, names, len(names))
+    return _are_most(_MOODLE_NAME, names)
 
 
 def _moodle_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
@@ -157,7 +153,7 @@ def _is_brightspace(tree: Tree) -> bool:
     """Whether most folders here have Brightspace's names, without code next to them."""
     names = [name for name in tree.folders if not name.startswith(".") and not is_junk(name)]
     code = any(name.lower().endswith((".py", ".zip")) for name in tree.files)
-    return not code and _are_most(_BRIGHTSPACE_NAME, names, len(names))
+    return not code and _are_most(_BRIGHTSPACE_NAME, names)
 
 
 def _brightspace_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
@@ -197,37 +193,33 @@ def _is_canvas(tree: Tree) -> bool:
     work = [name for name in tree.files if name.lower().endswith((".py", ".zip", ".html")) and not is_litter(name)]
     strangers = [name for name in tree.folders if not CANVAS_NAME.fullmatch(name) and not is_junk(name)]
     has_module = any(name in tree.files for name in rubric.current().files)
-    return not has_module and _are_most(CANVAS_NAME, work, len(work) + len(strangers))
+    return not has_module and _are_most(CANVAS_NAME, work, len(strangers))
 
 
-def canvas_uploads(files: Mapping[str, Source], place: Path) -> list[Upload]:
-    """One upload per student, with the newest version of each file, by path."""
-    users: dict[str, list[re.Match[str]]] = {}
+def canvas_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
+    """One upload per student, with the newest version of each file."""
+    versions: list[tuple[int, int, str, re.Match[str]]] = []
+    files = dict(tree.walk())
     for match in filter(None, map(CANVAS_NAME.fullmatch, files)):
-        users.setdefault(match["user"], []).append(match)
-    return [_canvas_upload(user, matches, files, place) for user, matches in users.items()]
-
-
-def _canvas_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
-    return canvas_uploads(dict(tree.walk()), tree.place), []
-
-
-def _canvas_upload(user: str, matches: Sequence[re.Match[str]], files: Mapping[str, Source], place: Path) -> Upload:
-    versions: list[tuple[tuple[int, int], str, Source]] = []
-    for match in matches:
         file, again = (match["file"] or match["page"]).lstrip("/"), 0
         if repeated := _AGAIN.fullmatch(file):
             file, again = repeated["stem"] + repeated["end"], int(repeated["number"])
-        versions.append(((again, int(match["number"] or 0)), file, files[match.string]))
-    newest = {file: source for _, file, source in sorted(versions, key=lambda version: version[0])}
-    name, number = matches[0]["name"], user if user.isdigit() else ""
-    key = f"{name}_{user}" if name else user
-    student = Student(name or user, sid="" if number else user, canvas=number)
-    return Upload(key, Tree(key, place, newest), (student,), any(match["late"] for match in matches))
+        versions.append((again, int(match["number"] or 0), file, match))
+    newest: dict[str, dict[str, Source]] = {match["user"]: {} for *_, match in versions}
+    for *_, file, match in sorted(versions, key=itemgetter(0, 1)):
+        newest[match["user"]][file] = files[match.string]
+    uploads = []
+    for user, sources in newest.items():
+        matches = [match for *_, match in versions if match["user"] == user]
+        name, number = matches[0]["name"], user if user.isdigit() else ""
+        key = f"{name}_{user}" if name else user
+        student = Student(name or user, sid="" if number else user, canvas=number)
+        uploads.append(Upload(key, Tree(key, tree.place, sources), (student,), any(m["late"] for m in matches)))
+    return uploads, []
 
 
-def _are_most(pattern: re.Pattern[str], names: Iterable[str], number: int) -> bool:
-    return 2 * len([*filter(pattern.fullmatch, names)]) > number
+def _are_most(pattern: re.Pattern[str], names: Sequence[str], others: int = 0) -> bool:
+    return 2 * len([*filter(pattern.fullmatch, names)]) > len(names) + others
 
 
 GRADESCOPE = Platform(
@@ -242,5 +234,5 @@ PLATFORMS = (
         _is_brightspace,
         _brightspace_uploads,
     ),
-    Platform("a Canvas download", CANVAS_NAME, "not named as Canvas names files", _is_canvas, _canvas_uploads),
+    Platform("a Canvas download", CANVAS_NAME, "not named as Canvas names files", _is_canvas, canvas_uploads),
 )

@@ -1,4 +1,4 @@
-"""A submission as data: its files, and a note for each unusable file."""
+"""One submission: its students and location in an export, and its files as data, with a note for each unusable file."""
 
 import ast
 import codecs
@@ -25,6 +25,7 @@ ZIP_FACTOR = 2  # bytes of a zip per allowed byte
 ZIP_DEPTH = 2  # zips in one another
 NAME_BYTES = 200  # of a path, and of each part of it
 MB = 2**20
+Identity = tuple[str, str]  # a kind, and a value
 
 TEXTS = {
     "outside": "{file} was not used: its path points outside the upload.",
@@ -59,6 +60,47 @@ TEXTS = {
     "unwritten": "{wanted} contains no finished function, but {file} does: {rename} and upload again.",
     "misnamed": "There is no file {wanted}, but there is {file}: {rename} and upload again.",
 }
+
+
+@dataclass(frozen=True)
+class Student:
+    """A person as the export names them; unknown parts are ""."""
+
+    name: str = ""
+    sid: str = ""
+    email: str = ""
+    canvas: str = ""
+    moodle: str = ""
+    brightspace: str = ""
+
+    @property
+    def identities(self) -> list[Identity]:
+        """The ids of a student, the most reliable first. Names are not ids, since two people may share one."""
+        ids = [("email", self.email.lower()), ("sid", self.sid)]
+        ids += [("canvas", self.canvas), ("moodle", self.moodle), ("brightspace", self.brightspace)]
+        return [identity for identity in ids if identity[1]]
+
+    def __str__(self) -> str:
+        """The name, with the most reliable id."""
+        return " ".join(filter(None, (self.name, *(f"({value})" for _, value in self.identities[:1])))) or "nobody"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A submission to grade. `remark` is a note.
+
+    `upload` is None if there is nothing to read, and `problem` is the reason. `section` is the path of the upload if a
+    command was given several paths.
+    """
+
+    key: str
+    upload: Tree | None = None
+    students: tuple[Student, ...] = ()
+    late: bool = False
+    created_at: str = ""
+    problem: str = ""
+    remark: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -247,8 +289,29 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
     except OSError as error:
         raise CommandError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
     merged = {path: content for files in parts for path, content in _flattened(files).items()}
-    files, notes = _decodable(_without_conflicts(_gathered(merged)))
+    gathered = _gathered(merged)
+    taken = {name.casefold() for name in gathered}
+    for path in list(gathered):
+        if any(str(parent) in taken for parent in PurePosixPath(path.casefold()).parents):
+            del gathered[path]  # below a path that is itself a file, as can happen in a zip
+    files, notes = _decodable(gathered)
     return Submission(name, files, (*notes, *reader.notes)).with_notes()
+
+
+def load(entry: Upload, limits: Limits, accept_names: bool = False) -> Submission:
+    """Read the submission of an upload; with misnamed files, if `accept_names`.
+
+    Raises CommandError if the grader cannot read it.
+    """
+    if entry.upload is None:
+        raise CommandError(entry.problem or f"{entry.key}: there is nothing to read")
+    submission = read_tree(entry.upload, limits, entry.key)
+    if accept_names:
+        submission = submission.accepting_names()
+    notebooks = [replace(note, kind="notebook") for note in submission.refused if note.kind == "beside"]
+    if any(name.lower().endswith(".py") for name in submission.files):
+        return submission
+    return replace(submission, refused=(*notebooks[:1], *submission.refused))
 
 
 class _Reader:
@@ -275,8 +338,8 @@ class _Reader:
                 self.notes.append(many)
             if is_full:
                 break
-            if source.problem == "closed":
-                source.read(0)  # raises the reason
+            if source.error:
+                raise source.error
             suffix = PurePosixPath(path).suffix.lower()
             if suffix not in KEPT and source.problem not in ("deep", "folder"):
                 if suffix == ".ipynb":
@@ -340,7 +403,7 @@ class _Reader:
             self.zip_bytes -= len(data)
             if self.zips < 0:
                 raise UnusableError("zip_many")
-            return trees.of_bytes(data, Path(path), LISTED_FACTOR * self.limits.upload_files)
+            return trees.of_zip(Path(path), data, LISTED_FACTOR * self.limits.upload_files)
         except UnusableError as error:
             if depth == 1 and error.kind == "damaged":  # the class's zip is damaged, or the disk
                 raise
@@ -402,10 +465,3 @@ def _gathered(files: dict[str, bytes]) -> dict[str, bytes]:
                 if path.parent == same[0].parent and path.name not in modules:
                     found.setdefault(path.name, files[str(path)])
     return found
-
-
-def _without_conflicts(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Drop files below a path that is itself a file, as can happen in a zip."""
-    taken = {name.casefold() for name in files}
-    below = {n for n in files if any(str(parent) in taken for parent in PurePosixPath(n.casefold()).parents)}
-    return {name: content for name, content in files.items() if name not in below}

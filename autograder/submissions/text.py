@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 NAME_LENGTH = 60  # characters of a file name in a message
+LONGEST = 200  # characters of a student's text in a message
 _UNSEEN = re.compile(
     "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
@@ -34,9 +35,9 @@ def shown(name: str) -> str:
     return re.sub(r"[`<>|*\[\]\\]", "?", printable(name, most=NAME_LENGTH))
 
 
-def markdown(text: str, most: int = 200) -> str:
+def markdown(text: str) -> str:
     """Text for a Markdown page, without markup, links or HTML."""
-    clean = printable(_LINKS.sub(" ", printable(text, instead=" ", most=most)), most=most)
+    clean = printable(_LINKS.sub(" ", printable(text, instead=" ", most=LONGEST)), most=LONGEST)
     # The backslash is escaped too: before a bracket it would use up the escape.
     return _MARKS.sub(r"\\\1", clean.replace("&", "&amp;")).replace("<", "&lt;").replace(">", "&gt;")
 
@@ -57,12 +58,11 @@ _QUOTED = re.compile(r"(['\"])((?:[A-Za-z]:)?[\\/][^'\"]*)(?:\1|$)")
 _PLACE = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\s'\"<>|*?:,;()\\/]+)+[\\/]?")
 _FILE = re.compile(r"([^\\/]+\.\w{1,5})[\\/]?$")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
-LONGEST = 200  # characters of a student's text in a message
 
 
 def cleaned(text: str) -> str:
     """A student's text for a page in Markdown."""
-    return markdown(_without_places(text), LONGEST)
+    return markdown(_without_places(text))
 
 
 def cleaned_code(text: str) -> str:
@@ -85,6 +85,17 @@ def _name(path: str) -> str:
 def number(points: float) -> float | int:
     """Points without a needless fraction."""
     return int(points) if float(points).is_integer() else round(points, 6)
+
+
+def counted(count: float, what: str) -> str:
+    """A count with its unit: "1 file", "2 files"."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """The first names, and how many others there are: "a, b and 3 more"."""
+    others = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + others
 
 
 def listed(names: Sequence[str]) -> str:

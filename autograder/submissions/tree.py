@@ -14,7 +14,6 @@ from functools import cached_property, partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn
 
 DEPTH = 20  # depth of folders
 MEMBERS = 400_000  # names in the folder or zip of a class
@@ -45,13 +44,14 @@ class UnusableError(Exception):
 class Source:
     """An unread file. `problem` is the kind of a Note if it cannot be used ("link", ...), else "".
 
-    For a folder, `problem` is "folder", "deep", or "closed" if `read` raises the OSError of listing it. For the root,
-    it is "many" if the listing is incomplete.
+    For a folder, `problem` is "folder", "deep", or "closed" if listing it raised `error`. For the root, it is "many" if
+    the listing is incomplete.
     """
 
     size: int
     problem: str = ""
     read: Callable[[int], bytes] = field(default=lambda most: b"", repr=False, compare=False)
+    error: OSError | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Tree:
     @property
     def readable(self) -> bool:
         """Whether the folder itself could be listed."""
-        return "" not in self.sources or self.sources[""].problem != "closed"
+        return "" not in self.sources or not self.sources[""].error
 
     @cached_property
     def files(self) -> dict[str, Source]:
@@ -126,7 +126,7 @@ def of_folder(folder: Path, most: int = MEMBERS) -> Tree:
                     waiting.append((f"{above}{entry.name}/", place / entry.name))
         except OSError as error:
             if error.errno not in _NOT_THERE:
-                sources[above] = Source(0, "closed", partial(_raise, error))
+                sources[above] = Source(0, "closed", error=error)
     return Tree(folder.absolute().name, folder, sources)
 
 
@@ -139,10 +139,6 @@ def of_file(path: Path) -> Tree:
 def _on_disk(path: Path, status: os.stat_result) -> Source:
     is_regular = stat.S_ISREG(status.st_mode)
     return Source(status.st_size, "", partial(content, path)) if is_regular else Source(0, "link")
-
-
-def _raise(error: OSError, most: int) -> NoReturn:
-    raise error
 
 
 def content(path: Path, most: int) -> bytes:
@@ -166,24 +162,15 @@ def content(path: Path, most: int) -> bytes:
 # In a zip. Nothing is decompressed beyond the size that a member declares, which the limits of an upload bound.
 
 
-def of_zip(path: Path) -> Tree:
-    """The tree of a zip on disk, which stays open.
+def of_zip(place: Path, data: bytes | None = None, most: int = MEMBERS) -> Tree:
+    """The tree of a zip of at most `most` members: of the `data` in memory, or else of the file, which stays open.
 
     Raises OSError, or UnusableError if it is not a zip or cannot be trusted.
     """
-    return _of_members(path, path, MEMBERS)
-
-
-def of_bytes(data: bytes, place: Path, most: int) -> Tree:
-    """The tree of a zip in memory, of at most `most` members. Raises UnusableError."""
-    if data.count(b"PK\1\2") > most:  # counted before zipfile makes an object of each
+    if data is not None and data.count(b"PK\1\2") > most:  # counted before zipfile makes an object of each
         raise UnusableError("zip_many")
-    return _of_members(BytesIO(data), place, most)
-
-
-def _of_members(file: Path | BytesIO, place: Path, most: int) -> Tree:
     try:
-        archive = zipfile.ZipFile(file)
+        archive = zipfile.ZipFile(place if data is None else BytesIO(data))
     except OSError:
         raise
     except Exception:  # a crafted zip can raise anything: struct.error, ValueError, RuntimeError ...

@@ -24,8 +24,7 @@ from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric, Visibility
 from autograder.sandbox.messages import Call, Ended, Error, Response
 from autograder.submissions.exports import Listing
-from autograder.submissions.submission import Submission
-from autograder.submissions.uploads import Student, Upload, load
+from autograder.submissions.submission import Student, Submission, Upload, load
 from autograder.values.compare import Failure, tolerance
 
 AWKWARD = (

@@ -3,17 +3,19 @@
 import csv
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from autograder.cli.grade import print_table
 from autograder.cli.main import main
 from autograder.gradebook import sample
 from autograder.gradebook.store import Outcome
 from autograder.homework import kit, reference, rubric
-from autograder.submissions.uploads import Student
+from autograder.submissions.submission import Student
 from autograder.tests.files import put
 from autograder.tests.forked import python
 from autograder.tests.making import document, run
@@ -21,6 +23,15 @@ from autograder.tests.making import document, run
 
 def command(*arguments: object) -> Result:
     return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+def test_names_stay_whole_on_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    print_table(("name", "by"), [("layernorm.backward_parameters", "layernorm +20, decoder +3, integration +1")])
+    assert "layernorm.backward_parameters  layernorm" in capsys.readouterr().out
 
 
 # The guides on late work, adjusted grades and similar code

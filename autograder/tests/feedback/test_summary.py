@@ -90,17 +90,18 @@ def test_modules_that_cannot_be_used() -> None:
 def test_what_is_shown_at_once_stands_first_with_what_it_was_lost_to() -> None:
     seen, later = criterion("layernorm.example", "visible"), criterion("layernorm.statistics")
     known = misconception("layer_norm", "sample_variance", later.id, does="It divides by d - 1.", right="Divide by d.")
-    most, rest = number(seen.most), number(later.most)
+    rest = number(later.most)
     both = [CriterionScore(seen, "mistake", (known,)), CriterionScore(later, "mistake", (known,))]
     named = summary(result(module_of(both)))
     assert named.startswith(
-        f"**0 of the {most} points that are visible now: one mistake, in `layer_norm`.** "
-        f"The other {rest} are not shown yet.\n"
+        f"**0 of 1 point that is visible now: one mistake, in `layer_norm`.** The other {rest} are not shown yet.\n"
     )
-    lost = summary(result(module_of([CriterionScore(seen, "unexplained")])))
-    assert lost.startswith(f"**0 of the {most} points: points were lost in `layernorm.py`.**\n")
+    lost = summary(
+        result(module_of([CriterionScore(later.model_copy(update={"visibility": "visible"}), "unexplained")]))
+    )
+    assert lost.startswith(f"**0 of the {rest} points: points were lost in `layernorm.py`.**\n")
     hidden = summary(result(module_of([CriterionScore(seen), CriterionScore(later, "mistake", (known,))])))
-    assert hidden.startswith(f"**{most} of the {most} points that are visible now.**") and "layer_norm`" not in hidden
+    assert hidden.startswith("**1 of 1 point that is visible now.**") and "layer_norm`" not in hidden
     assert hidden.strip().splitlines()[-1].startswith("A recognised mistake costs only its own criterion.")
 
 

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,19 +23,19 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder.cli.main import main
+from autograder.cli.main import main, stages
 from autograder.exceptions import SandboxError
 from autograder.feedback import results
-from autograder.gradebook import batch, pool, progress, sample
-from autograder.gradebook.batch import ClassGrades
+from autograder.gradebook import batch, pool, sample
+from autograder.gradebook.batch import Batch, Display, Run
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Store
 from autograder.homework import rubric as rubrics
-from autograder.submissions import uploads
+from autograder.submissions import submission
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Submission
 from autograder.tests.files import put
-from autograder.tests.making import rubric_with
+from autograder.tests.making import grade_of_points, rubric_with
 
 ROOT = Path(batch.__file__).parents[2]
 NAMES = [f"{name}.py" for name in rubrics.current().modules]
@@ -71,13 +72,11 @@ def cold() -> Iterator[None]:
 
 
 def run(
-    folder: Path, out: Path, workers: Pool | None = None, display: progress.Display | None = None, fresh: bool = False
-) -> ClassGrades:
+    folder: Path, out: Path, workers: Pool | None = None, display: Display | None = None, fresh: bool = False
+) -> Run:
     """Grade without the command, in a thread unless there are workers."""
-    found = listing([folder])
-    return batch.run(
-        found.entries, Store(out), workers or threads(), rubrics.current().limits, display or progress.Display(), fresh
-    )
+    entries = listing([folder]).entries
+    return Batch(Store(out), workers or threads(), rubrics.current().limits, display or Display(), fresh).run(entries)
 
 
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":
@@ -288,7 +287,7 @@ def test_only_what_crashes_a_worker_or_is_stuck_again_and_again_is_a_fault(
 
 @pytest.mark.usefixtures("in_a_thread")
 def test_fault_is_listed_and_is_no_0(graded: Path, small: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    normal = uploads.load
+    normal = submission.load
 
     def load(entry: Any, *others: Any) -> Submission:
         if entry.key == "s01":
@@ -312,12 +311,13 @@ def test_fault_is_listed_and_is_no_0(graded: Path, small: Path, out: Path, monke
 
 @pytest.mark.usefixtures("pretended")
 def test_full_disk_keeps_what_is_there(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    normal = results.write_atomically
+    normal, one_at_a_time = results.write_atomically, threading.Lock()
 
     def write(path: Path, text: str) -> None:
-        if any(path.parent.glob("*.json")):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        normal(path, text)
+        with one_at_a_time:
+            if any(path.parent.glob("*.json")):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            normal(path, text)
 
     monkeypatch.setattr(pool, "grade", one_point)
     monkeypatch.setattr(results, "write_atomically", write)
@@ -479,15 +479,14 @@ class Terminal(StringIO):
 def test_counts_and_stages_are_shown(
     stream: type[StringIO], errors: int, parts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
-    shown = progress.Display(out := stream())
+    monkeypatch.setattr(batch, "INTERVAL", 0.0)
+    shown = Display(out := stream())
     shown.start(6)
-    for score in (10.0, *[None] * errors):
-        shown.advance(score)
-    shown.advance(20.0, kept=True)
+    grades = {key: grade_of_points(key, 10) for key in ("a", "b")}
+    shown.show(Run("kit", (), grades, dict.fromkeys(map(str, range(errors)), "why"), kept=1))
     shown.close()
     assert all(part in out.getvalue() for part in parts)
-    with progress.stages({"Building": 2.0, "Checking": 1.0}, out := stream()) as stage:
+    with stages({"Building": 2.0, "Checking": 1.0}, out := stream()) as stage:
         stage("Building")
         time.sleep(0.6)  # the bar of a terminal moves within a stage
         stage("Checking")

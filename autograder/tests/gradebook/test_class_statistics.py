@@ -11,14 +11,13 @@ import pytest
 
 from autograder.audit.learning import replies_alike
 from autograder.gradebook import class_statistics
-from autograder.gradebook.class_statistics import Guess, Unexplained, standalone
+from autograder.gradebook.class_statistics import Unexplained, standalone
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Grader
 from autograder.homework import kit
 from autograder.homework.library import text_of
 from autograder.sandbox.messages import Response
-from autograder.submissions.submission import Submission
-from autograder.submissions.uploads import Student
+from autograder.submissions.submission import Student, Submission
 
 MEDIAN = '''
 def rms_norm(x, gamma, eps=1e-6):
@@ -167,7 +166,7 @@ QUESTION = "What is the shape of the array that the first block passes to the se
 RIGHT, WRONG = "(t, d), the same as its input", "(t, h), the hidden size"
 
 
-def of(document: Any) -> list[Guess]:
+def of(document: Any) -> list[dict[str, Any]]:
     data = document if isinstance(document, bytes) else json.dumps(document).encode()
     return class_statistics.guesses(Submission("s", {"guesses.json": data}))
 
@@ -206,5 +205,5 @@ def test_every_question_of_the_notebook_can_be_counted() -> None:
     assert len(questions) > 20
     for call in questions:
         text, choices, right, _ = map(ast.literal_eval, call.args)
-        assert of({text: entry(right, True)}) == [Guess(text, right, True)]
+        assert of({text: entry(right, True)}) == [{"question": text, "answer": right, "right": True}]
         assert all(of({text: entry(choice)}) for choice in choices)

@@ -7,7 +7,7 @@ import pytest
 from autograder.exceptions import ArgumentsError
 from autograder.gradebook.compare_results import ScoreChange, compare_runs, write
 from autograder.gradebook.store import Outcome
-from autograder.submissions.uploads import Student
+from autograder.submissions.submission import Student
 from autograder.tests.making import document, run
 
 

@@ -14,7 +14,7 @@ from autograder.gradebook import outputs
 from autograder.gradebook.inputs import Inputs, Override, Person
 from autograder.gradebook.rows import StudentRow, finished
 from autograder.homework import rubric as rubrics
-from autograder.submissions.uploads import Student, Upload
+from autograder.submissions.submission import Student, Upload
 from autograder.tests.making import grade_of_passed as grade
 from autograder.tests.making import grade_of_points, rubric_with
 
@@ -151,7 +151,7 @@ def test_page_has_the_score_the_note_and_every_message_with_what_was_lost_first(
     text, markup = page(row(), results_with(output=output, extra_data=named))
     plain = text.replace("\\", "")
     assert f"**{EARNED}: one mistake, in `layer_norm`.**" in text
-    listed = f"Lost points, explained below:\n\n- 0 of {FIRST.points:g} points: `{FIRST.id}`: {FIRST.about}\n"
+    listed = f"Lost points, explained below:\n\n- 0 of 1 point: `{FIRST.id}`: {FIRST.about}\n"
     for part in ("For Ada Abel", "- a note on top", output.strip(), listed, f"### `{FIRST.id}`: {FIRST.about}: 0 of "):
         assert part in plain
     assert "Comments" not in text and "deducted" not in text

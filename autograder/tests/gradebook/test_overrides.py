@@ -13,11 +13,11 @@ from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError
 from autograder.gradebook import inputs, outputs, report
 from autograder.gradebook.inputs import Inputs, Person
-from autograder.gradebook.rows import StudentRow, finished, lateness, notes, remaining
+from autograder.gradebook.rows import StudentRow, finished, lateness, notes, problems, remaining
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import LatePolicy, Rubric
+from autograder.submissions.submission import Student, Upload
 from autograder.submissions.tree import Tree
-from autograder.submissions.uploads import Student, Upload
 from autograder.tests.files import put
 from autograder.tests.making import grade_of_points, rubric_with
 
@@ -36,7 +36,9 @@ ROSTER = [Person(who) for who in (ADA, BELA, TWIN, Student("Chidi", "4"))]
 
 def finish(given: Inputs) -> list[StudentRow]:
     """The rows of Ada, two Belas and Chidi, who has handed in nothing."""
-    return finished(ENTRIES, GRADES, {}, RUBRIC, replace(given, roster=ROSTER))
+    given = replace(given, roster=ROSTER)
+    inputs.refuse(problems(ENTRIES, RUBRIC, given))
+    return finished(ENTRIES, GRADES, {}, RUBRIC, given)
 
 
 def read(tmp_path: Path, *overrides: str, comments: str = "", days: str = "", rubric: Rubric = RUBRIC) -> Inputs:
@@ -235,5 +237,5 @@ def test_late_days_need_a_policy_and_each_student_once(tmp_path: Path) -> None:
     with pytest.raises(ArgumentsError, match="add `late:`"):
         read(tmp_path, days="student,days\nada@x,2\n")
     entries = [Upload("a", None, (Student("Ada", email="ada@x"),))]
-    with pytest.raises(ArgumentsError, match=r"days.csv:3: the same student as in .*days.csv:2"):
-        finished(entries, {}, {}, LATE, inputs.Inputs(late_days=left))
+    (said,) = problems(entries, LATE, inputs.Inputs(late_days=left))
+    assert "days.csv:3: the same student as in " in said and "days.csv:2; give each student once" in said

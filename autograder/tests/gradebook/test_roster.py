@@ -12,7 +12,7 @@ from autograder.gradebook import rows as class_rows
 from autograder.gradebook.inputs import Inputs, Person
 from autograder.gradebook.rows import StudentRow, finished, notes
 from autograder.homework.rubric import Rubric
-from autograder.submissions.uploads import Student, Upload
+from autograder.submissions.submission import Student, Upload
 from autograder.tests.making import grade_of_points, rubric_with
 
 RUBRIC = rubric_with()

@@ -9,7 +9,7 @@ import pytest
 from autograder.exceptions import ArgumentsError
 from autograder.feedback import results
 from autograder.gradebook.store import Grade, Outcome, Store, grade_of, read_run, write_run
-from autograder.submissions.uploads import Student, Upload
+from autograder.submissions.submission import Student, Upload
 from autograder.tests.making import AWKWARD, document
 
 

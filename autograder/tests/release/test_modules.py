@@ -171,7 +171,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
 def test_a_chosen_folder_without_a_homework_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(kit.HOMEWORK, str(tmp_path))
     done = CliRunner().invoke(main, ["doctor"])
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert done.stderr.startswith(f"autograder: AUTOGRADER_HOMEWORK: there is no homework in {tmp_path}; it must have")
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import rubric
-from autograder.submissions.exports import listing
+from autograder.submissions.exports import RESERVED, keyed, listing
+from autograder.submissions.submission import Upload, load
 from autograder.submissions.tree import of_folder
-from autograder.submissions.uploads import RESERVED, Upload, keyed, load
 from autograder.tests.files import put, put_special, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
 

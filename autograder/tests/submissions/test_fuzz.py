@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.sandbox.budget import Limits
 from autograder.submissions.exports import listing
-from autograder.submissions.submission import read
-from autograder.submissions.uploads import load
+from autograder.submissions.submission import load, read
 from autograder.tests.making import FIRST, SECOND
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Duplicate name")]

@@ -13,8 +13,7 @@ import pytest
 from autograder.exceptions import CommandError
 from autograder.sandbox.budget import Limits
 from autograder.submissions.exports import listing
-from autograder.submissions.submission import Note, read
-from autograder.submissions.uploads import load
+from autograder.submissions.submission import Note, load, read
 from autograder.tests.files import put, put_special, zipped
 from autograder.tests.making import FIRST, LIMITS, SECOND, Files, as_nobody
 

@@ -6,6 +6,7 @@ formula look alike. A long module that is identical in two submissions always co
 code was copied.
 """
 
+import hashlib
 import io
 import json
 from collections import Counter
@@ -103,11 +104,16 @@ def _fingerprinted(submissions: Sequence[tuple[Upload, dict[str, str]]]) -> list
 
 def _print(name: str, text: str, ignored: Collection[int] = ()) -> Any:
     try:
-        from copydetect import CodeFingerprint  # an extra, and slow to import
+        from copydetect import CodeFingerprint, utils  # an extra, and slow to import
     except ImportError:
         raise ArgumentsError("`autograder similar` needs copydetect: pip install -e '.[similar]'") from None
+    utils.hash = _hash  # Python's is seeded in each process, so the shares would differ from run to run
     window = GUARANTEE - NOISE + 1
     return CodeFingerprint(f"{name}.py", NOISE, window, list(ignored), language="python", fp=io.StringIO(text))
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def _pair(left: _Work, right: _Work) -> Pair:

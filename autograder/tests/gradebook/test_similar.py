@@ -1,6 +1,9 @@
 """Shared code is found in spite of new names and comments; what everybody writes is not shared code."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,6 +64,15 @@ def test_pair_that_shares_a_helper_is_found_and_nobody_else(run: Path, monkeypat
     monkeypatch.setattr(similar, "SHOWN", 1)
     page = similar.page(pairs * 3, works, {})
     assert page.count("<summary>") == 1 and "2 more pairs are in similar.csv" in page
+
+
+@pytest.mark.slow
+def test_shares_do_not_depend_on_the_hash_seed() -> None:
+    code = f"from autograder.gradebook.similar import _print; print(sorted(_print('m', {OWN!r}).hashes))"
+    run = [sys.executable, "-c", code]
+    seeds = [os.environ | {"PYTHONHASHSEED": seed} for seed in "12"]
+    first, second = (subprocess.run(run, env=seed, capture_output=True, check=True).stdout for seed in seeds)
+    assert first == second and len(first) > 100
 
 
 def test_a_file_that_the_grader_does_not_read_is_not_compared(run: Path) -> None:

@@ -44,7 +44,7 @@ def test_worked_examples(check):
 
 @criterion("decoder.positions")
 def test_sines_and_cosines_alternate_over_an_even_width(check):
-    for t, d_model in [(1, 6), (500, 2), (2, 2), (17, 34)]:
+    for t, d_model in [(1, 6), (600, 2), (2, 2), (17, 34)]:
         check.positional_encoding(t, d_model)
     check.positional_encoding(t=4, d_model=8)
     for t, d_model in [(4, 1), (1, 3)]:

@@ -1,4 +1,4 @@
-"""Trains the two small models of names that the notebook plays with, and writes down PyTorch's logits of them.
+"""Trains the two small models of names that the notebook plays with.
 
 Run by hand, with NumPy, PyTorch and the distribution `names` installed; nothing else needs them:
 
@@ -12,12 +12,10 @@ Of a run, the weights with the least loss on the names kept apart are written, a
 goes on falling after that (the model learns them by heart).
 """
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import make_golden as golden  # type: ignore[import-not-found, unused-ignore]
 import names  # type: ignore[import-not-found, unused-ignore]
 import numpy as np
 import torch  # type: ignore[import-not-found, unused-ignore]
@@ -26,7 +24,6 @@ TOUR = Path(__file__).parents[3] / "solutions" / "tour"
 ALPHABET = ".abcdefghijklmnopqrstuvwxyz"  # the full stop stands before and after each name
 D, HIDDEN, HEADS, BLOCKS = 48, 96, 4, 3
 EPOCHS, BATCH, RATE, DROPOUT, DECAY = 100, 256, 3e-3, 0.15, 0.3
-SCORED = ("mary", "florinda", "xqzjv", "christopher")
 F, nn = torch.nn.functional, torch.nn
 Params = dict[str, Any]
 
@@ -161,22 +158,6 @@ def flat(params: Any, name: str) -> dict[str, Any]:
     return {name: params.numpy().astype(np.float16)}
 
 
-def answers(params: Params, norm: str) -> list[Params]:
-    """PyTorch's own encoder on a few names, in float64."""
-    exact = mapped(lambda tensor: tensor.double(), params)
-    cases = []
-    for name in SCORED:
-        tokens = torch.tensor([ALPHABET.index(letter) for letter in f".{name}."])
-        angles = torch.arange(len(tokens))[:, None] / 10000 ** (torch.arange(0, D, 2) / D)
-        positions = torch.stack([torch.sin(angles), torch.cos(angles)], -1).flatten(1)
-        x = F.embedding(tokens, exact["embedding"]) + positions
-        h = golden.encoder(exact["blocks"], HEADS, norm)(x, mask=~golden.causal(len(tokens)))
-        scores = F.linear(h, exact["w_out"].T, exact["b_out"])
-        log_prob = -F.cross_entropy(scores[:-1], tokens[1:], reduction="sum")
-        cases.append({"name": name, "norm": norm, "logits": scores.tolist(), "log_prob": log_prob.item()})
-    return cases
-
-
 def main() -> None:
     torch.set_num_threads(1)
     known, unseen = census()
@@ -186,10 +167,6 @@ def main() -> None:
     heading = "First names of the census of the United States of 1990, in the public domain.\n"
     text = f"{heading}\nTrained on: {' '.join(known)}\n\nKept apart: {' '.join(unseen)}\n"
     (TOUR / "names.txt").write_text(text, encoding="utf-8")
-    torch.set_default_dtype(torch.float64)
-    cases = ",\n".join(json.dumps(one) for norm, params in models.items() for one in answers(params, norm))
-    text = f'{{"torch": "{torch.__version__}", "cases": [\n{cases}\n]}}\n'
-    Path(__file__).with_name("names.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """The map of the source notes: complete, true, and up to date."""
 
-from pathlib import Path
-
 import pytest
 
 from autograder.docs import seeds
@@ -33,14 +31,6 @@ def test_every_erratum_has_a_row_and_every_row_its_errata() -> None:
     assert set(verdicts) == {("corrected",), ("qualified",), ("open",)}
 
 
-def test_whatever_was_found_wrong_is_corrected() -> None:
-    """The figures and claims that were computed anew and refuted, by the numbers of the errata."""
-    figures = [2, 4, 5, 10, *range(17, 26), 31, 32, 33, 36, 37, 38, 62, 65, 71, 80, 81, *range(83, 88)]
-    claims = [1, 3, 11, 12, 13, 14, 17, 22, 23, 24, 28, 37, 40, 43, 46, 57]
-    refuted = {f"A-{n:02}" for n in figures} | {f"C-{n:02}" for n in claims}
-    assert refuted <= {erratum for erratum, verdict in seeds.errata().items() if "corrected" in verdict}
-
-
 @pytest.mark.parametrize(
     ("place", "problem"),
     [
@@ -60,10 +50,3 @@ def test_a_place_that_is_gone_is_named(place: Place, problem: str) -> None:
     row = Row.model_validate({"is": "a row", "at": [place]})
     [found] = seeds.missing({"S0-001": row})
     assert found.startswith(f"S0-001: {problem}")
-
-
-def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
-    row = "S0-001:\n  is: a row\n  at:\n    - question: q1\n"
-    (tmp_path / "seeds.yaml").write_text(row + row)
-    with pytest.raises(ValueError, match="there twice"):
-        seeds.rows(tmp_path / "seeds.yaml")

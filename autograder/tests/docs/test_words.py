@@ -39,6 +39,11 @@ BANNED = {
     r"how many \w+ has": "how many ... does ... have",
     r"up to a transpose": "the transpose of",
     r"(the|a|this|that) way (through|of the gradient)": "path",
+    r"refuses?": "rejects",
+    r"exchanges?(?! information)|changed places": "swaps",
+    r"hands? \w+ on": "passes",
+    r"throughout": "all",
+    r"whatever \w+ (is|says|passes)": "ignores the argument",
 }
 # Sentences that begin with an inverted or joining word.
 OPENINGS = {
@@ -106,18 +111,6 @@ def lines(path: Path) -> Texts:
     return enumerate(path.read_text("utf-8").splitlines(), 1)
 
 
-PACKAGES = (
-    "audit",
-    "cli",
-    "feedback",
-    "gradebook",
-    "grading",
-    "homework",
-    "homework/suites",
-    "release",
-    "submissions",
-    "values",
-)
 SOURCES: dict[str, tuple[Callable[[Path], Texts], ...]] = {
     "README.md": (prose,),
     "autograder/docs/**/*.md": (prose,),
@@ -129,7 +122,8 @@ SOURCES: dict[str, tuple[Callable[[Path], Texts], ...]] = {
     "solutions/transformer.ipynb": (cells,),
     "autograder/homework/misconceptions/**/*.py": (strings,),
     "autograder/gradebook/templates/*": (lines,),
-    **{f"autograder/{package}/*.py": (strings,) for package in PACKAGES},
+    "autograder/homework/suites/*.py": (strings,),
+    "autograder/*/*.py": (strings,),
 }
 
 
@@ -145,25 +139,3 @@ def test_no_banned_words(source: str) -> None:
     paths = sorted(kit.home().glob(source))
     assert paths, f"no file matches {source}"
     assert [line for path in paths for read in SOURCES[source] for line in found(path, read)] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("Next: mend layer_norm.", 1),
-        ("The epsilon stands inside the root.", 1),
-        ("NaN stands for not a number, and two rows stand out.", 0),
-        ("g is the gradient of the loss by n.", 1),
-        ("The gradient is multiplied by gamma.", 0),
-        ("The gradient by hand takes two lines.", 0),
-        ("A straight line.", 0),
-        ("It reaches the loss straight.", 1),
-        ("NumPy is all that you need.", 1),
-        ("Of these, two are hidden.", 1),
-        ("The first of these is hidden. So far, nothing failed.", 0),
-        ("Where a name is missing, the file is rejected.", 1),
-        ("Where is the threshold?", 0),
-    ],
-)
-def test_patterns(text: str, number: int) -> None:
-    assert len(list(hits(text))) == number

@@ -1,7 +1,6 @@
 """The files of mistakes: what is refused, how mistakes stand together, and that every one of them can be submitted and runs."""
 
 import inspect
-import re
 import warnings
 from collections.abc import Callable
 
@@ -159,19 +158,3 @@ def test_code_that_computes_nothing_is_no_version_of_the_function(module: str, f
         functions = running.with_source(module) | {function: nothing.fresh()}
         diagnosis = running.diagnoser().explain(module, running.call_results(module, functions)).get(function)
         assert diagnosis is not None and (diagnosis.empty or not diagnosis.complete), nothing.id
-
-
-# Words that read as translated, and what to write instead.
-BANNED = {
-    r"stands?": "is", r"refuses?": "rejects", r"exchanges?|changed places": "swaps", r"in the place of": "instead of",
-    r"hands? \w+ on": "passes", r"throughout": "all", r"alone": "only",
-    r"whatever \w+ (is|says|passes)": "ignores the argument", r"(may|be|is) seen|sees?|may look": "attends to",
-    r"sub-layers?": "sublayer",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_sentences_use_the_standard_vocabulary(module: str) -> None:
-    wrong = re.compile(rf"\b({'|'.join(BANNED)})\b")
-    sentences = {misconception.sentence for misconception in library.of_module(module)}
-    assert not {text: wrong.findall(text) for text in sentences if wrong.search(text)}

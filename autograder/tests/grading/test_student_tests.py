@@ -43,7 +43,7 @@ Outcomes = tuple[FunctionTests, ...]
 
 @pytest.fixture(scope="module")
 def rubric() -> Rubric:
-    return rubric_with(points=106, tests=TESTS)
+    return rubric_with(tests=TESTS)
 
 
 @pytest.fixture(scope="module")

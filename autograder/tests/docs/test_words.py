@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from autograder.homework import kit
 
@@ -59,19 +60,17 @@ def hits(text: str) -> Iterator[tuple[re.Match[str], str]]:
     return ((match, instead) for rule, instead in RULES for match in rule.finditer(text))
 
 
+def in_markdown(text: str) -> Texts:
+    """Every paragraph, heading and table cell, without code."""
+    for token in MarkdownIt().enable("table").parse(text):
+        parts = [" " if part.type == "softbreak" else part.content for part in token.children or ()]
+        kinds = [part.type for part in token.children or ()]
+        words = "".join("code" if kind == "code_inline" else part for kind, part in zip(kinds, parts, strict=True))
+        yield (token.map or [0])[0] + 1, words
+
+
 def prose(path: Path) -> Texts:
-    """Every paragraph and table cell of a page, without code."""
-    text = re.sub(r"^```.*?^```$", lambda code: "\n" * code[0].count("\n"), path.read_text("utf-8"), flags=re.M | re.S)
-    text = re.sub(r"`[^`\n]+`", "`code`", text)
-    start, lines = 1, list[str]()
-    for number, line in enumerate([*text.splitlines(), ""], 1):
-        if line.strip() and not line.startswith(("    ", "|")) and not re.match(r" *(- |\d+\. |#)", line):
-            start, lines = (start if lines else number), [*lines, line.strip()]
-            continue
-        yield start, " ".join(lines)
-        start, lines = number, [] if line.startswith(("    ", "|")) or not line.strip() else [line.strip(" -#")]
-        if line.startswith("|"):
-            yield from ((number, cell.strip()) for cell in line.split("|"))
+    return in_markdown(path.read_text("utf-8"))
 
 
 def strings(path: Path) -> Texts:

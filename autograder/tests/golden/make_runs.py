@@ -54,13 +54,7 @@ def main() -> None:
         ordered = {name: found[name] for name in train.DESIGNS if name in found}
         RUNS.write_text(json.dumps(ordered, indent=None, ensure_ascii=False) + "\n", encoding="utf-8")
         best = min(held_out for *_, held_out in found[design]["history"])
-        print(
-            design,
-            f"best held-out loss {best:.3f},",
-            found[design]["processor_seconds"],
-            "s of processor time",
-            flush=True,
-        )
+        print(f"{design}: best held-out loss {best:.3f}", flush=True)
 
 
 if __name__ == "__main__":

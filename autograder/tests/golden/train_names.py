@@ -12,7 +12,7 @@ Of a run, the weights with the least loss on the names kept apart are written, a
 goes on falling after that (the model learns them by heart).
 """
 
-from collections.abc import Callable
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,11 @@ import names  # type: ignore[import-not-found, unused-ignore]
 import numpy as np
 import torch  # type: ignore[import-not-found, unused-ignore]
 
-TOUR = Path(__file__).parents[3] / "solutions" / "tour"
+SOLUTIONS = Path(__file__).parents[3] / "solutions"
+sys.path.insert(0, str(SOLUTIONS))
+
+from tour.backward import flattened, leaves  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+
 ALPHABET = ".abcdefghijklmnopqrstuvwxyz"  # the full stop stands before and after each name
 D, HIDDEN, HEADS, BLOCKS = 48, 96, 4, 3
 EPOCHS, BATCH, RATE, DROPOUT, DECAY = 100, 256, 3e-3, 0.15, 0.3
@@ -66,19 +70,6 @@ def initial() -> Params:
     return params
 
 
-def mapped(function: Callable[[Any], Any], params: Any) -> Any:
-    """The same structure with a function of each tensor."""
-    if isinstance(params, dict):
-        return {name: mapped(function, part) for name, part in params.items()}
-    return [mapped(function, part) for part in params] if isinstance(params, list) else function(params)
-
-
-def leaves(params: Params) -> list[Any]:
-    found: list[Any] = []
-    mapped(found.append, params)
-    return found
-
-
 def logits(tokens: Any, params: Params, norm: str, dropout: float = 0.0) -> Any:
     """The contract's decoder on a batch, with blocks of either kind: (n, t, vocab)."""
     t = tokens.shape[1]
@@ -113,7 +104,8 @@ def loss(rows: Any, params: Params, norm: str, dropout: float = 0.0) -> Any:
     return F.cross_entropy(scores.flatten(0, 1), rows[:, 1:].flatten(), ignore_index=-1)
 
 
-def train(norm: str, training: Any, apart: Any) -> Params:
+def train(norm: str, training: Any, apart: Any) -> dict[str, Any]:
+    """Arrays by path, such as pre/blocks/0/ffn/w_1."""
     torch.manual_seed(0)
     params = initial()
     matrices = [leaf for leaf in leaves(params) if leaf.dim() > 1]
@@ -125,7 +117,7 @@ def train(norm: str, training: Any, apart: Any) -> Params:
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min(1, (step + 1) / warm) * (1 + np.cos(np.pi * step / steps)) / 2
     )
-    best, least = params, np.inf
+    best, least = dict[str, Any](), np.inf
     for step in range(steps):
         rows = training[torch.randint(len(training), (BATCH,))]
         optimizer.zero_grad()
@@ -137,36 +129,20 @@ def train(norm: str, training: Any, apart: Any) -> Params:
             with torch.no_grad():
                 now = loss(apart, params, norm).item()
             if now < least:
-                least, best = now, mapped(as_float16, params)
-    with torch.no_grad():
-        print(
-            f"{norm}-norm: {loss(training, best, norm):.3f} nats a character on training, {least:.3f} on unseen names"
-        )
+                least = now
+                best = {f"{norm}/{path}": leaf.detach().half().numpy() for path, leaf in flattened(params)}
+    print(f"{norm}-norm: {least:.3f} nats a character on unseen names")
     return best
-
-
-def as_float16(tensor: Any) -> Any:
-    """A copy without gradient, rounded."""
-    return tensor.detach().half().to(tensor.dtype).clone()
-
-
-def flat(params: Any, name: str) -> dict[str, Any]:
-    """Arrays by path, such as pre/blocks/0/ffn/w_1, in float16."""
-    if isinstance(params, dict | list):
-        parts = params.items() if isinstance(params, dict) else enumerate(params)
-        return {path: array for key, part in parts for path, array in flat(part, f"{name}/{key}").items()}
-    return {name: params.numpy().astype(np.float16)}
 
 
 def main() -> None:
     torch.set_num_threads(1)
     known, unseen = census()
-    models = {norm: train(norm, table(known), table(unseen)) for norm in ("pre", "post")}
-    arrays = {path: array for norm, params in models.items() for path, array in flat(params, norm).items()}
-    np.savez(TOUR / "names.npz", **arrays)
+    pre, post = (train(norm, table(known), table(unseen)) for norm in ("pre", "post"))
+    np.savez(SOLUTIONS / "tour" / "names.npz", **pre, **post)
     heading = "First names of the census of the United States of 1990, in the public domain.\n"
     text = f"{heading}\nTrained on: {' '.join(known)}\n\nKept apart: {' '.join(unseen)}\n"
-    (TOUR / "names.txt").write_text(text, encoding="utf-8")
+    (SOLUTIONS / "tour" / "names.txt").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

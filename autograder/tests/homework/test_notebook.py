@@ -531,15 +531,7 @@ def test_figures_of_deep_networks() -> None:
         f"plain networks are dead ({after['plain/0.1/gradient']:.0e})",
         f"{half:.0e} after 48 blocks, {whole:.0e} after 96",
     )
-    assert low[alone] < 0.03
-    assert np.abs(deep["norms alone/1.0/stream"][1] - 1).max() < 0.1 and says("the magnitude is right at every depth")
-    too_large = {key for key, value in after.items() if key.endswith("1.0/gradient") and value > 5}
-    assert too_large == {"residuals alone/1.0/gradient", "pre-norm/1.0/gradient"}
-    assert 0.9 < after[last] < 1.2 and says("near 1 with a norm at the end")
-    assert 1e28 < after["residuals alone/1.0/gradient"] < 1e29 and says("by a factor of 1e28")
-    assert abs(after["post-norm/0.1/gradient"] - after["pre-norm/0.1/normed"]) < 0.03
-    assert after["pre-norm/1.0/stream"] == pytest.approx((2 * 96) ** 0.5, rel=0.1)
-    assert says("at gain 0.1 no difference", "grows like the root of the depth")
+    assert low[alone] < 0.03 and 1e28 < after["residuals alone/1.0/gradient"] < 1e29 and says("by a factor of 1e28")
 
 
 @pytest.mark.slow
@@ -687,16 +679,6 @@ def test_letters_that_the_model_does_not_know_are_not_lost_without_a_word(homewo
     names, title = homework.names, homework.pictures.likely(homework.modules, "Björn").axes[1].get_title()
     assert [names.letters(name) for name in ("Zoë-Ann", "Björn", "Жанна")] == ["zoeann", "bjorn", ""]
     assert "'Björn' is read as \"bjorn\"" in title and names.lost("Ada") == ""
-
-
-def test_the_letter_on_its_way_is_where_it_is_said_to_be(homework: Any) -> None:
-    names = homework.names
-    chances = names.trace(homework.modules, names.tokens("christopher", ended=False)).read_out(homework.modules)
-    likeliest = ["".join(names.ALPHABET[i] for i in chances[:, place].argmax(axis=1)) for place in (5, 8)]
-    assert likeliest == ["i....ttt", "heeeeeeh"] and says("then for four parts the end of the name")
-    lead, later = chances[[5, 7], 5, names.ALPHABET.index("t")]
-    assert says(f"t takes the lead, at {lead:.2f}; block 3 makes it {later:.2f}")
-    assert says("turns to h only with the very last part")
 
 
 def test_with_nothing_taken_out_the_parts_are_the_decoder(homework: Any) -> None:

@@ -64,22 +64,16 @@ def test_twenty_steps_lower_the_loss_on_held_out_names(train: Any) -> None:
 
 
 @pytest.mark.slow
-def test_the_default_training_reaches_what_the_finished_run_shows(train: Any, homework: Any) -> None:
-    training = finished(train.Training(train.census()))
-    run = homework.pictures.training.runs()["complete"]
-    assert training.best_loss < 2.0
-    assert training.best_loss == pytest.approx(min(held_out for *_, held_out in run["history"]), abs=0.04)
-    assert (run["steps"], run["seed"]) == (training.steps, training.seed)
-
-
-@pytest.mark.slow
-def test_the_finished_runs_start_like_a_run_of_today(train: Any, homework: Any) -> None:
+def test_the_finished_runs_are_those_of_today(train: Any, homework: Any) -> None:
+    """As far as the first steps show it."""
     runs = homework.pictures.training.runs()
     assert tuple(train.DESIGNS) == DESIGNS == tuple(runs)
     for name, run in runs.items():
         training = train.Training(train.census(), train.DESIGNS[name])
-        training.measure()
-        assert run["history"][0] == pytest.approx([0, *training.history[0][1:]], abs=2e-3)
+        while training.step < training.every:
+            training.advance()
+        np.testing.assert_allclose(training.history, run["history"][:2], atol=2e-3)
+        assert (run["steps"], run["seed"]) == (training.steps, training.seed)
         assert len(run["history"]) == run["steps"] // training.every + 1
     baselines = [round(loss, 2) for loss in train.baselines(train.census()).values()]
     assert baselines == [3.30, 2.81, 2.37] == [round(loss, 2) for loss in runs["complete"]["baselines"].values()]

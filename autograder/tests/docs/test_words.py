@@ -63,10 +63,8 @@ def hits(text: str) -> Iterator[tuple[re.Match[str], str]]:
 def in_markdown(text: str) -> Texts:
     """Every paragraph, heading and table cell, without code."""
     for token in MarkdownIt().enable("table").parse(text):
-        parts = [" " if part.type == "softbreak" else part.content for part in token.children or ()]
-        kinds = [part.type for part in token.children or ()]
-        words = "".join("code" if kind == "code_inline" else part for kind, part in zip(kinds, parts, strict=True))
-        yield (token.map or [0])[0] + 1, words
+        parts = ("code" if part.type == "code_inline" else part.content or " " for part in token.children or [])
+        yield (token.map or [0])[0] + 1, " ".join("".join(parts).split())
 
 
 def prose(path: Path) -> Texts:
@@ -74,67 +72,62 @@ def prose(path: Path) -> Texts:
 
 
 def strings(path: Path) -> Texts:
-    """Every text in Python code: constants, and the docstrings of commands, which are their help."""
+    """Every text in Python code, without docstrings; those of commands are their help."""
     tree = ast.parse(path.read_text("utf-8"))
-    internal = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, DOCUMENTED) and node.body and isinstance(node.body[0], ast.Expr)
-        if not any("command" in ast.unparse(decorator) for decorator in getattr(node, "decorator_list", []))
-    }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in internal:
-            yield node.lineno, " ".join(node.value.split())
+        command = any("command" in ast.unparse(decorator) for decorator in getattr(node, "decorator_list", []))
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None and not command:
+            del node.body[0]
+    return constants(tree)
 
 
-def docstrings(path: Path) -> Texts:
-    """The docstrings of a file that students receive, paragraph by paragraph."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
-            yield from ((node.body[0].lineno, " ".join(part.split())) for part in text.split("\n\n"))
+def public(path: Path) -> Texts:
+    """Every text in a file that students receive, also the docstrings."""
+    return constants(ast.parse(path.read_text("utf-8")))
+
+
+def constants(tree: ast.AST) -> Texts:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from ((node.lineno, " ".join(part.split())) for part in node.value.split("\n\n"))
 
 
 def cells(path: Path) -> Texts:
-    """The text of a notebook and the strings in its code; the line is the number of the cell."""
-    for number, cell in enumerate(json.loads(path.read_text("utf-8"))["cells"]):
+    """The text of a notebook and the strings in its code; the line is that in the cell."""
+    for cell in json.loads(path.read_text("utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            yield from ((number, " ".join(part.split())) for part in source.split("\n\n"))
+            yield from in_markdown(source)
         elif cell["cell_type"] == "code":
-            code = ast.parse("\n".join(line for line in source.split("\n") if not line.startswith("%")))
-            texts = (node.value for node in ast.walk(code) if isinstance(node, ast.Constant))
-            yield from ((number, " ".join(text.split())) for text in texts if isinstance(text, str))
+            yield from constants(ast.parse(re.sub("^%.*", "", source, flags=re.MULTILINE)))
 
 
 def lines(path: Path) -> Texts:
     return enumerate(path.read_text("utf-8").splitlines(), 1)
 
 
-SOURCES: dict[str, tuple[Callable[[Path], Texts], ...]] = {
-    "README.md": (prose,),
-    "autograder/docs/**/*.md": (prose,),
-    "rubric.yaml": (lines,),
-    "solutions/*.md": (prose,),
-    "solutions/*.py": (docstrings,),
-    "solutions/checks/*.py": (strings, docstrings),
-    "solutions/tour/**/*.py": (strings, docstrings),
-    "solutions/transformer.ipynb": (cells,),
-    "autograder/homework/misconceptions/**/*.py": (strings,),
-    "autograder/gradebook/templates/*": (lines,),
-    "autograder/homework/suites/*.py": (strings,),
-    "autograder/*/*.py": (strings,),
+SOURCES: dict[str, Callable[[Path], Texts]] = {
+    "README.md": prose,
+    "autograder/docs/**/*.md": prose,
+    "rubric.yaml": lines,
+    "solutions/*.md": prose,
+    "solutions/*.py": public,
+    "solutions/checks/*.py": public,
+    "solutions/tour/**/*.py": public,
+    "solutions/transformer.ipynb": cells,
+    "autograder/homework/misconceptions/**/*.py": strings,
+    "autograder/gradebook/templates/*": lines,
+    "autograder/homework/suites/*.py": strings,
+    "autograder/*/*.py": strings,
 }
-
-
-def found(path: Path, read: Callable[[Path], Texts]) -> Iterator[str]:
-    for line, text in read(path):
-        for match, instead in hits(text):
-            around = text[max(match.start() - 30, 0) :][:90]
-            yield f"{path.relative_to(kit.home())}:{line}: {match[0]!r} ({instead}) in: {around}"
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_no_banned_words(source: str) -> None:
-    paths = sorted(kit.home().glob(source))
+    paths, found = sorted(kit.home().glob(source)), []
     assert paths, f"no file matches {source}"
-    assert [line for path in paths for read in SOURCES[source] for line in found(path, read)] == []
+    for path in paths:
+        for line, text in SOURCES[source](path):
+            for match, instead in hits(text):
+                found.append(f"{path}:{line}: {match[0]!r} ({instead}) in: {text[max(match.start() - 30, 0) :][:90]}")
+    assert found == []

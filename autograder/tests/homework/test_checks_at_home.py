@@ -82,25 +82,10 @@ def around(name: str, changed: str) -> str:
     return f"right_{name} = {name}\n\n\ndef {name}(*args, **kwargs):\n{given}"
 
 
-def without_error(name: str) -> str:
-    """A definition that returns something when it should raise a ValueError."""
-    tried = "    try:\n        return right(*args)\n    except ValueError:\n        return args[0] + 0\n"
-    return f"right = {name}\n\n\ndef {name}(*args):\n{tried}"
-
-
-def edited(module: str, name: str, old: str, new: str) -> str:
-    """The solution's definition with another text in place of `old`."""
-    text = library.correct(module, name).source
-    assert old in text
-    return text.replace(old, new)
-
-
 def quickly(home: Path) -> None:
     """Let an endless loop be ended sooner."""
     settings = home / "checks" / "time_limit.py"
-    text = settings.read_text()
-    assert "SECONDS = 10\n" in text
-    settings.write_text(text.replace("SECONDS = 10\n", "SECONDS = 0.5\n"))
+    settings.write_text(settings.read_text().replace("SECONDS = 10\n", "SECONDS = 0.5\n"))
 
 
 # How much is done
@@ -164,14 +149,14 @@ VARIANCE = (
 REMEMBERED = "return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta"
 ROOT = "    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
 LOOP = "import asyncio\nasync def wait():\n    pass\ndef rms_norm(x, gamma, eps=1e-6):\n    asyncio.run(wait())\n"
-RUNNING = (
-    "    running_mean *= 0.9\n    running_mean += 1\n    return right(x, gamma, beta, running_mean, *args, **kwargs)\n"
-)
 NORMS = {"layernorm": RIGHT["layernorm"]}
 MASKED = 'n_heads, norm="pre", mask=causal_mask(t))'
 ANSWERS = {"q1": "a", "q2": "E", "q3": 4, "q4": "B", "q5": "a", "q6": "c", "q9": "d"}
 CALL = RIGHT["decoder"].partition(MASKED)[0].count("\n") + 1
 ATTENTION = ('params["attention"], n_heads, mask)', 'params["attention"], n_heads)')
+UNMASKED = [
+    library.correct("transformer_block", f"{norm}_norm_block").source.replace(*ATTENTION) for norm in ("pre", "post")
+]
 DEFAULT = (
     "def layer_norm(x, gamma, beta, eps={}):\n    centred = x - x.mean(-1, keepdims=True)\n"
     "    return gamma * centred / np.sqrt((centred**2).mean(-1, keepdims=True) + {}) + beta\n"
@@ -221,7 +206,8 @@ CASES = {
         "the answer to q2 is 'E', not one of the letters a, b, c, d",
         "the answer to q3 is 4, not one of the letters a, b, c, d", "there is no question 'q9'",
         concept_check=f"def answers():\n    return {ANSWERS}\n"),
-    "missing error": case(without_error("padding_mask"), "Called padding_mask(np.array([2, 5]), 4)",
+    "missing error": case(function("padding_mask", "return (np.arange(t) < lengths[:, None])[:, None]"),
+        "Called padding_mask(np.array([2, 5]), 4)",
         "Expected ValueError, because"),
     "next function of a module": folder("layernorm.py", "Next: write batch_norm (batchnorm_comparison.py, line",
         absent="not your grade", **NORMS),
@@ -260,8 +246,6 @@ CASES = {
         arguments="--hint"),
     "ignored argument": case(DEFAULT.format("1e-5", "1e-8"),
         "Probably Your code ignores the argument eps and uses 1e-8.", absent="Also ", arguments="--hint"),
-    "neither of the two": case(DEFAULT.format("1e-5", "(1e-8 if eps == 1e-5 else eps)"), "Called ",
-        absent=("Probably ", "Also "), arguments="--hint"),
     "random": case(function("rms_norm", "return x + np.random.default_rng().normal(size=x.shape)"),
         "it returns a different result: look for random numbers", absent="keeps state"),
     "plain numbers": case(function("rms_norm", "return [np.int64(2), np.float64(0.5)]"), "Returned [2, 0.5] ",
@@ -273,17 +257,13 @@ CASES = {
         "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.", arguments="-k future"),
     "one array for a tuple": case(around("batch_norm", "result[0]"),
         "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`)."),
-    "arrays of their own": case(
-        f"right = batch_norm\n\n\ndef batch_norm(x, gamma, beta, running_mean, *args, **kwargs):\n{RUNNING}",
-        "an entry of `running_mean` was overwritten", absent="`beta`"),
     "further checks of a function": case(function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 9)",
         "Called "),
     "helper of the same module": case(function("softmax", "return 0 * scores"),
         "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax"),
     "function in place of an import": case(function("layer_norm", "return 2 * x"), "Next: fix pre_norm_block",
         absent="first fix layer_norm", module="transformer_block"),
-    "same mistake again": case(edited("transformer_block", "pre_norm_block", *ATTENTION) + "\n\n"
-        + edited("transformer_block", "post_norm_block", *ATTENTION), "has the same mistake as pre_norm_block.",
+    "same mistake again": case("\n\n".join(UNMASKED), "has the same mistake as pre_norm_block.",
         "Next: fix pre_norm_block"),
     "import in a function": case(function("rms_norm", "import scipy"),
         "ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library"),

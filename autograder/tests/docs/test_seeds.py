@@ -17,12 +17,10 @@ def test_every_place_exists() -> None:
     assert seeds.missing(seeds.rows()) == []
 
 
-def test_the_pages_are_up_to_date_and_have_a_line_for_every_row() -> None:
+def test_the_pages_are_up_to_date() -> None:
     made = seeds.pages(seeds.rows(), seeds.errata())
     there = {path.name: path.read_text(encoding="utf-8") for path in seeds.FOLDER.glob("*.md")}
     assert there == made, "run: python -m autograder.docs.seeds"
-    lines = "".join(made.values()).splitlines()
-    assert [line.split(" | ")[0].removeprefix("| ") for line in lines if line.startswith("| S")] == EVERY_ID
 
 
 def test_every_erratum_has_a_row_and_every_row_its_errata() -> None:

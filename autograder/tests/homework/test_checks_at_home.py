@@ -400,7 +400,9 @@ MISNAMED = [
 @pytest.mark.parametrize(("name", "due"), few(MISNAMED, 1))
 def test_file_with_another_name(home: Path, name: str, due: str) -> None:
     (home / "layernorm.py").rename(home / name)
-    assert f"layernorm.py is missing{due}" in joined(pytest_says(home, "checks/test_layernorm.py"))
+    said = joined(pytest_says(home, "checks/test_layernorm.py", "checks/test_transformer_block.py"))
+    assert f"layernorm.py is missing{due}" in said
+    assert "transformer_block.py imports layernorm.py, which cannot be imported" in said
 
 
 # Loops without an end

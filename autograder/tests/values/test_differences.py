@@ -168,7 +168,7 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
     def all_near(model: Any, share: float = 2e-3) -> bool:
         return bool((np.abs(got - model) <= share * np.abs(model - wanted) + slack).all())
 
-    if line := re.match(r"In each (row|column), every entry is off by the same (amount|factor)", said):
+    if line := re.match(r"In each (row|column), every entry is (?:off|multiplied) by the same (amount|factor)", said):
         axis = int(line[1] == "row")
         model = (
             expected + (actual - expected).mean(axis, keepdims=True)

@@ -112,7 +112,7 @@ def train(norm: str) -> dict[str, Any]:
         schedule.step()
         if step % 50 == 49:
             with torch.no_grad():
-                now = loss(*held_out, params, norm).item()
+                now = loss(held_out[0], held_out[1], params, norm).item()
             if now < least:
                 least = now
                 best = {f"{norm}/{path}": leaf.detach().half().numpy() for path, leaf in flattened(params)}

@@ -483,7 +483,7 @@ def test_checks_run_again_when_a_module_is_saved(home: Path, arguments: list[str
             saved.replace(home / "layernorm.py")
             said = "".join(itertools.takewhile(WATCHING.__ne__, process.stdout))
             process.send_signal(signal.SIGINT)
-            assert process.wait(60) == 0
+            assert process.wait(20) == 0
         finally:
             process.kill()
     assert re.search(second, said) and "Next: fix rms_norm" in said and "causal_mask" not in said

@@ -214,9 +214,10 @@ def grade_of_passed(key: str, *passed: bool) -> Grade:
     return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
 
 
-def rubric_with(criteria: Mapping[str, Mapping[str, str]] | None = None, **top: object) -> Rubric:
-    """The kit's own rubric with other keys at the top level and in some criteria."""
+def rubric_with(criteria: Mapping[str, Mapping[str, str]] | None = None, **top: Any) -> Rubric:
+    """The kit's own rubric with other keys at the top level and in some criteria; `tests` add to its points."""
     data = yaml.safe_load(kit.rubric_file().read_text(encoding="utf-8")) | top
+    data["points"] += top.get("tests", {"points": 0})["points"]
     for criterion, keys in (criteria or {}).items():
         module, _, name = criterion.partition(".")
         data["modules"][module]["criteria"][name].update(keys)

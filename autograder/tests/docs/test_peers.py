@@ -71,11 +71,6 @@ def test_a_misconception_counts_where_it_shows(clones: tuple[peers.Peer, ...], i
     assert [peers.shows(peer, peer.probe(right), code(id)) for peer in clones] == both
 
 
-def test_the_page_has_a_place_for_the_table() -> None:
-    text = peers.PAGE.read_text(encoding="utf-8")
-    assert text.count(peers.START) == text.count(peers.END) == 1
-
-
 def test_a_folder_without_the_tests_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         peers.main(["--tinytorch", str(tmp_path), "--deep-ml", str(tmp_path)])

@@ -1,7 +1,5 @@
 """The map of the source notes: complete, true, and up to date."""
 
-from pathlib import Path
-
 import pytest
 
 from autograder.docs import seeds
@@ -19,26 +17,16 @@ def test_every_place_exists() -> None:
     assert seeds.missing(seeds.rows()) == []
 
 
-def test_the_pages_are_up_to_date_and_have_a_line_for_every_row() -> None:
+def test_the_pages_are_up_to_date() -> None:
     made = seeds.pages(seeds.rows(), seeds.errata())
     there = {path.name: path.read_text(encoding="utf-8") for path in seeds.FOLDER.glob("*.md")}
     assert there == made, "run: python -m autograder.docs.seeds"
-    lines = "".join(made.values()).splitlines()
-    assert [line.split(" | ")[0].removeprefix("| ") for line in lines if line.startswith("| S")] == EVERY_ID
 
 
 def test_every_erratum_has_a_row_and_every_row_its_errata() -> None:
     assert {erratum for row in seeds.rows().values() for erratum in row.errata} == set(seeds.errata())
     verdicts = [tuple(verdict) for verdict in seeds.errata().values()]
     assert set(verdicts) == {("corrected",), ("qualified",), ("open",)}
-
-
-def test_whatever_was_found_wrong_is_corrected() -> None:
-    """The figures and claims that were computed anew and refuted, by the numbers of the errata."""
-    figures = [2, 4, 5, 10, *range(17, 26), 31, 32, 33, 36, 37, 38, 62, 65, 71, 80, 81, *range(83, 88)]
-    claims = [1, 3, 11, 12, 13, 14, 17, 22, 23, 24, 28, 37, 40, 43, 46, 57]
-    refuted = {f"A-{n:02}" for n in figures} | {f"C-{n:02}" for n in claims}
-    assert refuted <= {erratum for erratum, verdict in seeds.errata().items() if "corrected" in verdict}
 
 
 @pytest.mark.parametrize(
@@ -60,10 +48,3 @@ def test_a_place_that_is_gone_is_named(place: Place, problem: str) -> None:
     row = Row.model_validate({"is": "a row", "at": [place]})
     [found] = seeds.missing({"S0-001": row})
     assert found.startswith(f"S0-001: {problem}")
-
-
-def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
-    row = "S0-001:\n  is: a row\n  at:\n    - question: q1\n"
-    (tmp_path / "seeds.yaml").write_text(row + row)
-    with pytest.raises(ValueError, match="there twice"):
-        seeds.rows(tmp_path / "seeds.yaml")

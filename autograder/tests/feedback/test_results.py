@@ -24,7 +24,8 @@ EARNED = CriterionScore(criterion("layernorm.affine"), "elsewhere", (SAMPLE,), (
 def test_an_entry_for_each_criterion_in_their_order() -> None:
     document = gradescope(result(module_of([LOST, EARNED])))
     entries = [(entry["extra_data"]["criterion"], entry["score"]) for entry in document["tests"]]
-    assert entries == [("layernorm.statistics", 0), ("layernorm.affine", 2)] and document["score"] == 2
+    points = EARNED.criterion.points
+    assert entries == [("layernorm.statistics", 0), ("layernorm.affine", points)] and document["score"] == points
     misconceptions = [entry["extra_data"]["misconceptions"] for entry in document["tests"]]
     assert misconceptions == [["layer_norm.sample_variance"], []]  # what points were lost to
     assert json.loads(dump(document)) == document

@@ -1,50 +1,34 @@
-"""Trains the two small models of names that the notebook plays with, and writes down PyTorch's logits of them.
+"""Trains the two small models of names that the notebook plays with.
 
-Run by hand, with NumPy, PyTorch and the distribution `names` installed; nothing else needs them:
+Run manually, with NumPy and PyTorch installed; nothing else needs PyTorch:
 
     python autograder/tests/golden/train_names.py
 
-The data are the first names of the census of the United States of 1990, which are in the public domain; `names` carries
-them. Every tenth name, in an order drawn by chance, is kept apart and never trained on. Both models have the parameters of
-the contract's decoder; one was trained with pre-norm blocks, as the decoder computes, one with post-norm blocks.
+The data are the first names of the 1990 census of the United States, which are in the public domain; names.txt has them. A
+random tenth is held out. Both models have the parameters of the contract's decoder; one is trained with pre-norm blocks, as
+the decoder computes, one with post-norm blocks.
 
-Of a run, the weights with the least loss on the names kept apart are written, as float16: the loss on the names trained on
-goes on falling after that (the model learns them by heart).
+The weights with the lowest loss on the held-out names are written, as float16.
 """
 
-import json
-from collections.abc import Callable
+import sys
 from pathlib import Path
 from typing import Any
 
-import make_golden as golden  # type: ignore[import-not-found, unused-ignore]
-import names  # type: ignore[import-not-found, unused-ignore]
 import numpy as np
 import torch  # type: ignore[import-not-found, unused-ignore]
 
-TOUR = Path(__file__).parents[3] / "solutions" / "tour"
-ALPHABET = ".abcdefghijklmnopqrstuvwxyz"  # the full stop stands before and after each name
+SOLUTIONS = Path(__file__).parents[3] / "solutions"
+sys.path.insert(0, str(SOLUTIONS))
+
+from tour.backward import flattened, leaves  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+from tour.corpus import batch  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+from tour.names import ALPHABET, census  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+
 D, HIDDEN, HEADS, BLOCKS = 48, 96, 4, 3
 EPOCHS, BATCH, RATE, DROPOUT, DECAY = 100, 256, 3e-3, 0.15, 0.3
-SCORED = ("mary", "florinda", "xqzjv", "christopher")
 F, nn = torch.nn.functional, torch.nn
 Params = dict[str, Any]
-
-
-def census() -> tuple[list[str], list[str]]:
-    """The names to train on and the names kept apart, each in alphabetical order."""
-    lines = [line for key in ("first:female", "first:male") for line in Path(names.FILES[key]).read_text().splitlines()]
-    found = np.array(sorted({line.split()[0].lower() for line in lines}))
-    order = np.random.default_rng(0).permutation(len(found))
-    apart = len(found) // 10
-    return sorted(found[order[apart:]].tolist()), sorted(found[order[:apart]].tolist())
-
-
-def table(some: list[str]) -> Any:
-    """Names as rows of tokens, (n, longest + 2), filled up with -1."""
-    rows = [[ALPHABET.index(letter) for letter in f".{name}."] for name in some]
-    longest = max(map(len, rows))
-    return torch.tensor([row + [-1] * (longest - len(row)) for row in rows])
 
 
 def initial() -> Params:
@@ -69,25 +53,12 @@ def initial() -> Params:
     return params
 
 
-def mapped(function: Callable[[Any], Any], params: Any) -> Any:
-    """The same structure with a function of each tensor."""
-    if isinstance(params, dict):
-        return {name: mapped(function, part) for name, part in params.items()}
-    return [mapped(function, part) for part in params] if isinstance(params, list) else function(params)
-
-
-def leaves(params: Params) -> list[Any]:
-    found: list[Any] = []
-    mapped(found.append, params)
-    return found
-
-
 def logits(tokens: Any, params: Params, norm: str, dropout: float = 0.0) -> Any:
     """The contract's decoder on a batch, with blocks of either kind: (n, t, vocab)."""
     t = tokens.shape[1]
     angles = torch.arange(t)[:, None] / 10000 ** (torch.arange(0, D, 2) / D)
     positions = torch.stack([torch.sin(angles), torch.cos(angles)], -1).flatten(1)
-    x = F.dropout(F.embedding(tokens.clamp(min=0), params["embedding"]) + positions, dropout)
+    x = F.dropout(F.embedding(tokens, params["embedding"]) + positions, dropout)
     for block in params["blocks"]:
         parts = (("ln_1", attention, block["attention"]), ("ln_2", network, block["ffn"]))
         for name, sublayer, weights in parts:
@@ -110,86 +81,48 @@ def network(x: Any, w: Params) -> Any:
     return torch.relu(x @ w["w_1"] + w["b_1"]) @ w["w_2"] + w["b_2"]
 
 
-def loss(rows: Any, params: Params, norm: str, dropout: float = 0.0) -> Any:
+def loss(inputs: Any, targets: Any, params: Params, norm: str, dropout: float = 0.0) -> Any:
     """Minus the log-probability of a character, in nats, the full stop at the end included."""
-    scores = logits(rows[:, :-1], params, norm, dropout)
-    return F.cross_entropy(scores.flatten(0, 1), rows[:, 1:].flatten(), ignore_index=-1)
+    scores = logits(inputs, params, norm, dropout)
+    return F.cross_entropy(scores.flatten(0, 1), targets.flatten(), ignore_index=-1)
 
 
-def train(norm: str, training: Any, apart: Any) -> Params:
+def train(norm: str) -> dict[str, Any]:
+    """Arrays by path, such as pre/blocks/0/ffn/w_1."""
+    training, held_out = ([torch.tensor(some) for some in batch(entries, ALPHABET)] for entries in census())
+    inputs, targets = training
     torch.manual_seed(0)
     params = initial()
     matrices = [leaf for leaf in leaves(params) if leaf.dim() > 1]
     vectors = [leaf for leaf in leaves(params) if leaf.dim() == 1]
     groups = [{"params": matrices, "weight_decay": DECAY}, {"params": vectors, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.98))
-    steps = EPOCHS * (len(training) // BATCH)
+    steps = EPOCHS * (len(inputs) // BATCH)
     warm = min(200, steps // 10)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min(1, (step + 1) / warm) * (1 + np.cos(np.pi * step / steps)) / 2
     )
-    best, least = params, np.inf
+    best, least = dict[str, Any](), np.inf
     for step in range(steps):
-        rows = training[torch.randint(len(training), (BATCH,))]
+        chosen = torch.randint(len(inputs), (BATCH,))
         optimizer.zero_grad()
-        loss(rows, params, norm, DROPOUT).backward()
+        loss(inputs[chosen], targets[chosen], params, norm, DROPOUT).backward()
         nn.utils.clip_grad_norm_(leaves(params), 1.0)
         optimizer.step()
         schedule.step()
         if step % 50 == 49:
             with torch.no_grad():
-                now = loss(apart, params, norm).item()
+                now = loss(held_out[0], held_out[1], params, norm).item()
             if now < least:
-                least, best = now, mapped(as_float16, params)
-    with torch.no_grad():
-        print(
-            f"{norm}-norm: {loss(training, best, norm):.3f} nats a character on training, {least:.3f} on unseen names"
-        )
+                least = now
+                best = {f"{norm}/{path}": leaf.detach().half().numpy() for path, leaf in flattened(params)}
+    print(f"{norm}-norm: {least:.3f} nats a character on unseen names")
     return best
-
-
-def as_float16(tensor: Any) -> Any:
-    """A copy without gradient, rounded."""
-    return tensor.detach().half().to(tensor.dtype).clone()
-
-
-def flat(params: Any, name: str) -> dict[str, Any]:
-    """Arrays by path, such as pre/blocks/0/ffn/w_1, in float16."""
-    if isinstance(params, dict | list):
-        parts = params.items() if isinstance(params, dict) else enumerate(params)
-        return {path: array for key, part in parts for path, array in flat(part, f"{name}/{key}").items()}
-    return {name: params.numpy().astype(np.float16)}
-
-
-def answers(params: Params, norm: str) -> list[Params]:
-    """PyTorch's own encoder on a few names, in float64."""
-    exact = mapped(lambda tensor: tensor.double(), params)
-    cases = []
-    for name in SCORED:
-        tokens = torch.tensor([ALPHABET.index(letter) for letter in f".{name}."])
-        angles = torch.arange(len(tokens))[:, None] / 10000 ** (torch.arange(0, D, 2) / D)
-        positions = torch.stack([torch.sin(angles), torch.cos(angles)], -1).flatten(1)
-        x = F.embedding(tokens, exact["embedding"]) + positions
-        h = golden.encoder(exact["blocks"], HEADS, norm)(x, mask=~golden.causal(len(tokens)))
-        scores = F.linear(h, exact["w_out"].T, exact["b_out"])
-        log_prob = -F.cross_entropy(scores[:-1], tokens[1:], reduction="sum")
-        cases.append({"name": name, "norm": norm, "logits": scores.tolist(), "log_prob": log_prob.item()})
-    return cases
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    known, unseen = census()
-    models = {norm: train(norm, table(known), table(unseen)) for norm in ("pre", "post")}
-    arrays = {path: array for norm, params in models.items() for path, array in flat(params, norm).items()}
-    np.savez(TOUR / "names.npz", **arrays)
-    heading = "First names of the census of the United States of 1990, in the public domain.\n"
-    text = f"{heading}\nTrained on: {' '.join(known)}\n\nKept apart: {' '.join(unseen)}\n"
-    (TOUR / "names.txt").write_text(text, encoding="utf-8")
-    torch.set_default_dtype(torch.float64)
-    cases = ",\n".join(json.dumps(one) for norm, params in models.items() for one in answers(params, norm))
-    text = f'{{"torch": "{torch.__version__}", "cases": [\n{cases}\n]}}\n'
-    Path(__file__).with_name("names.json").write_text(text, encoding="utf-8")
+    np.savez(SOLUTIONS / "tour" / "names.npz", **train("pre"), **train("post"))
 
 
 if __name__ == "__main__":

@@ -67,7 +67,8 @@ def test_partial_credit_is_the_share_of_the_tests_that_pass(charge: str) -> None
     calls = running.call_results("layernorm", functions)
     tests = {r.test_call.test for r in calls if r.test_call.criterion == "layernorm.statistics"}
     assert not whole.passed and whole.points == 0
-    assert not share.passed and share.share == 1 - 1 / len(tests) and share.points == round(3 * share.share, 2)
+    assert not share.passed and share.share == 1 - 1 / len(tests)
+    assert share.points == round(share.criterion.points * share.share, 2)
 
 
 def test_code_that_computes_nothing_gets_no_share() -> None:

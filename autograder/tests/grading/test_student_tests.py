@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import re
 import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -43,7 +42,7 @@ Outcomes = tuple[FunctionTests, ...]
 
 @pytest.fixture(scope="module")
 def rubric() -> Rubric:
-    return rubric_with(points=106, tests=TESTS)
+    return rubric_with(tests=TESTS)
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +83,6 @@ def test_the_public_checks_detect_most_misconceptions_but_not_all(graded: Callab
     outcomes = graded("".join(public_checks(module, function) for function, module in functions.items()))
     assert [one.function for one in outcomes] == list(functions)
     assert not any(one.problem for one in outcomes), "the checks accept every correct style"
-    page = (kit.PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
-    said = [(int(detected), int(known)) for detected, known in re.findall(r"(\d+) of (\d+)", page)]
-    assert [(one.detected, one.known) for one in outcomes] == said
     assert all(0.5 < one.share < 1 for one in outcomes)
 
 

@@ -11,16 +11,16 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pytest
 
 from autograder.homework import kit, library, reference
 from autograder.homework import rubric as rubrics
 from autograder.tests import forked
-from autograder.tests.making import few
+from autograder.tests.making import few, known
 
 MODULES = tuple(rubrics.current().modules)
 RIGHT = {module: (kit.solutions() / f"{module}.py").read_text() for module in MODULES}
+CHECKS = (kit.solutions() / "checks" / "test_layernorm.py").read_text().count("\ndef test_")
 COLUMNS = 88
 LINES = 60
 NOT_WINDOWS = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
@@ -69,11 +69,6 @@ def checked(home: Path, module: str, wrong: str, *arguments: str) -> str:
     return pytest_says(home, f"checks/test_{module}.py", *arguments)
 
 
-def last_line(wrong: str) -> int:
-    """The number of the last line of definitions that follow the solution of layernorm."""
-    return RIGHT["layernorm"].count("\n") + 2 + wrong.count("\n")
-
-
 def function(name: str, *body: str) -> str:
     """A definition with the parameters of the solution."""
     parameters = inspect.signature(reference.functions()[name]).parameters.values()
@@ -87,25 +82,10 @@ def around(name: str, changed: str) -> str:
     return f"right_{name} = {name}\n\n\ndef {name}(*args, **kwargs):\n{given}"
 
 
-def without_error(name: str) -> str:
-    """A definition that returns something when it should raise a ValueError."""
-    tried = "    try:\n        return right(*args)\n    except ValueError:\n        return args[0] + 0\n"
-    return f"right = {name}\n\n\ndef {name}(*args):\n{tried}"
-
-
-def edited(module: str, name: str, old: str, new: str) -> str:
-    """The solution's definition with another text in place of `old`."""
-    text = library.correct(module, name).source
-    assert old in text
-    return text.replace(old, new)
-
-
 def quickly(home: Path) -> None:
     """Let an endless loop be ended sooner."""
     settings = home / "checks" / "time_limit.py"
-    text = settings.read_text()
-    assert "SECONDS = 10\n" in text
-    settings.write_text(text.replace("SECONDS = 10\n", "SECONDS = 0.5\n"))
+    settings.write_text(settings.read_text().replace("SECONDS = 10\n", "SECONDS = 0.5\n"))
 
 
 # How much is done
@@ -113,7 +93,6 @@ def quickly(home: Path) -> None:
 
 def test_nothing_is_written_yet(home: Path) -> None:
     said = pytest_says(home)
-    assert "layernorm.py\n  Not written yet: layer_norm, rms_norm, layer_norm_backward\n" in said
     assert "Traceback" not in said and "Error" not in said and "F" not in said.partition("\n")[0]
     assert "Next: write layer_norm (layernorm.py, line 13)\nThen: pytest --only layer_norm\n" in said
     assert said.count("\n") <= LINES
@@ -127,18 +106,9 @@ def test_nothing_is_written_yet(home: Path) -> None:
 def test_all_is_done(home: Path) -> None:
     write(home, *MODULES)
     said = joined(pytest_says(home))
-    assert "All 114 public checks pass. Next: upload layernorm.py, batchnorm_comparison.py," in said
+    assert re.search(r"All \d+ public checks pass\. Next: upload layernorm.py, batchnorm_comparison.py,", said)
     assert said.count("This is not your grade.") == 1
     assert "not your grade" not in pytest_says(home, "--only", "softmax")
-
-
-@pytest.mark.parametrize("body", few(["raise ValueError('todo')", "pass", "return None", "return x", '"""later"""'], 1))
-def test_code_that_computes_nothing_is_not_written_yet(home: Path, body: str) -> None:
-    said = joined(checked(home, "layernorm", function("layer_norm", body), "checks/test_transformer_block.py"))
-    assert "layernorm.py Not written yet: layer_norm `layer_norm` is defined on lines" in said
-    assert "Called" not in said and "Probably" not in said
-    assert "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm" in said
-    assert "Next: write layer_norm (layernorm.py, line " in said
 
 
 # Messages
@@ -171,52 +141,65 @@ def folder(arguments: str, *shown: str, absent: str | tuple[str, ...] = (), **fi
     return Case(files, arguments, shown, (absent,) if isinstance(absent, str) else absent)
 
 
-MISTAKES = {
-    "sample_variance": ("mean, d = x.mean(-1, keepdims=True), x.shape[-1]",
-        "var = ((x - mean) ** 2).sum(-1)[..., None] / (d - 1)",
-        "return beta + (x - mean) * (gamma * (var + eps) ** -0.5)"),
-    "shift_before_scale": ("y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)",
-        "return np.float64(1) * (y * gamma + beta * gamma)"),
-}  # fmt: skip
+VARIANCE = (
+    "mean, d = x.mean(-1, keepdims=True), x.shape[-1]",
+    "var = ((x - mean) ** 2).sum(-1)[..., None] / (d - 1)",
+    "return beta + (x - mean) * (gamma * (var + eps) ** -0.5)",
+)  # other code than the library's, so results differ by rounding
 REMEMBERED = "return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta"
 ROOT = "    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
-DRAWN = "    p = np.exp((row - row.max()) / 50)\n    return np.random.choice(len(row), p=p / p.sum())\n"
 LOOP = "import asyncio\nasync def wait():\n    pass\ndef rms_norm(x, gamma, eps=1e-6):\n    asyncio.run(wait())\n"
-RUNNING = (
-    "    running_mean *= 0.9\n    running_mean += 1\n    return right(x, gamma, beta, running_mean, *args, **kwargs)\n"
-)
 NORMS = {"layernorm": RIGHT["layernorm"]}
 MASKED = 'n_heads, norm="pre", mask=causal_mask(t))'
+ANSWERS = {"q1": "a", "q2": "E", "q3": 4, "q4": "B", "q5": "a", "q6": "c", "q9": "d"}
 CALL = RIGHT["decoder"].partition(MASKED)[0].count("\n") + 1
 ATTENTION = ('params["attention"], n_heads, mask)', 'params["attention"], n_heads)')
+UNMASKED = [
+    library.correct("transformer_block", f"{norm}_norm_block").source.replace(*ATTENTION) for norm in ("pre", "post")
+]
 DEFAULT = (
     "def layer_norm(x, gamma, beta, eps={}):\n    centred = x - x.mean(-1, keepdims=True)\n"
     "    return gamma * centred / np.sqrt((centred**2).mean(-1, keepdims=True) + {}) + beta\n"
 )
 
 
-def parameters(names: str) -> Case:
-    due = "Its parameters do not match `rms_norm(x, gamma, eps)`: check their names, order and number."
-    return case(f"def rms_norm({names}):\n{ROOT}", due)
-
-
-def no_return(name: str) -> Case:
-    due = "Does every path through the function return"
-    return case(function(name, "result = 1"), "Returned None", due, absent="Probably ", arguments="--hint")
-
-
-def known_mistake(name: str) -> Case:
-    """It is written in another way than the grader's, so results differ by rounding."""
-    found = library.find(f"layer_norm.{name}")
-    assert found is not None
-    due = f"Probably {found.does} Read {found.read} Fix {found.right} "
-    return case(function("layer_norm", *MISTAKES[name]), "Called ", due, arguments="--hint --hint")
-
-
+SAMPLE_VARIANCE = known("sample_variance")
+PERMISSION = "PermissionError: [Errno 13] Permission denied: "
+REJECTED = [
+    ("def layer_norm(x):\n    if 1:\n\treturn x\n", "layernorm.py, line 3: TabError"),
+    ("import torch\n", "layernorm.py, line 1: ModuleNotFoundError: No module named 'torch'. The grader has only"),
+    ("import pytest\n", "line 1: ModuleNotFoundError: No module named 'pytest'. The grader has only NumPy"),
+    ("exit()\n", "line 1: SystemExit. Homework code may not exit Python: delete the call of `exit()`"),
+    ("def f(x):\n    return (x\n",
+     f"SyntaxError: '(' was never closed return (x ^ (and in {CHECKS - 1} more checks)"),
+    ("import subprocess\nsubprocess.run(['ls'])\n", "it uses subprocess.run, which the grader does not run."),
+    ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
+    ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "PermissionError: it uses asyncio.runners.run, which the"),
+    ("import os\nos.pipe()\n", "line 2: PermissionError"),
+    ("from urllib import request\nrequest.urlopen('http://localhost:9')\n",
+     "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code"),
+    ("import fcntl\nfcntl.flock(1, fcntl.LOCK_EX)\n", "line 2: PermissionError"),
+    ("import os\nos.listdir('/etc')\n", f"line 2: {PERMISSION}'/etc'. Homework"),
+    ("import os\nos.mkdir('parts')\n", f"line 2: {PERMISSION}'parts'. Homework"),
+    ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
+    ("open('/notes.txt')\n", f"line 1: {PERMISSION}'/notes.txt'. Homework"),
+    ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
+]  # fmt: skip
+ACCEPTED = [
+    "try:\n    import torch\nexcept ImportError:\n    pass\n",
+    "if __name__ == '__main__':\n    import torch\n",
+    "def plot():\n    import matplotlib\n",
+    "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
+    "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
+    "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
+    "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as pool:\n    pool.submit(abs, 1)\n",
+]  # fmt: skip
 CASES = {
+    **{text: folder("checks/test_layernorm.py", shown, absent="Traceback", layernorm=text) for text, shown in REJECTED[:5]},
     "wrong value": case(function("rms_norm", "return gamma * x"), "Called ", "Returned ", "Expected ", "Why ",
         absent=("Hint ", "Probably ")),
-    "not run": case(function("layer_norm", "return np.zeros((2, 3))"), "layernorm 0 of 1 checks pass, 15 not run",
+    "not run": case(function("layer_norm", "return np.zeros((2, 3))"),
+        f"layernorm 0 of 1 checks pass, {CHECKS - 1} not run",
         arguments="-x"),
     "stub line left in": case(function("rms_norm", "y = gamma * x", "raise NotImplementedError('not yet')"),
         "layernorm.py, line LAST still raises NotImplementedError (and in "),
@@ -237,19 +220,27 @@ CASES = {
         absent="Hint ", arguments="-k float32"),
     "changed argument": case(function("rms_norm", "x += 1", "return x"),
         "Why It modified its arguments: an entry of `x` was overwritten.", "Hint Work on a copy"),
-    "changed part of an argument": case(function("multi_head_attention", "params['w_k'][0] = 0", "return x"),
-        "Why It modified its arguments: an entry of `params['w_k']` was overwritten.", "Hint Work on a copy"),
     "line of an error": case(function("layer_norm", "return x.centre()"),
-        "Stopped layernorm.py, line LAST: AttributeError", "return x.centre()", absent="Traceback"),
+        "Stopped layernorm.py, line LAST: AttributeError: 'numpy.ndarray' object has no attribute 'centre'",
+        "return x.centre()", absent="Traceback"),
     "call outside of functions": case("print(layer_norm(np.ones(3), np.ones(4), 0))\n",
         "layernorm.py, line LAST: ValueError"),
-    "no return": no_return("split_heads"),
-    "fewer parameters": parameters("x, gamma"),
-    "missing error": case(without_error("padding_mask"), "Called padding_mask(np.array([2, 5]), 4)",
+    "no return": case(function("split_heads", "result = 1"), "Returned None",
+        "Does every path through the function return", absent="Probably ", arguments="--hint"),
+    "other parameters": case(f"def rms_norm(x, gamma, epsilon=1e-6):\n{ROOT}",
+        "Its parameters do not match `rms_norm(x, gamma, eps)`: check their names, order and number."),
+    "stub without an error": case(function("layer_norm", "return None"), "layernorm.py Not written yet: layer_norm",
+        "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm",
+        "Next: write layer_norm (layernorm.py, line ", absent=("Called", "Probably"),
+        arguments="checks/test_transformer_block.py"),
+    "answers": folder("checks/test_concept_check.py", "there is no answer to q7, q8",
+        "the answer to q2 is 'E', not one of the letters a, b, c, d",
+        "the answer to q3 is 4, not one of the letters a, b, c, d", "there is no question 'q9'",
+        concept_check=f"def answers():\n    return {ANSWERS}\n"),
+    "missing error": case(function("padding_mask", "return (np.arange(t) < lengths[:, None])[:, None]"),
+        "Called padding_mask(np.array([2, 5]), 4)",
         "Expected ValueError, because"),
     "next function of a module": folder("layernorm.py", "Next: write batch_norm (batchnorm_comparison.py, line",
-        absent="not your grade", **NORMS),
-    "next function of another module": folder("causal_mask.py", "Next: write causal_mask (causal_mask.py, line",
         absent="not your grade", **NORMS),
     "next function asked for": folder("--only softmax", "Next: write softmax (scaled_attention.py, line", **NORMS),
     "unwritten function of another module": folder("checks/test_decoder.py",
@@ -265,9 +256,10 @@ CASES = {
     "no such module": folder("layernrom.py", "there is no layernrom.py; did you mean layernorm.py?",
         absent="Traceback"),
     # From here on only in .ci/full
+    **{text: folder("checks/test_layernorm.py", shown, absent="Traceback", layernorm=text) for text, shown in REJECTED[5:]},
+    **{text: case(text, f"layernorm {CHECKS} of {CHECKS} checks pass") for text in ACCEPTED},
     "no such function": folder("--only sofmax", "--only: there is no function or module sofmax; did you mean softmax?",
         absent="Traceback"),
-    "no such name": folder("--only xyz", "did you mean one of answers, apply_mask", absent="Traceback"),
     "modules that import each other": folder("checks/test_layernorm.py",
         "Modules import each other: import only from files that are higher up in the README's table.", **RIGHT
         | {"layernorm": "from transformer_block import residual\n" + RIGHT["layernorm"]}),
@@ -275,25 +267,20 @@ CASES = {
         "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm",
         "Next: fix layer_norm (layernorm.py, line", absent="Called ", **RIGHT
         | {"layernorm": RIGHT["layernorm"] + "\n\n" + function("layer_norm", "return 2 * x")}),
-    **{f"no return in {name}": no_return(name) for name in ("padding_mask", "embed", "norm_moments")},
-    **{f"parameters {names}": parameters(names) for names in ("self, x, gamma, eps=1e-6", "x, gamma, epsilon=1e-6")},
-    **{name: known_mistake(name) for name in MISTAKES},
+    "known mistake": case(function("layer_norm", *VARIANCE), "Called ",
+        f"Probably {SAMPLE_VARIANCE.does} Read {SAMPLE_VARIANCE.read} Fix {SAMPLE_VARIANCE.right} ",
+        arguments="--hint --hint"),
     "no known mistake": case(function("layer_norm", "return gamma * x / 7 + beta"), "Called ", absent="Probably ",
         arguments="--hint"),
     "known mistake and a wrong helper": case(function("rms_norm", "return gamma * x / np.sqrt(2 + eps)") + "\n\n"
-        + function("layer_norm", "rms_norm(x, gamma)", *MISTAKES["sample_variance"]), "Read numpy.var",
+        + function("layer_norm", "rms_norm(x, gamma)", *VARIANCE), "Read numpy.var",
         absent="first fix rms_norm"),
     "wrong default": case(DEFAULT.format("1e-8", "eps"), "Probably Your default eps is 1e-8.", absent="Also ",
         arguments="--hint"),
     "ignored argument": case(DEFAULT.format("1e-5", "1e-8"),
         "Probably Your code ignores the argument eps and uses 1e-8.", absent="Also ", arguments="--hint"),
-    "neither of the two": case(DEFAULT.format("1e-5", "(1e-8 if eps == 1e-5 else eps)"), "Called ",
-        absent=("Probably ", "Also "), arguments="--hint"),
     "random": case(function("rms_norm", "return x + np.random.default_rng().normal(size=x.shape)"),
         "it returns a different result: look for random numbers", absent="keeps state"),
-    "random continuation": case(f"def drawn(row, *_, **__):\n{DRAWN}\n\n"
-        + edited("decoder", "generate", "np.argmax(", "drawn("),
-        "Called again with the same arguments, it returns a different result: look for random numbers"),
     "plain numbers": case(function("rms_norm", "return [np.int64(2), np.float64(0.5)]"), "Returned [2, 0.5] ",
         "It returned a list of length 2; it should return an array of floats of shape (2, 4)."),
     "float32 in a call": case(function("rms_norm", "return 0 * x"),
@@ -303,21 +290,13 @@ CASES = {
         "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.", arguments="-k future"),
     "one array for a tuple": case(around("batch_norm", "result[0]"),
         "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`)."),
-    "part of the wrong type": case(around("layer_norm_backward", "(result[0], float(result[1].sum()), result[2])"),
-        "Why `grad_gamma` is a float; it should be an array of floats of shape (4,). Only `grad_gamma` is wrong."),
-    "one wrong part": case(around("norm_moments", "(result[0], 2 * result[1])"),
-        "Why Only `var` is wrong. `var`: Every entry"),
-    "arrays of their own": case(
-        f"right = batch_norm\n\n\ndef batch_norm(x, gamma, beta, running_mean, *args, **kwargs):\n{RUNNING}",
-        "an entry of `running_mean` was overwritten", absent="`beta`"),
     "further checks of a function": case(function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 9)",
         "Called "),
     "helper of the same module": case(function("softmax", "return 0 * scores"),
         "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax"),
     "function in place of an import": case(function("layer_norm", "return 2 * x"), "Next: fix pre_norm_block",
         absent="first fix layer_norm", module="transformer_block"),
-    "same mistake again": case(edited("transformer_block", "pre_norm_block", *ATTENTION) + "\n\n"
-        + edited("transformer_block", "post_norm_block", *ATTENTION), "has the same mistake as pre_norm_block.",
+    "same mistake again": case("\n\n".join(UNMASKED), "has the same mistake as pre_norm_block.",
         "Next: fix pre_norm_block"),
     "import in a function": case(function("rms_norm", "import scipy"),
         "ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library"),
@@ -327,7 +306,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", few([*CASES], [*CASES].index("no such function")))
+@pytest.mark.parametrize("name", few([*CASES], [*CASES].index(REJECTED[5][0])))
 def test_messages(home: Path, name: str) -> None:
     files, arguments, shown, absent = CASES[name]
     write(home, **files)
@@ -361,15 +340,6 @@ def test_lines_fit(home: Path, wrong: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shapes", [((2, 3), (4, 5)), ((3,), (4,)), ((2, 3, 3), (4, 3, 3)), ((3,), ())])
-def test_numpys_own_words_are_kept(home: Path, shapes: tuple[tuple[int, ...], ...]) -> None:
-    with pytest.raises(ValueError) as caught:
-        np.matmul(*map(np.ones, shapes))
-    said = checked(home, "layernorm", function("rms_norm", f"return np.matmul(*map(np.ones, {shapes}))"))
-    assert joined(str(caught.value)) in joined(said)
-
-
-@pytest.mark.slow
 def test_example_of_the_readme_is_what_is_said(home: Path) -> None:
     variance = "x.var(axis=-1, ddof=1, keepdims=True)"
     wrong = ("mean = x.mean(axis=-1, keepdims=True)", f"return gamma * (x - mean) / np.sqrt({variance} + eps) + beta")
@@ -393,17 +363,6 @@ def test_hints_come_in_three_steps(home: Path) -> None:
         assert ("Hint: pytest --only layer_norm" + (level + 1) * " --hint" in said) == (level < 2)
 
 
-def test_answers_that_are_missing_or_no_letters(home: Path) -> None:
-    answers = {"q1": "a", "q2": "E", "q3": 4, "q4": "B", "q5": "a", "q6": "c", "q9": "d"}
-    write(home, concept_check=f"def answers():\n    return {answers}\n")
-    said = pytest_says(home, "checks/test_concept_check.py")
-    assert "there is no answer to q7, q8\n" in said
-    assert "the answer to q2 is 'E', not one of the letters a, b, c, d\n" in said
-    assert "the answer to q3 is 4, not one of the letters a, b, c, d\n" in said
-    assert "there is no question 'q9'\n" in said
-    assert "q4" not in said.partition("Why")[2]
-
-
 # Errors and mistakes in other modules
 
 
@@ -415,101 +374,38 @@ def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
     said = pytest_says(home, "--hint")
     assert said.count("\n") <= LINES and said.count("Called ") == 1
     assert "Your code does not scale the scores." in said
-    assert "multi_head_attention, pre_norm_block, post_norm_block and 3 more fail too: first fix\n" in said
+    assert re.search(r"multi_head_attention, pre_norm_block, post_norm_block and \d+ more fail too: first fix\n", said)
 
 
-@pytest.mark.slow
-def test_missing_file(home: Path) -> None:
-    write(home, *MODULES)
-    (home / "layernorm.py").unlink()
-    said = joined(pytest_says(home))
-    assert "layernorm.py is missing: it belongs next to the folder checks (and in" in said
-    assert "transformer_block.py imports layernorm.py, which cannot be imported" in said
-
-
-# Files that cannot be imported, or only where the checks run
-
-PERMISSION = "PermissionError: [Errno 13] Permission denied: "
-REJECTED = [
-    ("def layer_norm(x):\n    if 1:\n\treturn x\n", "layernorm.py, line 3: TabError"),
-    ("import torch\n", "layernorm.py, line 1: ModuleNotFoundError: No module named 'torch'. The grader has only"),
-    ("import pytest\n", "line 1: ModuleNotFoundError: No module named 'pytest'. The grader has only NumPy"),
-    ("exit()\n", "line 1: SystemExit. Homework code may not exit Python: delete the call of `exit()`"),
-    ("def f(x):\n    return (x\n", "SyntaxError: '(' was never closed return (x ^ (and in 15 more checks)"),
-    ("x = 1\nimport matplotlib.pyplot as plt\n", "line 2: ModuleNotFoundError: No module named 'matplotlib'."),
-    ("import subprocess\nsubprocess.run(['ls'])\n", "it uses subprocess.run, which the grader does not run."),
-    ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
-    ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "PermissionError: it uses asyncio.runners.run, which the"),
-    ("import os\nos.pipe()\n", "line 2: PermissionError"),
-    ("from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
-     "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run"),
-    ("import socket\nsocket.gethostbyname('localhost')\n", "line 2: PermissionError"),
-    ("from urllib import request\nrequest.urlopen('http://localhost:9')\n",
-     "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code"),
-    ("import fcntl\nfcntl.flock(1, fcntl.LOCK_EX)\n", "line 2: PermissionError"),
-    ("import os\nos.listdir('/etc')\n", f"line 2: {PERMISSION}'/etc'. Homework"),
-    ("import os\nos.mkdir('parts')\n", f"line 2: {PERMISSION}'parts'. Homework"),
-    ("open('/proc/self/maps')\n", "line 1: PermissionError: [Errno 13]"),
-    ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
-    ("open('/notes.txt')\n", f"line 1: {PERMISSION}'/notes.txt'. Homework"),
-    ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "shown"), few(REJECTED, 5))
-def test_files_that_the_grader_could_not_import(home: Path, text: str, shown: str) -> None:
-    write(home, layernorm=text)
-    said = joined(pytest_says(home, "checks/test_layernorm.py"))
-    assert said.count(shown) == 1 and "Traceback" not in said
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [
-    "try:\n    import torch\nexcept ImportError:\n    pass\n",
-    "if __name__ == '__main__':\n    import torch\n",
-    "def plot():\n    import matplotlib\n",
-    "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
-    "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
-    "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
-    "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as pool:\n    pool.submit(abs, 1)\n",
-])  # fmt: skip
-def test_code_that_the_grader_runs(home: Path, text: str) -> None:
-    assert "16 of 16 checks pass" in checked(home, "layernorm", text)
-
+# Files that are missing
 
 MISNAMED = [
-    ("LayerNorm.py", "rename it to layernorm.py"),
-    ("layernorm.ipynb", "that is a notebook: copy its code into a file layernorm.py"),
+    ("LayerNorm.py", ", but there is LayerNorm.py: rename it to layernorm.py"),
+    ("layernorm.ipynb", ", but there is layernorm.ipynb: that is a notebook: copy its code into a file layernorm.py"),
+    ("other.py", ": it belongs next to the folder checks"),
 ]
 
 
 @pytest.mark.parametrize(("name", "due"), few(MISNAMED, 1))
-def test_file_with_nearly_the_right_name(home: Path, name: str, due: str) -> None:
+def test_file_with_another_name(home: Path, name: str, due: str) -> None:
     (home / "layernorm.py").rename(home / name)
-    said = joined(pytest_says(home, "checks/test_layernorm.py"))
-    assert f"layernorm.py is missing, but there is {name}: {due}" in said
+    said = joined(pytest_says(home, "checks/test_layernorm.py", "checks/test_transformer_block.py"))
+    assert f"layernorm.py is missing{due}" in said
+    assert "transformer_block.py imports layernorm.py, which cannot be imported" in said
 
 
 # Loops without an end
 
 
 def test_endless_loop_is_ended_once_with_its_own_line(home: Path) -> None:
+    """And what needs the function is not called."""
     quickly(home)
-    wrong = function("rms_norm", "return turn(x)") + "\n\ndef turn(x):\n    while True: x = x + 0\n"
-    said = checked(home, "layernorm", wrong)
-    assert f"Stopped   layernorm.py, line {last_line(wrong)}: stopped after 0.5 seconds; look for an infinite" in said
-    assert "    while True: x = x + 0\n" in said
-    again = "rms_norm was not called again because it did not finish (see above) (and in 2 more checks)"
-    assert again in joined(said)
-    assert said.count("stopped after") == 1
-
-
-@pytest.mark.slow
-def test_functions_that_need_an_endless_one_are_not_called(home: Path) -> None:
-    quickly(home)
-    loop = function("layer_norm", "while True:", "    pass")
-    said = checked(home, "layernorm", loop, "checks/test_transformer_block.py")
-    assert said.count("stopped after") == 1
+    wrong = function("layer_norm", "return turn(x)") + "\n\ndef turn(x):\n    while True: x = x + 0\n"
+    said = checked(home, "layernorm", wrong, "checks/test_transformer_block.py")
+    line = (RIGHT["layernorm"] + "\n\n" + wrong).count("\n")
+    assert f"Stopped   layernorm.py, line {line}: stopped after 0.5 seconds; look for an infinite" in said
+    assert "    while True: x = x + 0\n" in said and said.count("stopped after") == 1
+    assert "layer_norm was not called again because it did not finish (see above) (and in" in joined(said)
     not_run = "functions that call layer_norm were not run, because it did not finish (see above) (and in"
     assert not_run in joined(said)
     assert re.search(r"transformer_block +[1-9]\d* of \d+ checks pass", said)
@@ -545,18 +441,12 @@ def test_import_that_takes_too_long(home: Path, text: str, shown: str) -> None:
 @pytest.mark.slow
 def test_checks_where_no_thread_can_be_started(home: Path, tmp_path: Path) -> None:
     """As in Pyodide. An endless loop is stopped there too."""
-    refused = "import _thread\n\n\ndef refuse(*args, **kwargs):\n    raise RuntimeError('no new thread')\n\n\n"
-    refused += "_thread.start_new_thread = _thread.start_joinable_thread = refuse\n"
-    first = tmp_path / "first"
-    first.mkdir()
-    (first / "sitecustomize.py").write_text(refused)
+    refused = "import _thread\n\n_thread.start_new_thread = _thread.start_joinable_thread = None\n"
+    (tmp_path / "sitecustomize.py").write_text(refused)
+    assert "TypeError" in python_says(home, "-c", "import threading; threading.Thread().start()", first=str(tmp_path))
     quickly(home)
-    write(home, *MODULES)
-    start = "import threading; threading.Thread().start()"
-    assert "no new thread" in python_says(home, "-c", start, first=str(first))
-    assert re.search(r"All \d+ public checks pass", pytest_says(home, first=str(first)))
     write(home, layernorm=RIGHT["layernorm"] + "\n\n" + function("rms_norm", "while True:", "    pass"))
-    assert "stopped after 0.5 seconds" in pytest_says(home, "layernorm.py", first=str(first))
+    assert "stopped after 0.5 seconds" in pytest_says(home, "layernorm.py", first=str(tmp_path))
 
 
 @NOT_WINDOWS
@@ -564,8 +454,8 @@ def test_ctrl_c_shows_the_summary_and_what_was_running(home: Path) -> None:
     default = "signal.signal(2, signal.default_int_handler)"  # a shell ignores Ctrl-C in what it runs in the background
     loop = function("rms_norm", "import signal", default, "signal.raise_signal(2)")
     said = checked(home, "layernorm", loop)
-    assert f"Stopped   layernorm.py, line {last_line(loop)}: stopped by Ctrl-C" in said
-    assert re.search(r"layernorm +8 of 9 checks pass, 7 not run", said)
+    assert re.search(r"layernorm +\d+ of \d+ checks pass, \d+ not run", said)
+    assert re.search(r"Stopped   layernorm.py, line \d+: stopped by Ctrl-C", said)
     assert "stopped by Ctrl-C !" in said and "Traceback" not in said and "full-trace" not in said
 
 
@@ -645,7 +535,6 @@ def test_own_tests_run_on_correct_and_wrong_code(testing: Path) -> None:
      r"fails on your own code, so one of the two is wrong; .*has no attribute 'approx'"),
     (TESTING, STUB, r"layer_norm is not written yet \(layernorm.py, line 5\): its tests need it"),
     (TESTING, "1 / 0", r"layer_norm: layernorm.py, line 1: ZeroDivisionError"),
-    ("", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
     ("def test_layer_norm(:", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
 ]))  # fmt: skip
 def test_own_tests_that_cannot_be_judged(testing: Path, tests: str, module: str, shown: str) -> None:
@@ -671,7 +560,7 @@ def test_one_function_and_no_other(home: Path, option: str) -> None:
     """Nor the checks whose names have it as a part."""
     write(home, *MODULES)
     said = pytest_says(home, option, "layer_norm")
-    assert re.findall(r"^(\w+ +\d+ of \d+) checks pass$", said, re.MULTILINE) == ["layer_norm             9 of 9"]
+    assert re.findall(r"^(\w+) +\d+ of \d+ checks pass$", said, re.MULTILINE) == ["layer_norm"]
 
 
 @pytest.mark.parametrize(
@@ -679,7 +568,7 @@ def test_one_function_and_no_other(home: Path, option: str) -> None:
 )
 def test_a_module_means_its_checks(home: Path, arguments: list[str]) -> None:
     write(home, "layernorm")
-    assert "16 passed" in pytest_says(home, *arguments)
+    assert f"{CHECKS} passed" in pytest_says(home, *arguments)
 
 
 # The machine

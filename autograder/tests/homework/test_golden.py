@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.homework import kit, reference
+from autograder.homework import reference
 
-HERE = Path(__file__).parents[1] / "golden"
-NAMES = json.loads((HERE / "names.json").read_text(encoding="utf-8"))
-GOLDEN = json.loads((HERE / "golden.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text(encoding="utf-8"))
 
 
 def arrays(value: Any) -> Any:
@@ -31,23 +29,3 @@ def test_agrees_with_pytorch(case: dict[str, Any]) -> None:
     for actual, expected in zip(parts, map(arrays, case["expected"]), strict=True):
         assert np.shape(actual) == np.shape(expected)
         np.testing.assert_allclose(actual, expected, rtol=1e-10, atol=1e-10)
-
-
-@pytest.fixture(scope="module")
-def names() -> Any:
-    """The students' module names, which loads the model."""
-    return kit.module(kit.solutions() / "tour" / "names.py")
-
-
-@pytest.mark.parametrize("case", NAMES["cases"], ids=lambda case: f"{case['norm']}-{case['name']}")
-def test_the_model_of_names_says_what_it_says_in_pytorch(case: dict[str, Any], names: Any) -> None:
-    tokens, params = names.tokens(case["name"]), names.model(case["norm"])
-    if case["norm"] == "pre":
-        logits = reference.decoder_logits(tokens, params, names.HEADS)
-        assert reference.sequence_log_prob(tokens, params, names.HEADS) == pytest.approx(case["log_prob"], abs=1e-10)
-    else:
-        t, d = len(tokens), params["embedding"].shape[1]
-        x = reference.embed(tokens, params["embedding"]) + reference.positional_encoding(t, d)
-        x = reference.transformer_stack(x, params["blocks"], names.HEADS, norm="post", mask=reference.causal_mask(t))
-        logits = x @ params["w_out"] + params["b_out"]
-    np.testing.assert_allclose(logits, case["logits"], rtol=1e-10, atol=1e-10)

@@ -1,7 +1,5 @@
 """The files of mistakes: what is refused, how mistakes stand together, and that every one of them can be submitted and runs."""
 
-import inspect
-import re
 import warnings
 from collections.abc import Callable
 
@@ -10,10 +8,9 @@ import pytest
 
 from autograder.grading.known_responses import alike, alike_in_form
 from autograder.homework import library, reference, rubric
-from autograder.homework.library import Written, edited, trivial
+from autograder.homework.library import Written, edited
 from autograder.homework.rubric import RubricError
 from autograder.tests import running
-from autograder.tests.making import few
 
 MODULES = [module for module in rubric.current().modules if library.known(module)]
 FUNCTIONS = [(module, function) for module in MODULES for function in library.known(module)]
@@ -141,37 +138,3 @@ def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(modul
                     alone = known_responses.response(version, result.test_call.number)
                     assert alike(result.test_call, alone, result.response), misconception.id
                     assert alike_in_form(result.test_call, alone, result.response), misconception.id
-
-
-@pytest.mark.parametrize(("module", "function"), FUNCTIONS)
-def test_examples_are_small_and_hold_integers_only_where_the_contract_names_them(module: str, function: str) -> None:
-    names = {"lengths", "tokens"}
-    parameters = list(inspect.signature(reference.functions()[function]).parameters)
-    for args, kwargs in library.examples(module, function):
-        for name, value in [*zip(parameters, args, strict=False), *kwargs.items()]:
-            arrays = [value] if isinstance(value, np.ndarray) else []
-            assert all(a.size <= 64 and (a.dtype.kind in "fb" or name in names) for a in arrays), (name, value)
-
-
-@pytest.mark.parametrize(("module", "function"), few(FUNCTIONS))
-def test_code_that_computes_nothing_is_no_version_of_the_function(module: str, function: str) -> None:
-    for nothing in trivial(module, function):
-        functions = running.with_source(module) | {function: nothing.fresh()}
-        diagnosis = running.diagnoser().explain(module, running.call_results(module, functions)).get(function)
-        assert diagnosis is not None and (diagnosis.empty or not diagnosis.complete), nothing.id
-
-
-# Words that read as translated, and what to write instead.
-BANNED = {
-    r"stands?": "is", r"refuses?": "rejects", r"exchanges?|changed places": "swaps", r"in the place of": "instead of",
-    r"hands? \w+ on": "passes", r"throughout": "all", r"alone": "only",
-    r"whatever \w+ (is|says|passes)": "ignores the argument", r"(may|be|is) seen|sees?|may look": "attends to",
-    r"sub-layers?": "sublayer",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_sentences_use_the_standard_vocabulary(module: str) -> None:
-    wrong = re.compile(rf"\b({'|'.join(BANNED)})\b")
-    sentences = {misconception.sentence for misconception in library.of_module(module)}
-    assert not {text: wrong.findall(text) for text in sentences if wrong.search(text)}

@@ -19,13 +19,15 @@ def loaded(tmp_path: Path, text: str) -> rubric.Rubric:
 
 
 END = "\n# end\n"  # appended to the rubric
+ALL = rubric.current().points
+MODULE = rubric.current().modules["layernorm"].points
+STATISTICS = rubric.current().criteria["layernorm.statistics"].points
 WRONG = [  # an edit of the rubric, the key in the message, and its text
-    ("points: 100", "points: 99", "points", "add up to 100"),
-    ("statistics: {points: 3", "statistics: {points: 4", "modules.layernorm.points", "add up to"),
+    (f"points: {ALL:g}", f"points: {ALL - 1:g}", "points", f"add up to {ALL:g}"),
+    ("statistics: {points: ", "statistics: {points: 1", "modules.layernorm.points", "add up to"),
     ("about:", "abuot:", "abuot", "unknown key; did you mean 'about'? known here: points, about"),
     ("statistics: {", "statistics: {id: layernorm.statistics, ",
      "statistics.id", "unknown key; known here: points, about"),
-    ("    title: Layer norm\n", "", "modules.layernorm.title", "missing"),
     ("grades: [rms_norm]", "grades: [rmsnorm]", "grades", "'rmsnorm' is not a function"),
     ("uses: [layernorm]", "uses: [layer]", "uses", "there is no module 'layer'"),
     ("uses: [layernorm]", "uses: [decoder]", "uses", "must come before"),
@@ -34,13 +36,13 @@ WRONG = [  # an edit of the rubric, the key in the message, and its text
     ("visibility: after_published", "visibility: never", "visibility", "'visible'"),
     ("agents_file: true", "agents_file: some",
      "agents_file", "'some' must be true or false; for example agents_file: false"),
-    ("points: 20", "points: -20", "modules.layernorm.points", "-20 must be above 0; for example points: 3"),
+    ("title: Layer norm\n    points: ", "title: Layer norm\n    points: -",
+     "modules.layernorm.points", f"-{MODULE:g} must be above 0; for example points: 3"),
     ("call_seconds: 3", "call_seconds: soon",
      "limits.call_seconds", "'soon' must be a number; for example call_seconds: 4"),
     ("call_seconds: 3", "wall_factor: 0.5", "wall_factor", "0.5 must be at least 1; for example wall_factor: 8"),
     ("    uses: []", "    uses: layernorm", "uses", "'layernorm' must be a list; for example uses: [first_module]"),
     ("    title: Layer norm\n", "", "modules.layernorm.title", "missing; for example title: Layer norm"),
-    ('about: "the worked', 'abut: "the worked', "abut", "known here: points, about"),
     ("      rms_norm: []", "      rms_norm: []\n      rms_norm: []", "rms_norm", "twice"),
     ("  layernorm:", "\tlayernorm:", "", "not YAML"),
     ("\nlimits:", "\nlate: {percent_a_day: 5}\nlimits:", "late", "needs the key due"),
@@ -50,9 +52,9 @@ WRONG = [  # an edit of the rubric, the key in the message, and its text
     ("\nlimits:", "\ndue: 20261120\nlimits:", "due", "20261120 must be a date and time; for example due: 2026"),
     ("\nlimits:", "\ndue: 2026-11-20T23:59Z\nlate: {per_day: 5}\nlimits:",
      "late.per_day", "known here: grace_minutes"),
-    ("statistics: {points: 3", "statistics: {counts: full, points: 3", "counts", "add the key why"),
+    ("statistics: {", "statistics: {counts: full, ", "counts", "add the key why"),
     (END, "tests: {points: 2, criteria: {first: {points: 2, about: tests}}}",
-     "points", "the modules, the integration and the tests add up to 102"),
+     "points", f"the modules, the integration and the tests add up to {ALL + 2:g}"),
     (END, "tests: {points: 2, criteria: {first: {points: 1, about: tests}}}",
      "tests.points", "the criteria add up to 1"),
     (END, "tests: {points: 2, criteria: {first: {points: 2, about: tests, grades: [softmax]}}}",
@@ -80,7 +82,7 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_lines_that_switch_the_tests_on_are_right(tmp_path: Path) -> None:
-    text, _, more = TEXT.replace("points: 100", "points: 106", 1).partition("# tests:")
+    text, _, more = TEXT.replace(f"points: {ALL:g}", f"points: {ALL + 6:g}", 1).partition("# tests:")
     own = loaded(tmp_path, text + "tests:" + more.replace("\n# ", "\n"))
     assert [criterion.id for criterion in own.of("tests")] == ["tests.first", "tests.second", "tests.third"]
     lines = "".join(f"       {line}\n" for line in ["tests:", *more.replace("\n# ", "\n").splitlines()[1:]])
@@ -98,13 +100,15 @@ def test_no_file_is_a_clear_error(tmp_path: Path) -> None:
         rubric.load(tmp_path / "rubric.yaml")
 
 
-AGAIN = "again: {points: 1, grades: [rms_norm], about: more}\n      statistics: {points: 2"
+AGAIN = f"again: {{points: {STATISTICS / 2}, grades: [rms_norm], about: more}}\n      statistics: {{points: {STATISTICS / 2}"
 LINE = 1 + TEXT.split("statistics: {")[0].count("\n")
-FEWER = re.sub(r"\n *statistics: \{.*", "", TEXT).replace("points: 20", "points: 17", 1).replace("100", "97")
+FEWER = re.sub(r"\n *statistics: \{.*", "", TEXT)
+for points in (ALL, MODULE):
+    FEWER = FEWER.replace(f"points: {points:g}\n", f"points: {points - STATISTICS:g}\n", 1)
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    (TEXT.replace("statistics: {points: 3", AGAIN),
+    (TEXT.replace(f"statistics: {{points: {STATISTICS:g}", AGAIN),
      rf"rubric\.yaml:{LINE}: modules\.layernorm\.criteria\.again: no test names"),
     (TEXT.replace("statistics: {", "statistic: {"),
      rf"rubric\.yaml:{LINE}: .*statistic: .*tests name 'layernorm\.statistics'"),

@@ -1,9 +1,7 @@
 """Training the whole decoder: the gradient, the loop, texts of one's own, the files, the command line, the buttons."""
 
-import json
 import math
 import re
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -47,16 +45,11 @@ def test_the_gradient_agrees_with_finite_differences(homework: Any, design: str)
 
 
 @pytest.mark.slow
-def test_a_wrong_backward_pass_of_the_norm_spoils_earlier_parts(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the question in the notebook says; the last norm, before the MLP of the last block, is not the last layer."""
+def test_a_wrong_gradient_of_the_norm_spoils_earlier_parts(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     right = homework.layernorm.layer_norm_backward
-
-    def without_mean(grad_out: Any, x: Any, gamma: Any, eps: float = 1e-5) -> Any:
-        grad_x, *rest = right(grad_out, x, gamma, eps)
-        mean = (grad_out * gamma).mean(axis=-1, keepdims=True)
-        return grad_x + mean / np.sqrt(x.var(axis=-1, keepdims=True) + eps), *rest
-
-    monkeypatch.setattr(homework.layernorm, "layer_norm_backward", without_mean)
+    monkeypatch.setattr(
+        homework.layernorm, "layer_norm_backward", lambda *args: (2 * right(*args)[0], *right(*args)[1:])
+    )
     gaps = {part: gap for part, (_, gap) in homework.backward.gradient_check(entries=8).items()}
     assert gaps["embedding"] > 1e-4 and gaps["attention"] > 1e-4
     assert gaps["w_out"] < 1e-8 and gaps["b_out"] < 1e-8
@@ -71,22 +64,16 @@ def test_twenty_steps_lower_the_loss_on_held_out_names(train: Any) -> None:
 
 
 @pytest.mark.slow
-def test_the_default_training_reaches_what_the_finished_run_shows(train: Any, homework: Any) -> None:
-    training = finished(train.Training(train.census()))
-    run = homework.pictures.training.runs()["complete"]
-    assert training.best_loss < 2.0
-    assert training.best_loss == pytest.approx(min(held_out for *_, held_out in run["history"]), abs=0.04)
-    assert (run["steps"], run["seed"]) == (training.steps, training.seed)
-
-
-@pytest.mark.slow
-def test_the_finished_runs_start_like_a_run_of_today(train: Any, homework: Any) -> None:
+def test_the_finished_runs_are_those_of_today(train: Any, homework: Any) -> None:
+    """As far as the first steps show it."""
     runs = homework.pictures.training.runs()
     assert tuple(train.DESIGNS) == DESIGNS == tuple(runs)
     for name, run in runs.items():
         training = train.Training(train.census(), train.DESIGNS[name])
-        training.measure()
-        assert run["history"][0] == pytest.approx([0, *training.history[0][1:]], abs=2e-3)
+        while training.step < training.every:
+            training.advance()
+        np.testing.assert_allclose(training.history, run["history"][:2], atol=2e-3)
+        assert (run["steps"], run["seed"]) == (training.steps, training.seed)
         assert len(run["history"]) == run["steps"] // training.every + 1
     baselines = [round(loss, 2) for loss in train.baselines(train.census()).values()]
     assert baselines == [3.30, 2.81, 2.37] == [round(loss, 2) for loss in runs["complete"]["baselines"].values()]
@@ -157,6 +144,7 @@ def test_the_trained_parameters_are_those_of_decoder_logits(train: Any, homework
     (" ".join(VARIANTS), "adalu", "24 different entries"),
     ("\n".join(VARIANTS).replace("ada", "Жанна"), "жаннаlu", "24 different entries"),
     ("\n".join(f"ab{'cd' * (i % 20)}!x" if i == 1 else f"ab{'cd' * i}" for i in range(25)), "ab", "(dropped: ! x)"),
+    ("\n".join(f"{'word ' * 9}{'abcdefg'[i // 7]}{'abcdefg'[i % 7]}" for i in range(40)), "word" + " word" * 5, ""),
 ])  # fmt: skip
 def test_a_text_is_normalised_and_says_what_was_dropped(train: Any, text: str, first: str, says: str) -> None:
     corpus = train.read_text(text)
@@ -165,12 +153,6 @@ def test_a_text_is_normalised_and_says_what_was_dropped(train: Any, text: str, f
     assert len(set(entries)) == len(entries) and not set(corpus.training) & set(corpus.held_out)
     assert set("".join(entries)) <= set(corpus.alphabet) and corpus.alphabet[0] == "\n"
     assert max(map(len, entries)) <= 30
-
-
-def test_a_long_line_is_cut_at_a_space(train: Any) -> None:
-    lines = [f"{'word ' * 9}{'abcdefg'[i // 7]}{'abcdefg'[i % 7]}" for i in range(40)]
-    entries = train.read_text("\n".join(lines))
-    assert "word word word word word word" in [*entries.training, *entries.held_out]
 
 
 def test_in_the_alphabet_of_the_trained_model_accents_are_removed(train: Any) -> None:
@@ -279,36 +261,17 @@ def test_the_buttons_train_a_text_of_ones_own(panel: Any) -> None:
     assert Path("own_model.npz").is_file() and Path("own_samples.txt").is_file()
 
 
-def stopped(panel: Any) -> tuple[Any, int]:
-    """Buttons whose training was stopped, and the step."""
+def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: Any) -> None:
     shown = panel(text=LINES, steps=6000)
     shown.go()
     while shown.training.step < 5:
         time.sleep(0.01)
     shown.stop()
-    return shown, shown.training.step
-
-
-def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: Any, train: Any) -> None:
-    shown, step = stopped(panel)
-    assert 5 <= step < 6000 and Path("own_model.npz").is_file()
+    assert 5 <= shown.training.step < 6000 and Path("own_model.npz").is_file()
     again = panel(text=LINES, steps=6000)
-    assert again.training is shown.training and f"Step {step:,}" in again.status.value
+    assert again.training is shown.training and f"Step {shown.training.step:,}" in again.status.value
     again.over.click()
     assert again.training is None
-
-
-@pytest.mark.slow
-def test_a_changed_file_is_used_by_the_next_steps(panel: Any, train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown, step = stopped(panel)
-    for name in ("train", "tour.backward"):  # as after a change
-        monkeypatch.delitem(sys.modules, name)
-    shown.go()
-    while shown.running and shown.training.step < step + 3:
-        time.sleep(0.01)
-    shown.stop()
-    assert shown.training.step >= step + 3 and sys.modules["train"] is not train
-    assert isinstance(shown.training, sys.modules["train"].Training)
 
 
 @pytest.mark.slow
@@ -345,8 +308,3 @@ def test_the_panel_starts_from_the_trained_model(panel: Any, train: Any) -> None
     shown.go()
     shown.thread.join()
     assert shown.training.history[0].held_out < 2.4 and "Finished" in shown.status.value
-
-
-def test_the_finished_runs_are_small() -> None:
-    data = (kit.solutions() / "tour" / "finished_runs.json").read_text(encoding="utf-8")
-    assert len(data) < 30_000 and json.loads(data)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from autograder.homework import kit
+from autograder.homework import kit, rubric
 from autograder.tests.forked import command, python
 
 pytestmark = pytest.mark.slow  # a copy of the kit is built, graded and audited
@@ -87,7 +87,7 @@ def graded(tree: Path, name: str) -> Any:
 
 
 def test_the_new_module_is_graded_and_a_mistake_in_it_costs_once(tree: Path) -> None:
-    assert graded(tree, "solutions")["score"] == 104
+    assert graded(tree, "solutions")["score"] == rubric.load(tree / "rubric.yaml").points
     tests = {test["extra_data"]["criterion"]: test for test in graded(tree, "wrong")["tests"]}
     assert tests["dropout_mask.mask"]["score"] == 0
     assert tests["dropout_mask.mask"]["extra_data"]["misconceptions"] == ["dropout_mask.not_scaled"]

@@ -202,7 +202,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric
 def test_files_that_the_rubric_can_turn_off(written: Callable[[Rubric], Path], wanted: bool) -> None:
     tests = {"points": 2, "criteria": {"first": {"points": 2, "about": "tests of a function"}}}
     smaller = rubrics.current().model_copy(update={"agents_file": False})
-    folder = written(rubric_with(points=102, tests=tests) if wanted else smaller)
+    folder = written(rubric_with(tests=tests) if wanted else smaller)
     assert (folder / "AGENTS.md").is_file() is wanted
     assert (folder / "test_decoder_parts.py").is_file() is wanted
     assert (folder / "checks" / "my_tests.py").is_file() is wanted

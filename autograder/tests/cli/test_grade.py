@@ -1,4 +1,4 @@
-"""`autograder grade`, and the commands on the folders of its runs; the how-to guides are followed to the letter."""
+"""`autograder grade` and the commands that read its output. The commands of the how-to guides are run as written."""
 
 import csv
 import re
@@ -25,7 +25,7 @@ def command(*arguments: object) -> Result:
     return CliRunner().invoke(main, [*map(str, arguments)])
 
 
-def test_names_stay_whole_on_a_narrow_terminal(
+def test_names_are_not_truncated_on_a_narrow_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "50")
@@ -34,7 +34,7 @@ def test_names_stay_whole_on_a_narrow_terminal(
     assert "layernorm.backward_parameters  layernorm" in capsys.readouterr().out
 
 
-# The guides on late work, adjusted grades and similar code
+# The how-to guides on late work, adjusted grades and similar code
 
 HOW_TO = kit.PACKAGE / "docs" / "how-to"
 PAGES = [HOW_TO / f"{name}.md" for name in ("late-work", "adjust-grades", "find-similar")]
@@ -51,32 +51,32 @@ submission_3:
 """
 
 
-def blocks(language: str) -> list[str]:
+def code_blocks(language: str) -> list[str]:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
-def term(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which every instruction of the pages was followed."""
+def guide_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results folder after following every instruction in the guides."""
     root = tmp_path_factory.mktemp("term") / "kit"
     skipped = shutil.ignore_patterns("__pycache__", "tests", "docs", ".*")
     for part in ("autograder", "solutions"):
         shutil.copytree(kit.home() / part, root / part, ignore=skipped)
     shutil.copy(kit.home() / "pyproject.toml", root)
     rules = yaml.safe_load(kit.rubric_file().read_text(encoding="utf-8"))
-    late, dropped = (yaml.safe_load(text) for text in blocks("yaml"))
+    late, dropped = (yaml.safe_load(text) for text in code_blocks("yaml"))
     first = next(iter(rules["modules"].values()))["criteria"]
     first[next(iter(first))].update(dropped)
     (root / "rubric.yaml").write_text(yaml.safe_dump(rules | late, sort_keys=False), encoding="utf-8")
     names = ("roster.csv", "late-days.csv", "overrides.csv", "withheld.csv", "comments.csv")
-    put(root, dict(zip(names, blocks("csv"), strict=True)))
+    put(root, dict(zip(names, code_blocks("csv"), strict=True)))
     export = {"assignment_5_export/submission_metadata.yml": METADATA}
     for number in (1, 2, 3):
         for name, text in sample.references().items():
             export[f"assignment_5_export/submission_{number}/{name}"] = f"{text}\n# {number}\n"
     put(root / "export.zip", export)
-    for line in blocks("sh"):
+    for line in code_blocks("sh"):
         words = line.split()
         assert words[0] == "autograder"
         done = python(root, "-m", *words)
@@ -90,8 +90,8 @@ def rows(path: Path) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_late_work_overrides_and_missing_students_are_in_the_tables(term: Path) -> None:
-    found = rows(term / "grades.csv")
+def test_tables_include_late_work_overrides_and_missing_students(guide_results: Path) -> None:
+    found = rows(guide_results / "grades.csv")
     first = next(iter(rubric.current().criteria.values()))
     most = rubric.current().points - first.points
     assert {name: row["Status"] for name, row in found.items()} == {
@@ -105,27 +105,27 @@ def test_late_work_overrides_and_missing_students_are_in_the_tables(term: Path) 
     assert (zoe["Late"], float(zoe["Total Score"]), zoe["Section"]) == ("", most, "")
     assert bela["Section"] == "Tuesday"
     assert first.id not in bela
-    found = rows(term / "canvas.csv")
+    found = rows(guide_results / "canvas.csv")
     assert set(found) == {"Ada Abel", "Bela Brandt", "Zoe Z"}
     assert float(found["Ada Abel"][f"{rubric.current().title} (77)"]) == 90
 
 
 @pytest.mark.slow
-def test_students_have_pages_and_the_class_has_an_anonymous_report_and_three_pairs(term: Path) -> None:
+def test_run_writes_student_pages_an_anonymous_report_and_similar_pairs(guide_results: Path) -> None:
     pages = {f"submission_{number}.{end}" for number in (1, 2, 3) for end in ("md", "html")}
-    assert {path.name for path in (term / "feedback").iterdir()} == pages
-    page = (term / "feedback" / "submission_2.md").read_text(encoding="utf-8")
+    assert {path.name for path in (guide_results / "feedback").iterdir()} == pages
+    page = (guide_results / "feedback" / "submission_2.md").read_text(encoding="utf-8")
     assert "For Bela Brandt" in page
     assert "This criterion does not count: the sheet named the wrong axis" in page
-    assert "Bela" not in (term / "report-anonymous.html").read_text(encoding="utf-8")
-    page = (term / "similar.html").read_text(encoding="utf-8")
+    assert "Bela" not in (guide_results / "report-anonymous.html").read_text(encoding="utf-8")
+    page = (guide_results / "similar.html").read_text(encoding="utf-8")
     assert page.count("<summary>") == 3
     assert "<bdi>Ada Abel</bdi> and <bdi>Bela Brandt</bdi>" in page
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run of two students; one divides by d - 1."""
+    """The output folder of a run with two students, one of whom divides by d - 1."""
     place = tmp_path_factory.mktemp("explain")
     files = reference.files()
     double = files["layernorm.py"] + b"\n\n_right = layer_norm\ndef layer_norm(x, gamma, beta, eps=1e-5):\n"
@@ -136,7 +136,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "out"
 
 
-def test_a_lost_criterion_is_explained(graded: Path) -> None:
+def test_explain_lost_criterion(graded: Path) -> None:
     said = command("explain", graded / "results/bela.json", "layernorm.statistics")
     assert said.exit_code == 0
     head, calls, diagnosis, rule = said.output.split("\n\n")
@@ -150,14 +150,14 @@ def test_a_lost_criterion_is_explained(graded: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_earned_criterion_is_explained(graded: Path) -> None:
+def test_explain_earned_criterion(graded: Path) -> None:
     said = command("explain", graded / "results/bela.json", "layernorm.affine")
     assert "costs layernorm.statistics" in said.output and "(rule 1)" in said.output
     assert "every call passes" in command("explain", graded / "results/ada.json", "layernorm.rms").output
 
 
 @pytest.mark.slow
-def test_a_submission_that_changed_or_is_gone_is_reported(graded: Path) -> None:
+def test_explain_reports_changed_and_missing_submissions(graded: Path) -> None:
     put(graded.parent / "class" / "ada", {"extra.py": "1\n"})
     changed = command("explain", graded / "results/ada.json", "layernorm.rms")
     assert "note: the submission has changed since it was graded" in changed.output
@@ -174,7 +174,7 @@ def test_a_submission_that_changed_or_is_gone_is_reported(graded: Path) -> None:
         ("nothing", "there is no criterion 'nothing'; known: layernorm.<name>, batchnorm_comparison.<name>, "),
     ],
 )
-def test_an_unknown_criterion_is_one_line(graded: Path, criterion: str, said: str) -> None:
+def test_explain_unknown_criterion_is_a_one_line_error(graded: Path, criterion: str, said: str) -> None:
     result = command("explain", graded / "results/ada.json", criterion)
     assert result.exit_code == 2 and said in result.output
 
@@ -188,11 +188,11 @@ def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
     assert lines[0] == "Students in both runs: 2; 2 differ, 1 in their total."
     assert "a 0 2 1" in lines
     assert "bela =bela 2 1 -1 a -1" in lines
-    assert not any(line.startswith("ada ") for line in lines)  # in the page and the csv, since the total is the same
+    assert not any(line.startswith("ada ") for line in lines)  # only in the page and the CSV file: same total
     assert lines[-1] == "Full comparison: " + str(new / "compare.html") + " and compare.csv"
 
 
-def test_names_cannot_control_the_terminal_and_are_printed_as_text(tmp_path: Path) -> None:
+def test_names_cannot_inject_terminal_escapes_or_markup(tmp_path: Path) -> None:
     names = "[bold]\x1b]0;owned\x07\u202eevil", "b" * 150
     for folder, total in ("old", 1.0), ("new", 0.0):
         outcomes = [Outcome(key, Student(name), total) for key, name in zip("ab", names, strict=True)]
@@ -203,7 +203,7 @@ def test_names_cannot_control_the_terminal_and_are_printed_as_text(tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["compare", "similar"])
-def test_a_folder_without_a_run_is_rejected_with_one_line(tmp_path: Path, name: str) -> None:
+def test_folder_without_a_run_is_a_one_line_error(tmp_path: Path, name: str) -> None:
     real = run(tmp_path / "real", ada=document(a=(1, 1)))
     (tmp_path / "other").mkdir()
     shutil.copy(real / "results" / "ada.json", tmp_path / "other")

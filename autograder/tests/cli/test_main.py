@@ -1,4 +1,4 @@
-"""The commands say which kit they use and end with one line and a status; `audit` compares its rows."""
+"""Error messages and exit codes of all commands, and the options of `audit` and `doctor`."""
 
 import errno
 import os
@@ -26,7 +26,7 @@ from autograder.tests.files import put
 from autograder.tests.making import graded, made
 
 
-def test_audit_of_one_module_says_how_many_alternatives_contain_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_audit_of_one_module_reports_how_many_alternatives_contain_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "run", lambda *_: [])
     monkeypatch.setattr(pool, "check", lambda: None)
     first, questions = next(iter(rubric.current().modules)), list(rubric.current().modules)[-1]
@@ -36,7 +36,9 @@ def test_audit_of_one_module_says_how_many_alternatives_contain_it(monkeypatch: 
     assert f"\n0 of {number} alternatives contain {questions}.py: nothing shows that" in said
 
 
-def test_commands_that_grade_report_a_clone_of_another_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grading_commands_note_that_the_current_folder_is_another_clone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = dict.fromkeys(("solutions/", "autograder/", "rubric.yaml", "pyproject.toml"), "")
     assert packing.other_clone(kit.solutions()) is packing.other_clone(tmp_path) is None
     monkeypatch.chdir(put(tmp_path / "second", files) / "solutions")
@@ -46,7 +48,7 @@ def test_commands_that_grade_report_a_clone_of_another_kit(tmp_path: Path, monke
     assert "note:" not in CliRunner().invoke(main, ["compare", "nowhere", "nowhere"]).stderr
 
 
-def ended(error: BaseException) -> Result:
+def run_failing_command(error: BaseException) -> Result:
     @click.group(cls=Commands)
     def group() -> None: ...
 
@@ -69,23 +71,25 @@ def ended(error: BaseException) -> Result:
     (BrokenExecutor(), 1, "--jobs 1"),
     (KeyboardInterrupt(), 130, "interrupted"),
 ])  # fmt: skip
-def test_known_errors_are_one_line_and_a_status(error: BaseException, status: int, said: str) -> None:
-    done = ended(error)
+def test_known_errors_print_one_line_and_set_the_exit_code(error: BaseException, status: int, said: str) -> None:
+    done = run_failing_command(error)
     assert (done.exit_code, done.stderr.count("\n")) == (status, 1)
     assert done.stderr.startswith("autograder: ") and said in done.stderr
 
 
-def test_long_and_dangerous_texts_are_cut_and_cleaned() -> None:
-    said = ended(CommandError("\x1b[31m" + "x" * 650_000)).stderr
+def test_error_text_is_truncated_and_cleaned_of_control_characters() -> None:
+    said = run_failing_command(CommandError("\x1b[31m" + "x" * 650_000)).stderr
     assert len(said) < 500 and "\x1b" not in said
-    lines = ended(RubricError("\n".join(f"rubric.yaml:{number}: wrong" for number in range(180)))).stderr.splitlines()
+    lines = run_failing_command(
+        RubricError("\n".join(f"rubric.yaml:{number}: wrong" for number in range(180)))
+    ).stderr.splitlines()
     assert (len(lines), lines[0], lines[-1]) == (101, "autograder: rubric.yaml:0: wrong", "... and 80 more lines")
 
 
-def test_closed_pipe_is_not_an_error_and_a_bug_in_the_kit_keeps_its_traceback() -> None:
-    done = ended(BrokenPipeError())
+def test_closed_pipe_is_ignored_and_a_bug_keeps_its_traceback() -> None:
+    done = run_failing_command(BrokenPipeError())
     assert (done.exit_code, done.stderr) == (0, "")
-    assert isinstance(ended(ZeroDivisionError()).exception, ZeroDivisionError)
+    assert isinstance(run_failing_command(ZeroDivisionError()).exception, ZeroDivisionError)
 
 
 WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
@@ -93,34 +97,34 @@ BEFORE = made(WRONG, graded("layernorm.statistics", "mistake", "sample_variance"
 AFTER = made(WRONG, graded("layernorm.statistics", "unexplained"))
 
 
-def audited(monkeypatch: pytest.MonkeyPatch, row: Row, *arguments: str) -> tuple[int, str]:
-    """The audit's status and output if this is its only row."""
+def run_audit(monkeypatch: pytest.MonkeyPatch, row: Row, *arguments: str) -> tuple[int, str]:
+    """The exit code and output of an audit with this row only."""
     monkeypatch.setattr(cases, "cases", lambda only: [WRONG])
     monkeypatch.setattr(audit, "run", lambda chosen, jobs: iter([row]))
     done = CliRunner().invoke(main, ["audit", "--only", "layernorm", *arguments])
     return done.exit_code, done.output
 
 
-def test_rows_that_differ_from_those_of_a_file_are_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_audit_against_a_file_prints_the_rows_that_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = str(tmp_path / "rows.json")
-    audited(monkeypatch, BEFORE, "--rows", file)
-    assert audited(monkeypatch, BEFORE, "--against", file) == (0, "No rows differ.\n")
-    status, said = audited(monkeypatch, AFTER, "--against", file)
+    run_audit(monkeypatch, BEFORE, "--rows", file)
+    assert run_audit(monkeypatch, BEFORE, "--against", file) == (0, "No rows differ.\n")
+    status, said = run_audit(monkeypatch, AFTER, "--against", file)
     assert status == 1
     assert said.startswith("mistake: layer_norm.sample_variance\n  layernorm.statistics: {")
     assert said.endswith("1 of 1 rows differ.\n")
     (tmp_path / "no rows").write_text("rows", encoding="utf-8")
-    status, said = audited(monkeypatch, BEFORE, "--against", str(tmp_path / "no rows"))
+    status, said = run_audit(monkeypatch, BEFORE, "--against", str(tmp_path / "no rows"))
     assert status == 2 and "is not a file written by --rows" in said
 
 
-def test_one_misconception_can_be_audited_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_audit_of_one_misconception(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "run", lambda chosen, jobs: (made(case, *BEFORE.graded.values()) for case in chosen))
     done = CliRunner().invoke(main, ["audit", "--only", "layer_norm.sample_variance"])
     assert "1 of 1 misconceptions are named correctly." in done.output and "alternatives" not in done.output
 
 
-def test_tolerances_are_those_of_the_chosen_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tolerances_are_limited_to_the_selected_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     def call(module: str) -> GradedCall:
         return GradedCall(module, f"test_{module}", 1, "float64", 1e-8)
 
@@ -139,13 +143,13 @@ def test_tolerances_are_those_of_the_chosen_modules(monkeypatch: pytest.MonkeyPa
         (("--only", "layernorm", "--mutants"), "cannot be combined with --only"),
     ],
 )
-def test_unusable_selections_are_reported(arguments: tuple[str, ...], said: str) -> None:
+def test_invalid_selections_are_reported(arguments: tuple[str, ...], said: str) -> None:
     done = CliRunner().invoke(main, ["audit", *arguments])
     assert done.exit_code == 2 and said in done.output
 
 
 @pytest.mark.slow
-def test_every_layer_holds_or_is_missing_with_advice() -> None:
+def test_doctor_reports_every_layer_as_working_or_missing() -> None:
     found = doctor.diagnose()
     assert list(found) == list(layers.NAMES)
     for layer, (state, why) in found.items():
@@ -159,20 +163,20 @@ def test_every_layer_holds_or_is_missing_with_advice() -> None:
     [("landlock", "read the kit"), ("landlock", "wrote outside its folder"), ("seccomp", "opened a socket"),
      ("seccomp", "started a process"), ("limits", "opened 10,000 files")],
 )  # fmt: skip
-def test_without_the_layer_its_probe_succeeds(layer: str, possible: str) -> None:
+def test_probe_succeeds_without_the_layer(layer: str, possible: str) -> None:
     if layer not in layers.holding():
         pytest.skip(f"no {layer} here")
     reply, _ = doctor.attempt(layer, ())
     assert possible in reply.value
 
 
-def test_a_layer_that_does_not_work_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_a_layer_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "attempt", lambda *_: (Response(value=["opened a socket"]), 0.0))
     found = [doctor.diagnose()[layer] for layer in layers.holding()]
     assert all(state == "fails" and "opened a socket" in why for state, why in found)
 
 
-def test_the_command_succeeds_and_reports_missing_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_succeeds_and_reports_missing_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     reason = dict.fromkeys(layers.NAMES, "") | {"landlock": "the kernel has no Landlock"}
     monkeypatch.setattr(layers, "available", lambda: reason)
     monkeypatch.setattr(doctor, "attempt", lambda *_: (Response(value=[]), 0.003))

@@ -1,4 +1,4 @@
-"""`autograder rehearse`: uploads of every kind are graded as on Gradescope, and errors are one line."""
+"""`autograder rehearse` grades an upload as Gradescope does, and prints what students and instructors see."""
 
 import re
 import tempfile
@@ -21,9 +21,9 @@ POINTS = number(rubrics.current().points)
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """The command; it must leave no temporary files."""
+    """Runs the command and checks that it leaves no temporary files."""
     scratch = Path(tempfile.mkdtemp(prefix="rehearsals-"))
-    scratch.chmod(0o711)  # pytest's own folders are closed to the user that the sandbox runs code as
+    scratch.chmod(0o711)  # the sandbox's user cannot read pytest's own temporary folders
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
 
     def call(*arguments: object, here: bool = True) -> Result:
@@ -36,13 +36,13 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     scratch.rmdir()
 
 
-def part(output: str, title: str) -> str:
-    """The text under a title of the output."""
+def section(output: str, title: str) -> str:
+    """The section of the output with this title."""
     return output.partition(f"{title}\n{'-' * len(title)}\n")[2].partition("\n\nWhat the ")[0]
 
 
-def all_of(criterion: str) -> str:
-    """The points of a criterion and its name, as in the output."""
+def points_and_id(criterion: str) -> str:
+    """A criterion's points and ID, as in the output."""
     return f"{number(rubrics.current().criteria[criterion].points)}  {criterion}"
 
 
@@ -50,7 +50,7 @@ def all_of(criterion: str) -> str:
 @pytest.mark.parametrize(("here", "where"), [
     (True, "with the packages installed here"), (False, r"in a fresh environment of Python 3\.\d+"),
 ], ids=["here", "fresh"])  # fmt: skip
-def test_bare_modules_and_who_sees_what(
+def test_rehearsal_prints_what_students_and_instructors_see(
     built: Built, run: Run, half: dict[str, bytes], at_home: AtHome, tmp_path: Path, here: bool, where: str
 ) -> None:
     score = at_home(put(tmp_path / "half", half))["score"]
@@ -59,21 +59,21 @@ def test_bare_modules_and_who_sees_what(
     done = run(built.zip, put(tmp_path / "upload", half), here=here)
     assert done.exit_code == 0, done.stderr
     assert re.match(rf"Graded in [\d.]+ s, {where}", done.stdout)
-    now = part(done.stdout, "What the student sees immediately")
+    now = section(done.stdout, "What the student sees immediately")
     assert "**decoder.py**" in now and "No total: Gradescope" in now
-    assert f"failed  0 of {all_of('layernorm.example')}" in now
-    assert f" of {all_of('causal_mask.example')}" in now
+    assert f"failed  0 of {points_and_id('layernorm.example')}" in now
+    assert f" of {points_and_id('causal_mask.example')}" in now
     assert "layernorm.rms:" not in now and "layernorm.statistics" not in now
-    later = part(done.stdout, "What the student also sees when grades are published")
-    assert f"failed  0 of {all_of('layernorm.rms')}:" in later
-    assert re.search(rf"^passed  \d+ of {all_of('layernorm.statistics')}:", later, re.MULTILINE)
+    later = section(done.stdout, "What the student also sees when grades are published")
+    assert f"failed  0 of {points_and_id('layernorm.rms')}:" in later
+    assert re.search(rf"^passed  \d+ of {points_and_id('layernorm.statistics')}:", later, re.MULTILINE)
     assert re.search(rf"^Total: {half_score}$", later, re.MULTILINE)
-    mine = part(done.stdout, "What the instructor sees")
+    mine = section(done.stdout, "What the instructor sees")
     assert f'"Autograder points" must be {POINTS}.' in mine
     assert re.search(rf"^All of the above, and the total: {half_score}$", mine, re.MULTILINE)
 
 
-def test_arguments_that_cannot_be_used(run: Run, tmp_path: Path) -> None:
+def test_missing_upload_or_zip_is_an_error(run: Run, tmp_path: Path) -> None:
     done = run(put(tmp_path / "small.zip", {"run_otter.py": ""}), tmp_path / "nobody")
     assert done.exit_code == 2
     assert done.stderr == f"autograder: {tmp_path / 'nobody'}: there is no such file or folder\n"

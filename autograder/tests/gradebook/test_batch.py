@@ -1,4 +1,4 @@
-"""Whatever is killed, full, broken or interrupted while a class is graded, no grade is lost or made up."""
+"""Grading a class: no kill, interruption, full disk or broken file loses a grade or makes one up."""
 
 import contextlib
 import csv
@@ -45,7 +45,7 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and process group
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A class of twelve, of which each has handed in one module."""
+    """A class of twelve students, each with one submitted module."""
     folder = tmp_path_factory.mktemp("class")
     name, right, empty = NAMES[0], sample.references()[NAMES[0]], sample.stubs()[NAMES[0]]
     for i in range(12):
@@ -54,19 +54,19 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def threads(jobs: int = 1) -> Pool:
-    """In place of processes where these are not what is tried: a thread, and the warm grader of this process."""
+    """A thread and the warm grader of this process, for tests that are not about worker processes."""
     return Pool(lambda _: ThreadPoolExecutor(1), 1, is_local=True)
 
 
 @pytest.fixture
 def in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command grades in this process."""
+    """Makes the command grade in this process."""
     monkeypatch.setattr(pool, "local", threads)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cold() -> Iterator[None]:
-    """The warm grader of this process ends with the tests of this file."""
+def close_warm_grader() -> Iterator[None]:
+    """Closes the warm grader of this process after the tests of this file."""
     yield
     pool.cool()
 
@@ -74,28 +74,28 @@ def cold() -> Iterator[None]:
 def run(
     folder: Path, out: Path, workers: Pool | None = None, display: Display | None = None, fresh: bool = False
 ) -> Run:
-    """Grade without the command, in a thread unless there are workers."""
+    """Grade without the command, in a thread unless `workers` is given."""
     entries = listing([folder]).entries
     return Batch(Store(out), workers or threads(), rubrics.current().limits, display or Display(), fresh).run(entries)
 
 
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":
-    """The real command, in a process group of its own; it hears Ctrl-C also where these tests run in the background of a shell."""
+    """Start the command in its own process group. It receives SIGINT even if the tests run in the background."""
     command = [sys.executable, "-m", "autograder", "grade", *map(str, arguments)]
-    hear = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    restore_sigint = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, start_new_session=True, preexec_fn=hear
+        command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, start_new_session=True, preexec_fn=restore_sigint
     )
 
 
 def call(*arguments: str | Path) -> Result:
-    """The command in this process."""
+    """Run the command in this process."""
     return CliRunner().invoke(main, ["grade", *map(str, arguments)])
 
 
 def documents(out: Path) -> dict[str, bytes]:
-    """The results, each of which must be whole."""
+    """The content of each result file, after a check that it is complete."""
     found = {path.stem: path.read_bytes() for path in (out / "results").glob("*.json")}
     for content in found.values():
         assert json.loads(content)["tests"]
@@ -103,7 +103,7 @@ def documents(out: Path) -> dict[str, bytes]:
 
 
 def table_of(path: Path, column: str) -> dict[str, dict[str, str]]:
-    """The rows of a table by what one column has."""
+    """The rows of a CSV file, by the value of a column."""
     with path.open(encoding="utf-8", newline="") as file:
         return {row[column]: row for row in csv.DictReader(file)}
 
@@ -121,7 +121,7 @@ def wait_for(condition: Callable[[], Any], seconds: float = 60) -> None:
 
 @pytest.fixture(scope="module")
 def graded(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small class graded in this process, undisturbed."""
+    """The output folder of the small class, graded in this process without interruption."""
     out = tmp_path_factory.mktemp("graded")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pool, "local", threads)
@@ -129,10 +129,10 @@ def graded(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-# What comes out
+# Output
 
 
-def test_class_is_graded_with_scores_in_every_form(graded: Path, small: Path) -> None:
+def test_results_table_and_report_agree(graded: Path, small: Path) -> None:
     assert set(documents(graded)) == {path.name for path in small.iterdir()} == set(rows(graded))
     for key, row in rows(graded).items():
         document = json.loads((graded / "results" / f"{key}.json").read_text())
@@ -142,7 +142,7 @@ def test_class_is_graded_with_scores_in_every_form(graded: Path, small: Path) ->
 
 
 @pytest.mark.usefixtures("in_a_thread")
-def test_printed_is_a_table_and_where_to_look(graded: Path, small: Path) -> None:
+def test_output_has_a_table_and_the_path_of_the_report(graded: Path, small: Path) -> None:
     done = call(small, "-o", graded)
     assert "s03" in done.stdout
     assert "report.html" in done.stdout
@@ -151,7 +151,7 @@ def test_printed_is_a_table_and_where_to_look(graded: Path, small: Path) -> None
     assert call(small, "-o", graded, "--quiet").output == ""
 
 
-# What need not be graded again
+# Reuse of earlier results
 
 
 @pytest.fixture
@@ -161,9 +161,7 @@ def out(graded: Path, tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_outdated_and_damaged_results_are_graded_again_and_all_if_asked_for(
-    graded: Path, small: Path, out: Path
-) -> None:
+def test_outdated_and_damaged_results_are_regraded_and_fresh_regrades_all(graded: Path, small: Path, out: Path) -> None:
     others = {"kit": "0", "layers": ["fork"], "submission": "0"}
     damaged = ["", "{", "[]", '{"score": 100, "tests": []}', "null"]
     paths = sorted((out / "results").iterdir())
@@ -178,40 +176,40 @@ def test_outdated_and_damaged_results_are_graded_again_and_all_if_asked_for(
         assert documents(out) == documents(graded)
 
 
-# Killed
+# Interrupted runs
 
 
-def family(process: "subprocess.Popen[str]") -> list[psutil.Process]:
+def child_processes(process: "subprocess.Popen[str]") -> list[psutil.Process]:
     return psutil.Process(process.pid).children(recursive=True)
 
 
 @POSIX
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_run_killed_at_any_moment_goes_on_where_it_was(graded: Path, small: Path, tmp_path: Path, seed: int) -> None:
+def test_killed_run_resumes_where_it_stopped(graded: Path, small: Path, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     there = 0
     while there < 8:
         process = start(small, "-o", tmp_path, "--jobs", "2")
         wanted = there + chance.randint(1, 4)
-        wait_for(partial(enough, tmp_path, wanted))
+        wait_for(partial(has_results, tmp_path, wanted))
         time.sleep(chance.random() * 0.2)
-        children = family(process)
+        children = child_processes(process)
         process.kill()
         process.communicate()
         there = len(documents(tmp_path))
-        wait_for(partial(gone, children), 20)
+        wait_for(partial(all_ended, children), 20)
     outcome = run(small, tmp_path)
     assert outcome.kept >= there
     assert not outcome.errors
     assert documents(tmp_path) == documents(graded)
 
 
-def enough(out: Path, number: int) -> bool:
+def has_results(out: Path, number: int) -> bool:
     return len(list(out.glob("results/*.json"))) >= number
 
 
-def gone(processes: list[psutil.Process]) -> bool:
+def all_ended(processes: list[psutil.Process]) -> bool:
     for process in processes:
         with contextlib.suppress(psutil.Error):
             if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
@@ -224,28 +222,28 @@ def gone(processes: list[psutil.Process]) -> bool:
 @pytest.mark.parametrize("group", [True, False], ids=["group", "parent alone"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("results", [0, 1], ids=["while the workers start", "while they grade"])
-def test_ctrl_c_and_sigterm_end_cleanly(
+def test_sigint_and_sigterm_end_the_run_cleanly(
     small: Path, tmp_path: Path, results: int, number: signal.Signals, group: bool
 ) -> None:
     process = start(small, "-o", tmp_path, "--jobs", "2")
-    wait_for(lambda: family(process) and enough(tmp_path, results))
+    wait_for(lambda: child_processes(process) and has_results(tmp_path, results))
     time.sleep(0 if results else 0.3)
-    children = family(process)
+    children = child_processes(process)
     os.killpg(process.pid, number) if group else process.send_signal(number)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
     assert said.splitlines()[-1].startswith("autograder: interrupted; finished results are in ")
     assert "Traceback" not in said and "resource_tracker" not in said
-    wait_for(partial(gone, children), 20)
+    wait_for(partial(all_ended, children), 20)
     there = len(documents(tmp_path))
     assert run(small, tmp_path).kept == there >= results
 
 
-# Submissions that a worker cannot survive or finish, and other faults
+# Submissions that crash or block a worker, and other grader errors
 
 
-def grade_or_not(submission: Submission, kit: str) -> dict[str, Any]:
-    """In place of a worker's function: what is done goes by the name."""
+def grade_or_fail(submission: Submission, kit: str) -> dict[str, Any]:
+    """Replaces `pool.grade`: sleeps, crashes, raises an error or returns one point, by the submission's name."""
     match submission.name:
         case "s01":
             time.sleep(600)
@@ -265,15 +263,15 @@ def one_point(submission: Submission, kit: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers that do not grade but behave as `grade_or_not` says."""
-    monkeypatch.setattr(pool, "grade", grade_or_not)
+def fake_grading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replaces grading in the workers with `grade_or_fail`."""
+    monkeypatch.setattr(pool, "grade", grade_or_fail)
     monkeypatch.setattr(pool, "prepare", tuple)
 
 
-@pytest.mark.usefixtures("pretended")
+@pytest.mark.usefixtures("fake_grading")
 @pytest.mark.slow
-def test_only_what_crashes_a_worker_or_is_stuck_again_and_again_is_a_fault(
+def test_only_repeated_crashes_and_timeouts_are_grader_errors(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "patience", lambda limits: 10.0)
@@ -286,7 +284,9 @@ def test_only_what_crashes_a_worker_or_is_stuck_again_and_again_is_a_fault(
 
 
 @pytest.mark.usefixtures("in_a_thread")
-def test_fault_is_listed_and_is_no_0(graded: Path, small: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grader_error_is_listed_and_is_not_a_zero(
+    graded: Path, small: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     normal = submission.load
 
     def load(entry: Any, *others: Any) -> Submission:
@@ -309,8 +309,8 @@ def test_fault_is_listed_and_is_no_0(graded: Path, small: Path, out: Path, monke
     assert documents(out) == documents(graded)
 
 
-@pytest.mark.usefixtures("pretended")
-def test_full_disk_keeps_what_is_there(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("fake_grading")
+def test_full_disk_keeps_existing_results(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     normal, one_at_a_time = results.write_atomically, threading.Lock()
 
     def write(path: Path, text: str) -> None:
@@ -327,18 +327,18 @@ def test_full_disk_keeps_what_is_there(small: Path, tmp_path: Path, monkeypatch:
     assert len(outcome.errors) == 11
 
 
-@pytest.mark.usefixtures("pretended")
+@pytest.mark.usefixtures("fake_grading")
 @pytest.mark.slow
-def test_workers_that_only_die_stop_the_run(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_stops_if_workers_keep_crashing(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "CRASHES", 3)
-    monkeypatch.setattr(pool, "grade", die)
+    monkeypatch.setattr(pool, "grade", crash)
     outcome = run(small, tmp_path, pool.local(2))
     assert "keep crashing" in outcome.stopped
     assert not outcome.grades
     assert len(outcome.errors) == 12
 
 
-def die(submission: Submission, kit: str) -> dict[str, Any]:
+def crash(submission: Submission, kit: str) -> dict[str, Any]:
     os._exit(1)
 
 
@@ -360,7 +360,7 @@ def test_bad_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument
 
 
 @pytest.mark.usefixtures("in_a_thread")
-def test_results_of_other_runs_are_left_alone_and_mentioned(small: Path, out: Path) -> None:
+def test_results_of_other_runs_are_kept_and_reported(small: Path, out: Path) -> None:
     done = call(small / "s01", "-o", out)
     assert done.exit_code == 0
     assert "11 results from other runs" in done.stderr
@@ -370,7 +370,7 @@ def test_results_of_other_runs_are_left_alone_and_mentioned(small: Path, out: Pa
 
 @POSIX
 @pytest.mark.usefixtures("in_a_thread")
-def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
+def test_names_with_arbitrary_bytes_are_graded_and_listed(tmp_path: Path) -> None:
     place = tmp_path / os.fsdecode(b"\xff\x1b[31m")
     put(place, {NAMES[0]: ""})
     done = call(place, "-o", tmp_path / "out", "--jobs", "1")
@@ -380,7 +380,7 @@ def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_a_thread")
-def test_files_with_wrong_names_and_uploads_with_nothing_to_grade_are_noted(tmp_path: Path) -> None:
+def test_misnamed_files_and_empty_uploads_are_noted(tmp_path: Path) -> None:
     right = sample.references()[NAMES[0]]
     work = {f"ada/{COPY}": right, f"bela/{COPY}": right, f"bela/{COPY.replace('1', '2')}": right + "# 2"}
     work |= {f"chidi/{NAMES[0]}": sample.stubs()[NAMES[0]], f"chidi/{COPY}": right}
@@ -396,7 +396,7 @@ def test_files_with_wrong_names_and_uploads_with_nothing_to_grade_are_noted(tmp_
     for name in ("Gina García (ada)", "chidi"):
         assert f"note: graded despite the file name: {name}: {COPY}" in done.stderr
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("note: not graded"))
-    assert f"bela: {COPY}" in line  # two different files could be meant
+    assert f"bela: {COPY}" in line  # ambiguous: there are two different files
     assert "note: dana: It contains no homework files." in done.stderr
     assert "note: Emil Eriksen (emil): Its homework files are blank." in done.stderr
     assert "note: fay: The upload is not a zip file that can be opened." in done.stderr
@@ -421,10 +421,10 @@ Participant 73;Fay;6;fay@x;C;;
 
 
 @pytest.mark.usefixtures("in_a_thread")
-def test_two_exports_and_a_roster_end_in_tables_that_need_no_hand(
+def test_two_exports_and_a_roster_give_complete_tables(
     graded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Gradescope's zip and Moodle's download; second uploads, an extension, a file that a browser renamed, and an empty upload."""
+    """A Gradescope zip and a Moodle download with a second upload, an extension, a renamed file and an empty upload."""
     rules = rubric_with(due="2026-11-20T23:00+00:00", uploads="best", late={"percent_a_day": 10})
     monkeypatch.setattr(rubrics, "current", lambda: rules)
     right, stub = sample.references()[NAMES[0]], sample.stubs()[NAMES[0]]
@@ -476,7 +476,7 @@ class Terminal(StringIO):
     (Terminal, 1, ("3/6", "1 unchanged", "1 grader error")),
     (StringIO, 2, ("4 of 6", "1 unchanged", "2 grader errors")),
 ])  # fmt: skip
-def test_counts_and_stages_are_shown(
+def test_progress_shows_counts_and_stages(
     stream: type[StringIO], errors: int, parts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "INTERVAL", 0.0)
@@ -488,13 +488,13 @@ def test_counts_and_stages_are_shown(
     assert all(part in out.getvalue() for part in parts)
     with stages({"Building": 2.0, "Checking": 1.0}, out := stream()) as stage:
         stage("Building")
-        time.sleep(0.6)  # the bar of a terminal moves within a stage
+        time.sleep(0.6)  # on a terminal, the bar moves during a stage
         stage("Checking")
     assert out.getvalue().index("Building") < out.getvalue().rindex("Checking")
     assert (out.getvalue() == "Building ...\nChecking ...\n") == (stream is StringIO)
 
 
-def test_sample_class_has_right_misnamed_broken_and_empty_work(tmp_path: Path) -> None:
+def test_sample_class_has_correct_misnamed_broken_and_empty_submissions(tmp_path: Path) -> None:
     sample.make(tmp_path)
     made = sample.students()
     assert [entry.key for entry in listing([tmp_path]).entries] == sorted(made)

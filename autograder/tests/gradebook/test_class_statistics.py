@@ -1,4 +1,4 @@
-"""Functions are grouped by their results, whoever wrote them; guesses are counted, and show only texts of the notebook."""
+"""Unexplained functions are grouped by their results. Guesses are counted, and only text from the notebook is shown."""
 
 import ast
 import json
@@ -49,8 +49,8 @@ def rms_norm(x, gamma, eps=1e-6):
 
 
 @pytest.mark.slow
-def test_what_replies_alike_is_one_group(grader: Grader, references: dict[str, bytes]) -> None:
-    """With the shortest text first, a public example, and nobody's name."""
+def test_functions_with_equal_responses_form_one_group(grader: Grader, references: dict[str, bytes]) -> None:
+    """A group has its shortest source first, a public example, and no student's name."""
 
     def found_in(text: str) -> list[Unexplained]:
         files = references | {"layernorm.py": references["layernorm.py"] + text.encode()}
@@ -69,7 +69,7 @@ def test_what_replies_alike_is_one_group(grader: Grader, references: dict[str, b
         assert "Ada" not in str(one) and "Grace" not in str(one)
 
 
-def test_no_variable_has_the_name_of_a_person() -> None:
+def test_variables_named_after_students_are_renamed() -> None:
     text = """def rms_norm(x, gamma, eps=1e-06):
 
     def GraceMean(hopper_x):
@@ -92,7 +92,7 @@ def test_no_variable_has_the_name_of_a_person() -> None:
     assert class_statistics.shortest(class_statistics.groups({"a": [one]})[0]).source == text
 
 
-def test_a_function_takes_with_it_what_it_uses_of_its_file() -> None:
+def test_standalone_source_includes_everything_the_function_uses() -> None:
     text = "from math import tau, pi\nA = B = 2\nC = A + 1\n\ndef one(x):\n    return two(x)\n\ndef two(x):\n    return x * C\n"
     text += "\nUNUSED = 5\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return one(x) * layer_norm(x, gamma, gamma) + tau\n"
     made = standalone(text.encode(), "rms_norm")
@@ -102,7 +102,7 @@ def test_a_function_takes_with_it_what_it_uses_of_its_file() -> None:
     assert made.startswith("def rms_norm(x, gamma, eps=1e-06):\n") and "UNUSED" not in made
 
 
-def test_every_place_where_something_was_said_stays_python() -> None:
+def test_source_without_its_messages_is_still_valid_python() -> None:
     said = "        print('Ada')\n"
     text = f"def rms_norm(x, gamma):\n    try:\n        x = abs(x)\n    finally:\n{said}    for _ in x:\n{said}    else:\n{said}"
     text += f"    if x:\n{said}    else:\n        'Ada'\n    assert x, 'Ada'\n"
@@ -111,7 +111,7 @@ def test_every_place_where_something_was_said_stays_python() -> None:
     assert "finally:" in made and "Ada" not in made
 
 
-def test_a_text_that_was_kept_and_is_no_python_ends_no_report(grader: Grader) -> None:
+def test_stored_source_that_is_not_python_is_ignored(grader: Grader) -> None:
     broken = Unexplained("rms_norm", "0", (), "def rms_norm(max):\n    try:\n        pass\n", "")
     group = class_statistics.groups({"a": [broken], "b": [broken]}, [Student("Ian Max")])[0]
     assert [one.source for one in group.values()] == ["", ""]
@@ -127,18 +127,18 @@ def test_a_text_that_was_kept_and_is_no_python_ends_no_report(grader: Grader) ->
     "def rms_norm(x):\n    return " + "(" * 300 + "x" + ")" * 300,
     "def rms_norm(x):\n    return [" + "1," * 4000 + "]",
 ], ids=["empty", "no Python", "a lambda", "a zero", "deep", "deeper", "long"])  # fmt: skip
-def test_a_function_that_is_not_simply_defined_has_no_text(text: str) -> None:
+def test_function_without_a_readable_definition_has_no_source(text: str) -> None:
     assert standalone(text.encode(), "rms_norm") == ""
 
 
 def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:
-    """The digest of a function that returns this instead of what is expected."""
+    """The digest of a function that returns `change(expected)`."""
     of_module = grader.plan.hidden["layernorm"]
     test_calls = [test_call for test_call in of_module if test_call.target.function == "rms_norm"][:5]
     return class_statistics.digest_of([CallResult(one, Response(value=change(one.expected))) for one in test_calls])
 
 
-def test_digest_goes_by_values_up_to_rounding_and_by_errors(grader: Grader) -> None:
+def test_digest_ignores_rounding_and_dtype_but_not_shape_or_type(grader: Grader) -> None:
     doubled = digest_of(grader, lambda value: 2 * value)
     assert digest_of(grader, lambda value: 2 * value * (1 + 1e-15)) == doubled
     assert digest_of(grader, lambda value: (2 * value).astype(np.longdouble)) == doubled
@@ -149,14 +149,14 @@ def test_digest_goes_by_values_up_to_rounding_and_by_errors(grader: Grader) -> N
     assert digest_of(grader, lambda value: None) != digest_of(grader, lambda value: "text")
 
 
-def test_simple_fractions_do_not_lie_between_two_multiples(grader: Grader) -> None:
+def test_digest_of_a_simple_fraction_does_not_depend_on_its_last_bit(grader: Grader) -> None:
     fractions = [n / 2.0**power for power in range(1, 20) for n in (1, 3, 5)]
     for value in (*fractions, *(n / 10.0**power for power in range(9) for n in (1, 5))):
         around = {digest_of(grader, lambda _, v=value + e: v) for e in (-1e-15, 0.0, 1e-15)}  # type: ignore[misc]
         assert len(around) == 1, value
 
 
-def test_smallest_text_is_first_and_one_without_text_last() -> None:
+def test_group_is_sorted_by_source_length_with_missing_source_last() -> None:
     one = Unexplained("f", "d", ("m.c",), text_of(digest_of), "")
     class_of_three = {"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]}
     assert [*class_statistics.groups(class_of_three)[0]] == ["c", "b", "a"]
@@ -166,12 +166,12 @@ QUESTION = "What is the shape of the array that the first block passes to the se
 RIGHT, WRONG = "(t, d), the same as its input", "(t, h), the hidden size"
 
 
-def of(document: Any) -> list[dict[str, Any]]:
+def guesses_in(document: Any) -> list[dict[str, Any]]:
     data = document if isinstance(document, bytes) else json.dumps(document).encode()
     return class_statistics.guesses(Submission("s", {"guesses.json": data}))
 
 
-LONG = b"[" + b"[]," * 5_000_000 + b"[]]"  # as long as an upload may be, and not read
+LONG = b"[" + b"[]," * 5_000_000 + b"[]]"  # an upload may be this large, but is not parsed then
 
 
 def entry(guess: Any, right: Any = False) -> dict[str, Any]:
@@ -181,23 +181,23 @@ def entry(guess: Any, right: Any = False) -> dict[str, Any]:
 @pytest.mark.parametrize("document", [
     b"", b"\xff", b"[1]", b"null", b"[" * 100_000, LONG, {QUESTION: None}, {QUESTION: "x"}, {QUESTION: {"right": True}},
 ])  # fmt: skip
-def test_a_file_that_is_no_guesses_has_none(document: Any) -> None:
-    assert of(document) == []
+def test_invalid_guesses_file_has_no_guesses(document: Any) -> None:
+    assert guesses_in(document) == []
 
 
-def test_nothing_is_shown_that_does_not_stand_in_the_notebook() -> None:
+def test_only_text_from_the_notebook_is_shown() -> None:
     mine = {QUESTION: entry("<b>Ada is stupid</b>", True), "Ada is stupid?": entry(RIGHT), "": entry([RIGHT])}
-    assert of(mine) == class_statistics.guesses(Submission("s", {})) == []
+    assert guesses_in(mine) == class_statistics.guesses(Submission("s", {})) == []
 
 
-def test_class_is_counted_the_most_frequent_answer_first() -> None:
-    wrong, right = of({QUESTION: entry(WRONG)}), of({QUESTION: entry(RIGHT, True)})
+def test_answers_are_counted_most_frequent_first() -> None:
+    wrong, right = guesses_in({QUESTION: entry(WRONG)}), guesses_in({QUESTION: entry(RIGHT, True)})
     (question,) = class_statistics.questions([wrong, right, wrong, []])
     assert question["answers"] == [(WRONG, 2, False), (RIGHT, 1, True)] and question["count"] == 3
 
 
-def test_every_question_of_the_notebook_can_be_counted() -> None:
-    """All that the notebook may write into guesses.json stands in it as text."""
+def test_every_question_of_the_notebook_is_counted() -> None:
+    """Everything the notebook can write to guesses.json is a literal in its source."""
     cells = json.loads((kit.solutions() / kit.notebook()).read_bytes())["cells"]
     asking = ["".join(cell["source"]) for cell in cells if "predict(\n" in "".join(cell["source"])]
     calls = [node for source in asking for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
@@ -205,5 +205,5 @@ def test_every_question_of_the_notebook_can_be_counted() -> None:
     assert len(questions) > 20
     for call in questions:
         text, choices, right, _ = map(ast.literal_eval, call.args)
-        assert of({text: entry(right, True)}) == [{"question": text, "answer": right, "right": True}]
-        assert all(of({text: entry(choice)}) for choice in choices)
+        assert guesses_in({text: entry(right, True)}) == [{"question": text, "answer": right, "right": True}]
+        assert all(guesses_in({text: entry(choice)}) for choice in choices)

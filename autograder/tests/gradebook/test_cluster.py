@@ -1,4 +1,4 @@
-"""A Dask cluster of worker processes on this machine: the same bytes, or one line that says what is wrong."""
+"""Grading on a local Dask cluster gives the same results as without one, or a one-line error."""
 
 import contextlib
 import importlib.util
@@ -27,7 +27,7 @@ NAME = f"{next(iter(rubrics.current().modules))}.py"
 
 
 class Cluster:
-    """A scheduler and workers as `dask scheduler` and `dask worker` start them."""
+    """A scheduler and workers, started with `dask scheduler` and `dask worker`."""
 
     def __init__(self, folder: Path, stack: contextlib.ExitStack):
         self.stack, self.file = stack, folder / "scheduler.json"
@@ -40,15 +40,15 @@ class Cluster:
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *arguments],
             env=os.environ | ({"PYTHONPATH": path} if path else {}),
-            cwd=self.file.parent,  # `-m` puts the folder that it runs in before all others
+            cwd=self.file.parent,  # `-m` puts the working directory first in sys.path
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self.stack.callback(end, process)
+        self.stack.callback(kill_process, process)
         return process
 
-    def workers(self, *paths: str | Path) -> "list[subprocess.Popen[bytes]]":
-        """Start a worker for each path that it imports from ("": as this process), and wait for them."""
+    def start_workers(self, *paths: str | Path) -> "list[subprocess.Popen[bytes]]":
+        """Start one worker for each import path ("" for that of this process), and wait for all of them."""
         import distributed
 
         options = ("worker", self.address, "--no-dashboard", "--no-nanny", "--nthreads", "1")
@@ -58,7 +58,7 @@ class Cluster:
         return started
 
 
-def end(process: "subprocess.Popen[bytes]") -> None:
+def kill_process(process: "subprocess.Popen[bytes]") -> None:
     process.kill()
     process.wait()
 
@@ -85,7 +85,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def alone(small: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def local_results(small: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     out = tmp_path_factory.mktemp("alone")
     assert grade(small, out).exit_code == 0
     return results(out)
@@ -95,8 +95,8 @@ def grade(place: Path, out: Path, *more: str) -> Result:
     return CliRunner().invoke(main, ["grade", str(place), "-o", str(out), "--quiet", *more])
 
 
-def started(place: Path, out: Path, address: str) -> "subprocess.Popen[str]":
-    """The command in a process of its own, when its first result is there."""
+def start_grading(place: Path, out: Path, address: str) -> "subprocess.Popen[str]":
+    """Start the command in its own process, and wait for its first result."""
     command = [sys.executable, "-m", "autograder", "grade", str(place), "-o", str(out), "--cluster", address, "--quiet"]
     process = subprocess.Popen(command, cwd=kit.PACKAGE.parent, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: results(out) or process.poll() is not None)
@@ -107,15 +107,15 @@ def results(out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (out / "results").glob("*.json")}
 
 
-def test_workers_give_the_same_bytes_and_a_killed_one_costs_nothing(
-    dask: Cluster, small: Path, alone: dict[str, bytes], tmp_path: Path
+def test_results_are_identical_even_if_a_worker_is_killed(
+    dask: Cluster, small: Path, local_results: dict[str, bytes], tmp_path: Path
 ) -> None:
-    victim, _ = dask.workers("", "")
-    running = started(small, tmp_path / "out", dask.address)
-    end(victim)
+    victim, _ = dask.start_workers("", "")
+    running = start_grading(small, tmp_path / "out", dask.address)
+    kill_process(victim)
     running.communicate(timeout=120)
     assert running.returncode == 0
-    assert results(tmp_path / "out") == alone
+    assert results(tmp_path / "out") == local_results
 
 
 @pytest.mark.parametrize(("worker", "said"), [
@@ -123,7 +123,7 @@ def test_workers_give_the_same_bytes_and_a_killed_one_costs_nothing(
     ("without the kit", "cannot import the kit"),
     ("with another rubric", "has a different kit"),
 ])  # fmt: skip
-def test_cluster_that_cannot_grade_is_one_line(
+def test_cluster_that_cannot_grade_is_a_one_line_error(
     dask: Cluster, small: Path, tmp_path: Path, worker: str, said: str
 ) -> None:
     other = tmp_path / worker
@@ -135,28 +135,32 @@ def test_cluster_that_cannot_grade_is_one_line(
         shutil.copytree(kit.solutions(), other / "solutions")
         put(other, {"rubric.yaml": kit.rubric_file().read_text().replace("title: ", "title: Another ", 1)})
     if worker != "none":
-        dask.workers("", other)
+        dask.start_workers("", other)
     done = grade(small, tmp_path / "out", "--cluster", dask.address)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert said.format(dask.address) in done.stderr
 
 
 @pytest.mark.parametrize("address", ["nowhere:1", "127.0.0.1:1", "nonsense://x", "tcp://127.0.0.1:abc", ""])
-def test_wrong_address_is_one_line(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+def test_wrong_address_is_a_one_line_error(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
     monkeypatch.setattr(pool, "CONNECT", "1s")
     done = grade(small, tmp_path / "out", "--cluster", address or " ")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
     assert "Dask scheduler" in done.stderr
 
 
-def test_a_killed_scheduler_stops_the_run(dask: Cluster, alone: dict[str, bytes], small: Path, tmp_path: Path) -> None:
-    dask.workers("")
-    running = started(small, tmp_path / "out", dask.address)
-    end(dask.scheduler)
+def test_killed_scheduler_stops_the_run(
+    dask: Cluster, local_results: dict[str, bytes], small: Path, tmp_path: Path
+) -> None:
+    dask.start_workers("")
+    running = start_grading(small, tmp_path / "out", dask.address)
+    kill_process(dask.scheduler)
     _, said = running.communicate(timeout=120)
     assert running.returncode == 1
     first, *others = [line for line in said.splitlines() if not line.startswith("note: ")]
     assert re.fullmatch(r"ERROR s\d( and \d more)?: the run stopped before this submission", first)
     advice = "Fix the cause and run the same command again."
     assert others == [f"autograder: stopped: the workers can no longer be reached. {advice}"]
-    assert results(tmp_path / "out").items() <= alone.items()
+    assert results(tmp_path / "out").items() <= local_results.items()

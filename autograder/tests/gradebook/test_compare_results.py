@@ -1,4 +1,4 @@
-"""Two runs side by side: who gains or loses what, by criterion."""
+"""Comparing two runs: each student's gains and losses by criterion."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from autograder.submissions.submission import Student
 from autograder.tests.making import document, run
 
 
-def test_compare_says_who_gains_and_loses_what(tmp_path: Path) -> None:
+def test_compare_lists_gains_and_losses(tmp_path: Path) -> None:
     same = document(a=(1, 1), b=(0, 2))
     then = {"bela": document(a=(1, 1), b=(2, 2)), "chidi": document(a=(0, 1), b=(0, 2))}
     now = {"bela": document(a=(0, 1), b=(2, 2)), "chidi": document(a=(1, 1), b=(0, 2))}
@@ -28,7 +28,7 @@ def test_compare_says_who_gains_and_loses_what(tmp_path: Path) -> None:
     assert (found.compared, found.only_old, found.only_new) == (3, ("gone",), ("came",))
 
 
-def test_compare_sees_a_changed_rubric(tmp_path: Path) -> None:
+def test_compare_reports_the_points_of_a_changed_rubric(tmp_path: Path) -> None:
     old = run(tmp_path / "old", ada=document(a=(1, 1), b=(2, 2)))
     new = run(tmp_path / "new", ada=document(a=(3, 3), c=(0, 1)))
     points = {name: both for name, _, _, both in compare_runs(old, new).criteria}
@@ -36,14 +36,14 @@ def test_compare_sees_a_changed_rubric(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"tests": []}', '{"score": 1, "tests": [{}]}'])
-def test_compare_refuses_what_is_no_result(tmp_path: Path, content: str) -> None:
+def test_compare_rejects_an_invalid_result(tmp_path: Path, content: str) -> None:
     folder = run(tmp_path / "run", ada=document(a=(1, 1)))
     (folder / "results" / "x.json").write_text(content)
     with pytest.raises(ArgumentsError, match=r"x\.json"):
         compare_runs(folder, folder)
 
 
-def test_csv_and_page_have_every_change_and_names_are_safe(tmp_path: Path) -> None:
+def test_csv_and_page_list_every_change_and_escape_names(tmp_path: Path) -> None:
     old = run(tmp_path / "old", ada=document(a=(1, 1), b=(0, 1)), gone=document(a=(1, 1)))
     new = run(tmp_path / "new", ada=document(a=(0, 1), b=(1, 1)), came=document(a=(1, 1)))
     page = write(compare_runs(old, new), old, new).read_text()
@@ -53,7 +53,7 @@ def test_csv_and_page_have_every_change_and_names_are_safe(tmp_path: Path) -> No
     assert table == ["Submission,Student,Old,New,Change,a,b", "ada,'=ada,1,1,0,-1,1"]
 
 
-# Totals that differ for a reason that is no criterion
+# Totals that differ for a reason other than a criterion
 
 ADA, BELA, CHIDI = (Student(name, email=f"{name.lower()}@x") for name in ("Ada", "Bela", "Chidi"))
 LATE = "0 d 2 h late, 1 points deducted"
@@ -73,7 +73,7 @@ LATE = "0 d 2 h late, 1 points deducted"
     ],
     ids=["late", "more than late", "no reason", "by hand", "excused", "another upload", "missing", "by submission"],
 )  # fmt: skip
-def test_other_changes_have_their_reason(tmp_path: Path, then: Outcome, now: Outcome, points: float, said: str) -> None:
+def test_other_changes_show_their_reason(tmp_path: Path, then: Outcome, now: Outcome, points: float, said: str) -> None:
     old = run(tmp_path / "old", [then], s=document(a=(10, 10)), t=document(a=(3, 10)))
     new = run(tmp_path / "new", [now], s=document(a=(points, 10)), t=document(a=(3, 10)))
     found = compare_runs(old, new)
@@ -84,12 +84,12 @@ def test_other_changes_have_their_reason(tmp_path: Path, then: Outcome, now: Out
     assert change.reason in (new / "compare.csv").read_text()
 
 
-def test_of_many_criteria_the_modules_are_named() -> None:
+def test_many_criteria_are_summed_by_module() -> None:
     criteria = {f"{module}.c{at}": 1.5 for module in ("layernorm", "decoder") for at in range(4)}
     assert ScoreChange("s", "Ada", 0, 12, criteria).where == "layernorm +6, decoder +6"
 
 
-def test_members_of_a_group_are_compared_one_by_one(tmp_path: Path) -> None:
+def test_group_members_are_compared_individually(tmp_path: Path) -> None:
     group = document(a=(10, 10))
     old = run(tmp_path / "old", [Outcome("s", one, 10) for one in (ADA, BELA)], s=group)
     outcomes = [Outcome("s", ADA, 10), Outcome("s", BELA, 5, ("x",)), Outcome("", CHIDI, None)]

@@ -1,4 +1,4 @@
-"""What a run writes: tables that are safe to open and fit to import, and pages on which nothing that a student chose is markup."""
+"""The output of a run: tables that are safe to open and to import, and pages that escape everything a student chose."""
 
 import csv
 import html
@@ -33,8 +33,8 @@ def table(*entries: Upload) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_one_row_a_student_and_columns_that_canvas_and_gradescope_know_and_one_a_criterion() -> None:
-    """Canvas: GradebookImporter#header?; Gradescope: the columns of its own tables."""
+def test_table_has_a_row_per_student_and_columns_for_canvas_gradescope_and_criteria() -> None:
+    """Sources: GradebookImporter#header? for Canvas, the columns of its own tables for Gradescope."""
     lines = table(entry("s1", ADA, BELA), entry("s2", Student("Chidi")))
     assert list(lines[0])[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     assert {"Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID"} <= set(lines[0])
@@ -43,7 +43,7 @@ def test_one_row_a_student_and_columns_that_canvas_and_gradescope_know_and_one_a
     assert scores == [("2", "0", "2", "4")] * 3
 
 
-def test_canvas_table_has_the_total_alone_and_no_faults() -> None:
+def test_canvas_table_has_only_totals_and_no_grader_errors() -> None:
     entries = [entry("s1", ADA), entry("s2", BELA)]
     found = finished(entries, {"s1": grade("s1", True)}, {"s2": "disk"}, rubrics.current())
     lines = list(csv.reader(io.StringIO(outputs.canvas_table(found, "Homework"))))
@@ -70,11 +70,11 @@ def test_without_times_the_higher_number_is_newer() -> None:
     (Student("A"), Student("A"), False),
     (Student("A", canvas="5"), Student("A", canvas="5"), True),
 ])  # fmt: skip
-def test_who_is_the_same_person(one: Student, two: Student, same: bool) -> None:
+def test_uploads_are_matched_by_email_or_id(one: Student, two: Student, same: bool) -> None:
     assert len(table(entry("s1", one), entry("s2", two))) == (1 if same else 2)
 
 
-def test_no_cell_is_a_formula_and_other_names_survive_as_they_are() -> None:
+def test_formulas_are_escaped_and_other_names_are_unchanged() -> None:
     for name in ("=1+1", "\t=1"):
         (line,) = table(entry("s1", Student(name, name, name), remark=name))
         assert not any(cell.startswith(("=", "\t")) for cell in line.values())
@@ -82,7 +82,7 @@ def test_no_cell_is_a_formula_and_other_names_survive_as_they_are() -> None:
     assert [line["Name"] for line in table(*(entry(name, Student(name)) for name in names))] == names
 
 
-def test_canvas_assignment_that_exists_is_named_by_id_or_title() -> None:
+def test_existing_canvas_assignment_is_named_by_id_or_title() -> None:
     named = [outputs.assignment(wanted, "HW") for wanted in ("", "77", "Homework 1", "Homework 1 (77)")]
     assert named == ["HW", "HW (77)", "Homework 1", "Homework 1 (77)"]
 
@@ -93,7 +93,7 @@ def test_canvas_assignment_that_exists_is_named_by_id_or_title() -> None:
     ("2026-11-19T11:00+01:00", None, "2026-11-20T23:30:00+01:00", ("2", "0.4", "1.6")),
     (None, None, "2026-11-20T22:30:00.000000Z", (None, None, "2")),
 ])  # fmt: skip
-def test_with_a_due_date_times_are_in_its_zone_and_raw_late_and_final_scores_side_by_side(
+def test_due_date_sets_the_time_zone_and_adds_raw_score_and_deduction(
     monkeypatch: pytest.MonkeyPatch, due: str | None, own: str | None, time: str, scores: tuple[str | None, ...]
 ) -> None:
     rubric = rubric_with(due=due, late={"percent_a_day": 10}) if due else rubric_with()
@@ -109,7 +109,7 @@ def test_with_a_due_date_times_are_in_its_zone_and_raw_late_and_final_scores_sid
     assert line["Late"] == ("1 d 12 h 30 min late" if "1.6" in scores else "")
 
 
-def test_dropped_criterion_is_in_no_table() -> None:
+def test_dropped_criterion_does_not_count() -> None:
     dropped, full = {"counts": "dropped", "why": "a typo"}, {"counts": "full", "why": "old"}
     rubric = rubric_with({FIRST.id: dropped, SECOND.id: full})
     grade = grade_of_points("s1", rubrics.current().points)
@@ -145,7 +145,7 @@ def row(**more: Any) -> StudentRow:
     return replace(made, **more)
 
 
-def test_page_has_the_score_the_note_and_every_message_with_what_was_lost_first() -> None:
+def test_page_has_score_notes_and_messages_with_lost_points_first() -> None:
     output = f"**Probably:** it divides by d - 1, see `{SECOND.id}`; `layer_norm` was called.\n\n```python\nf(1)\n```\n"
     named = {"criterion": FIRST.id, "misconceptions": ["layer_norm.eps_outside"]}
     text, markup = page(row(), results_with(output=output, extra_data=named))
@@ -168,7 +168,7 @@ def test_page_has_the_score_the_note_and_every_message_with_what_was_lost_first(
     assert "<code>layer_norm</code>" in markup
 
 
-def test_a_file_that_could_not_be_used_is_one_line_and_one_message() -> None:
+def test_unusable_file_has_one_line_and_one_message() -> None:
     own = [one for one in RUBRIC.criteria.values() if one.module == FIRST.module]
     one, said = results_with(), f"`{FIRST.module}.py` could not be used: see the message at the top.\n"
     for test in one["tests"][: len(own)]:
@@ -183,7 +183,7 @@ def test_a_file_that_could_not_be_used_is_one_line_and_one_message() -> None:
     assert page(row(grade=grade), one)[0].count(said.strip()) == len(own) - 1
 
 
-def test_what_a_student_chose_is_text() -> None:
+def test_student_input_is_escaped() -> None:
     _, markup = page(row(student=Student(EVIL)), results_with(output=EVIL))
     assert "<script" not in markup
     assert all(link[1:] in RUBRIC.criteria for link in re.findall(r'href="([^"]*)"', markup))
@@ -195,7 +195,7 @@ def test_hidden_criteria_are_left_out() -> None:
     assert "nobody may see this" not in text
 
 
-def test_lateness_and_what_was_set_by_hand_are_said() -> None:
+def test_page_shows_lateness_and_manual_overrides() -> None:
     override = Override("s1", "total", 50.0, "seen in the office")
     text, _ = page(row(late="5 h 0 min late", deduction=7.5, overrides=(override,), total=50.0), results_with())
     assert "7.5 were deducted because it was 5 h 0 min late" in text

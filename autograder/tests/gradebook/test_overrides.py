@@ -1,4 +1,4 @@
-"""What changes a score after grading: lateness, late days, and points set by hand, which are checked line by line."""
+"""Changes to a score after grading: lateness, late days and manual overrides, whose files are checked line by line."""
 
 import csv
 import re
@@ -34,15 +34,15 @@ GRADES = {entry.key: grade_of_points(entry.key, RUBRIC.points, 1) for entry in E
 ROSTER = [Person(who) for who in (ADA, BELA, TWIN, Student("Chidi", "4"))]
 
 
-def finish(given: Inputs) -> list[StudentRow]:
-    """The rows of Ada, two Belas and Chidi, who has handed in nothing."""
+def finished_rows(given: Inputs) -> list[StudentRow]:
+    """The rows of Ada, two students named Bela, and Chidi, who has no submission."""
     given = replace(given, roster=ROSTER)
     inputs.refuse(problems(ENTRIES, RUBRIC, given))
     return finished(ENTRIES, GRADES, {}, RUBRIC, given)
 
 
 def read(tmp_path: Path, *overrides: str, comments: str = "", days: str = "", rubric: Rubric = RUBRIC) -> Inputs:
-    """The lines of o0.csv, o1.csv, ..., c.csv and days.csv, if all are right in themselves."""
+    """The content of o0.csv, o1.csv, ..., c.csv and days.csv; raises ArgumentsError if a line is invalid on its own."""
     names = {f"o{at}.csv": text for at, text in enumerate(overrides)} | {"c.csv": comments, "days.csv": days}
     put(tmp_path, {name: text for name, text in names.items() if text})
     files = sorted(tmp_path.glob("o*.csv")), [*tmp_path.glob("c.csv")], next(tmp_path.glob("days.csv"), None)
@@ -51,29 +51,29 @@ def read(tmp_path: Path, *overrides: str, comments: str = "", days: str = "", ru
     return found
 
 
-def applied(tmp_path: Path, text: str) -> list[StudentRow]:
-    return finish(read(tmp_path, HEAD + text))
+def rows_with_overrides(tmp_path: Path, text: str) -> list[StudentRow]:
+    return finished_rows(read(tmp_path, HEAD + text))
 
 
 @pytest.mark.parametrize("student", ["ADA@x", "1", "s1", "Ada", "Ada Weiß_7 (export)"])
-def test_criterion_is_set_and_the_total_follows(tmp_path: Path, student: str) -> None:
-    ada, bela, *_ = applied(tmp_path, f'{student},{FIRST.id},{FIRST.points},"was right, by hand"\n')
+def test_setting_a_criterion_changes_the_total(tmp_path: Path, student: str) -> None:
+    ada, bela, *_ = rows_with_overrides(tmp_path, f'{student},{FIRST.id},{FIRST.points},"was right, by hand"\n')
     assert (ada.score, bela.score) == (RUBRIC.points, RUBRIC.points - FIRST.points)
     assert ada.remark == f"{FIRST.id} set to {FIRST.points:g}: was right, by hand"
     assert bela.overrides == ()
 
 
-def test_total_is_set_whatever_else_there_is(tmp_path: Path) -> None:
+def test_setting_the_total_takes_precedence(tmp_path: Path) -> None:
     lines = f"Ada,{FIRST.id},0,seen\nAda,total,50,plagiarism\n2,total,EX,ill\nChidi,total,70,ill\n"
-    ada, bela, _, chidi = applied(tmp_path, lines)
+    ada, bela, _, chidi = rows_with_overrides(tmp_path, lines)
     assert (ada.score, len(ada.overrides), chidi.score) == (50, 2, 70)
     assert (bela.score, bela.status, bela.remark) == (None, "Excused", "excused: ill")
 
 
-def test_files_of_two_graders_are_merged_with_who_and_when(tmp_path: Path) -> None:
+def test_files_of_two_graders_are_merged_with_author_and_date(tmp_path: Path) -> None:
     kim = f"{HEAD[:-1]},author,date\n1,total,50,seen,Kim,2026-11-27\n"
     lou = f"{HEAD[:-1]},author,date\nada@x,total,50,seen,Lou,2026-11-28\n2,total,7.5,oral,Lou,2026-11-28\n"
-    ada, bela, *_ = finish(read(tmp_path, kim, lou.replace(",", ";").replace("7.5", "7,5")))
+    ada, bela, *_ = finished_rows(read(tmp_path, kim, lou.replace(",", ";").replace("7.5", "7,5")))
     assert (ada.score, ada.remark) == (50, "total set to 50: seen (Kim, 2026-11-27)")
     assert (bela.score, bela.remark) == (7.5, "total set to 7.5: oral (Lou, 2026-11-28)")
     for wrong, said in ((",,2026", "'author' is empty"), (",Kim,27.", "write it as 2026-11-27")):
@@ -94,13 +94,13 @@ def test_files_of_two_graders_are_merged_with_who_and_when(tmp_path: Path) -> No
     (f"Ada,{FIRST.id},EX,x\n", "o0.csv:2: EX concerns the whole homework"),
     (f"Chidi,{FIRST.id},1,x\n", "o0.csv:2: Chidi has no grade"),
 ])  # fmt: skip
-def test_line_that_cannot_be_used_is_refused_with_its_number(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_line_is_rejected_with_its_number(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ArgumentsError, match=re.escape(said)):
-        applied(tmp_path, text)
+        rows_with_overrides(tmp_path, text)
 
 
-def test_every_bad_line_is_named_before_anything_is_graded(tmp_path: Path) -> None:
-    """Those that are wrong in themselves, that fit nobody, and that contradict one another, whatever else is wrong."""
+def test_all_invalid_lines_are_reported_before_grading(tmp_path: Path) -> None:
+    """Lines that are invalid on their own, match no student or contradict each other are reported together."""
     bad = f"ada,total,many,x\nnobody,total,5,x\n7,{FIRST.id},1,x\nada,total,5,x\nada,total,6,x\nada,total,5,\n"
     put(tmp_path, {"class/ada/layernorm.py": "", "o.csv": HEAD + bad, "roster.csv": "name,sid\nChidi,7\n"})
     words = f"grade {tmp_path}/class -o {tmp_path}/out --overrides {tmp_path}/o.csv --roster {tmp_path}/roster.csv"
@@ -110,8 +110,8 @@ def test_every_bad_line_is_named_before_anything_is_graded(tmp_path: Path) -> No
     assert not (tmp_path / "out").exists()
 
 
-def test_withheld_grade_is_in_no_table_and_stays_in_the_results(tmp_path: Path) -> None:
-    ada, bela, *_ = applied(tmp_path, "1,total,withheld,under review\n")
+def test_withheld_grade_is_not_in_tables_but_stays_in_the_results(tmp_path: Path) -> None:
+    ada, bela, *_ = rows_with_overrides(tmp_path, "1,total,withheld,under review\n")
     assert (ada.score, ada.status, ada.remark) == (None, "Withheld", "withheld: under review")
     assert ada.grade is not None and ada.grade.score == RUBRIC.points - FIRST.points
     assert report.submissions_that_count([ada, bela]) == [bela.grade]
@@ -120,8 +120,10 @@ def test_withheld_grade_is_in_no_table_and_stays_in_the_results(tmp_path: Path) 
     assert notes([ada], RUBRIC, []) == ["grade withheld: Ada; the computed score stays in the results folder"]
 
 
-def test_adjustments_for_gradescope_are_what_was_set_by_hand(tmp_path: Path) -> None:
-    made = applied(tmp_path, f"1,{FIRST.id},{FIRST.points},was right\n2,total,7,oral exam\n3,total,EX,ill\n")
+def test_gradescope_adjustments_are_the_manual_overrides(tmp_path: Path) -> None:
+    made = rows_with_overrides(
+        tmp_path, f"1,{FIRST.id},{FIRST.points},was right\n2,total,7,oral exam\n3,total,EX,ill\n"
+    )
     made = [replace(row, entry=replace(row.entry, key=f"submission_{at}")) for at, row in enumerate(made[:3])]
     table = list(csv.DictReader(outputs.gradescope_table(made).splitlines()))
     earned = RUBRIC.points - FIRST.points
@@ -136,9 +138,9 @@ def test_adjustments_for_gradescope_are_what_was_set_by_hand(tmp_path: Path) -> 
 COMMENTS = "student,about,comment,author\n"
 
 
-def test_comments_change_no_points_and_reach_the_page(tmp_path: Path) -> None:
+def test_comments_appear_on_the_page_and_change_no_points(tmp_path: Path) -> None:
     text = f"{COMMENTS}1,{FIRST.id},see [me],Kim\nada@x,layernorm.py:12,use keepdims,\n1,total,well done,\n"
-    (ada, *_), (before, *_) = finish(read(tmp_path, comments=text)), finish(Inputs())
+    (ada, *_), (before, *_) = finished_rows(read(tmp_path, comments=text)), finished_rows(Inputs())
     assert ada.score == before.score
     page = outputs.student_page(ada, {"output": "", "tests": []}, RUBRIC)
     for line in (f"- `{FIRST.id}`: see \\[me\\] (Kim)", "- `layernorm.py:12`: use keepdims\n", "- well done\n"):
@@ -152,9 +154,9 @@ def test_comments_change_no_points_and_reach_the_page(tmp_path: Path) -> None:
     ("nobody@x,total,x", "c.csv:2: no student is named nobody@x"),
     ("Chidi,total,x", "c.csv:2: Chidi has handed in nothing to comment on"),
 ])  # fmt: skip
-def test_comment_that_cannot_be_used_is_refused(tmp_path: Path, line: str, message: str) -> None:
+def test_invalid_comment_is_rejected(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(ArgumentsError, match=re.escape(message)):
-        finish(read(tmp_path, comments=f"{COMMENTS}{line},\n"))
+        finished_rows(read(tmp_path, comments=f"{COMMENTS}{line},\n"))
 
 
 DUE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
@@ -174,10 +176,10 @@ DUE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
     (timedelta(days=3), 0, {}, (0, 0)),
     (timedelta(days=1), 3, {"percent_a_day": 10}, (0, 1)),
     (timedelta(days=3), 2, {"percent_a_day": 10}, (8, 2)),
-    (timedelta(days=2), 2, {}, (0, 0)),  # nothing is deducted anyway
-    (timedelta(days=9), 2, {"percent_a_day": 10, "floor_percent": 50}, (40, 0)),  # nor less for two days fewer
+    (timedelta(days=2), 2, {}, (0, 0)),  # there is no deduction to avoid
+    (timedelta(days=9), 2, {"percent_a_day": 10, "floor_percent": 50}, (40, 0)),  # at the floor either way
 ])  # fmt: skip
-def test_deduction_and_late_days_that_are_used(
+def test_deduction_and_late_days_used(
     late_by: timedelta, free: int, rule: dict[str, float], expected: tuple[float, int]
 ) -> None:
     created_at = (DUE + late_by).isoformat()
@@ -190,7 +192,7 @@ def test_deduction_and_late_days_that_are_used(
     (["Ada"], rubric_with(due="2026-11-20T23:59+01:00"), ""),
     ([], LATE, ""),
 ], ids=["one", "two", "no policy", "none"])  # fmt: skip
-def test_work_that_canvas_only_marks_late_is_noted(names: list[str], rubric: Rubric, said: str) -> None:
+def test_uploads_that_canvas_only_marks_late_are_noted(names: list[str], rubric: Rubric, said: str) -> None:
     entries = [Upload(name, None, (Student(name),), late=True) for name in (*names, "Manual")]
     entries.append(Upload("Timed", None, (Student("Timed"),), late=True, created_at="2026-11-21T22:59:00.000000Z"))
     grades = {entry.key: grade_of_points(entry.key, 10) for entry in entries}
@@ -200,7 +202,7 @@ def test_work_that_canvas_only_marks_late_is_noted(names: list[str], rubric: Rub
     assert found.endswith(f"{', '.join(names)}; set the total with --overrides") if said else not found
 
 
-def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> None:
+def test_late_days_carry_over_to_the_next_homework(tmp_path: Path) -> None:
     text = "student,days\nADA@x,2\nbela@x,1\nElsewhere,3\nchidi@x,5\n"
     left = read(tmp_path, days=text, rubric=LATE).late_days
     entries = [
@@ -209,7 +211,7 @@ def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> 
     ]
     grades = {entry.key: grade_of_points(entry.key, 10) for entry in entries}
     given = inputs.Inputs([], [inputs.Override("chidi@x", "total", 4.0, "agreed")], [], left)
-    for _ in range(2):  # a second run charges nothing again
+    for _ in range(2):  # a second run uses no more late days
         found = finished(entries, grades, {}, LATE, given)
         assert [row.score for row in found] == [10, 9, 4]
         assert remaining(found, left) == [("ADA@x", 0, 2), ("bela@x", 0, 1), ("Elsewhere", 3, 0), ("chidi@x", 5, 0)]
@@ -218,7 +220,7 @@ def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> 
     assert [(one.student, one.days) for one in again][:2] == [("ADA@x", 0), ("bela@x", 0)]
     late = "1 d 13 h 1 min late"
     assert f"{late}, 2 late days used" in outputs.table(found)
-    assert found[-1].lateness == late  # nor does a page speak of days that are not used
+    assert found[-1].lateness == late  # a page does not mention unused late days
     assert [row.outcome.reasons for row in found[1:]] == [(f"{late}, 1 point deducted",), ("total set to 4: agreed",)]
 
 
@@ -227,12 +229,12 @@ def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> 
     ("student,days\nada@x,\n", "days.csv:2: the column 'days' is empty"),
     ("student\nada@x\n", "days.csv:1: there is no column 'days'"),
 ])  # fmt: skip
-def test_balance_that_cannot_be_used_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_balance_is_rejected(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ArgumentsError, match=message):
         read(tmp_path, days=text, rubric=LATE)
 
 
-def test_late_days_need_a_policy_and_each_student_once(tmp_path: Path) -> None:
+def test_late_days_need_a_late_policy_and_unique_students(tmp_path: Path) -> None:
     left = read(tmp_path, days="student,days\nada@x,2\nAda,1\n", rubric=LATE).late_days
     with pytest.raises(ArgumentsError, match="add `late:`"):
         read(tmp_path, days="student,days\nada@x,2\n")

@@ -1,4 +1,4 @@
-"""A result is valid as long as nothing that it depends on has changed; a sandbox that is gone is replaced by another."""
+"""The digests that show whether a stored result is still valid, and the warm grader, which replaces a dead sandbox."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ from autograder.submissions.submission import Note, Submission
 MODULES = list(rubrics.current().modules)
 
 
-def test_submission_is_its_files_and_notes_and_not_its_name() -> None:
+def test_submission_digest_covers_files_and_notes_but_not_the_name() -> None:
     one = pool.submission_digest(Submission("ada", {"a.py": b"1", "b.py": b""}))
     assert one == pool.submission_digest(Submission("bela", {"b.py": b"", "a.py": b"1"}))
     files = [{"a.py": b"2", "b.py": b""}, {"a.py": b"1"}, {"a.py": b"1b.py", "": b""}]
@@ -23,7 +23,7 @@ def test_submission_is_its_files_and_notes_and_not_its_name() -> None:
     assert len({one, *map(pool.submission_digest, others)}) == 6
 
 
-def test_kit_is_every_file_that_takes_part_in_grading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kit_digest_covers_every_file_that_affects_grading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     skipped = shutil.ignore_patterns("__pycache__", "tests", "docs")
     package = shutil.copytree(kit.PACKAGE, tmp_path / "autograder", ignore=skipped)
     solutions = shutil.copytree(kit.solutions(), tmp_path / "solutions", ignore=skipped)
@@ -43,12 +43,12 @@ def test_kit_is_every_file_that_takes_part_in_grading(tmp_path: Path, monkeypatc
         before = after
 
 
-def test_worker_with_another_kit_refuses() -> None:
+def test_worker_with_another_kit_raises_an_error() -> None:
     with pytest.raises(CommandError, match="a different version"):
         pool.grade(Submission("x", {}), "another digest")
 
 
-def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
+def test_warm_grader_recovers_from_a_killed_sandbox() -> None:
     kit = pool.kit_digest()
     before = pool.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit)
     grader = pool.warm()

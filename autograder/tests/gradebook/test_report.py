@@ -1,4 +1,4 @@
-"""report.html: complete, closed to whatever a student chose, and working in a real browser."""
+"""report.html is complete, escapes everything a student chose, and works in a real browser."""
 
 import html
 import html.parser
@@ -40,13 +40,13 @@ def marked(key: str, *marks: tuple[str, float, tuple[str, ...]]) -> Grade:
 
 
 def grade(key: str, lost: int, misconception: str | None = None) -> Grade:
-    """A grade that misses the first `lost` criteria, all for the same mistake."""
+    """A grade without the first `lost` criteria, all lost to the same misconception."""
     named = (misconception,) if misconception else ()
     return marked(key, *((name, float(at >= lost), named[: at < lost]) for at, name in enumerate(CRITERIA)))
 
 
 def run(names: tuple[str, ...] = AWKWARD, errors: dict[str, str] | None = None) -> Run:
-    """A class in which each student loses one criterion more than the one before."""
+    """A class in which each student loses three criteria more than the one before."""
     rows = []
     for i, name in enumerate(names):
         student = Student(name, f"{i}", f"{name}@example.org")
@@ -78,14 +78,14 @@ class Texts(html.parser.HTMLParser):
         self.text += data
 
 
-def test_page_is_complete_in_itself_and_whatever_a_student_chose_is_text() -> None:
+def test_page_is_self_contained_and_escapes_student_input() -> None:
     source = report.html(run((*AWKWARD, EVIL), {"s99": EVIL}))
     page = Texts(source)
     links = [value for name, value in page.attributes if name in ("src", "href")]
     assert all(value and value.startswith(("#", "results/")) for value in links)
     style = source.partition("<style>")[2].partition("</style>")[0]
     assert "url(" not in style and "@import" not in style and "default-src 'none'" in source
-    assert page.tags.count("script") == 2  # the page's own, and the data of the picture
+    assert page.tags.count("script") == 2  # the page's script, and the data of the picture
     assert "img" not in page.tags
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     for name in (*AWKWARD, EVIL):
@@ -93,7 +93,7 @@ def test_page_is_complete_in_itself_and_whatever_a_student_chose_is_text() -> No
     assert "{{" not in page.text.replace("{{ 7 * 7 }}", "")
 
 
-def test_every_figure_is_on_the_page() -> None:
+def test_page_shows_criteria_errors_and_details_of_the_run() -> None:
     graded = run(("Ada", "Bela", "Chidi", "Dana", "Emil"), {"s9": "the disk is full"})
     absent = StudentRow(Student("Zoe", "7"), Upload(""), None, section="Monday", absent=True)
     text = " ".join(Texts(report.html(replace(graded, rows=[*graded.rows, absent]))).text.split())
@@ -105,7 +105,7 @@ def test_every_figure_is_on_the_page() -> None:
     assert text.count("Not in the current misconception library") == 1
 
 
-def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
+def test_group_counts_once_in_the_statistics_but_each_member_has_a_row() -> None:
     one, entry = grade("s0", 0), Upload("s0")
     rows = [StudentRow(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
     assert report.submissions_that_count(rows) == [one]
@@ -113,11 +113,11 @@ def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("errors", [{}, {"s1": "why"}])
-def test_class_without_a_single_grade_has_a_report(errors: dict[str, str]) -> None:
+def test_report_without_any_grade(errors: dict[str, str]) -> None:
     assert "Nothing has been graded" in report.html(Run("0", (), errors=errors, rows=run((), errors).rows))
 
 
-def test_anonymous_page_has_nothing_of_a_student() -> None:
+def test_anonymous_page_does_not_identify_students() -> None:
     page = report.html(run((*AWKWARD, EVIL), {"s99": EVIL}), anonymous=True)
     text = Texts(page).text + page
     for name in (*AWKWARD, EVIL):
@@ -128,7 +128,7 @@ def test_anonymous_page_has_nothing_of_a_student() -> None:
     assert "The class at a glance" in page
 
 
-def test_figures_beside_the_picture_say_what_they_count_and_where() -> None:
+def test_lists_beside_the_picture_show_their_units_and_modules() -> None:
     text = " ".join(Texts(report.html(run(("a", "b", "c", "d", "e")))).text.split())
     first = next(iter(CRITERIA.values()))
     assert f"Most frequent mistakes students 2 {FUNCTION} in {first.module}.py: {SENTENCE}" in text
@@ -136,7 +136,7 @@ def test_figures_beside_the_picture_say_what_they_count_and_where() -> None:
     assert f"Hardest criteria earned by % of submissions 20% {title}: {first.about}" in text
 
 
-def test_module_that_could_not_be_run_has_a_colour_of_its_own() -> None:
+def test_module_that_could_not_be_run_has_its_own_colour() -> None:
     module = next(iter(rubrics.current().modules))
     own = [criterion for criterion in CRITERIA if criterion.startswith(f"{module}.")]
     whole, broken = grade("a", 0), replace(grade("b", len(own) + 1), unusable=(module,))
@@ -165,7 +165,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(params=few([[1366, 768], [1920, 1080], [390, 844]], 1), ids=["laptop", "wide", "phone"])
 def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The report of an awkward class, opened; it must cause no message and no request but its own."""
+    """The report of a class with awkward names, opened in the browser. Fails on console messages and other requests."""
     (tmp_path / "report.html").write_text(report.html(run((*AWKWARD, EVIL), {"s99": EVIL})), encoding="utf-8")
     width, height = request.param
     opened = browser.new_page(viewport={"width": width, "height": height})
@@ -196,7 +196,7 @@ def test_opens_without_errors_and_fits_the_screen(page: Any) -> None:
 
 
 @pytest.mark.slow
-def test_picture_of_the_class_is_on_the_first_screen_and_says_what_a_cell_is(page: Any) -> None:
+def test_picture_is_on_the_first_screen_and_describes_the_cell_under_the_pointer(page: Any) -> None:
     box = page.locator("#picture").bounding_box()
     assert box["y"] + box["height"] <= page.viewport_size["height"]
     assert page.locator("#cell").inner_text().startswith("Point at")
@@ -208,8 +208,8 @@ def test_picture_of_the_class_is_on_the_first_screen_and_says_what_a_cell_is(pag
     assert "earned" in page.locator("#cell").inner_text()
 
 
-def test_class_with_a_roster_has_picture_and_legend_on_the_first_screen(browser: Any, tmp_path: Path) -> None:
-    """Ten tiles in one row."""
+def test_picture_and_legend_of_a_class_with_a_roster_are_on_the_first_screen(browser: Any, tmp_path: Path) -> None:
+    """The ten tiles fit in one row."""
     rows = list(run(tuple(f"Student {number}" for number in range(20))).rows)
     rows[3] = replace(rows[3], excused=True)
     rows[4] = replace(rows[4], grade=replace(grade("s4", 0), empty="It contains no homework files."))
@@ -227,7 +227,7 @@ def test_class_with_a_roster_has_picture_and_legend_on_the_first_screen(browser:
 
 
 @pytest.mark.slow
-def test_sorting_goes_both_ways_with_faults_last_and_works_from_the_keyboard(page: Any) -> None:
+def test_sorting_in_both_directions_puts_errors_last_and_works_from_the_keyboard(page: Any) -> None:
     scores = page.locator("#table tbody tr:not([hidden]) .total").all_inner_texts
     header = page.locator("#table th button", has_text="Total")
     header.click()
@@ -266,7 +266,7 @@ def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
 
 
 @pytest.mark.slow
-def test_links_and_the_picture_lead_to_a_students_row_even_if_it_was_filtered_away(page: Any) -> None:
+def test_links_and_picture_lead_to_a_students_row_even_if_it_is_filtered_out(page: Any) -> None:
     page.locator("#search").fill("no such")
     page.locator(".mistakes summary").first.click()
     link = page.locator(".who a").first
@@ -283,7 +283,7 @@ def test_links_and_the_picture_lead_to_a_students_row_even_if_it_was_filtered_aw
 
 
 @pytest.mark.slow
-def test_print_has_everything_that_can_be_used_on_paper(page: Any) -> None:
+def test_printing_opens_all_details_and_hides_controls(page: Any) -> None:
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     assert page.locator("details:not([open])").count() == 0
@@ -294,13 +294,13 @@ def test_print_has_everything_that_can_be_used_on_paper(page: Any) -> None:
 
 
 def class_with(field: str, *values: Any) -> Run:
-    """A class in which each student's grade has one of these values."""
+    """A class with one student per value; the `field` of the grade contains only this value."""
     changes: list[dict[str, Any]] = [{field: (value,)} for value in values]
     grades = [replace(grade(f"s{at}", 0), **change) for at, change in enumerate(changes)]
     return replace(run(()), rows=[StudentRow(Student(one.key), Upload(one.key), one) for one in grades])
 
 
-def test_functions_that_are_wrong_alike_are_shown_with_their_size_and_text() -> None:
+def test_groups_of_unexplained_functions_are_shown_with_size_and_source() -> None:
     one = Unexplained(FUNCTION, "d" * 16, (next(iter(CRITERIA)),), f"def {FUNCTION}():\n    pass\n", EVIL)
     found = class_with("unexplained", one, one, replace(one, responses="another"))
     page = report.html(found)
@@ -313,7 +313,7 @@ def test_functions_that_are_wrong_alike_are_shown_with_their_size_and_text() -> 
     assert "Unrecognised mistakes" not in report.html(run())
 
 
-def test_guesses_are_drawn_for_the_class_too() -> None:
+def test_guesses_are_in_the_anonymous_report() -> None:
     guesses = [
         {"question": "Which shape?", "answer": answer, "right": answer == "(t, d)"}
         for answer in ("(t, d)", "(t, d)", "(t, h) " + EVIL)
@@ -325,8 +325,8 @@ def test_guesses_are_drawn_for_the_class_too() -> None:
     assert 'id="guesses"' not in report.html(run())
 
 
-def test_items_are_those_of_the_textbook() -> None:
-    """Difficulty and discrimination against a second way to compute them."""
+def test_item_analysis_follows_the_textbook() -> None:
+    """Compare difficulty and discrimination with an independent computation."""
     chance = random.Random(0)
     grades = [passing(str(i), *(chance.random() < p for p in (0.2, 0.5, 0.8, 1.0))) for i in range(60)]
     found = report.item_analysis(grades)
@@ -352,7 +352,7 @@ def test_items_are_those_of_the_textbook() -> None:
     (250, 10, 25, [50.0 * n for n in range(6)]),
     (0.5, 0.02, 25, [0.05 * n for n in range(11)]),
 ])  # fmt: skip
-def test_axis_has_round_numbers(most: float, width: float, bars: int, ticks: list[float]) -> None:
+def test_histogram_axis_has_round_numbers(most: float, width: float, bars: int, ticks: list[float]) -> None:
     mark = Mark("m.c", "m.c: x", most, most)
     found = report.histogram([Grade("a", score, (mark,), (), 0.0) for score in (0, most / 2, most, most)])
     assert (found["width"], len(found["counts"])) == (width, bars)
@@ -360,8 +360,8 @@ def test_axis_has_round_numbers(most: float, width: float, bars: int, ticks: lis
     assert found["ticks"] == pytest.approx(ticks)
 
 
-def test_who_earned_nothing_makes_no_criterion_look_good() -> None:
-    """A class that guesses: without those who hand in nothing the criteria say nothing about each other."""
+def test_item_analysis_ignores_submissions_without_points() -> None:
+    """The criteria of this class are uncorrelated; counting empty submissions would correlate them."""
     working = [passing(str(number), number % 2 == 0, number // 2 % 2 == 0, True) for number in range(40)]
     empty = [passing(f"e{number}", False, False, False) for number in range(40)]
     alone, together = report.item_analysis(working), report.item_analysis([*working, *empty])
@@ -384,7 +384,7 @@ def test_discrimination_warns_only_beyond_chance(discrimination: float, cases: i
     assert report.verdict(discrimination, cases, rarer) == verdict
 
 
-def test_columns_are_submissions_best_first_and_lines_are_criteria() -> None:
+def test_picture_has_a_column_per_submission_best_first_and_a_row_per_criterion() -> None:
     worst = marked("w", ("a.x", 0, ()), ("a.y", 0, ("f.wrong",)), ("b.z", 0, ()))
     middle = marked("m", ("a.x", 0, ("f.wrong", "f.other")), ("a.y", 1, ()), ("b.z", 1, ()))
     best = marked("b", ("a.x", 1, ()), ("a.y", 1, ()), ("b.z", 1, ()))

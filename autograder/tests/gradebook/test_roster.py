@@ -1,4 +1,4 @@
-"""A roster in the form of Gradescope or Canvas gives names and sections, and says who is missing."""
+"""A roster from Gradescope or Canvas provides names and sections, and shows who has no submission."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -38,8 +38,8 @@ def read(tmp_path: Path, text: str | bytes, rubric: Rubric = RUBRIC) -> list[Per
     return inputs.roster(tmp_path / "r.csv", rubric)
 
 
-def applied(people: list[Person], *students: Student, rubric: Rubric = RUBRIC) -> list[StudentRow]:
-    """The rows of students who have 5 points each."""
+def rows_of(people: list[Person], *students: Student, rubric: Rubric = RUBRIC) -> list[StudentRow]:
+    """The rows of a class in which `students` have 5 points each."""
     entries = [Upload(f"s{at}", None, (student,)) for at, student in enumerate(students)]
     grades = {entry.key: grade_of_points(entry.key, 5) for entry in entries}
     return finished(entries, grades, {}, rubric, Inputs(people))
@@ -56,7 +56,7 @@ def test_names_and_sections_come_from_the_roster(
     tmp_path: Path, text: str, uploader: Student, ada: Student, bela: Student
 ) -> None:
     people = read(tmp_path, text)
-    one, stranger, missing = rows = applied(people, uploader, ZOE)
+    one, stranger, missing = rows = rows_of(people, uploader, ZOE)
     assert (one.student, one.section, one.status) == (ada, "A", "Graded")
     assert (stranger.student, stranger.section) == (ZOE, "")
     assert (missing.student, missing.section, missing.status, missing.score) == (bela, "B", "Missing", None)
@@ -72,9 +72,7 @@ NOBODY = r"no student has an email address or ID; .* email"
     (b"", NOBODY), (b"Name\nAda\n", NOBODY), (b"a,b\n1,2\n", NOBODY),
     (b"PK\3\4\0\0", "is not a CSV file"), (b"\xff\xfe\0", "cannot be read"), (None, "cannot be read"),
 ])  # fmt: skip
-def test_file_that_is_no_roster_is_refused_with_an_example_of_one(
-    tmp_path: Path, data: bytes | None, said: str
-) -> None:
+def test_invalid_roster_is_rejected_with_an_example(tmp_path: Path, data: bytes | None, said: str) -> None:
     if data is not None:
         (tmp_path / "r.csv").write_bytes(data)
     with pytest.raises(ArgumentsError, match=rf"r.csv: {said}(.|\n)*name,sid,email,section\n  Ada Abel,3000001"):
@@ -83,13 +81,15 @@ def test_file_that_is_no_roster_is_refused_with_an_example_of_one(
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_roster_is_read_as_excel_writes_it(tmp_path: Path, encoding: str, separator: str) -> None:
+def test_roster_is_read_with_the_encodings_and_separators_of_excel(
+    tmp_path: Path, encoding: str, separator: str
+) -> None:
     text = "Name,Email\nZoë Weiß,zoe@x.org\n".replace(",", separator)
     (person,) = read(tmp_path, text.encode(encoding))
     assert person.student == Student("Zoë Weiß", "", "zoe@x.org")
 
 
-def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: Path) -> None:
+def test_lines_of_one_student_are_merged(tmp_path: Path) -> None:
     lines = "Ada,1,ADA@x,Mon,,\nBela,2,,Mon,,\n,1,,Tue,48,yes\nAda,,ada@x,Mon,,\n"
     ada, bela = read(tmp_path, f"name,sid,email,section,extension_hours,excused\n{lines}", DUE)
     assert (ada.student, ada.section, ada.excused) == (Student("Ada", "1", "ADA@x"), "Mon, Tue", True)
@@ -101,7 +101,7 @@ def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: P
     ("Ada,1,,2026-11-25T10:00+01:00,", "due is 2026-11-25T10:00+01:00 here and 2026-11-24T10:00+01:00 there"),
     ("Ada,1,,,no", "excused is no here and yes there"),
 ])  # fmt: skip
-def test_contradicting_lines_of_one_student_are_both_named(tmp_path: Path, second: str, said: str) -> None:
+def test_contradicting_lines_of_one_student_are_both_reported(tmp_path: Path, second: str, said: str) -> None:
     first = "Ada,1,ada@x,2026-11-24T10:00+01:00,yes"
     with pytest.raises(ArgumentsError) as caught:
         read(tmp_path, f"name,sid,email,due,excused\n{first}\nBela,3,,,\n{second}\n")
@@ -109,27 +109,27 @@ def test_contradicting_lines_of_one_student_are_both_named(tmp_path: Path, secon
 
 
 @pytest.mark.parametrize("name", ["Ada Abel", "abel, ada", "Ada_Abel", "3000001", "ADA@x.org", "3000001_Ada Abel"])
-def test_plain_folder_is_matched_by_a_name_sid_or_address_that_one_student_has(tmp_path: Path, name: str) -> None:
+def test_folder_is_matched_by_a_unique_name_id_or_email(tmp_path: Path, name: str) -> None:
     lines = "Ada Abel,3000001,ada@x.org,A\nBela,2,b@x.org,B\nBela,3,,B\n"
-    ada, bela, *missing = applied(read(tmp_path, f"name,sid,email,section\n{lines}"), Student(name), Student("Bela"))
+    ada, bela, *missing = rows_of(read(tmp_path, f"name,sid,email,section\n{lines}"), Student(name), Student("Bela"))
     assert (ada.student, ada.section) == (Student("Ada Abel", "3000001", "ada@x.org"), "A")
-    assert bela.student == Student("Bela")  # which of the two, nobody can say
+    assert bela.student == Student("Bela")  # ambiguous: two students have this name
     assert [row.status for row in missing] == ["Missing", "Missing"]
 
 
-def test_uploads_under_a_name_and_an_id_are_uploads_of_one_student(tmp_path: Path) -> None:
-    (row,) = applied(read(tmp_path, "name,sid\nAda Abel,1\n"), Student("Ada Abel", moodle="7"), Student("1"))
+def test_uploads_under_name_and_id_belong_to_one_student(tmp_path: Path) -> None:
+    (row,) = rows_of(read(tmp_path, "name,sid\nAda Abel,1\n"), Student("Ada Abel", moodle="7"), Student("1"))
     assert (row.student, row.entry.key, [one.key for one in row.others]) == (Student("Ada Abel", "1"), "s1", ["s0"])
 
 
 @pytest.mark.parametrize(
     "who", [(Student("Ada", moodle="7"), Student("Ada", moodle="8")), (Student("Ada", email="other@x"),)]
 )
-def test_name_is_not_believed_if_two_people_or_ids_have_it(tmp_path: Path, who: tuple[Student, ...]) -> None:
-    assert applied(read(tmp_path, "name,email\nAda,a@x\n"), *who)[-1].status == "Missing"
+def test_name_is_not_matched_if_an_id_or_email_differs(tmp_path: Path, who: tuple[Student, ...]) -> None:
+    assert rows_of(read(tmp_path, "name,email\nAda,a@x\n"), *who)[-1].status == "Missing"
 
 
-def test_roster_of_another_class_is_refused(tmp_path: Path) -> None:
+def test_roster_of_another_class_is_rejected(tmp_path: Path) -> None:
     people = read(tmp_path, "name,email\nBela,b@x\n")
     (said,) = class_rows.problems([Upload("s1", None, (Student("Ada", email="a@x"),))], RUBRIC, Inputs(people))
     assert said.startswith("the roster does not match the submissions: no submitter is in it")
@@ -137,16 +137,16 @@ def test_roster_of_another_class_is_refused(tmp_path: Path) -> None:
     assert class_rows.problems([Upload("s1", None, (Student("B", email="B@x"),))], RUBRIC, Inputs(people)) == []
 
 
-def test_a_name_that_several_in_the_roster_have_is_said_to_be_that() -> None:
+def test_note_names_a_name_that_several_students_share() -> None:
     people = [Person(Student(name, email=f"{at}@x.org")) for at, name in enumerate(("Zoe", "Zoe", "", ""))]
     several = "several students in the roster have the name Zoe; name the upload after an email address or ID"
-    assert notes(applied(people, ADA, ZOE), RUBRIC, people)[:2] == ["not in the roster: ada a.", several]
-    by_address = applied(people, Student("Zoe", email="zoe@x.org"), Student())
+    assert notes(rows_of(people, ADA, ZOE), RUBRIC, people)[:2] == ["not in the roster: ada a.", several]
+    by_address = rows_of(people, Student("Zoe", email="zoe@x.org"), Student())
     assert notes(by_address, RUBRIC, people)[0] == "not in the roster: Zoe, s1"
 
 
-def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
-    """Ada's row, whose upload of 10 points is from `at`; `cells` are hers under due, extension_hours and excused."""
+def row_of_ada(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
+    """The row of Ada, whose upload of time `at` earns 10 points. `cells` are her due, extension_hours and excused."""
     people = read(tmp_path, f"email,due,extension_hours,excused\nada@x.org,{cells}\n", rubric)
     entry = Upload("s1", None, (Student("Ada", email="ada@x.org"),), created_at=at)
     return finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric, Inputs(people))[0]
@@ -162,15 +162,15 @@ def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
     ("2026-11-20,,", 9),
     ("2026-11-19T23:59+01:00,,", 8),
 ])  # fmt: skip
-def test_one_students_due_date_is_their_own(tmp_path: Path, cells: str, score: float) -> None:
-    row = of(tmp_path, cells, "2026-11-21T10:00:00Z")
+def test_individual_due_date_and_extension(tmp_path: Path, cells: str, score: float) -> None:
+    row = row_of_ada(tmp_path, cells, "2026-11-21T10:00:00Z")
     assert row.score == pytest.approx(score)
     assert ("Due" in outputs.table([row]).splitlines()[0].split(",")) == (cells != ",0,")
 
 
 @pytest.mark.parametrize("cell", ["x", "EX"])
 def test_excused_student_has_no_score_and_ex_in_canvas(tmp_path: Path, cell: str) -> None:
-    row = of(tmp_path, f",,{cell}", "2026-11-21T10:00:00Z")
+    row = row_of_ada(tmp_path, f",,{cell}", "2026-11-21T10:00:00Z")
     assert (row.score, row.status, row.remark) == (None, "Excused", "excused by the roster")
     assert outputs.canvas_table([row], "HW").splitlines()[1].endswith(",EX")
     assert report.submissions_that_count([row]) == []
@@ -185,22 +185,26 @@ def test_excused_student_has_no_score_and_ex_in_canvas(tmp_path: Path, cell: str
     (",3,", RUBRIC, "extension_hours needs a due date for the class; add due: 2026-11-27T23:59+01:00"),
     ("2026-11-21T23:59,,", RUBRIC, "without a time zone; write it as 2026-11-27T23:59+01:00"),
 ])  # fmt: skip
-def test_date_that_cannot_be_used_is_refused(tmp_path: Path, cells: str, rubric: Rubric, said: str) -> None:
+def test_invalid_due_extension_or_excused_cell_is_rejected(
+    tmp_path: Path, cells: str, rubric: Rubric, said: str
+) -> None:
     with pytest.raises(ArgumentsError) as caught:
-        of(tmp_path, cells, "", rubric)
+        row_of_ada(tmp_path, cells, "", rubric)
     assert "r.csv:2: " in str(caught.value) and said in str(caught.value)
 
 
 @pytest.mark.parametrize(("missing", "score", "said"), [("zero", 0, "0 points"), ("empty", None, "no score")])
-def test_no_submission_is_0_if_the_rubric_says_so(tmp_path: Path, missing: str, score: float | None, said: str) -> None:
+def test_rubric_sets_the_score_of_a_missing_submission(
+    tmp_path: Path, missing: str, score: float | None, said: str
+) -> None:
     rubric = rubric_with(missing=missing)
     people = read(tmp_path, "email,excused\nada@x.org,\nbela@x.org,x\n", rubric)
-    found = applied(people, rubric=rubric)
+    found = rows_of(people, rubric=rubric)
     assert [(row.status, row.score) for row in found] == [("Missing", score), ("Excused", None)]
     assert notes(found, rubric, people) == [f"1 in the roster without a submission: {said} (missing: {missing})"]
 
 
-# Which of several uploads counts
+# Choosing between several uploads
 
 LOST = {"right": 0, "good": 1, "poor": 2, "empty": 9}  # criteria
 
@@ -208,18 +212,18 @@ LOST = {"right": 0, "good": 1, "poor": 2, "empty": 9}  # criteria
 @pytest.mark.parametrize(("uploads", "later", "states", "counts"), [
     ("last", 0, "right poor good", "c"),
     ("best", 0, "right poor good", "a"),
-    ("best", 0, "good poor right", "a"),  # after lateness
+    ("best", 0, "good poor right", "a"),  # c has more points, but not after the late deduction
     ("last_on_time", 0, "right poor good", "b"),
     ("last_on_time", 24, "right poor good", "c"),
     ("last_on_time", -96, "right right fault", "c"),  # none is on time
-    ("best", 0, "poor right fault", "b"),  # a fault is not best
+    ("best", 0, "poor right fault", "b"),  # a grader error is never the best
     ("last", 0, "good empty empty", "a"),
     ("best", 0, "good empty empty", "a"),
     ("last_on_time", 0, "good empty empty", "a"),
     ("last", 0, "empty empty empty", "c"),
 ])  # fmt: skip
-def test_rubric_says_which_upload_counts(uploads: str, later: int, states: str, counts: str) -> None:
-    """Of three, one a day, the last after the due date; one with nothing to grade counts only if there is no other."""
+def test_rubric_decides_which_upload_counts(uploads: str, later: int, states: str, counts: str) -> None:
+    """The three uploads are from successive days, the last one late. An empty upload counts only if all are empty."""
     rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10}, uploads=uploads)
     ada, kinds = Student("Ada", email="ada@x.org"), dict(zip("abc", states.split(), strict=True))
     entries = [Upload(key, None, (ada,), created_at=f"2026-11-{19 + at}T10:00:00Z") for at, key in enumerate(kinds)]

@@ -1,4 +1,4 @@
-"""Shared code is found in spite of new names and comments; what everybody writes is not shared code."""
+"""Shared code is found despite new names and comments; code that everyone writes is ignored."""
 
 import os
 import re
@@ -39,7 +39,7 @@ WAYS = [
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """Eight of whom two share a helper, with other names; all have the same right solution, none word for word."""
+    """Eight students with the same correct solution in different files. Two share a helper with renamed variables."""
     right = sample.references()[NAME]
     for number in range(8):
         own = "".join(WAYS[(number + at) % 4].format(n=number) * (number // 4 + 1) for at in range(number % 3))
@@ -53,7 +53,7 @@ def run(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_pair_that_shares_a_helper_is_found_and_nobody_else(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_pair_that_shares_a_helper_is_found(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pairs, works = similar.found(run, 0.5)
     assert [(pair.one, pair.other, pair.modules) for pair in pairs] == [("s2", "s6", (NAME[:-3],))]
     assert len(works) == 8
@@ -81,8 +81,8 @@ def test_a_file_that_the_grader_does_not_read_is_not_compared(run: Path) -> None
     assert not pairs and [work.key for work in works if not work.texts] == ["s6"]
 
 
-def test_ring_with_one_text_is_found_however_large(tmp_path: Path) -> None:
-    """Twelve of twenty; the others have written the same functions, each in a way of their own, and short modules are no sign."""
+def test_large_group_with_identical_files_is_found(tmp_path: Path) -> None:
+    """Twelve of twenty files are identical, and the others differ only in a comment. Short modules do not count."""
     names = list(sample.references())
     for number in range(20):
         own = number if number >= 12 else 99
@@ -96,7 +96,7 @@ def test_ring_with_one_text_is_found_however_large(tmp_path: Path) -> None:
     assert "<mark>" in similar.page(pairs[:1], works, {})
 
 
-def test_submissions_of_one_student_are_no_pair(run: Path) -> None:
+def test_submissions_of_one_student_are_not_a_pair(run: Path) -> None:
     (run / "class" / "s2").rename(run / "class" / "abelada_101_1")
     text = (run / "class" / "abelada_101_1" / NAME).read_text()
     for number in (1, 2):
@@ -105,7 +105,7 @@ def test_submissions_of_one_student_are_no_pair(run: Path) -> None:
     assert similar.found(run, 0.5)[0] == []
 
 
-def test_command_writes_the_page_and_the_next_report_names_the_pair(run: Path) -> None:
+def test_command_writes_the_page_and_the_next_report_mentions_the_pair(run: Path) -> None:
     done = CliRunner().invoke(main, ["similar", str(run), "--least", "50"])
     assert done.exit_code == 0, done.output
     assert "s2" in done.stdout
@@ -115,7 +115,7 @@ def test_command_writes_the_page_and_the_next_report_names_the_pair(run: Path) -
     assert "s2 and s6 likely share code" in notice
 
 
-def test_of_many_pairs_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
+def test_first_of_many_pairs_are_named_and_the_rest_counted(tmp_path: Path) -> None:
     similar.write(tmp_path, [Pair(f"a{number}", f"b{number}", 0.9, ()) for number in range(similar.SAID + 5)], [], {})
     found = similar.notices(tmp_path)
     assert len(found) == similar.SAID + 1

@@ -1,4 +1,4 @@
-"""Results are written whole or not at all, and read without looking at their prose."""
+"""Results and run files are read back as they were written; grades come from data, not from message texts."""
 
 import os
 import time
@@ -13,7 +13,7 @@ from autograder.submissions.submission import Student, Upload
 from autograder.tests.making import AWKWARD, document
 
 
-def test_half_written_files_of_old_runs_are_removed_and_those_of_today_are_not(tmp_path: Path) -> None:
+def test_old_temporary_files_are_removed_and_recent_ones_are_kept(tmp_path: Path) -> None:
     for name, age in ((".old.json.x", 7200), (".new.json.x", 0)):
         Store(tmp_path).results.joinpath(name).write_text("{")
         os.utime(tmp_path / "results" / name, (time.time() - age,) * 2)
@@ -21,13 +21,13 @@ def test_half_written_files_of_old_runs_are_removed_and_those_of_today_are_not(t
     assert [path.name for path in (tmp_path / "results").iterdir()] == [".new.json.x"]
 
 
-def test_all_results_are_read_from_the_run_or_its_results(tmp_path: Path) -> None:
+def test_grades_are_read_from_the_run_folder_or_its_results_folder(tmp_path: Path) -> None:
     Store(tmp_path).path("ada").write_text(results.dump(document(a=(1, 1))))
     write_run(tmp_path, [], [])
     assert read_run(tmp_path).grades().keys() == read_run(tmp_path / "results").grades().keys() == {"ada"}
 
 
-def test_names_and_paths_come_back_as_they_were(tmp_path: Path) -> None:
+def test_names_and_paths_round_trip(tmp_path: Path) -> None:
     entries = [Upload(f"s{number}", None, (Student(name, email="a@b"),)) for number, name in enumerate(AWKWARD)]
     given = tmp_path / os.fsdecode(b"\xff")
     write_run(tmp_path, [given], entries)
@@ -36,13 +36,13 @@ def test_names_and_paths_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"students": {"a": [{"nonsense": 1}]}}'])
-def test_run_file_of_something_else_is_refused(tmp_path: Path, content: str) -> None:
+def test_foreign_run_file_is_rejected(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(ArgumentsError, match="not written by this kit"):
         read_run(tmp_path)
 
 
-def test_names_are_those_of_the_roster_where_the_outcome_has_them(tmp_path: Path) -> None:
+def test_names_come_from_the_outcomes_if_available(tmp_path: Path) -> None:
     entries = [Upload(key, None, (Student(key),)) for key in ("7", "8")]
     outcomes = tuple(Outcome("7", Student(name, sid="7"), 1.0) for name in ("Ada", "Bela"))
     write_run(tmp_path, [tmp_path], entries, outcomes)
@@ -50,8 +50,8 @@ def test_names_are_those_of_the_roster_where_the_outcome_has_them(tmp_path: Path
     assert read_run(tmp_path).outcomes == outcomes
 
 
-def noted(submitted: list[str], *notes: tuple[str, str, str]) -> Grade:
-    """A grade of an upload with these modules and these notes: kinds, paths and texts."""
+def grade_with_notes(submitted: list[str], *notes: tuple[str, str, str]) -> Grade:
+    """The grade of an upload with these modules and notes (kind, path and text)."""
     made = document(**{"a.b": (0, 1)})
     made["tests"][0]["extra_data"]["misconceptions"] = ["f.a", "f.b"]
     told = [{"kind": kind, "path": path, "text": text} for kind, path, text in notes]
@@ -60,10 +60,10 @@ def noted(submitted: list[str], *notes: tuple[str, str, str]) -> Grade:
 
 
 def test_remark_and_misconceptions_are_read_from_data() -> None:
-    found = noted([], ("absent", "a.py", "There is no file a.py."))
+    found = grade_with_notes([], ("absent", "a.py", "There is no file a.py."))
     assert found.remark == "no file a.py in the upload"
     assert found.marks[0].misconceptions == ("f.a", "f.b")
-    long = noted(["a"], ("large", "x", "word " * 200)).remark
+    long = grade_with_notes(["a"], ("large", "x", "word " * 200)).remark
     assert len(long) <= 500 and long.endswith("word ...")
 
 
@@ -77,5 +77,5 @@ def test_remark_and_misconceptions_are_read_from_data() -> None:
     (["a"], [("import", "a.py", "Line 1.")], ""),
     (["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
 ])  # fmt: skip
-def test_whether_an_upload_is_empty(submitted: list[str], notes: list[tuple[str, str, str]], empty: str) -> None:
-    assert noted(submitted, *notes).empty == empty
+def test_reason_why_an_upload_is_empty(submitted: list[str], notes: list[tuple[str, str, str]], empty: str) -> None:
+    assert grade_with_notes(submitted, *notes).empty == empty

@@ -1,4 +1,4 @@
-"""Responses are compared with test calls: which failure each gets."""
+"""Comparing responses with test calls: each kind of failure is recognised."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ def other(kind: Any, about: int) -> TestCall:
 
 
 def pair(*counted: str) -> TestCall:
-    """A call that returns mean and var, of which some count."""
+    """A call that returns mean and var, of which only the `counted` ones are compared."""
     return replace(call(expected=(X, 2 * X), dtype=True, parts=counted), parts=("mean", "var"))
 
 
@@ -64,7 +64,7 @@ CASES: list[tuple[str, TestCall, Response]] = [
 
 
 @pytest.mark.parametrize(("expected", "test_call", "response"), CASES)
-def test_a_reply_has_the_fault_that_it_should(expected: str, test_call: TestCall, response: Response) -> None:
+def test_response_has_the_expected_failure(expected: str, test_call: TestCall, response: Response) -> None:
     assert failure(compared([test_call], [response])[0]) == expected
 
 
@@ -86,14 +86,14 @@ CHANGE = Change(0, ("gamma",), "entry written")
         ([call(1), other("write", 1)], Response(X), Response(), ["", ""]),
     ],
 )
-def test_what_follows_a_call_is_held_against_its_first_response(
+def test_later_responses_are_compared_with_the_first(
     test_calls: list[TestCall], first: Response, second: Response, failures: list[str]
 ) -> None:
     assert [failure(one) for one in compared(test_calls, [first, second])] == failures
 
 
 @pytest.mark.parametrize(("differs_by", "same"), [(5e-17, True), (1e-9, False)])
-def test_large_wrong_replies_are_the_same_up_to_rounding_where_right_ones_are_tiny(
+def test_large_wrong_values_are_alike_up_to_rounding_if_the_expected_ones_are_tiny(
     differs_by: float, same: bool
 ) -> None:
     tiny = call(expected=np.array([1e-14]), allowed=1e-22)

@@ -1,4 +1,4 @@
-"""Special cases of the search for misconceptions. Those of whole modules are in test_graded_modules.py."""
+"""Special cases of the search for misconceptions. Cases of whole modules are in test_graded_modules.py."""
 
 from dataclasses import replace
 from functools import partial
@@ -11,12 +11,12 @@ from autograder.homework import library, rubric
 from autograder.tests import running
 
 
-def explained(module: str, *ids: str) -> dict[str, Diagnosis]:
+def diagnoses_of(module: str, *ids: str) -> dict[str, Diagnosis]:
     call_results = running.in_processes(module, partial(running.with_mistakes, module, *ids))
     return running.diagnoser().explain(module, call_results)
 
 
-def test_of_several_that_agree_none_is_named() -> None:
+def test_no_misconception_is_named_if_several_fit() -> None:
     call_results = running.call_results("layernorm", running.with_mistakes("layernorm", "layer_norm.eps_missing"))
     ordinary = [
         r for r in call_results if r.target.function == "layer_norm" and "given_by_the_caller" in r.test_call.test
@@ -26,7 +26,7 @@ def test_of_several_that_agree_none_is_named() -> None:
     assert {"layer_norm.eps_missing", "layer_norm.eps_only_for_zero"} <= {m.id for m in diagnosis.undecided}
 
 
-def test_a_mistake_that_does_not_show_where_it_belongs_explains_nothing() -> None:
+def test_misconception_whose_own_criterion_passes_explains_nothing() -> None:
     wrong = running.call_results("layernorm", running.with_mistakes("layernorm", "layer_norm.sample_variance"))
     right = running.call_results("layernorm", running.with_source("layernorm"))
     criterion = "layernorm.statistics"
@@ -35,13 +35,13 @@ def test_a_mistake_that_does_not_show_where_it_belongs_explains_nothing() -> Non
     assert running.diagnoser().explain("layernorm", mixed)["layer_norm"].misconceptions == ()
 
 
-def test_an_explanation_does_not_depend_on_earlier_submissions() -> None:
-    first = explained("layernorm", "layer_norm.no_root")
-    explained("layernorm", "layer_norm.no_beta", "layer_norm.eps_squared")
-    assert explained("layernorm", "layer_norm.no_root") == first
+def test_diagnosis_does_not_depend_on_earlier_submissions() -> None:
+    first = diagnoses_of("layernorm", "layer_norm.no_root")
+    diagnoses_of("layernorm", "layer_norm.no_beta", "layer_norm.eps_squared")
+    assert diagnoses_of("layernorm", "layer_norm.no_root") == first
 
 
-def test_of_mistakes_with_equal_responses_the_cheapest_is_charged_and_none_named(
+def test_cheapest_of_misconceptions_with_equal_responses_is_deducted_but_not_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     points = {c.id: c.points for c in rubric.current().of("layernorm") if c.looks_at == "values"}
@@ -50,11 +50,11 @@ def test_of_mistakes_with_equal_responses_the_cheapest_is_charged_and_none_named
     known = library.of_function("layernorm", "layer_norm")
     again = [replace(m, name="again", criteria=(cheapest,)) for m in known if m.name == "no_root"]
     monkeypatch.setattr(search, "of_function", lambda module, function: [*known, *again])
-    found = explained("layernorm", "layer_norm.no_root")["layer_norm"]
+    found = diagnoses_of("layernorm", "layer_norm.no_root")["layer_norm"]
     assert [misconception.id for misconception in found.misconceptions] == ["layer_norm.again"] and found.named == ()
 
 
-def test_variants_that_a_helper_does_not_tell_apart_are_told_apart_above_it() -> None:
+def test_variants_of_a_helper_with_equal_responses_are_told_apart_by_its_callers() -> None:
     helped = "softmax.equal_weights_for_an_empty_slice"
     own = library.of_function("scaled_attention", "softmax")
     [second] = [m.source for m in own if m.id == helped and m.way == 1]

@@ -1,4 +1,4 @@
-"""Small edits of a function's text: which there are, in which order, and what is left alone."""
+"""Small edits of a function's source: their kinds, their order and their scope."""
 
 import ast
 
@@ -6,7 +6,7 @@ import pytest
 
 from autograder.grading.edits import MOST_EDITS, Edit, Text
 
-# A wrong line, and a right one that is one edit away.
+# A wrong line, and the correct line that a single edit makes of it.
 WRONG = {
     "operator": ("return x + y", "return x - y"),
     "operand only": ("return x + y", "return x"),
@@ -53,13 +53,13 @@ def versions(source: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_what_is_one_edit_away_is_among_the_edits(kind: str) -> None:
+def test_correct_line_is_among_the_edits_of_the_wrong_one(kind: str) -> None:
     wrong, right = WRONG[kind]
     wanted = text(right) if kind != "default" else text(right).replace("y=2", "y=1")
     assert ast.unparse(ast.parse(wanted)) in versions(text(wrong))
 
 
-def test_the_text_stays_as_it_was_and_its_edits_are_the_same_each_time() -> None:
+def test_edits_are_undone_and_deterministic() -> None:
     source = text("for i in range(y):\n        x = x - i * np.mean(x, axis=0)\n    return x, y")
     found = Text(source.encode(), "f", ())
     before = ast.dump(found.tree)
@@ -68,15 +68,15 @@ def test_the_text_stays_as_it_was_and_its_edits_are_the_same_each_time() -> None
             assert ast.dump(found.tree) != before
     assert ast.dump(found.tree) == before
     again = Text(source.encode(), "f", ()).edits
-    assert [_told(edit) for edit in found.edits] == [_told(edit) for edit in again]
+    assert [_content(edit) for edit in found.edits] == [_content(edit) for edit in again]
     assert [edit.size for edit in again] == sorted(edit.size for edit in again)
 
 
-def _told(edit: Edit) -> tuple[tuple[int, ...], int, list[str]]:
+def _content(edit: Edit) -> tuple[tuple[int, ...], int, list[str]]:
     return edit.lines, edit.size, [ast.dump(node) if isinstance(node, ast.AST) else "" for node in edit.new]
 
 
-def test_a_short_helper_of_a_long_function_keeps_its_edits() -> None:
+def test_edits_of_a_short_helper_are_within_the_limit() -> None:
     long = "".join(f"    a_{n} = x * {n} + a_{max(0, n - 1)}\n" for n in range(40))
     source = f"def _g(x):\n    return np.sqrt(x) + 1\ndef f(x):\n{long}    return _g(a_0)\n"
     found = Text(source.encode(), "f", ())
@@ -97,12 +97,12 @@ def test_a_name_is_not_replaced_by_one_that_is_bound_later() -> None:
     assert {ast.unparse(edit.new[0]) for edit in found.edits if edit.lines == (3,)}.isdisjoint({"b"})
 
 
-def test_an_edit_in_several_lines_lists_them_all() -> None:
+def test_edit_of_several_lines_lists_all_of_them() -> None:
     found = Text(text("x = x.mean(axis=0)\n    return x - y.mean(axis=0)").encode(), "f", ())
     assert (3, 4) in {edit.lines for edit in found.edits}
 
 
-def test_private_functions_and_constants_are_edited_and_other_functions_are_not() -> None:
+def test_private_functions_and_constants_are_edited_but_other_functions_are_not() -> None:
     source = "A = 1\nB = 2\ndef _g(x):\n    return x + A\ndef h(x):\n    return B\ndef f(x):\n    return h(_g(x))\n"
     found = Text(source.encode(), "f", ["h"])
     assert {line for edit in found.edits for line in edit.lines} == {1, 4, 8}

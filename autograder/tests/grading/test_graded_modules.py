@@ -1,4 +1,4 @@
-"""Modules as students hand them in: the criteria that each loses, the mistakes that are named, and the messages."""
+"""Modules as students submit them: the criteria they lose, the misconceptions that are named, and the messages."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,12 +18,12 @@ EDIT = "A single edit on line LINE makes every call of `{}` pass."
 
 @dataclass(frozen=True)
 class Case:
-    """A text that is appended to the reference of a module, and the feedback that it gets.
+    """Source code that is appended to the reference of a module, and the feedback it should get.
 
-    `lost` are the lost criteria by their short names, of the integration by their ids, and other modules that lose
-    points. `named` are the ids of the named misconceptions. `said` are texts in the messages, where LINE is the line
-    with the comment `# here`; `unsaid` are texts in no message. `files` are further files (None removes one), or texts
-    that are appended to the references of further modules. `groups` are graded as well.
+    `lost` are the lost criteria (short names for this module, ids for the integration) and the other modules that lose
+    points. `named` are the ids of the named misconceptions. `said` are texts that the messages contain, where LINE is
+    the line with the comment `# here`; `unsaid` are texts that no message contains. `files` are further files (None
+    removes one), or source code that is appended to the references of other modules. `groups` are graded as well.
     """
 
     module: str
@@ -59,7 +59,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     var = (centred**2).mean(axis=-1, keepdims=True)
     return np.squeeze(gamma * centred / np.sqrt(var + eps) + beta)
 """
-# The submission that docs/explanation/grading.md follows: two mistakes, and a second function with the right formula.
+# The example of docs/explanation/grading.md: two mistakes, and a second function with the correct formula.
 BACKWARD = """
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
     n = layer_norm(x, np.ones_like(gamma), np.zeros_like(gamma), eps)
@@ -531,12 +531,12 @@ def layer_norm(*args, **kwargs):
 CASES = UNLISTED | SIDE_EFFECTS | UNWRITTEN | CORRECT | DEPENDENT
 
 
-# Misconceptions of the library in one submission, and the criteria that they cost. The audit grades each one alone.
+# Library misconceptions in one submission, and the criteria they cost. The audit grades each of them alone.
 MISTAKES = {
-    "layer_norm.no_root": "example statistics",  # although it makes calls of other criteria fail
+    "layer_norm.no_root": "example statistics",  # although calls of other criteria fail too
     "layer_norm.only_centred": "example statistics",  # nothing is divided, so eps cannot be tested
-    "layer_norm.one_pass_variance": "stability",  # recognised by the size of its rounding
-    "layer_norm.statistics_kept": "purity",  # recognised by what earlier calls left
+    "layer_norm.one_pass_variance": "stability",  # recognised by the size of its rounding errors
+    "layer_norm.statistics_kept": "purity",  # recognised by the state left by earlier calls
     "layer_norm.sample_variance layer_norm.eps_outside_root": "example statistics epsilon",
     "layer_norm.eps_hard_coded layer_norm.one_pass_variance": "epsilon stability",
     "layer_norm_backward.no_gamma layer_norm_backward.axes_kept": "example backward_x backward_parameters",
@@ -573,7 +573,7 @@ def test_misconceptions_are_named_and_cost_their_own_criteria(grade: Grade, alte
 @pytest.mark.parametrize("case", [
     pytest.param(case, id=name, marks=[pytest.mark.slow] * case.slow) for name, case in CASES.items()
 ])  # fmt: skip
-def test_what_is_lost_named_and_said(grade: Grade, alter: Alter, case: Case) -> None:
+def test_lost_criteria_named_misconceptions_and_messages(grade: Grade, alter: Alter, case: Case) -> None:
     own = alter(case.module, case.text)
     files: dict[str, str | None] = {**own}
     line = own[f"{case.module}.py"].partition("# here")[0].count("\n") + 1

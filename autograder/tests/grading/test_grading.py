@@ -1,4 +1,4 @@
-"""The rules of grading, tried on whole submissions. Those for one module are in test_graded_modules.py."""
+"""Grading of whole submissions. Cases of a single module are in test_graded_modules.py."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,21 +30,21 @@ def modules(names: set[str]) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-def test_references_earn_everything(grade: Grade) -> None:
+def test_references_earn_all_points(grade: Grade) -> None:
     document = grade()
     assert document["score"] == rubrics.current().points
     assert lost(document) == set()
     assert set(entries(document)) == set(rubrics.current().criteria)
 
 
-def test_nothing_handed_in_earns_nothing(grade: Grade) -> None:
+def test_empty_submission_earns_nothing(grade: Grade) -> None:
     document = grade({f"{name}.py": None for name in rubrics.current().modules})
     assert document["score"] == 0
     assert "There is no file layernorm.py" in document["output"]
 
 
 @pytest.mark.parametrize("module", few([name for name in rubrics.current().modules if name != "concept_check"], 1))
-def test_one_bad_module_costs_itself_and_the_integration_alone(grade: Grade, alter: Alter, module: str) -> None:
+def test_bad_module_costs_only_itself_and_the_integration(grade: Grade, alter: Alter, module: str) -> None:
     bad = "\n".join(f"def {f}(*args, **kwargs):\n    return None" for f in rubrics.current().modules[module].functions)
     assert modules(lost(grade(alter(module, bad)))) == {module, "integration"}
 
@@ -67,7 +67,7 @@ WRONG_THINGS = {
 
 
 @pytest.mark.parametrize("name", few(list(WRONG_THINGS), 5))
-def test_every_wrong_thing_has_its_own_clear_message(grade: Grade, alter: Alter, name: str) -> None:
+def test_every_kind_of_failure_has_a_clear_message(grade: Grade, alter: Alter, name: str) -> None:
     body, hidden, shown = WRONG_THINGS[name]
     definition = (
         f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}" if body else "def layer_norm(x):\n    return x"
@@ -89,7 +89,7 @@ def test_answers_are_never_shown(grade: Grade) -> None:
 
 
 @pytest.mark.slow
-def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidden_call(
+def test_integration_runs_before_hidden_calls_if_everything_is_visible_at_once(
     references: dict[str, bytes], alter: Alter, tmp_path: Path
 ) -> None:
     path = tmp_path / "rubric.yaml"

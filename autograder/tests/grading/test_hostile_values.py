@@ -1,6 +1,6 @@
-"""No value, error or end that a student's process can report makes the grader fail: a failure is a fault, and faults are ours.
+"""The grader never fails, whatever values, errors and crashes a student's process reports.
 
-The process is replaced by one that knows the right answers and bends them, at random but the same in every run.
+The process is replaced by a fake one that distorts the expected results at random, with fixed seeds.
 """
 
 import json
@@ -35,16 +35,20 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 
-def bent(value: Any, rng: random.Random) -> Any:
-    """The right value, or one that is wrong in form, dtype or content."""
+def distorted(value: Any, rng: random.Random) -> Any:
+    """The expected value, or one with another type, shape, dtype or content."""
     if isinstance(value, tuple) and rng.random() < 0.7:
-        return [bent(part, rng) for part in value]
+        return [distorted(part, rng) for part in value]
     with np.errstate(all="ignore"):
-        return rng.choice(BENDS)(value, rng) if isinstance(value, np.ndarray) else rng.choice(OTHERS)(value, rng)
+        return (
+            rng.choice(ARRAY_DISTORTIONS)(value, rng)
+            if isinstance(value, np.ndarray)
+            else rng.choice(OTHER_DISTORTIONS)(value, rng)
+        )
 
 
-Bend = Callable[[Any, random.Random], Any]
-BENDS: list[Bend] = [
+Distortion = Callable[[Any, random.Random], Any]
+ARRAY_DISTORTIONS: list[Distortion] = [
     lambda v, rng: v,
     lambda v, rng: v.astype(rng.choice(DTYPES)),
     lambda v, rng: v.astype("float16").astype(float),
@@ -59,7 +63,7 @@ BENDS: list[Bend] = [
     lambda v, rng: v.flat[0] if v.size else v,
     lambda v, rng: rng.choice(ODD),
 ]
-OTHERS: list[Bend] = [
+OTHER_DISTORTIONS: list[Distortion] = [
     lambda v, rng: v,
     lambda v, rng: [v, v],
     lambda v, rng: np.asarray(v) if isinstance(v, float | int | bool) else v,
@@ -70,11 +74,11 @@ CHANGED = (Change(31, (), "entry written"), Change(1, ("gamma", 3), "key added")
 KINDS = ["ValueError", "TypeError", "NotImplementedError", "RecursionError", "SystemExit", "ExceptionGroup", "Warning"]
 
 
-class Bent:
-    """What takes the place of a student's process."""
+class DistortingProcess:
+    """Replaces a student's process and distorts the expected results."""
 
     def __init__(self, rng: random.Random, test_calls: dict[int, TestCall]):
-        """`test_calls` are those of the script, by the id of their call."""
+        """`test_calls` are those of the test plan, by the id of their call."""
         self.rng, self.test_calls, self.direct = rng, test_calls, Direct(reference.functions())
         self.ended: Ended | None = None
 
@@ -88,7 +92,7 @@ class Bent:
         responses: list[Response] = []
         for call in calls:
             test_call = self.test_calls.get(id(call))
-            responses.append(self.response(test_call) if test_call else self.edited(call))
+            responses.append(self.response(test_call) if test_call else self.repair_response(call))
             if self.ended is not None:
                 break
         return responses
@@ -104,16 +108,16 @@ class Bent:
         right = self.direct.respond(test_call)
         if test_call.kind != "call":
             return replace(right, changed=CHANGED) if test_call.kind == "changes" and chance < 0.12 else right
-        value = bent(right.value, self.rng) if chance < 0.6 and right.error is None else right.value
+        value = distorted(right.value, self.rng) if chance < 0.6 and right.error is None else right.value
         try:
             crossed = wire.decode(wire.encode(wire.marked(value)))
-        except wire.WireError:  # a handle, which only the grader may send
+        except wire.WireError:  # a callback handle, which only the grader may send
             self.ended = Ended("protocol")
             return Response(ended=self.ended)
         return replace(right, value=crossed, changed=CHANGED if chance < 0.12 else (), shared=0.12 < chance < 0.14)
 
-    def edited(self, call: Call) -> Response:
-        """What a search for a repair hears."""
+    def repair_response(self, call: Call) -> Response:
+        """The response to a request of the repair search."""
         rows = np.array(self.rng.choices([-1, 0, 5, 10**9], k=3 * self.rng.choice([0, 1, 60, 4000]))).reshape(-1, 3)
         lines = self.rng.choice([[], [1], [2, 3], [10**9], [1.5]])
         said = {"edits": rows, "edit": lines}
@@ -130,13 +134,13 @@ class Bent:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "modules"), [(0, ("layernorm", "integration")), *((seed, ()) for seed in range(160))])
-def test_nothing_that_comes_back_is_a_fault_of_the_grader(
+def test_no_response_makes_the_grader_fail(
     grader: Grader, seed: int, modules: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = random.Random(seed)
     groups = (grader.plan.visible, grader.plan.examples, grader.plan.hidden)
     test_calls = {id(test_call.call): test_call for group in groups for found in group.values() for test_call in found}
-    monkeypatch.setattr(grader.sandbox, "start", lambda: Bent(rng, test_calls))
+    monkeypatch.setattr(grader.sandbox, "start", lambda: DistortingProcess(rng, test_calls))
     result = grader.grade(COMPLETE, modules)
     document = results.gradescope(result)
     text = results.dump(document)

@@ -1,4 +1,4 @@
-"""The hidden suites run by hand, with pytest's own options."""
+"""Running the hidden suites manually, with pytest's own options."""
 
 import re
 import subprocess
@@ -12,19 +12,19 @@ from autograder.homework import kit, reference
 WRONG = "\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"
 
 
-def by_hand(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_suite(*arguments: str) -> subprocess.CompletedProcess[str]:
     suite = str(kit.suites() / "test_layernorm.py")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", suite, *arguments]
     return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.mark.slow
-def test_a_right_submission_passes_and_a_wrong_one_shows_the_line_of_the_test(tmp_path: Path) -> None:
+def test_correct_submission_passes_and_a_wrong_one_shows_the_failing_line(tmp_path: Path) -> None:
     (tmp_path / "layernorm.py").write_bytes(reference.files()["layernorm.py"])
-    right = by_hand("--submission", str(tmp_path), "-k", "worked or rms")
+    right = run_suite("--submission", str(tmp_path), "-k", "worked or rms")
     assert right.returncode == 0, right.stdout
     (tmp_path / "layernorm.py").write_text(reference.files()["layernorm.py"].decode() + WRONG)
-    wrong = by_hand("--submission", str(tmp_path), "-k", "rms", "-x")
+    wrong = run_suite("--submission", str(tmp_path), "-k", "rms", "-x")
     assert wrong.returncode == 1
     assert "check.rms_norm(" in wrong.stdout
     assert re.search(r"AssertionError: rms_norm: value\nE +expected: .*\nE +returned: ", wrong.stdout)
@@ -32,7 +32,7 @@ def test_a_right_submission_passes_and_a_wrong_one_shows_the_line_of_the_test(tm
 
 
 @pytest.mark.slow
-def test_without_a_submission_it_says_what_to_give() -> None:
-    done = by_hand("-k", "worked")
+def test_missing_submission_option_is_an_error_with_advice() -> None:
+    done = run_suite("-k", "worked")
     assert done.returncode == 2
     assert "--submission FOLDER" in done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""The script: every criterion has steps, the same in every recording, and what does not fit is refused."""
+"""The test plan: every criterion has test calls, recordings are identical, and errors in the suites are reported."""
 
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox.callbacks import packed
 
 
-def test_every_criterion_has_test_calls_whose_numbers_differ() -> None:
+def test_every_criterion_has_test_calls_with_unique_numbers() -> None:
     found = plan.current()
     test_calls = [test_call for group in (found.visible, found.hidden) for own in group.values() for test_call in own]
     assert {test_call.criterion for test_call in test_calls} == set(rubrics.current().criteria)
@@ -24,7 +24,7 @@ def test_every_criterion_has_test_calls_whose_numbers_differ() -> None:
 
 
 @pytest.mark.slow
-def test_two_recordings_are_the_same_whatever_a_user_has_set_for_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recordings_are_identical_whatever_the_users_pytest_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     one, other = plan.current(), plan.record(rubrics.current())
     assert one.hidden.keys() == other.hidden.keys()
@@ -42,8 +42,8 @@ CONTRACT: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def lent() -> Iterator[tuple[Callable[..., Any], tuple[int, ...]]]:
-    """Functions that tests lend, with the shapes of the arrays that they are called with."""
+def callback_arguments() -> Iterator[tuple[Callable[..., Any], tuple[int, ...]]]:
+    """The callback arguments of test calls, each with the shape of the first array argument."""
     found = plan.current()
     for own in (*found.visible.values(), *found.hidden.values(), *found.examples.values()):
         for test_call in own:
@@ -53,16 +53,16 @@ def lent() -> Iterator[tuple[Callable[..., Any], tuple[int, ...]]]:
                 yield from ((value, shape) for value in given if callable(value))
 
 
-def test_no_function_that_travels_computes_what_the_contract_asks_for() -> None:
-    rng, travelling = np.random.default_rng(0), [(f, shape) for f, shape in lent() if packed(f)]
-    assert travelling
-    for function, shape in travelling:
+def test_no_callback_sent_to_the_process_implements_a_contract_function() -> None:
+    rng, sent = np.random.default_rng(0), [(f, shape) for f, shape in callback_arguments() if packed(f)]
+    assert sent
+    for function, shape in sent:
         x = rng.normal(size=shape)
         y = np.asarray(function(x))
         assert [name for name, asked in CONTRACT.items() if y.shape == shape and np.allclose(y, asked(x))] == []
 
 
-def test_visible_criteria_and_examples_are_shown_and_no_others() -> None:
+def test_only_visible_criteria_and_examples_are_shown() -> None:
     found, criteria = plan.current(), rubrics.current().criteria
     for module in rubrics.current().modules:
         for test_call in found.shown(module):
@@ -75,7 +75,7 @@ def item(name: str, criterion: str) -> Any:
     return SimpleNamespace(nodeid=name, get_closest_marker=lambda _: marker)
 
 
-def test_tests_and_rubric_must_know_the_same_criteria() -> None:
+def test_tests_and_rubric_must_have_the_same_criteria() -> None:
     rubric = rubrics.current()
     items = [item(name, name) for name in rubric.criteria]
     assert plan.misfits(items, rubric) == []
@@ -87,7 +87,7 @@ def test_tests_and_rubric_must_know_the_same_criteria() -> None:
 
 
 def arrays(value: Any) -> set[tuple[Any, ...]]:
-    """The arrays in a value that say something: larger than a number, and not the same entry throughout."""
+    """The arrays in a value that have at least two different entries."""
     if isinstance(value, np.ndarray):
         told = value.size > 1 and bool((value != value.flat[0]).any())
         return {(value.shape, (np.round(value.astype(float), 6) + 0.0).tobytes())} if told else set()
@@ -95,8 +95,8 @@ def arrays(value: Any) -> set[tuple[Any, ...]]:
     return {found for part in parts for found in arrays(part)}
 
 
-def test_no_criterion_is_met_by_arguments_that_wait_behind_its_calls() -> None:
-    """They lie in the memory of the student's process: an expected value must not be the argument of a later call."""
+def test_arguments_of_later_calls_do_not_give_away_expected_values() -> None:
+    """Those arguments are already in the memory of the student's process."""
     found, rubric = plan.current(), rubrics.current()
     for module in rubric.modules.keys() & found.hidden.keys():
         waiting, given, told = set[Any](), dict[str, int](), dict[str, int]()

@@ -1,4 +1,4 @@
-"""A test of a suite becomes steps: what is sent, what is expected, which objects live on."""
+"""Recording a suite's test: the arguments, expected results and kept objects of its test calls."""
 
 from typing import Any
 
@@ -51,25 +51,25 @@ def check(recorder: Recorder) -> Any:
     return Check(recorder, {"module": tuple(name.partition(".")[2] for name in FUNCTIONS)}, "module")
 
 
-def test_a_call_becomes_a_test_call_with_the_references_result(recorder: Recorder, check: Any) -> None:
+def test_call_is_recorded_with_the_result_of_the_reference(recorder: Recorder, check: Any) -> None:
     seen: list[TestCall] = []
     recorder.on_step = seen.append
     assert np.array_equal(check.double(X), 2 * X)
     (of,) = recorder.test_calls
     assert (of.test, of.criterion, of.target.function, of.number) == ("test", "module.criterion", "double", 1)
     assert np.array_equal(of.expected, 2 * X)
-    assert seen == [of]  # as soon as it is known
+    assert seen == [of]  # passed on as soon as it is recorded
 
 
 @pytest.mark.parametrize("function", ["double", "spoil"])
-def test_arguments_are_those_of_the_moment_of_the_call(recorder: Recorder, check: Any, function: str) -> None:
+def test_arguments_are_copied_before_the_call(recorder: Recorder, check: Any, function: str) -> None:
     x = X.copy()
     getattr(check, function)(x)
     x[:] = 0
     assert np.array_equal(recorder.test_calls[0].args[0], X)
 
 
-def test_rules_are_said_before_the_call(recorder: Recorder, check: Any) -> None:
+def test_rules_are_set_before_the_call(recorder: Recorder, check: Any) -> None:
     check.dtype.new.within(1e-3).double(X)
     rules = recorder.test_calls[0].rules
     assert (rules.dtype, rules.new, rules.within, recorder.test_calls[0].allowed) == (True, True, 1e-3, 1e-3)
@@ -87,14 +87,14 @@ def test_parts_of_a_tuple_are_named_as_in_the_docstring(recorder: Recorder, chec
         check.part("first").double(X)
 
 
-def test_a_pure_call_is_looked_at_later_and_repeated(recorder: Recorder, check: Any) -> None:
+def test_pure_call_is_followed_by_a_check_and_a_repetition(recorder: Recorder, check: Any) -> None:
     check.pure.double(X)
     first, changes, again = recorder.test_calls
     assert (changes.kind, again.kind) == ("changes", "call")
     assert changes.about == again.rules.repeats == first.number
 
 
-def test_an_expected_error_must_come_from_the_reference_too(recorder: Recorder, check: Any) -> None:
+def test_expected_error_must_be_raised_by_the_reference(recorder: Recorder, check: Any) -> None:
     assert check.raises(ValueError).refuse(X) is None
     with pytest.raises(AssertionError, match="does not raise ValueError"):
         check.raises(ValueError).double(X)
@@ -102,7 +102,7 @@ def test_an_expected_error_must_come_from_the_reference_too(recorder: Recorder, 
         check.refuse(X)
 
 
-def test_kept_objects_are_sent_as_what_they_are(recorder: Recorder, check: Any) -> None:
+def test_kept_objects_are_not_sent_as_copies(recorder: Recorder, check: Any) -> None:
     x = X.copy()
     y = check.keep.double(x)
     check.double(x)
@@ -115,7 +115,7 @@ def test_kept_objects_are_sent_as_what_they_are(recorder: Recorder, check: Any) 
         check.overwrite(X, 1.0)
 
 
-def test_a_function_among_the_arguments_is_a_callback_of_the_call(recorder: Recorder, check: Any) -> None:
+def test_function_argument_becomes_a_callback(recorder: Recorder, check: Any) -> None:
     mask = X > 0
 
     def masked(x: Any) -> Any:
@@ -130,5 +130,5 @@ def test_only_functions_of_the_rubric_can_be_checked(check: Any) -> None:
         check.triple(X)
 
 
-def test_random_numbers_depend_on_the_test_alone() -> None:
+def test_random_numbers_depend_only_on_the_test() -> None:
     assert rng_for("a").random() == rng_for("a").random() != rng_for("b").random()

@@ -1,4 +1,4 @@
-"""The search for a single edit: how far it goes. Which mistakes it locates is in test_graded_modules.py."""
+"""The limits of single-edit repair. The mistakes it locates are in test_graded_modules.py."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,13 +32,13 @@ def lost(result: Result) -> set[str]:
 @pytest.mark.parametrize(
     ("style", "module", "right", "wrong", "costs", "names"),
     [
-        # Of 3,758 edits of multi_head_attention the one in the private function is not among the 1,500 smallest.
+        # multi_head_attention has 3,758 edits; the one in the private function is not among the 1,500 smallest.
         ("loops", "scaled_attention", "math.exp(value - top)", "math.exp(value - value)", "softmax", set()),
-        # The same edit fixes every function that uses the line, so it is one mistake, here a known one.
+        # One edit fixes every function that uses the line, so it counts as one mistake, here a known one.
         ("classes", "layernorm", "keepdims=True) + self.eps", ") + self.eps", "statistics", {"no_keepdims"}),
     ],
 )
-def test_one_edit_for_several_functions(
+def test_one_edit_fixes_several_functions(
     grader: Grader, style: str, module: str, right: str, wrong: str, costs: str, names: set[str]
 ) -> None:
     [case] = [case for case in cases.alternatives() if case.name == style]
@@ -53,7 +53,7 @@ def test_one_edit_for_several_functions(
 
 
 @pytest.mark.slow
-def test_where_few_responses_can_be_kept_a_search_may_fail_and_the_grader_does_not(
+def test_grader_does_not_fail_if_few_responses_can_be_kept(
     grader: Grader, alter: Alter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "MAX_KEPT_BYTES", 8_000)
@@ -64,13 +64,13 @@ def test_where_few_responses_can_be_kept_a_search_may_fail_and_the_grader_does_n
 def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
     tried, search = list[int](), Repairs.search
 
-    def noted(self: Repairs, *args: Any) -> Any:
+    def counting(self: Repairs, *args: Any) -> Any:
         before = self.edits
         found = search(self, *args)
         tried.append(before - self.edits)
         return found
 
-    monkeypatch.setattr(Repairs, "search", noted)
+    monkeypatch.setattr(Repairs, "search", counting)
     text = ""
     for function in rubrics.current().modules["scaled_attention"].functions:
         text += f"\n_right_{function} = {function}\n\n\ndef {function}(*args, **kwargs):\n"

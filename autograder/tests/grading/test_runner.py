@@ -1,4 +1,4 @@
-"""The rules of order, tried with processes that only note what happens to them."""
+"""The order of processes and calls, tested with fake processes that record events."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ BROKEN = Response(error=Error(("ImportError",), "the text of a reference", "laye
 
 
 class Process:
-    """Notes what it is asked for, and replies as the references do; calls of functions in `ends` end it."""
+    """Records its requests and responds like the references; a call of a function in `ends` ends it."""
 
     def __init__(self, number: int, events: list[Event], ends: Sequence[str], broken: Callable[[Imports], bool]):
         self.number, self.events, self.ends, self.broken = number, events, ends, broken
@@ -51,7 +51,7 @@ class Process:
 
 
 class Processes:
-    """Starts such processes; `alive` are those that are not closed yet."""
+    """Starts fake processes, of which only one may be alive at a time."""
 
     def __init__(self, ends: Sequence[str] = (), broken: Callable[[Imports], bool] = lambda imports: False):
         self.events: list[Event] = []
@@ -70,8 +70,8 @@ class Processes:
         return [what for kind, _, what in self.events if kind == "load"]
 
 
-def everything(processes: Processes) -> Mapping[TestCall, Response]:
-    """All that grading runs in all of its kinds of process but retries; the replies that count."""
+def run_everything(processes: Processes) -> Mapping[TestCall, Response]:
+    """Run everything that grading runs, except retries; returns the responses that count."""
     responses: dict[TestCall, Response] = {}
     with processes.runner() as runner:
         runner.preview(MODULES)
@@ -92,7 +92,7 @@ def is_hidden(test_call: TestCall) -> bool:
     return bool(test_call.criterion) and test_call not in scripts.current().shown(test_call.target.module)
 
 
-def test_a_right_submission_has_a_process_for_all_files_and_one_for_the_hidden_calls_of_each_module() -> None:
+def test_correct_submission_uses_one_process_for_all_files_and_one_per_module_with_hidden_calls() -> None:
     processes = Processes()
     graded(processes)
     hidden = [module for module in MODULES if scripts.current().hidden.get(module)]
@@ -103,19 +103,19 @@ def test_a_right_submission_has_a_process_for_all_files_and_one_for_the_hidden_c
 
 
 @pytest.mark.parametrize("ends", [(), ("rms_norm",)])
-def test_every_public_call_is_made_before_the_first_hidden_one(ends: tuple[str, ...]) -> None:
+def test_public_calls_are_made_before_hidden_ones(ends: tuple[str, ...]) -> None:
     processes = Processes(ends)
     graded(processes)
     calls = [(process, is_hidden(what)) for kind, process, what in processes.events if kind == "run"]
     first = [hidden for _, hidden in calls].index(True)
     public = {process for process, _ in calls} - {process for process, hidden in calls if hidden}
     assert first > 0 and not any(process in public for process, _ in calls[first:])
-    assert sorted(calls[first:]) == sorted(calls[first:], key=lambda call: call[0])  # public ones first in each
+    assert sorted(calls[first:]) == sorted(calls[first:], key=lambda call: call[0])  # public first in each process
 
 
-def test_no_process_has_a_reference_of_what_it_tries_and_previews_have_none() -> None:
+def test_no_process_has_the_reference_of_its_own_module_and_previews_have_none() -> None:
     processes = Processes()
-    everything(processes)
+    run_everything(processes)
     preview, later = processes.loads()[: len(MODULES)], processes.loads()[len(MODULES) :]
     modules = [next(imports for imports in later if imports.modules == (name,)) for name in MODULES]
     assert [imports.modules for imports in preview] == [(name,) for name in MODULES]
@@ -130,7 +130,7 @@ def test_no_process_has_a_reference_of_what_it_tries_and_previews_have_none() ->
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_helpers_come_without_the_functions_that_they_are_for(module: str) -> None:
+def test_reference_helpers_do_not_include_the_functions_that_use_them(module: str) -> None:
     functions = rubrics.current().modules[module].functions
     for function in functions:
         helpers = rubrics.current().helpers(module, (function,))
@@ -141,20 +141,20 @@ def test_helpers_come_without_the_functions_that_they_are_for(module: str) -> No
             assert not [name for name in above for end in (b"\\x00", b"(") if name.encode() + end in code.code]
 
 
-def test_what_was_not_answered_is_run_again_and_a_function_that_ends_processes_is_given_up() -> None:
+def test_calls_without_a_response_are_retried_a_limited_number_of_times() -> None:
     processes = Processes(ends=("rms_norm",))
-    responses = everything(processes)
+    responses = run_everything(processes)
     ended = {test_call.target.function for test_call, response in responses.items() if response.ended is not None}
     assert ended == {"rms_norm"}
     made = [what for kind, _, what in processes.events if kind == "run" and what.target.function == "rms_norm"]
-    assert len(made) < 12  # twice in each of a few kinds of process, and with what later steps of a test need
+    assert len(made) < 12  # twice per kind of process, and as a dependency of later calls
     processes = Processes(ends=list(rubrics.current().modules["layernorm"].functions))
-    responses = everything(processes)
+    responses = run_everything(processes)
     assert {s.target.module for s, r in responses.items() if r.ended is not None} == {"layernorm"}
     assert processes.started < 2 * thresholds.RESTARTS
 
 
-def test_a_process_that_takes_over_is_given_what_a_step_needs_and_nothing_else() -> None:
+def test_replacement_process_makes_only_the_calls_that_a_test_call_depends_on() -> None:
     hidden = scripts.current().hidden["scaled_attention"]
     every = [test_call for test_call in hidden if test_call.test == "test_calls_leave_no_trace"]
     test_call = next(test_call for test_call in every if test_call.target.function == "split_heads" and test_call.needs)
@@ -167,7 +167,7 @@ def test_a_process_that_takes_over_is_given_what_a_step_needs_and_nothing_else()
 
 
 @pytest.mark.parametrize("module", USING)
-def test_why_an_import_beside_references_fails_is_said_without_text_unless_the_preview_says_it(module: str) -> None:
+def test_import_error_with_references_has_no_text_unless_the_preview_has_the_same(module: str) -> None:
     for broken, text in ((lambda i: bool(i.references), ""), (lambda i: True, "the text of a reference")):
         with Processes(broken=broken).runner() as runner:
             runner.preview((module,))

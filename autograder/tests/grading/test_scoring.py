@@ -1,4 +1,4 @@
-"""What a rubric may change in scoring. What mistakes cost by the default rules is in test_graded_modules.py."""
+"""The scoring options of a rubric. Costs of mistakes under the default rules are in test_graded_modules.py."""
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
@@ -13,8 +13,10 @@ from autograder.homework.rubric import Rubric
 from autograder.tests import running
 
 
-def charged(functions: Mapping[str, Callable[..., Any]], rules: Rubric | None = None) -> dict[str, CriterionScore]:
-    """The scores of the criteria of layernorm, by their short names."""
+def layernorm_scores(
+    functions: Mapping[str, Callable[..., Any]], rules: Rubric | None = None
+) -> dict[str, CriterionScore]:
+    """The score of each criterion of layernorm, by its short name."""
     call_results = running.call_results("layernorm", functions)
     diagnoses = running.diagnoser().explain("layernorm", call_results)
     found = scores(rules or rubric.current(), "layernorm", call_results, diagnoses)
@@ -22,7 +24,7 @@ def charged(functions: Mapping[str, Callable[..., Any]], rules: Rubric | None = 
 
 
 @pytest.mark.parametrize("module", sorted(rubric.current().modules))
-def test_the_same_is_said_of_the_same_mistake_in_two_functions(module: str) -> None:
+def test_same_mistake_in_two_functions_has_the_same_description(module: str) -> None:
     for a, b in combinations(library.of_module(module), 2):
         if a.same == b.same and a.function != b.function and a.way == b.way == 0:
             assert (a.name, a.does) == (b.name, b.does)
@@ -31,21 +33,21 @@ def test_the_same_is_said_of_the_same_mistake_in_two_functions(module: str) -> N
 @pytest.mark.parametrize(
     "case", [pytest.param(case, id=case.name) for case in cases.nothings("layernorm") if not case.function]
 )
-def test_a_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
+def test_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
     nothing = {misconception.function: misconception.fresh() for misconception in case.misconceptions}
-    found = charged(running.with_source("layernorm") | nothing)
+    found = layernorm_scores(running.with_source("layernorm") | nothing)
     assert {name for name, score in found.items() if score.passed} == set()
 
 
-def test_the_plain_rule_loses_every_criterion_with_a_wrong_call() -> None:
+def test_charging_by_criteria_loses_every_criterion_with_a_failing_call() -> None:
     plain = rubric.current().model_copy(update={"charge": "criteria"})
     functions = running.with_mistakes("layernorm", "layer_norm.no_root")
     wrong = {r.test_call.criterion for r in running.call_results("layernorm", functions) if r.failure is not None}
-    lost = {name for name, score in charged(functions, plain).items() if not score.passed}
+    lost = {name for name, score in layernorm_scores(functions, plain).items() if not score.passed}
     assert lost == {name.partition(".")[2] for name in wrong} - {""}
 
 
-def with_shares(**changes: str) -> Rubric:
+def with_partial_credit(**changes: str) -> Rubric:
     """The rubric with partial credit for every criterion."""
     rules = rubric.current().model_copy(deep=True, update=changes)
     for name, criterion in rules.criteria.items():
@@ -61,9 +63,11 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 
 @pytest.mark.parametrize("charge", ["mistakes", "criteria"])
-def test_partial_credit_is_the_share_of_the_tests_that_pass(charge: str) -> None:
+def test_partial_credit_is_the_share_of_passing_tests(charge: str) -> None:
     functions = running.with_source("layernorm", WRONG_FOR_ONE_ROW)
-    whole, share = (charged(functions, own)["statistics"] for own in (None, with_shares(charge=charge)))
+    whole, share = (
+        layernorm_scores(functions, own)["statistics"] for own in (None, with_partial_credit(charge=charge))
+    )
     calls = running.call_results("layernorm", functions)
     tests = {r.test_call.test for r in calls if r.test_call.criterion == "layernorm.statistics"}
     assert not whole.passed and whole.points == 0
@@ -71,8 +75,8 @@ def test_partial_credit_is_the_share_of_the_tests_that_pass(charge: str) -> None
     assert share.points == round(share.criterion.points * share.share, 2)
 
 
-def test_code_that_computes_nothing_gets_no_share() -> None:
+def test_code_that_computes_nothing_gets_no_partial_credit() -> None:
     functions = rubric.current().modules["layernorm"].functions
     zeros = [m.source for f in functions for m in library.trivial("layernorm", f)[:1]]
-    found = charged(running.with_source("layernorm", *zeros), with_shares())
+    found = layernorm_scores(running.with_source("layernorm", *zeros), with_partial_credit())
     assert sum(one.points for one in found.values() if one.criterion.looks_at == "values") == 0

@@ -1,4 +1,4 @@
-"""Tests that students write are graded by what they detect: they pass on correct code in any style and fail on wrong code."""
+"""Students' tests are graded by the misconceptions they detect, and must pass on correct code in any style."""
 
 import ast
 import importlib
@@ -53,7 +53,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="module")
 def graded(sandbox: Sandbox, rubric: Rubric) -> Callable[[str], Outcomes]:
-    """The three criteria of a file with these tests."""
+    """Grades a file with the given tests; returns the outcomes of its three criteria."""
 
     def run(text: str) -> Outcomes:
         every = graded_tests(sandbox, rubric, Submission("x", {TESTS_FILE: (IMPORTS + text).encode()}))
@@ -67,7 +67,7 @@ def message(tests: FunctionTests, text: str) -> str:
 
 
 def public_checks(module: str, function: str) -> str:
-    """The public checks of a function as a student would write them."""
+    """The public checks of a function, as a student would write them."""
     with importable_checks(kit.solutions()):
         calls = importlib.import_module("student_calls")
         own = [call for call in calls.calls_in(module) if call.function == function and call.expected is not None]
@@ -86,14 +86,14 @@ def test_the_public_checks_detect_most_misconceptions_but_not_all(graded: Callab
     assert all(0.5 < one.share < 1 for one in outcomes)
 
 
-def test_a_test_that_is_always_true_earns_nothing(graded: Callable[[str], Outcomes]) -> None:
+def test_tests_that_always_pass_earn_nothing(graded: Callable[[str], Outcomes]) -> None:
     text = "def test_layer_norm_true():\n    layer_norm(np.ones(3), np.ones(3), np.ones(3))\n    assert True\n"
     outcome = graded("def test_causal_mask_true():\n    assert True\n" + text)[0]
     assert (outcome.function, outcome.detected, outcome.share) == ("causal_mask", 0, 0)
     assert message(outcome, text).startswith(f"Your tests of `causal_mask` detect 0 of {outcome.known} known misconcep")
 
 
-def test_feedback_names_one_misconception_that_is_not_detected(graded: Callable[[str], Outcomes]) -> None:
+def test_feedback_describes_one_undetected_misconception(graded: Callable[[str], Outcomes]) -> None:
     outcome = graded(SMALL)[0]
     assert 0 < outcome.detected < outcome.known
     said = message(outcome, SMALL)
@@ -129,7 +129,7 @@ STYLE = "on a correct solution in this style: Classes: norms"
         ("def test_layer_norm(:\n", "few", "tests no further function"),
     ],
 )  # fmt: skip
-def test_tests_that_earn_nothing_hear_why(
+def test_feedback_explains_why_tests_earn_nothing(
     graded: Callable[[str], Outcomes], text: str, problem: str, said: str
 ) -> None:
     outcome = graded(text)[0]
@@ -137,13 +137,13 @@ def test_tests_that_earn_nothing_hear_why(
     assert said in message(outcome, text)
 
 
-def test_one_functions_tests_do_not_cost_anothers(graded: Callable[[str], Outcomes]) -> None:
+def test_wrong_tests_cost_points_only_for_their_own_function(graded: Callable[[str], Outcomes]) -> None:
     first, second, third = graded(SMALL + "def test_causal_mask_wrong():\n    assert False\n")
     assert first.share > 0 and third.problem == "few"
     assert (second.function, second.problem) == ("causal_mask", "rejects")
 
 
-def test_the_file_that_students_get_and_no_file_earn_nothing_and_its_example_something(
+def test_unchanged_and_missing_files_earn_nothing_but_the_example_earns_points(
     sandbox: Sandbox, rubric: Rubric, graded: Callable[[str], Outcomes]
 ) -> None:
     given = (kit.solutions() / TESTS_FILE).read_bytes()
@@ -158,7 +158,7 @@ def test_the_file_that_students_get_and_no_file_earn_nothing_and_its_example_som
     assert 0 < graded(textwrap.dedent(example))[0].share < 0.5
 
 
-def test_a_test_belongs_to_the_longest_name_and_three_functions_count(rubric: Rubric) -> None:
+def test_tests_belong_to_the_longest_function_name_and_three_functions_count(rubric: Rubric) -> None:
     names = ["layer_norm_backward_x", "layer_norm", "softmax_of_rows", "layer_norms", "causal_mask", "layer_norm_b"]
     text = "".join(f"def test_{name}():\n    pass\n" for name in names)
     assert by_function(text.encode(), rubric, 3) == {
@@ -168,7 +168,7 @@ def test_a_test_belongs_to_the_longest_name_and_three_functions_count(rubric: Ru
     }
 
 
-def test_what_stands_for_pytest() -> None:
+def test_pytest_replacement_supports_parametrize_and_raises() -> None:
     fake: Any = pytest_module()
     seen = list[tuple[int, int]]()
 
@@ -187,7 +187,7 @@ def test_what_stands_for_pytest() -> None:
         raise KeyError
 
 
-def test_the_result_has_the_tests_last_and_only_if_the_rubric_has_them(
+def test_criteria_of_student_tests_come_last_and_only_if_the_rubric_has_them(
     grader: Grader, rubric: Rubric, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submission = Submission("x", {**references, TESTS_FILE: (IMPORTS + SMALL).encode()})

@@ -1,4 +1,4 @@
-"""A counterexample can be pasted into Python, and says what came back."""
+"""A counterexample can be pasted into Python, and shows the expected and the actual result."""
 
 import re
 import sys
@@ -28,7 +28,7 @@ def counterexample(call_result: CallResult, is_named: bool = False) -> str:
 
 
 @pytest.mark.parametrize(("function", "number"), EXAMPLES)
-def test_it_can_be_pasted_into_python(function: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counterexample_can_be_pasted_into_python(function: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     args, kwargs = library.examples(rubrics.current().module_of(function), function)[number]
     call_result = known_responses(a_test_call(function, *args, **kwargs), lambda *args, **kwargs: None)
     found = re.search("```python\n(.*)\n```", counterexample(call_result), re.DOTALL)
@@ -61,25 +61,25 @@ FLOAT32 = a_test_call("softmax", np.array([0.0, 1.0], np.float32), rules=Rules(d
             known_responses(a_test_call("softmax", np.array([0.0, 1.0])), lambda x: None),
             ["# yours:    None", "It returned None; the docstring says", "Does every path through the function return a value?"],
         ),
-        (OPEN_ERROR, ["# yours:    OSError: no 'w.npy'  (line 12 of scaled_attention.py)"]),  # without its folder
+        (OPEN_ERROR, ["# yours:    OSError: no 'w.npy'  (line 12 of scaled_attention.py)"]),  # without the folder
         (stopped("softmax", "deadline"), ["took too long"]),
         (
             known_responses(a_test_call("split_heads", np.zeros((2, 3)), 2), lambda x, n_heads: x),
             ["# expected: ValueError, because the docstring does not allow these arguments"],
         ),
-        (  # without digits that differ by rounding
+        (  # without the digits that differ only by rounding
             known_responses(FLOAT32, lambda x: SOFTMAX(x.astype(float))),
             ["# expected: [0.268941, 0.731059]  (float32)\n# yours:    [0.268941, 0.731059]\n"],
         ),
     ],
     ids=["values", "None", "error", "loop", "refused arguments", "dtype"],
 )  # fmt: skip
-def test_what_came_back_is_shown_beside_what_was_expected(call_result: CallResult, shown: list[str]) -> None:
+def test_actual_result_is_shown_below_the_expected_one(call_result: CallResult, shown: list[str]) -> None:
     text = counterexample(call_result)
     assert [part for part in shown if part not in text[text.index("# expected") :]] == [] and "contract" not in text
 
 
-def test_where_a_mistake_is_named_no_more_is_said_than_how_the_values_differ() -> None:
+def test_counterexample_of_a_named_mistake_shows_only_how_the_values_differ() -> None:
     right, arguments = reference.functions()["layer_norm"], (np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3))
     call_result = known_responses(a_test_call("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
     assert "would be correct with `gamma` in place of `beta`" in counterexample(call_result)

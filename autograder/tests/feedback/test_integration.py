@@ -1,4 +1,4 @@
-"""All modules together: the one that fails alone is the cause, and an error has its file and its line."""
+"""Messages about all modules together: a module that fails alone is the cause, and an error shows its file and line."""
 
 from typing import Any
 
@@ -30,56 +30,56 @@ def not_imported(error: Error) -> CriterionScore:
     return lost(why="not imported", call_result=CallResult(STACK, Response(error=error), Failure("raised")), blamed=())
 
 
-def alone(**modules: bool) -> tuple[ModuleResult, ...]:
-    """Modules of one criterion, earned or not."""
+def modules_with(**modules: bool) -> tuple[ModuleResult, ...]:
+    """Modules with one criterion each, which is earned or lost."""
     failed = CallResult(WRONG.test_call, Response(), Failure("value"))
     lost: dict[str, Any] = {"why": "unexplained", "call_result": failed}
     one = {name: criterion(f"{name}.{CRITERIA[name]}") for name in modules}
     return tuple(module_of([CriterionScore(one[name], **({} if modules[name] else lost))]) for name in modules)
 
 
-def told(graded: CriterionScore, *modules: ModuleResult) -> tuple[str, Result]:
+def message_and_result(graded: CriterionScore, *modules: ModuleResult) -> tuple[str, Result]:
     found = result(*modules, ModuleResult("integration", (graded,)))
     return message(graded, found), found
 
 
-def test_a_module_that_earns_nothing_is_to_be_fixed_first() -> None:
+def test_module_without_points_should_be_fixed_first() -> None:
     graded = lost(blamed=())
-    text, found = told(graded, *alone(layernorm=False, scaled_attention=True, decoder=False))
+    text, found = message_and_result(graded, *modules_with(layernorm=False, scaled_attention=True, decoder=False))
     assert causes(graded, found) == ("layernorm",), "a stack is not built on the decoder"
     assert "With all your own modules together, `transformer_block.transformer_stack` returned" in text
     assert "`layernorm.py` earns no points when graded alone. Fix it first." in text
-    text, _ = told(graded, *alone(layernorm=True, scaled_attention=True))
-    assert "what they import" in text  # what goes wrong between modules is looked for between them
+    text, _ = message_and_result(graded, *modules_with(layernorm=True, scaled_attention=True))
+    assert "what they import" in text  # no module fails alone
 
 
-def test_beside_correct_modules_it_is_said_which() -> None:
+def test_message_names_modules_replaced_by_correct_versions() -> None:
     passed = CriterionScore(criterion(DECODER), blamed=("layernorm",))
-    text, _ = told(passed, *alone(layernorm=False))
+    text, _ = message_and_result(passed, *modules_with(layernorm=False))
     assert text.startswith(
         "Awarded: with correct versions of `layernorm.py` in place of yours, your modules work together."
     )
-    text, _ = told(lost(), *alone(layernorm=False))
+    text, _ = message_and_result(lost(), *modules_with(layernorm=False))
     assert text.startswith("With your own modules together, with correct versions of")
-    early = lost("after_due_date")  # before the modules' results are shown
-    text, found = told(early, *alone(layernorm=False))
+    early = lost("after_due_date")  # shown before the modules' own results
+    text, found = message_and_result(early, *modules_with(layernorm=False))
     assert causes(early, found) == () and "layernorm" not in text
 
 
 def test_a_module_that_cannot_be_imported_is_named() -> None:
     error = Error(("SyntaxError",), "", "", 0, "")
-    text, _ = told(not_imported(error), ModuleResult("layernorm", (), Response(error=error)))
+    text, _ = message_and_result(not_imported(error), ModuleResult("layernorm", (), Response(error=error)))
     assert "`layernorm.py` could not be used" in text
 
 
 @pytest.mark.parametrize(
     ("file", "shown"), [("transformer_block.py", True), ("layernorm.py", True), ("smuggle.py", False)]
 )
-def test_an_error_has_its_file_and_line(file: str, shown: bool) -> None:
+def test_error_shows_its_line_in_a_known_file(file: str, shown: bool) -> None:
     call_result = raised("transformer_stack", "IndexError", "secret", file, 41, criterion=DECODER)
     unimported = not_imported(Error(("ImportError",), "secret", file, 41, ""))
     for graded in (lost(call_result=call_result, blamed=()), unimported):
-        text, _ = told(graded)
+        text, _ = message_and_result(graded)
         assert ("on line 41 of" in text) is shown and "secret" not in text
 
 
@@ -92,12 +92,12 @@ def test_an_error_has_its_file_and_line(file: str, shown: bool) -> None:
         ("hidden", "after_published", True),
     ],
 )
-def test_a_message_names_another_criterion_only_where_that_one_is_shown_no_later(
+def test_message_names_another_criterion_only_if_it_is_shown_no_later(
     reader: Visibility, other: Visibility, allowed: bool
 ) -> None:
     assert may_name(criterion("layernorm.rms", reader), criterion("layernorm.affine", other)) is allowed
 
 
-def test_a_criterion_that_tells_less_is_no_place_to_refer_to() -> None:
+def test_message_does_not_refer_to_a_criterion_with_less_feedback() -> None:
     full, short = criterion("layernorm.rms"), criterion("layernorm.affine", feedback="diagnosis")
     assert tells_as_much(short, full) and not tells_as_much(full, short)

@@ -1,4 +1,4 @@
-"""The message of a criterion: everything once, nothing too early, nothing of hidden calls that the student's code chose."""
+"""The message of a criterion: no repetition, nothing too early, and nothing of hidden calls that the code chose."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -64,8 +64,8 @@ def earned(visibility: Any = "after_published", **changes: Any) -> CriterionScor
     return CriterionScore(criterion(AFFINE, visibility), "elsewhere", **{"call_result": WRONG, **changes})
 
 
-def told(graded: CriterionScore, *others: CriterionScore, call_results: tuple[CallResult, ...] = ()) -> str:
-    """The message of `graded`, with these criteria before it."""
+def message_of(graded: CriterionScore, *others: CriterionScore, call_results: tuple[CallResult, ...] = ()) -> str:
+    """The message of `graded`, which follows `others` in the same module."""
     return message(graded, result(module_of([*others, graded], call_results)))
 
 
@@ -80,125 +80,141 @@ def changed_argument() -> CallResult:
     return CallResult(of, response, Failure("changed"))
 
 
-# The message, which is exactly the text if that is given, or has some texts (after ^ at its beginning) and lacks others.
+# A message is either equal to a text, or contains some texts (one with ^ at its start) and lacks others.
 UNDER = f"A failing call is shown under `{SECRET}`."
 VISIBLE = criterion(EXAMPLE, "visible")
 MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     "a named mistake": (
-        lambda: told(lost(SECRET, SAMPLE)),
+        lambda: message_of(lost(SECRET, SAMPLE)),
         ["^`layer_norm` returned wrong values.\n", "**Probably:** Your code divides by d - 1.\n\n**Fix:** Divide by d.",
          "**For example:**", "**Read:** the formula of layer_norm\n"],
         ["123", "contract"],
     ),
-    "no argument of a hidden call": (lambda: told(lost(SECRET)), ["```"], ["123", "contract", "No row is right"]),
-    "nor without an example": (lambda: told(lost(SECRET, shown=None)), [], ["123", "contract", "the worked example"]),
+    "no argument of a hidden call": (lambda: message_of(lost(SECRET)), ["```"], ["123", "contract", "No row is right"]),
+    "no argument of a hidden call without an example": (
+        lambda: message_of(lost(SECRET, shown=None)), [], ["123", "contract", "the worked example"],
+    ),
     "the same mistake again": (
-        lambda: told(lost(AFFINE, SAMPLE), lost(SECRET, SAMPLE)),
+        lambda: message_of(lost(AFFINE, SAMPLE), lost(SECRET, SAMPLE)),
         f"Same mistake as under `{SECRET}`: Your code divides by d - 1.\n", [],
     ),
     "a further mistake": (
-        lambda: told(lost(EPSILON, SAMPLE, OUTSIDE), lost(SECRET, SAMPLE)),
+        lambda: message_of(lost(EPSILON, SAMPLE, OUTSIDE), lost(SECRET, SAMPLE)),
         ["**Probably:** Your code adds eps outside.",
          f"**Already reported:** Your code divides by d - 1. (See `{SECRET}`.)", UNDER],
         ["Divide by d."],
     ),
-    "the same example again": (lambda: told(lost(AFFINE), lost(SECRET)), [UNDER], ["```"]),
+    "the same example again": (lambda: message_of(lost(AFFINE), lost(SECRET)), [UNDER], ["```"]),
     "an example of another symptom": (
-        lambda: told(lost(AFFINE, call_result=raised("layer_norm", "KeyError")), lost(SECRET)), [], ["is shown under", "```"],
+        lambda: message_of(lost(AFFINE, call_result=raised("layer_norm", "KeyError")), lost(SECRET)),
+        [], ["is shown under", "```"],
     ),
     "no reference to what is shown later": (
-        lambda: told(lost(EXAMPLE, SAMPLE, criterion=VISIBLE), lost(SECRET, SAMPLE)), ["**Probably:**", "```"], [SECRET],
+        lambda: message_of(lost(EXAMPLE, SAMPLE, criterion=VISIBLE), lost(SECRET, SAMPLE)),
+        ["**Probably:**", "```"], [SECRET],
     ),
-    "but to what is shown earlier": (
-        lambda: told(lost(SECRET, SAMPLE), lost(EXAMPLE, SAMPLE, criterion=VISIBLE)),
+    "a reference to what is shown earlier": (
+        lambda: message_of(lost(SECRET, SAMPLE), lost(EXAMPLE, SAMPLE, criterion=VISIBLE)),
         [f"^Same mistake as under `{EXAMPLE}`"], [],
     ),
     "earned in spite of a mistake": (
-        lambda: told(earned(misconceptions=(SAMPLE,), charged=(SECRET,))),
+        lambda: message_of(earned(misconceptions=(SAMPLE,), charged=(SECRET,))),
         f"Awarded: the failing calls come from a mistake counted under `{SECRET}`.\n", [],
     ),
-    "earned in spite of two": (
-        lambda: told(earned(misconceptions=(SAMPLE, CENTRED), charged=(SECRET, "layernorm.rms"))),
+    "earned in spite of two mistakes": (
+        lambda: message_of(earned(misconceptions=(SAMPLE, CENTRED), charged=(SECRET, "layernorm.rms"))),
         [f"mistakes counted under `{SECRET}` and `layernorm.rms`."], [],
     ),
     "a mistake made again in another function": (
-        lambda: told(earned(misconceptions=(replace(CENTRED, criteria=(AFFINE,)),), charged=(SECRET,))),
+        lambda: message_of(earned(misconceptions=(replace(CENTRED, criteria=(AFFINE,)),), charged=(SECRET,))),
         ["this mistake is already counted under"], [],
     ),
-    "counted under a criterion that is hidden yet": (
-        lambda: told(earned("visible", misconceptions=(SAMPLE,), charged=(SECRET,))), ["counted elsewhere"], [SECRET],
+    "counted under a criterion that is not shown yet": (
+        lambda: message_of(earned("visible", misconceptions=(SAMPLE,), charged=(SECRET,))),
+        ["counted elsewhere"], [SECRET],
     ),
     "counted under one that is earned": (
-        lambda: told(earned(misconceptions=(SAMPLE,))),
+        lambda: message_of(earned(misconceptions=(SAMPLE,))),
         "Awarded: the failing calls come from a mistake counted under another criterion.\n", [],
     ),
     "a pass without a helper": (
-        lambda: told(CriterionScore(criterion(AFFINE), blamed=("softmax",))),
+        lambda: message_of(CriterionScore(criterion(AFFINE), blamed=("softmax",))),
         "Awarded: with a correct `softmax` in place of yours, this works.\n", [],
     ),
     "an observed dtype, without an example of wrong values": (
-        lambda: told(lost("layernorm.dtype", FLOAT64, call_result=wrong_dtype())),
+        lambda: message_of(lost("layernorm.dtype", FLOAT64, call_result=wrong_dtype())),
         ["**Observed, in `layer_norm`:** Your result is float64."], ["Probably", "```"],
     ),
     "a changed argument without a name": (
-        lambda: told(lost("layernorm.purity", call_result=changed_argument(), shown=None)),
+        lambda: message_of(lost("layernorm.purity", call_result=changed_argument(), shown=None)),
         ["an entry of `x` was overwritten"], [],
     ),
     "two lines in one message are of one call": (
-        lambda: told(lost(SECRET, call_result=INDEX_ERROR, shown=TYPE_ERROR)), ["(line 25 of layernorm.py)"], ["line 30"],
+        lambda: message_of(lost(SECRET, call_result=INDEX_ERROR, shown=TYPE_ERROR)),
+        ["(line 25 of layernorm.py)"], ["line 30"],
     ),
     "an example that is wrong in another way": (
-        lambda: told(lost(SECRET, call_result=INDEX_ERROR)),
+        lambda: message_of(lost(SECRET, call_result=INDEX_ERROR)),
         ["raised IndexError on line 30", "**Another failing call:**"], ["**For example:**"],
     ),
-    "an example of a mistake's symptom": (lambda: told(lost(SECRET, SAMPLE, shown=TYPE_ERROR)), ["TypeError"], []),
-    "none of a helper's": (
-        lambda: told(lost(SECRET, SAMPLE, shown=TYPE_ERROR, blamed=("softmax",))), [], ["TypeError", "```"],
+    "an example of a mistake's symptom": (
+        lambda: message_of(lost(SECRET, SAMPLE, shown=TYPE_ERROR)), ["TypeError"], [],
     ),
-    "but one of its own": (lambda: told(lost(SECRET, SAMPLE, blamed=("softmax",))), ["```"], []),
-    "what is wrong, where the example is shown elsewhere": (
-        lambda: told(*(lost(c, call_result=hidden(NONE, c), shown=NONE) for c in (AFFINE, SECRET))),
+    "no example of a helper's mistake": (
+        lambda: message_of(lost(SECRET, SAMPLE, shown=TYPE_ERROR, blamed=("softmax",))), [], ["TypeError", "```"],
+    ),
+    "an example of its own mistake": (lambda: message_of(lost(SECRET, SAMPLE, blamed=("softmax",))), ["```"], []),
+    "the failure, if the example is shown elsewhere": (
+        lambda: message_of(*(lost(c, call_result=hidden(NONE, c), shown=NONE) for c in (AFFINE, SECRET))),
         ["^`layer_norm` returned the wrong type; the docstring says an array"], [],
     ),
     "a function that is not written": (
-        lambda: told(lost(SECRET, call_result=raised("layer_norm", "NotImplementedError"))),
+        lambda: message_of(lost(SECRET, call_result=raised("layer_norm", "NotImplementedError"))),
         ["^`layer_norm` still raises NotImplementedError."], [],
     ),
     "a function that is not there": (
-        lambda: told(lost(SECRET, call_result=raised("layer_norm", "AttributeError", hint="missing"))),
+        lambda: message_of(lost(SECRET, call_result=raised("layer_norm", "AttributeError", hint="missing"))),
         "There is no function `layer_norm` in `layernorm.py`: check its name.\n", [],
     ),
-    "right in public": (
-        lambda: told(lost(SECRET, shown=None), call_results=(RIGHT, WRONG)),
+    "correct in public calls": (
+        lambda: message_of(lost(SECRET, shown=None), call_results=(RIGHT, WRONG)),
         ["passes all the small public examples"], [REMEMBERED],
     ),
     "dependent on earlier calls": (
-        lambda: told(lost(SECRET, shown=None, depends=True), call_results=(SHOWN, WRONG)), [REMEMBERED], [],
+        lambda: message_of(lost(SECRET, shown=None, depends=True), call_results=(SHOWN, WRONG)), [REMEMBERED], [],
     ),
-    "not dependent": (lambda: told(lost(SECRET, shown=None), call_results=(SHOWN, WRONG)), [], [REMEMBERED]),
+    "independent of earlier calls": (
+        lambda: message_of(lost(SECRET, shown=None), call_results=(SHOWN, WRONG)), [], [REMEMBERED],
+    ),
     "wrong in the worked example": (
-        lambda: told(
+        lambda: message_of(
             lost(SECRET, shown=None),
             call_results=(RIGHT, replace(SHOWN, test_call=replace(SHOWN.test_call, criterion=EXAMPLE)), WRONG),
         ), [], ["right on the small"],
     ),
     "the worked example can be run at home": (
-        lambda: told(lost(EXAMPLE, shown=None)), ["the worked example in the docstring of `layer_norm`"], [],
+        lambda: message_of(lost(EXAMPLE, shown=None)), ["the worked example in the docstring of `layer_norm`"], [],
     ),
     "wrong in two ways": (
-        lambda: told(lost(SECRET, why="unexplained"), call_results=(WRONG, hidden(raised("layer_norm", "KeyError"), SECRET))),
+        lambda: message_of(
+            lost(SECRET, why="unexplained"),
+            call_results=(WRONG, hidden(raised("layer_norm", "KeyError"), SECRET)),
+        ),
         ["wrong values. In another call, it raised KeyError."], [],
     ),
-    "wrong in one": (lambda: told(lost(SECRET, why="unexplained"), call_results=(WRONG, WRONG)), [], ["In another call"]),
-    "what undecided mistakes share": (
-        lambda: told(lost(SECRET, undecided=(SAMPLE, OTHER))), ["**Fix:** Divide by d."], [SAMPLE.does],
+    "wrong in one way": (
+        lambda: message_of(lost(SECRET, why="unexplained"), call_results=(WRONG, WRONG)), [], ["In another call"],
+    ),
+    "the shared fix of undecided mistakes": (
+        lambda: message_of(lost(SECRET, undecided=(SAMPLE, OTHER))), ["**Fix:** Divide by d."], [SAMPLE.does],
     ),
     "one of two named": (
-        lambda: told(lost(EXAMPLE, SAMPLE, undecided=(OUTSIDE, CENTRED))),
+        lambda: message_of(lost(EXAMPLE, SAMPLE, undecided=(OUTSIDE, CENTRED))),
         ["**Probably:** Your code divides by d - 1.", "There is at least one more mistake."], [],
     ),
-    "too few right functions": (
-        lambda: told(lost("layernorm.purity", call_result=None, shown=None)), ["fix more of the functions"], ["contract"],
+    "too few correct functions": (
+        lambda: message_of(lost("layernorm.purity", call_result=None, shown=None)),
+        ["fix more of the functions"], ["contract"],
     ),
 }  # fmt: skip
 
@@ -219,8 +235,8 @@ def test_message(name: str) -> None:
 @pytest.mark.parametrize(
     ("policy", "named", "example"), [("full", True, True), ("diagnosis", True, False), ("score", False, False)]
 )
-def test_policy_decides_how_much_is_said(policy: Feedback, named: bool, example: bool) -> None:
-    text = told(lost(SECRET, SAMPLE, criterion=criterion(SECRET, feedback=policy)))
+def test_policy_decides_how_much_is_shown(policy: Feedback, named: bool, example: bool) -> None:
+    text = message_of(lost(SECRET, SAMPLE, criterion=criterion(SECRET, feedback=policy)))
     assert (SAMPLE.does in text) is named
     assert ("**For example:**" in text) is example
 
@@ -229,7 +245,7 @@ def test_policy_decides_how_much_is_said(policy: Feedback, named: bool, example:
     ("depends", "wrong", "said"),
     [(True, (SHOWN, ALSO), REMEMBERED), (True, (SHOWN,), UNSTEADY), (False, (SHOWN, ALSO), UNSTEADY)],
 )
-def test_a_function_that_is_right_whenever_it_is_called_alone_is_not_random(
+def test_state_between_calls_is_distinguished_from_randomness(
     depends: bool, wrong: tuple[CallResult, ...], said: str
 ) -> None:
     again = replace(SHOWN, response=Response(value=np.zeros(3)))
@@ -238,7 +254,7 @@ def test_a_function_that_is_right_whenever_it_is_called_alone_is_not_random(
     assert said in message(graded, result(replace(module_of([graded], wrong), probe_results=results)))
 
 
-def test_a_module_that_cannot_be_imported_says_why_once() -> None:
+def test_import_error_is_shown_once() -> None:
     broken = Response(error=Error(("ZeroDivisionError",), "in '/tmp/autograder-1/x.py'", "layernorm.py", 3, ""))
     both = lost(EXAMPLE, call_result=None), lost(SECRET, call_result=None)
     of_all = result(ModuleResult("layernorm", both, broken))
@@ -248,7 +264,7 @@ def test_a_module_that_cannot_be_imported_says_why_once() -> None:
 
 
 @pytest.mark.parametrize("counts", ["full", "dropped"])
-def test_a_quiz_question_that_is_given_to_everybody_or_dropped_is_not_called_wrong(counts: str) -> None:
+def test_dropped_or_fully_credited_question_is_not_called_wrong(counts: str) -> None:
     graded = CriterionScore(criterion("concept_check.q3", counts=counts, why="a typo"), "unexplained")
     text = message(graded, result(module_of([graded])))
     assert text.startswith("This criterion ") and "a typo" in text and "ight yet" not in text

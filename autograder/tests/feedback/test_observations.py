@@ -1,4 +1,4 @@
-"""What is said about a wrong public example that no known mistake explains: other arguments, and calls with one thing changed."""
+"""Observations about a failing public example that no misconception explains, from other arguments and from probes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,7 +29,7 @@ SHUFFLED, TRANSPOSED = {**PARAMS, "w_v": PARAMS["w_k"]}, {name: w.T for name, w 
 FLOW = (np.arange(8.0).reshape(2, 2, 2), np.array([1.0, 2.0]))
 
 
-# A function called with these arguments gave a result that it gives for others.
+# A call with these arguments returns the correct result for other arguments.
 @pytest.mark.parametrize(
     ("function", "args", "kwargs", "value", "said"),
     [
@@ -50,12 +50,14 @@ FLOW = (np.arange(8.0).reshape(2, 2, 2), np.array([1.0, 2.0]))
         ("layer_norm", ARGS, {}, X, "Your result is the argument `x`, unchanged."),
     ],
 )  # fmt: skip
-def test_other_arguments(function: str, args: Any, kwargs: dict[str, Any], value: Any, said: str) -> None:
+def test_wrong_result_is_correct_for_other_arguments(
+    function: str, args: Any, kwargs: dict[str, Any], value: Any, said: str
+) -> None:
     found = others(a_test_call(function, *args, **kwargs))
     assert any(sentence.endswith(said) for sentence, other in found if equal(other, value, 1e-8))
 
 
-def test_neither_the_expected_result_nor_three_tokens_are_the_result_of_other_arguments() -> None:
+def test_expected_results_and_short_token_sequences_match_no_other_arguments() -> None:
     of = a_test_call("layer_norm", X, np.ones(3), np.zeros(3))
     assert not [other for _, other in others(of) if equal(other, of.expected, 1e-8)]
     lookup = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.zeros(4), "w_out": np.roll(np.eye(4), 1, axis=1)}
@@ -76,7 +78,7 @@ def off_in_others(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
 
 
 @pytest.mark.parametrize(("wrong", "fits"), [(no_beta_in_long_rows, True), (off_in_others, False)])
-def test_other_arguments_must_fit_every_wrong_example(wrong: Callable[..., Any], fits: bool) -> None:
+def test_other_arguments_must_fit_every_failing_example(wrong: Callable[..., Any], fits: bool) -> None:
     calls = [(x, np.ones(x.shape[-1]), np.arange(1.0, x.shape[-1] + 1)) for x in (NARROW, WIDE)]
     found = [known_responses(a_test_call("layer_norm", *args, number=n), wrong) for n, args in enumerate(calls, 1)]
     example = next(call_result for call_result in found if call_result.failure is not None)
@@ -94,12 +96,12 @@ COUNTED = "3 of 3 entries are wrong: entry [0, 0] is 0.4389878 instead of 0.0065
         (lambda scores: np.sin(scores) ** 2 / np.sum(np.sin(scores) ** 2), COUNTED),
     ],
 )
-def test_where_nothing_else_helps_the_entries_are_counted(wrong: Callable[..., Any], said: str) -> None:
+def test_wrong_entries_are_counted_if_nothing_else_is_observed(wrong: Callable[..., Any], said: str) -> None:
     call_result = known_responses(a_test_call("softmax", NARROW), wrong)
     assert observe(call_result, [call_result]) == said
 
 
-# What is said after one thing in a wrong public call was another
+# Observations from probes: calls with one change to a failing public example
 
 
 def probe_results(function: str, wrong: Callable[..., Any], *args: Any) -> tuple[ProbeResult, ...]:
@@ -108,8 +110,8 @@ def probe_results(function: str, wrong: Callable[..., Any], *args: Any) -> tuple
     return with_other_numbers(found, lambda test_calls: [known_responses(one, wrong) for one in test_calls])
 
 
-def observed(function: str, wrong: Callable[..., Any], *args: Any) -> tuple[str, str]:
-    """What is observed of a call alone, and with the results of its probes."""
+def observations_of(function: str, wrong: Callable[..., Any], *args: Any) -> tuple[str, str]:
+    """The observations about a call alone, and with the results of its probes."""
     found = probe_results(function, wrong, *args)
     return observe(found[0].call_result), observe(found[0].call_result, (), found)
 
@@ -149,19 +151,21 @@ def about_running(
         ("layer_norm", lambda *_: None, ARGS, ""),
     ],
 )  # fmt: skip
-def test_what_a_result_depends_on(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
+def test_dependence_of_a_result_on_its_arguments(
+    function: str, wrong: Callable[..., Any], args: Any, said: str
+) -> None:
     found = dependence(probe_results(function, wrong, *args))
     assert found.startswith(said) and bool(found) == bool(said)
 
 
-def test_what_rests_in_one_call_by_chance_is_not_said_to_rest() -> None:
-    """The second of the three numbers of a row is its median, so that gamma[1] is multiplied by 0."""
+def test_result_that_stays_the_same_by_chance_is_not_reported() -> None:
+    """The second of the three numbers in a row is its median, so gamma[1] is multiplied by 0."""
     found = probe_results("layer_norm", about_the_median, NARROW, GAMMA, BETA)
     assert dependence(found) == ""
     unmoved = [replace(one, again=tuple((before, before) for before, _ in one.again)) for one in found]
-    assert dependence(unmoved)  # nothing moves elsewhere
-    unplayed = [replace(one, again=()) for one in probe_results("layer_norm", no_beta, *ARGS)]
-    assert dependence(unplayed) == ""
+    assert dependence(unmoved)  # no result changes with other numbers either
+    unrepeated = [replace(one, again=()) for one in probe_results("layer_norm", no_beta, *ARGS)]
+    assert dependence(unrepeated) == ""
 
 
 @pytest.mark.parametrize(
@@ -173,8 +177,8 @@ def test_what_rests_in_one_call_by_chance_is_not_said_to_rest() -> None:
         ("layer_norm", lambda x, *rest: NORM(x, *rest) + x.ndim - 1, ARGS, ""),
     ],
 )
-def test_what_makes_the_call_right(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
-    _, text = observed(function, wrong, *args)
+def test_change_that_makes_the_call_correct(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
+    _, text = observations_of(function, wrong, *args)
     assert text.endswith(said) and ("The same call" in text) == bool(said)
 
 
@@ -196,10 +200,10 @@ COLUMNS = (np.array([[0.5, 1.0], [2.0, 4.0]]), np.array([[True, False], [True, T
         ("split_heads", scrambled, (np.arange(8.0).reshape(2, 4), 2), "transpose"),
     ],
 )
-def test_what_fits_one_call_by_chance_is_not_said(
+def test_observation_that_fits_one_call_by_chance_is_not_reported(
     function: str, wrong: Callable[..., Any], args: Any, by_chance: str
 ) -> None:
-    alone, probed = observed(function, wrong, *args)
+    alone, probed = observations_of(function, wrong, *args)
     assert by_chance in alone and by_chance not in probed and "would be correct" not in probed
 
 
@@ -209,5 +213,5 @@ def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
 
 
 def test_a_causal_mask_is_tried() -> None:
-    _, text = observed("scaled_dot_product_attention", causal, X, GRAD, GRAD)
+    _, text = observations_of("scaled_dot_product_attention", causal, X, GRAD, GRAD)
     assert text == "Your result would be correct with a causal mask."

@@ -1,4 +1,4 @@
-"""A Result as Gradescope's document."""
+"""A Result as Gradescope's results.json."""
 
 import json
 from dataclasses import replace
@@ -21,21 +21,19 @@ LOST = CriterionScore(
 EARNED = CriterionScore(criterion("layernorm.affine"), "elsewhere", (SAMPLE,), ("layernorm.statistics",))
 
 
-def test_an_entry_for_each_criterion_in_their_order() -> None:
+def test_document_has_an_entry_for_each_criterion_in_order() -> None:
     document = gradescope(result(module_of([LOST, EARNED])))
     entries = [(entry["extra_data"]["criterion"], entry["score"]) for entry in document["tests"]]
     points = EARNED.criterion.points
     assert entries == [("layernorm.statistics", 0), ("layernorm.affine", points)] and document["score"] == points
     misconceptions = [entry["extra_data"]["misconceptions"] for entry in document["tests"]]
-    assert misconceptions == [["layer_norm.sample_variance"], []]  # what points were lost to
+    assert misconceptions == [["layer_norm.sample_variance"], []]  # only those that cost points
     assert json.loads(dump(document)) == document
 
 
 @pytest.mark.parametrize(("counts", "score", "most"), [("dropped", 0, 0), ("full", 2, 2)])
 @pytest.mark.parametrize("passed", [True, False])
-def test_a_criterion_that_was_dropped_or_given_to_all_says_why(
-    counts: Any, score: int, most: int, passed: bool
-) -> None:
+def test_dropped_or_fully_credited_criterion_shows_the_reason(counts: Any, score: int, most: int, passed: bool) -> None:
     special = criterion("layernorm.affine", points=2, counts=counts, why="The sheet was wrong.")
     graded = replace(EARNED if passed else LOST, criterion=special)
     document = gradescope(result(module_of([graded])))
@@ -46,7 +44,7 @@ def test_a_criterion_that_was_dropped_or_given_to_all_says_why(
     assert len(entry["output"].splitlines()) > 1, "what else there is to say stays"
 
 
-def test_notes_are_data() -> None:
+def test_notes_are_stored_as_data() -> None:
     broken = Response(error=Error(("KeyError",), "x", "layernorm.py", 3, ""))
     document = gradescope(result(ModuleResult("layernorm", (LOST,), broken)))
     (note,) = document["extra_data"]["notes"]
@@ -56,11 +54,11 @@ def test_notes_are_data() -> None:
 
 
 @pytest.mark.parametrize(("points", "written"), [(2.0, "2"), (0.5, "0.5"), (1 / 3, "0.333333")])
-def test_points_without_a_needless_fraction(points: float, written: str) -> None:
+def test_points_have_no_needless_digits(points: float, written: str) -> None:
     assert json.dumps(number(points)) == written
 
 
-def test_no_file_steers_a_terminal_or_changes_the_direction_of_text(tmp_path: Path) -> None:
+def test_files_contain_no_terminal_escapes_or_bidirectional_controls(tmp_path: Path) -> None:
     name = "a\x1b[31m\u202eb.py"
     write_atomically(tmp_path / "page.html", f"<bdi>{name}</bdi>\n")
     assert (tmp_path / "page.html").read_text() == "<bdi>a?[31m?b.py</bdi>\n"

@@ -1,4 +1,4 @@
-"""What is wrong with one call: of a hidden one nothing that the student's code could have chosen."""
+"""Sentences about one failing call; for hidden calls, without anything the student's code could have chosen."""
 
 from dataclasses import replace
 from typing import Any
@@ -22,7 +22,7 @@ SOFTMAX = a_test_call("softmax", X)
 
 
 @pytest.mark.parametrize("function", reference.functions())
-def test_every_docstring_says_what_comes_back(function: str) -> None:
+def test_every_docstring_describes_the_result(function: str) -> None:
     said = returns(Target(rubrics.current().module_of(function), function))
     assert 5 < len(said) < 160
     assert not said.endswith((".", ";", ","))
@@ -38,7 +38,7 @@ def test_every_docstring_says_what_comes_back(function: str) -> None:
         (np.zeros(3), "shape", "It returned an array of shape (3,) instead of (1, 3);"),
     ],
 )
-def test_what_came_back_is_said_of_public_examples_only(value: Any, kind: str, public: str) -> None:
+def test_actual_result_is_described_only_for_public_examples(value: Any, kind: str, public: str) -> None:
     call_result = known_responses(SOFTMAX, lambda x: value)
     assert call_result.failure is not None and call_result.failure.kind == kind
     assert public in form_of_example(call_result)
@@ -58,22 +58,22 @@ def test_what_came_back_is_said_of_public_examples_only(value: Any, kind: str, p
         (Change(3, (), "entry written"), "an entry of `mask` was overwritten"),
     ],
 )
-def test_which_argument_changed_and_how(change: Change, said: str) -> None:
+def test_sentence_shows_which_argument_changed_and_how(change: Change, said: str) -> None:
     params = {name: np.eye(2) for name in ("w_q", "w_k", "w_v", "w_o")}
     of = a_test_call("multi_head_attention", np.ones((2, 2)), params, 1, mask=np.ones((2, 2), bool))
     assert said in sentence(CallResult(of, Response(value=of.expected, changed=(change,)), Failure("changed")))
-    of = a_test_call("layer_norm", X, beta=np.zeros(3), gamma=np.ones(3))  # keywords in the order of the call
+    of = a_test_call("layer_norm", X, beta=np.zeros(3), gamma=np.ones(3))  # keyword arguments in the order of the call
     changed = CallResult(of, Response(changed=(Change(1, (), "entry written"),)), Failure("changed"))
     assert "`beta`" in sentence(changed)
 
 
-def test_a_change_that_was_seen_after_the_call_is_said_to_be_one() -> None:
+def test_change_after_the_call_is_described_as_such() -> None:
     of = replace(a_test_call("softmax", X), kind="changes", args=())
     call_result = CallResult(of, Response(changed=(Change(0, (), "entry written"),)), Failure("changed_later"))
     assert "After the call, its arguments were modified: an entry of `scores`" in sentence(call_result)
 
 
-def test_a_call_that_did_not_end_has_the_line_of_its_loop() -> None:
+def test_endless_call_shows_the_line_of_its_loop() -> None:
     end = Ended("deadline", "decoder.py", 7)
     assert "stopped in the loop on line 7 of `decoder.py`:" in line("ended", end, ("decoder.py",))
     assert "line" not in line("ended", end, ("softmax.py",)) + line("ended", Ended("deadline"), ("decoder.py",))
@@ -102,7 +102,7 @@ def test_only_lines_of_known_files_are_shown(call_result: CallResult, files: tup
     assert line("failure", call_result, files) == said
 
 
-def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
+def test_wrong_part_of_a_tuple_is_described_for_examples() -> None:
     of = a_test_call("norm_moments", X, "layer")
     for value, said in (
         ((np.zeros((1, 1)),), "It returned 1 value instead of 2; the docstring says a tuple"),
@@ -114,7 +114,7 @@ def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
     assert "It returned the wrong type for `var`; the docstring says a tuple (mean, var)" in sentence(call_result)
 
 
-def test_a_dtype_is_said_with_the_one_that_is_asked_for() -> None:
+def test_wrong_dtype_is_shown_with_the_expected_one() -> None:
     of = a_test_call("softmax", X.astype(np.float32), rules=Rules(dtype=True))
     call_result = known_responses(of, lambda x: of.expected.astype(np.float64))
     assert "It returned float64 instead of float32" in form_of_example(call_result)
@@ -130,12 +130,12 @@ ENDS = ("deadline", "crash", "disk", "memory", "protocol", "spent", "anything el
     [*(CallResult(SOFTMAX, Response(value=1.0), Failure(kind)) for kind in KINDS), *(stopped("softmax", why) for why in ENDS)],
     ids=[*KINDS, *ENDS],
 )  # fmt: skip
-def test_every_failure_and_every_end_has_a_sentence(call_result: CallResult) -> None:
+def test_every_failure_and_every_ended_process_has_a_sentence(call_result: CallResult) -> None:
     said = sentence(call_result)
     assert said.endswith(".") and "contract" not in said and "{" not in said
 
 
-# Mistakes in words: what the code does, and what is right
+# Misconceptions in words: the mistake and its fix
 
 
 def mistake(name: str, does: str, right: str, function: str = "layer_norm", known: bool = True) -> Misconception:
@@ -167,12 +167,12 @@ ALSO_SEEN = mistake("changes_y", "writes into `y`", "Work on a copy.", known=Fal
         ),
     ],
 )  # fmt: skip
-def test_each_mistake_and_each_advice_is_told_once(misconceptions: list[Misconception], text: str) -> None:
+def test_each_mistake_and_each_fix_is_shown_once(misconceptions: list[Misconception], text: str) -> None:
     assert paragraphs("named", misconceptions, "layer_norm") == text
 
 
-def test_what_is_said_of_helpers_undecided_mistakes_and_briefly() -> None:
+def test_helpers_undecided_misconceptions_and_the_short_form() -> None:
     assert paragraphs("named", [SAMPLE], "layer_norm_backward").startswith("**Probably, in `layer_norm`:**")
-    assert paragraphs("undecided", [SAMPLE, WHOLE]) == "**Fix:** Divide by d."  # only what they share
+    assert paragraphs("undecided", [SAMPLE, WHOLE]) == "**Fix:** Divide by d."  # only the fix they share
     assert paragraphs("undecided", [SAMPLE, OUTSIDE]) == ""
     assert line("briefly", [SAMPLE, OUTSIDE]) == "Your code divides by d - 1. Your code adds eps outside."

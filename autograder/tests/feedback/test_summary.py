@@ -1,4 +1,4 @@
-"""What stands on top, as text and as data."""
+"""The message at the top of a student's page, as text and as data."""
 
 import sys
 from typing import Any
@@ -21,8 +21,8 @@ PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 OLD = pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
 
 
-def asked(value: Any, question: str = "q3") -> CallResult:
-    """A question of the concept check, whose right answer is d."""
+def answer(value: Any, question: str = "q3") -> CallResult:
+    """The call result of a question in the concept check, whose correct answer is d."""
     response = value if isinstance(value, Response) else Response(value=value)
     of = TestCall(1, TARGET, (), {}, "d", 0.0, NO_CALL, Rules(question=question), criterion=f"concept_check.{question}")
     return compared([of], [response])[0]
@@ -44,11 +44,13 @@ def asked(value: Any, question: str = "q3") -> CallResult:
         (Response(ended=Ended("deadline")), "took too long"),
     ],
 )
-def test_what_is_no_answer_is_said_at_once_and_no_more(value: Any, said: str) -> None:
-    text = line("no_answer", asked(value))
+def test_invalid_answer_is_reported_immediately_but_a_wrong_one_is_not(value: Any, said: str) -> None:
+    text = line("no_answer", answer(value))
     assert said in text and bool(said) == bool(text)
-    graded = CriterionScore(criterion("concept_check.q3"), "unexplained" if said else "right", call_result=asked(value))
-    top = summary(result(ModuleResult("concept_check", (graded,), None, (asked(value),))))
+    graded = CriterionScore(
+        criterion("concept_check.q3"), "unexplained" if said else "right", call_result=answer(value)
+    )
+    top = summary(result(ModuleResult("concept_check", (graded,), None, (answer(value),))))
     assert said in top
     assert "not right" not in top.lower()
 
@@ -60,14 +62,14 @@ def test_what_is_no_answer_is_said_at_once_and_no_more(value: Any, said: str) ->
         ({"q1": "a", "q4": "b)"}, ["The dict returned by `answers` has no answer to `q2` and `q3`.", "The answer to `q4` is not"]),
     ],
 )  # fmt: skip
-def test_each_reason_is_one_line(value: Any, lines: list[str]) -> None:
-    call_results = tuple(asked(value, f"q{number}") for number in range(1, 5))
+def test_each_reason_for_an_invalid_answer_is_one_line(value: Any, lines: list[str]) -> None:
+    call_results = tuple(answer(value, f"q{number}") for number in range(1, 5))
     found = notes(result(ModuleResult("concept_check", (), None, call_results)))
     assert {note.kind for note in found} == {"answer"} and len(found) == len(lines)
     assert all(line in note.line for note, line in zip(found, lines, strict=True))
 
 
-def test_modules_that_cannot_be_used() -> None:
+def test_notes_on_modules_that_cannot_be_used() -> None:
     broken = Response(error=Error(("SyntaxError", "Exception"), "bad `x`", "layernorm.py", 3, ""))
     stopped = Response(ended=Ended("deadline"))
     missing = Response(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
@@ -87,7 +89,7 @@ def test_modules_that_cannot_be_used() -> None:
     assert "rename it to causal_mask.py" in found[2].text
 
 
-def test_what_is_shown_at_once_stands_first_with_what_it_was_lost_to() -> None:
+def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> None:
     seen, later = criterion("layernorm.example", "visible"), criterion("layernorm.statistics")
     known = misconception("layer_norm", "sample_variance", later.id, does="It divides by d - 1.", right="Divide by d.")
     rest = number(later.most)
@@ -133,7 +135,7 @@ def test_what_is_shown_at_once_stands_first_with_what_it_was_lost_to() -> None:
         pytest.param(b"d = {1: 2}\nx = f'{d['a']}'\n", "Such an f-string needs Python 3.12.", marks=OLD),
     ],
 )
-def test_module_that_cannot_be_imported_says_what_helps(grader: Grader, content: bytes, advice: str) -> None:
+def test_import_error_comes_with_advice(grader: Grader, content: bytes, advice: str) -> None:
     module = next(iter(rubric.current().modules))
     files = {f"{module}.py": content, "scaled_attention.py": b"def softmax(scores):\n    return scores\n"}
     result = grader.grade(Submission("ada", files), [module])
@@ -142,7 +144,7 @@ def test_module_that_cannot_be_imported_says_what_helps(grader: Grader, content:
     assert "cannot read" not in said or "cannot read" in advice or "needs Python" in advice
 
 
-def test_a_note_for_tables_has_no_marks_of_markdown() -> None:
+def test_note_for_tables_has_no_markdown() -> None:
     broken = Response(error=Error(("ModuleNotFoundError",), "No module named 'my_helpers' <*>", "layernorm.py", 1, ""))
     (note,) = notes(result(ModuleResult("layernorm", (), broken)))
     assert "my\\_helpers" in note.text

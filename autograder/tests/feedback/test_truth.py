@@ -1,4 +1,4 @@
-"""What messages say of other criteria and functions holds, for a sample of the audit's cases."""
+"""Statements in messages about other criteria and functions are true, for a sample of the audit's cases."""
 
 import re
 
@@ -25,8 +25,8 @@ def names(found: str) -> set[str]:
     return set(re.findall(r"`([^`]*)`", found))
 
 
-def untrue(result: Result, function: str) -> list[str]:
-    """What messages say that does not hold, where `function` alone is wrong."""
+def false_statements(result: Result, function: str) -> list[str]:
+    """The false statements in the messages of a submission in which only `function` is wrong."""
     said = {graded.criterion.id: message(graded, result) for graded in result.graded}
     lost = {graded.criterion.id for graded in result.graded if not graded.passed}
     found = []
@@ -46,7 +46,7 @@ def untrue(result: Result, function: str) -> list[str]:
 
 
 @pytest.mark.parametrize("module", few(list(rubric.current().modules)))
-def test_what_is_said_of_other_criteria_holds(grader: InProcess, module: str) -> None:
+def test_statements_about_other_criteria_are_true(grader: InProcess, module: str) -> None:
     for case in SAMPLE:
         if case.module == module and not any(misconception.memory for misconception in case.misconceptions):
-            assert untrue(grader.grade(submission(case), (module,)), case.function) == [], case.name
+            assert false_statements(grader.grade(submission(case), (module,)), case.function) == [], case.name

@@ -1,4 +1,4 @@
-"""Fixtures of this folder: a copy of the repository to build or to break."""
+"""Fixture: a copy of the repository to build or to break."""
 
 import shutil
 from pathlib import Path
@@ -10,7 +10,7 @@ from autograder.homework import kit
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of the repository in another folder, with the files that an instructor's own runs leave."""
+    """A copy of the repository in another folder, with files that an instructor's own runs leave behind."""
     root = tmp_path / "a copy"
     skip = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")
     shutil.copytree(kit.home(), root, ignore=skip, copy_function=shutil.copy)

@@ -1,7 +1,7 @@
 """The how-to guides on adding a module, followed to the letter in a copy of the kit.
 
-An instruction is the end of the paragraph before a block of code: the file that the block belongs to, and the place.
-Blocks of commands are run unchanged.
+The end of the paragraph before a code block is its instruction: it names the file and the place for the block.
+Shell blocks are run unchanged.
 """
 
 import json
@@ -24,7 +24,7 @@ NEW = re.compile(r"New file `(\S+)`:$")
 LINE = re.compile(r"In `(\S+)`, (replace|insert before) `(.+?)`(?: with)?:$")
 CELLS = re.compile(r"In `(\S+)`, insert before the question `(\w+)` these cells, of the kinds ([a-z, ]+):$")
 KINDS = {"raw": "raw", "markdown": "markdown", "code": "python"}
-Block = tuple[str, str, str]  # language, text, and the paragraph before it
+Block = tuple[str, str, str]  # language, text and preceding paragraph
 
 
 def blocks() -> Iterator[Block]:
@@ -37,7 +37,7 @@ def blocks() -> Iterator[Block]:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the kit in which every instruction of the pages was followed."""
+    """A copy of the kit after every instruction in the guides has been followed."""
     root = tmp_path_factory.mktemp("adding") / "kit"
     shutil.copytree(kit.home(), root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
     waiting = blocks()
@@ -86,7 +86,7 @@ def graded(tree: Path, name: str) -> Any:
     return json.loads((tree / "dist" / "graded" / "results" / f"{name}.json").read_text())
 
 
-def test_the_new_module_is_graded_and_a_mistake_in_it_costs_once(tree: Path) -> None:
+def test_new_module_is_graded_and_a_mistake_in_it_costs_once(tree: Path) -> None:
     assert graded(tree, "solutions")["score"] == rubric.load(tree / "rubric.yaml").points
     tests = {test["extra_data"]["criterion"]: test for test in graded(tree, "wrong")["tests"]}
     assert tests["dropout_mask.mask"]["score"] == 0

@@ -1,4 +1,4 @@
-"""`autograder build`: the same tree gives the same zips and assignments/, with exact versions of packages; errors are one line."""
+"""`autograder build` is reproducible, pins package versions, and reports errors in one line."""
 
 import errno
 import importlib.metadata
@@ -52,13 +52,13 @@ RIGHT = "    return gamma * (x / np.sqrt(mean_square + eps))\n"
 
 
 @pytest.mark.parametrize(("wrong", "said"), [
-    # It changes its argument: what it returns, which the suites take as right, is the same.
+    # This changes its argument. The suites still pass, since its return value is the same.
     pytest.param("    x /= np.sqrt(mean_square + eps)\n    return gamma * x\n",
                  r"Error: the solutions do not get full marks; they lose \w+\.\w+(, \w+\.\w+)*", marks=pytest.mark.slow),
     ("    return (\n", r"Error: [^;]+/solutions/layernorm\.py:\d+: [^;]*"),
     (RIGHT.replace(" + eps", ""), r"/test_integration\.py:\d+: the reference fails: assert .*"),
 ], ids=["loses points", "not Python", "wrong for a suite"])  # fmt: skip
-def test_wrong_solution_fails_the_build_with_one_line(tree: Path, wrong: str, said: str) -> None:
+def test_wrong_solution_fails_the_build_with_a_one_line_error(tree: Path, wrong: str, said: str) -> None:
     solution = tree / "solutions" / "layernorm.py"
     text = solution.read_text()
     assert text.count(RIGHT) == 1
@@ -81,7 +81,7 @@ def test_full_disk_leaves_no_half_written_zip(monkeypatch: pytest.MonkeyPatch, b
     assert list((tmp_path / "dist").iterdir()) == []
 
 
-# Why `otter assign` failed
+# Failures of `otter assign`
 
 HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\n    f()\n"
 
@@ -94,7 +94,9 @@ HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\
     (f"{HEAD}KeyError: {'x' * 5000}", "otter assign failed: KeyError: xxx"),
     ("", "otter assign failed: no reason given"),
 ], ids=["disk", "ours", "rubric", "Otter's", "long", "nothing"])  # fmt: skip
-def test_failure_of_otter_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stderr: str, said: str) -> None:
+def test_failure_of_otter_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stderr: str, said: str
+) -> None:
     put(tmp_path, {"solutions/a.py": b""})
     monkeypatch.setattr("subprocess.run", lambda *_, **__: subprocess.CompletedProcess([], 1, "", stderr))
     with pytest.raises(CommandError) as caught, build.assigned(root=tmp_path):
@@ -102,21 +104,21 @@ def test_failure_of_otter_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 700
 
 
-def test_in_another_clone_than_the_installed_kit(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clone_that_is_not_the_installed_kit_is_rejected(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tree / "solutions")
     text = f"this is the clone {tree}, but the installed kit is {kit.home()}; first run: pip install -e {tree}"
     with pytest.raises(CommandError, match=re.escape(text)):
         packing.tree()
 
 
-def test_kit_without_a_clone(tree: Path) -> None:
+def test_folder_without_a_pyproject_is_rejected(tree: Path) -> None:
     (tree / "pyproject.toml").unlink()
     done = python(tree, "-c", "from autograder.release import packing; packing.tree()")
     said = f"CommandError: there is no {tree / 'pyproject.toml'}; run this in the folder of a homework"
     assert said in done.stderr.splitlines()[-1]
 
 
-def test_no_place_for_temporary_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_unusable_temporary_folder_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     said = f"^big: {os.strerror(errno.ENOSPC)}; free some space and run it again, or set TMPDIR"
     with pytest.raises(CommandError, match=said), packing.temporary_folder("a-"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "big")
@@ -142,7 +144,7 @@ def test_zip_has_the_kit_and_tests_that_run_nothing(built: Built) -> None:
     assert not any(name.startswith("tests/") for name in inside)
 
 
-def test_wheel_carries_the_correct_alternatives_and_its_audit_finds_them(built: Built, tmp_path: Path) -> None:
+def test_wheel_contains_the_alternatives_and_its_audit_finds_them(built: Built, tmp_path: Path) -> None:
     code = "from autograder.audit import cases; print(cases.__file__, *(c.name for c in cases.alternatives()))"
     done = python(tmp_path, "-c", code, PYTHONPATH=str(built.installed))
     assert done.returncode == 0, done.stderr
@@ -158,7 +160,7 @@ def environment(built: Built) -> Any:
     return yaml.safe_load(unzipped(built.zip)["environment.yml"])["dependencies"]
 
 
-def test_image_gets_exact_versions_of_everything_that_grades(environment: Any) -> None:
+def test_image_pins_every_package_used_in_grading(environment: Any) -> None:
     wheel, *lines = environment[-1]["pip"]
     assert re.fullmatch(r"/autograder/source/files/kit-wheel/transformer_homework-\S+\.whl", wheel)
     assert all(re.fullmatch(r"[a-z0-9-]+==\S+", line) for line in lines)
@@ -179,7 +181,7 @@ PACKAGES = {
 
 @pytest.mark.parametrize("requirements", [["b", "kit"], ["kit", "b"]])
 def test_requirements_on_linux_are_pinned(requirements: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the case and the separator of a name; what is not installed here is left to pip."""
+    """Names are normalised, and packages that are not installed here are left to pip."""
 
     def distribution(name: str) -> SimpleNamespace:
         if name not in PACKAGES:

@@ -1,4 +1,4 @@
-"""The handout: stubs, tables and notebook that students get, and nothing of a solution, a suite or the known mistakes."""
+"""The handout has stubs, tables and a notebook, but no code of a solution, a suite or a misconception."""
 
 import ast
 import json
@@ -25,7 +25,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
     given = yaml.safe_load("".join(cells[0]["source"]))["files"]
     beside = packing.contents(kit.solutions())
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
-    wanted.remove("checks/my_tests.py")  # only with the tests that students write
+    wanted.remove("checks/my_tests.py")  # only if students write tests
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (kit.PACKAGE / "values").glob("*.py")}
     wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", handout.MISTAKES, *rubrics.current().files}
     found = packing.contents(built.assignments)
@@ -33,12 +33,12 @@ def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
     assert unzipped(built.student_zip) == {f"transformer/{name}": data for name, data in found.items()}
 
 
-# Of a known mistake and of the students' own tools alike; each is a local name and tells nothing of how it came about.
-INNOCENT = {"return x", "return text", "return True", "return False"}
+# Statements that misconceptions share with the students' tools. They return a local name or a constant.
+HARMLESS = {"return x", "return text", "return True", "return False"}
 
 
-def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: Built) -> None:
-    """Beyond imports, signatures and docstrings; the inputs of visible criteria are public."""
+def test_handout_has_no_statement_of_a_solution_suite_or_misconception(built: Built) -> None:
+    """Imports, signatures, docstrings and the inputs of visible criteria are public."""
     given: set[str] = set()
     for name, data in packing.contents(built.assignments).items():
         if name.endswith(".py"):
@@ -53,10 +53,10 @@ def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: B
         for secret in secrets(module):
             found = statements(secret)
             assert found
-            assert found & given <= INNOCENT, module
+            assert found & given <= HARMLESS, module
 
 
-def test_students_get_sentences_about_known_mistakes_and_no_code(built: Built) -> None:
+def test_handout_describes_misconceptions_without_their_code(built: Built) -> None:
     table = json.loads((built.assignments / handout.MISTAKES).read_text(encoding="utf-8"))
     parts = [part for functions in table.values() for part in functions.values()]
     sentences = [text for part in parts for mistake in part["mistakes"] for text in mistake[:3]]
@@ -72,7 +72,7 @@ def test_students_get_sentences_about_known_mistakes_and_no_code(built: Built) -
         assert [piece for piece in pieces if piece in written] == [], module
 
 
-SHORT = 15  # signs without blanks: grad_out*gamma
+SHORT = 15  # characters without spaces, as in grad_out*gamma
 
 
 def results(tree: ast.AST) -> set[str]:
@@ -86,7 +86,7 @@ def unspaced(text: str) -> str:
 
 
 def secrets(module: str) -> Iterator[ast.AST]:
-    """What no student may get of a module: bodies of the solution, tests of hidden criteria, the known mistakes."""
+    """Code of a module that no student may get: bodies of the solution, tests of hidden criteria, misconceptions."""
     suite = ast.parse((kit.suites() / f"test_{module}.py").read_text())
     shown = [f'criterion("{c.id}")' for c in rubrics.current().of(module) if c.visible]
     suite.body = [n for n in suite.body if not isinstance(n, ast.FunctionDef) or not public(n, shown)]
@@ -107,7 +107,7 @@ def public(test: ast.FunctionDef, shown: list[str]) -> bool:
 
 
 def statements(tree: ast.AST) -> set[str]:
-    """Every statement in a tree, whatever its layout."""
+    """The statements in a tree, in a normalised layout, without imports, definitions and docstrings."""
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Break, ast.Continue)
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not isinstance(node, kinds)]
     told = [n for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)]
@@ -126,7 +126,7 @@ def test_readme_follows_the_rubric(built: Built) -> None:
     assert f"{visible:g} of the {rubric.points:g} points are for the examples" in readme
 
 
-def test_notebook_has_a_check_for_each_module_and_needs_no_otter(built: Built) -> None:
+def test_notebook_has_a_check_for_each_module_and_does_not_need_otter(built: Built) -> None:
     text = (built.assignments / "transformer.ipynb").read_text()
     assert not re.search("otter|grader\\.", text, re.IGNORECASE)
     sources = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
@@ -154,7 +154,7 @@ LEAKS = {
 
 
 @pytest.mark.parametrize(("source", "said"), LEAKS.values(), ids=LEAKS)
-def test_stub_rejects_code_that_students_would_get(source: str, said: str) -> None:
+def test_stub_rejects_code_that_would_leak_to_students(source: str, said: str) -> None:
     with pytest.raises(CommandError, match=re.escape(said)):
         handout.stub(source, ["f"])
 
@@ -178,13 +178,13 @@ TABLES = f"{handout.MODULES}\n{handout.MARKER}\n"
     ("<!-- needs layernorm -->\nA story.\n<!-- end -->\n", "A story.\n"),
     ("<!-- needs poetry -->\nA story.\n<!-- end -->\n", ""),
 ])  # fmt: skip
-def test_readme_is_about_modules_of_the_homework_only(text: str, left: str) -> None:
+def test_readme_omits_modules_that_are_not_in_the_homework(text: str, left: str) -> None:
     assert handout.readme(text + TABLES, rubrics.current()).startswith(f"{left}| file |")
 
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric], Path]:
-    """A student folder for a rubric, with a notebook of checks only."""
+    """Write a student folder for a rubric, with a notebook that has only checks."""
     monkeypatch.setattr(handout, "mistakes_table", lambda solutions, rubric: "{}")
     sources = [*(f'grader.check("{module}")' for module in rubrics.current().modules), "grader.export()"]
     cells = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
@@ -199,7 +199,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_files_that_the_rubric_can_turn_off(written: Callable[[Rubric], Path], wanted: bool) -> None:
+def test_rubric_can_turn_files_off(written: Callable[[Rubric], Path], wanted: bool) -> None:
     tests = {"points": 2, "criteria": {"first": {"points": 2, "about": "tests of a function"}}}
     smaller = rubrics.current().model_copy(update={"agents_file": False})
     folder = written(rubric_with(tests=tests) if wanted else smaller)
@@ -210,13 +210,13 @@ def test_files_that_the_rubric_can_turn_off(written: Callable[[Rubric], Path], w
     assert ("## Write the tests" in readme) is ("| tests.first | 2 | tests of a function |" in readme) is wanted
 
 
-def test_notebook_exports_modules_and_own_helpers_but_no_given_files(built: Built, tmp_path: Path) -> None:
+def test_notebook_exports_modules_and_helpers_but_no_provided_files(built: Built, tmp_path: Path) -> None:
     notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
     code = next("".join(cell["source"]) for cell in notebook["cells"] if "zipfile" in "".join(cell["source"]))
     folder = shutil.copytree(built.assignments, tmp_path / "homework")
     (folder / "my_helpers.py").touch()
     (folder / "guesses.json").touch()
-    for _ in range(2):  # the zip of a first run is not put into that of a second one
+    for _ in range(2):  # the second zip must not contain the first one
         assert python(folder, "-c", code).returncode == 0
     files = {f"{name}.py" for name in rubrics.current().modules} | {"my_helpers.py", "guesses.json"}
     assert set(unzipped(folder / "transformer.zip")) == files | {"transformer.ipynb"}

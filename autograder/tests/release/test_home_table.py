@@ -1,4 +1,4 @@
-"""The table of known mistakes that the public checks read, and the sentences printed for results in it."""
+"""The table of misconceptions that the public checks read, and the sentences that they print for matching results."""
 
 import importlib
 import json
@@ -17,19 +17,19 @@ from autograder.homework import rubric as rubrics
 from autograder.release import handout
 from autograder.tests.forked import python
 
-# Errors of rounding themselves: that their digits change with the order of a sum is what they are.
-OF_ROUNDING = {"layer_norm.one_pass_variance", "layer_norm.float32_inside", "softmax.float32_inside"}
+# Misconceptions about rounding: their results depend on the order of summation.
+ROUNDING = {"layer_norm.one_pass_variance", "layer_norm.float32_inside", "softmax.float32_inside"}
 
 
 @pytest.fixture
 def known() -> Iterator[ModuleType]:
-    """The module of the checks that looks mistakes up."""
+    """The module of the checks that looks up misconceptions."""
     with handout.importable_checks(kit.solutions()):
         yield importlib.import_module("known_mistakes")
 
 
 def table(*rows: list[Any], default: dict[str, float] | None = None) -> dict[str, Any]:
-    """A table for the calls f(1) and f(2), whose right results are 1 and 2."""
+    """A table for the calls f(1) and f(2), whose correct results are 1 and 2."""
     misconceptions = [[*row, default or {}] for row in rows]
     return {"calls": ["f(1)", "f(2)"], "results": [[{"value": 3.0}], [{"value": 4.0}]], "mistakes": misconceptions}
 
@@ -48,7 +48,7 @@ E = ["G is done.", "read on", "H is right.", {"1": 0}]
 @pytest.mark.parametrize(("rows", "one", "two", "said"), [
     ([A, B], 3.0, 2.0, ("A is done.", "B is right.")),
     ([A, B], 3.0 + 1e-7, 4.0, ("C is done.", "D is right.")),
-    ([A, B], 1.0, 4.0, ()),  # like B, but not on every call
+    ([A, B], 1.0, 4.0, ()),  # matches B, but not on every call
     ([A, B], 5.0, 2.0, ()),
     ([], 3.0, 2.0, ()),
     ([A, ["E is done.", "read on", "B is right.", {"0": 0}]], 3.0, 2.0, ("B is right.",)),
@@ -57,31 +57,33 @@ E = ["G is done.", "read on", "H is right.", {"1": 0}]
     ([A, E], 3.0, 5.0, ()),
     ([A, E, ["I is done.", "read on", "J is right.", {"1": 0}]], 3.0, 4.0, ("A is done.", "B is right.")),
 ])  # fmt: skip
-def test_sentences_of_all_matching_mistakes(
+def test_sentences_of_all_matching_misconceptions_are_printed(
     known: ModuleType, rows: list[list[Any]], one: float, two: float, said: tuple[str, ...]
 ) -> None:
     assert explained(known, rows, one, two) == said
 
 
 @pytest.mark.parametrize(("defaults", "named"), [({"eps": 1e-8}, True), ({"eps": 1e-5}, False), ({}, False)])
-def test_a_wrong_default_must_be_in_the_signature(known: ModuleType, defaults: dict[str, float], named: bool) -> None:
+def test_wrong_default_is_named_only_if_the_signature_has_it(
+    known: ModuleType, defaults: dict[str, float], named: bool
+) -> None:
     calls = [known.Seen("f(1)", {"value": 3.0}, False, 1e-6), known.Seen("f(2)", {"value": 2.0}, True, 1e-6)]
     assert bool(known.explanation(table(A, default={"eps": 1e-8}), calls, defaults)) is named
 
 
-def test_a_call_that_is_not_in_the_table_must_be_right(known: ModuleType) -> None:
+def test_calls_outside_the_table_must_pass(known: ModuleType) -> None:
     for right in (True, False):
         calls = [known.Seen("f(1)", {"value": 3.0}, False, 1e-6), known.Seen("f(7)", {"value": 7.0}, right, 1e-6)]
         said = [("probably", "A is done."), ("read", "read on"), ("right", "B is right.")]
         assert known.explanation(table(A), calls) == (said if right else [])
 
 
-def test_without_a_table_nothing_is_printed(known: ModuleType) -> None:
-    assert not known.TABLE.exists()  # it is made for students, and does not lie beside the solutions
+def test_missing_table_has_no_misconceptions(known: ModuleType) -> None:
+    assert not known.TABLE.exists()  # generated for students, not stored with the solutions
     assert known.known("layernorm", "layer_norm")["mistakes"] == []
 
 
-def test_the_table_is_about_public_checks_and_known_mistakes(known: ModuleType) -> None:
+def test_table_covers_public_calls_and_library_misconceptions(known: ModuleType) -> None:
     written = json.loads((kit.home() / "assignments" / handout.MISTAKES).read_text(encoding="utf-8"))
     assert set(written) == set(rubrics.current().modules) - {"concept_check"}
     for module, functions in written.items():
@@ -96,15 +98,15 @@ def test_the_table_is_about_public_checks_and_known_mistakes(known: ModuleType) 
             assert len(part["results"]) == len(part["calls"])
 
 
-def test_a_right_result_that_no_check_has_is_not_in_the_table(known: ModuleType) -> None:
-    """One check compares two calls without a value: the result of one of them is in no file."""
+def test_table_omits_expected_results_that_no_check_contains(known: ModuleType) -> None:
+    """One check compares two calls with each other, so the result of one of them is in no file."""
     calls = importlib.import_module("student_calls").calls_in("decoder")
     (untold,) = {call.key for call in calls} - {call.key for call in calls if call.told}
     assert untold not in (kit.home() / "assignments" / handout.MISTAKES).read_text(encoding="utf-8")
 
 
 def in_another_layout(value: Any) -> Any:
-    """The same arrays in Fortran order, so that sums are computed in another order."""
+    """The same arrays in another memory layout, so sums are computed in another order."""
     if isinstance(value, np.ndarray):
         return np.asfortranarray(np.repeat(value, 2, axis=-1))[..., ::2] if value.ndim else value
     if isinstance(value, dict):
@@ -114,13 +116,13 @@ def in_another_layout(value: Any) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", [name for name in rubrics.current().modules if name != "concept_check"])
-def test_the_order_of_sums_does_not_change_the_sentences(known: ModuleType, module: str) -> None:
+def test_order_of_summation_does_not_change_the_sentences(known: ModuleType, module: str) -> None:
     part = handout.table_of(module, rubrics.current())
     calls = [call for call in importlib.import_module("student_calls").calls_in(module) if call.told]
     tried = 0
     for misconception in library.of_module(module):
         own = [call for call in calls if call.function == misconception.function]
-        if misconception.id in OF_ROUNDING or misconception.memory:
+        if misconception.id in ROUNDING or misconception.memory:
             continue
         table = part[misconception.function]
         said, other = (known.explanation(table, seen(known, misconception, own, how)) for how in (False, True))
@@ -130,7 +132,7 @@ def test_the_order_of_sums_does_not_change_the_sentences(known: ModuleType, modu
 
 
 def seen(known: ModuleType, misconception: library.Misconception, calls: list[Any], other: bool) -> list[Any]:
-    """The results that the checks record for a mistake, or for the same one with sums in another order."""
+    """The results that the checks record for a misconception; `other` computes sums in another order."""
     right, wrong = library.correct(misconception.module, misconception.function).fresh(), misconception.fresh()
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -147,8 +149,8 @@ def seen(known: ModuleType, misconception: library.Misconception, calls: list[An
 
 
 @pytest.mark.slow
-def test_its_numbers_do_not_depend_on_the_kernels_of_the_machine() -> None:
-    """Single precision does. OpenBLAS is asked for its oldest kernels here, which every x86_64 machine has."""
+def test_table_does_not_depend_on_the_kernels_of_the_machine() -> None:
+    """Single precision would. This test selects the oldest OpenBLAS kernels, which run on every x86_64 machine."""
     program = "import json; from autograder.homework import kit, rubric; from autograder.release import handout\n"
     program += "with handout.importable_checks(kit.solutions()):\n"
     program += "    print(json.dumps(handout.table_of('scaled_attention', rubric.current())))"

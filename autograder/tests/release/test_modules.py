@@ -1,4 +1,4 @@
-"""New modules and homeworks, and homeworks with fewer modules: they build, are graded and audited; removing undoes adding."""
+"""Adding and removing modules, new homeworks, and selections of modules: each can be built, graded and audited."""
 
 import ast
 import io
@@ -38,7 +38,7 @@ def test_invalid_names_change_nothing(name: str, why: str) -> None:
     assert kit.rubric_file().read_bytes() == before
 
 
-def test_a_damaged_notebook_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_damaged_notebook_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / kit.notebook()).write_text("{")
     monkeypatch.setattr(kit, "solutions", lambda: tmp_path)
     with pytest.raises(CommandError, match=r"transformer\.ipynb: not a notebook: Expecting property name"):
@@ -47,7 +47,7 @@ def test_a_damaged_notebook_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the kit with a new module, built."""
+    """A copy of the kit, built with a new module."""
     root = tmp_path_factory.mktemp("new") / "kit"
     shutil.copytree(kit.home(), root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
     assert command(root, "new", "centred_rows").returncode == 0
@@ -64,7 +64,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_removing_a_module_leaves_nothing_of_it(copy: Path, tmp_path: Path) -> None:
+def test_removing_a_module_leaves_no_trace_of_it(copy: Path, tmp_path: Path) -> None:
     other = tmp_path / "kit"
     shutil.copytree(copy, other)
     assert command(other, "remove", "layernorm").stderr.startswith("autograder: layernorm is used by ")
@@ -98,7 +98,7 @@ SLIPS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slip", SLIPS)
-def test_an_authors_slip_is_one_line_with_file_and_line(copy: Path, tmp_path: Path, slip: str) -> None:
+def test_authoring_error_is_one_line_with_file_and_line_number(copy: Path, tmp_path: Path, slip: str) -> None:
     file, before, after, name, said = SLIPS[slip]
     other = tmp_path / "kit"
     shutil.copytree(copy, other, ignore=shutil.ignore_patterns("assignments", "dist"))
@@ -111,7 +111,7 @@ def test_an_authors_slip_is_one_line_with_file_and_line(copy: Path, tmp_path: Pa
     assert line.startswith("autograder: ") and f"{other / file}:" in line and said in line, line
 
 
-# Homeworks outside the package: the draft, and k-means, which takes its place
+# Homeworks outside the package: the draft that `new` writes, and k-means in its place
 
 KMEANS = kit.PACKAGE / "tests" / "homeworks" / "kmeans"
 SLIP = {
@@ -122,15 +122,15 @@ SLIP = {
 
 @pytest.fixture(scope="module", params=["kmeans", pytest.param("centred_rows", marks=pytest.mark.slow)])
 def homework(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The solution of a homework of one module."""
+    """The solution file of a homework with one module."""
     folder = modules.new_homework(tmp_path_factory.mktemp("homework") / "a homework", request.param)
     if request.param == "kmeans":
-        (folder / "grading" / "misconceptions" / "kmeans" / "kmeans.py").unlink()  # of the draft's only function
+        (folder / "grading" / "misconceptions" / "kmeans" / "kmeans.py").unlink()  # for the draft's only function
         shutil.copytree(KMEANS, folder, dirs_exist_ok=True)
     return folder / "solutions" / f"{request.param}.py"
 
 
-def test_a_right_and_a_wrong_submission_are_graded(homework: Path) -> None:
+def test_correct_and_wrong_submissions_are_graded(homework: Path) -> None:
     (name, before, after), text, folder = SLIP[homework.stem], homework.read_text(), homework.parents[1]
     wrong = text.replace(before, after)
     put(folder / "class", {f"right/{homework.name}": text, f"wrong/{homework.name}": wrong})
@@ -141,13 +141,13 @@ def test_a_right_and_a_wrong_submission_are_graded(homework: Path) -> None:
     assert {found for test in wrong["tests"] for found in test["extra_data"]["misconceptions"]} == {name}
 
 
-def test_the_audit_finds_no_problem(homework: Path) -> None:
+def test_audit_finds_no_problem(homework: Path) -> None:
     done = command(homework.parents[1], "audit", "--jobs", "1")
     assert done.returncode == 0 and "No problems." in done.stdout, done.stdout + done.stderr
     assert "loops: nothing lost" in done.stdout
 
 
-def test_it_is_built_without_any_file_of_another_homework(homework: Path) -> None:
+def test_build_contains_no_file_of_another_homework(homework: Path) -> None:
     folder = homework.parents[1]
     done = command(folder, "build")
     assert done.returncode == 0, done.stderr
@@ -160,7 +160,7 @@ def test_it_is_built_without_any_file_of_another_homework(homework: Path) -> Non
     assert [name for name in names if any(module in name for module in rubrics.current().modules)] == []
 
 
-def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
+def test_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").touch()
     done = CliRunner().invoke(main, ["new", "--homework", str(tmp_path)])
     assert done.exit_code == 2
@@ -168,14 +168,14 @@ def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_a_chosen_folder_without_a_homework_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_without_a_homework_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(kit.HOMEWORK, str(tmp_path))
     done = CliRunner().invoke(main, ["doctor"])
     assert done.exit_code == 2
     assert done.stderr.startswith(f"autograder: AUTOGRADER_HOMEWORK: there is no homework in {tmp_path}; it must have")
 
 
-def test_a_function_without_misconceptions_gets_a_useful_message(tmp_path: Path) -> None:
+def test_function_without_misconceptions_gets_a_useful_message(tmp_path: Path) -> None:
     folder = modules.new_homework(tmp_path / "homework", "centred_rows")
     library = folder / "grading" / "misconceptions" / "centred_rows" / "centred_rows.py"
     library.write_text(f"import numpy as np\n\nEXAMPLES{library.read_text().partition('EXAMPLES')[2]}")
@@ -189,7 +189,7 @@ def test_a_function_without_misconceptions_gets_a_useful_message(tmp_path: Path)
     assert "# expected: [[-2.,  2.],\n" in page and "# yours:    [[-0.5, -1.5],\n" in page
 
 
-# The engine knows neither homework
+# The engine does not depend on a homework
 
 DATA = ("tests", "docs", "benchmarks", "audit/alternatives", "homework/misconceptions", "homework/suites")
 
@@ -199,7 +199,7 @@ def test_no_file_of_the_engine_names_a_module_of_a_homework() -> None:
     files = [path for path in kit.PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     engine = [path for path in files if not any(path.is_relative_to(folder) for folder in data)]
     names = {*rubrics.current().modules, *rubrics.load(KMEANS / "rubric.yaml").modules}
-    # "a decoder" is English; `decoder`, "decoder", decoder.py and "import decoder" are the module.
+    # "a decoder" is English; `decoder`, "decoder", decoder.py and "import decoder" refer to the module.
     words = "|".join(names - {"decoder"})
     module = re.compile(rf"""\b({words})\b|["'`]decoder["'`.]|\bdecoder\.\w|\b(import|from) decoder\b""")
     assert module.search("see decoder.py") and module.search("kmeans.nearest")
@@ -210,15 +210,15 @@ def test_no_file_of_the_engine_names_a_module_of_a_homework() -> None:
 KEPT = ("layernorm", "causal_mask")
 
 
-def with_used(module: str) -> list[str]:
-    """A module and all that it uses, in the rubric's order."""
+def with_dependencies(module: str) -> list[str]:
+    """A module and everything that it uses, in the order of the rubric."""
     needed = {module, *rubrics.current().below(module)}
     return [name for name in rubrics.current().modules if name in needed]
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that a homework of two modules, named in another order, was built into."""
+    """The output folder of a homework with two modules, which are named in another order."""
     out = tmp_path_factory.mktemp("small")
     written = build.build(out, only=("causal_mask", "layernorm"))
     assert written == [out / "autograder.zip", out / "student.zip", out / "assignments"]
@@ -226,7 +226,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_students_get_these_modules_with_their_criteria_and_cells(small: Path) -> None:
+def test_students_get_the_selected_modules_with_their_criteria_and_cells(small: Path) -> None:
     found = set(packing.contents(small / "assignments"))
     for module in rubrics.current().modules:
         assert (f"{module}.py" in found) is (f"checks/test_{module}.py" in found) is (module in KEPT)
@@ -241,7 +241,7 @@ def test_students_get_these_modules_with_their_criteria_and_cells(small: Path) -
 
 @pytest.mark.parametrize(("module", "trains"), [("concept_check", False), ("layernorm", False), ("decoder", True)])
 def test_selection_has_what_its_modules_need_and_nothing_else(module: str, trains: bool) -> None:
-    names, whole = with_used(module), kit.rubric_file().read_text(encoding="utf-8")
+    names, whole = with_dependencies(module), kit.rubric_file().read_text(encoding="utf-8")
     left_out = {*rubrics.current().groups} - {*names}
     with modules.selected(names) as root:
         text = (root / "rubric.yaml").read_text()
@@ -259,7 +259,7 @@ def test_selection_has_what_its_modules_need_and_nothing_else(module: str, train
 
 
 @pytest.mark.slow
-def test_public_checks_are_about_these_modules(small: Path, tmp_path: Path) -> None:
+def test_public_checks_cover_the_selected_modules(small: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(small / "assignments", tmp_path / "homework")
     for module in KEPT:
         shutil.copy(kit.solutions() / f"{module}.py", folder)
@@ -288,7 +288,10 @@ def test_notebook_runs(small: Path, tmp_path: Path, written: bool) -> None:
 
 
 def cells(*sources: str, **needs: list[str]) -> list[Cell]:
-    """Raw cells begin with "# BEGIN" or "# END", markdown ones with "#" or a capital letter; `needs` by a heading's last word."""
+    """Notebook cells, raw if they begin with "# BEGIN" or "# END", and Markdown if with a heading or a capital letter.
+
+    `needs` maps the last word of a heading to the modules that its section needs.
+    """
     kinds = {"# B": "raw", "# E": "raw"}
     made = []
     for text in sources:
@@ -320,11 +323,13 @@ NEEDY_CELLS = cells(*ONE, *OWN, *REST, two=["two"], Last=["three"])
     (NEEDY_CELLS, ["two"], [*ONE, *OWN[2:], *REST]),
     (NEEDY_CELLS, ["three"], [*ONE, *OWN]),
 ], ids=["one of two", "none", "all", "heading before the question", "needs", "part in need", "section in need"])  # fmt: skip
-def test_sections_and_parts_go_with_what_they_need(given: list[Cell], left_out: list[str], left: list[str]) -> None:
+def test_sections_and_parts_are_removed_with_the_modules_they_need(
+    given: list[Cell], left_out: list[str], left: list[str]
+) -> None:
     assert [cell["source"] for cell in modules.without(given, left_out)] == left
 
 
-def test_section_of_two_modules_cannot_be_divided() -> None:
+def test_section_of_two_modules_cannot_be_split() -> None:
     begin, end = "# BEGIN QUESTION\nname: {}", "# END QUESTION"
     given = cells("## Both", begin.format("one"), end, begin.format("two"), end)
     said = "the notebook's section '## Both' has the questions one, two; give each its own heading"
@@ -334,18 +339,18 @@ def test_section_of_two_modules_cannot_be_divided() -> None:
 
 
 def names(found: list[Cell], context: type[ast.expr_context]) -> set[str]:
-    """The names that code assigns (ast.Store) or reads (ast.Load), except arguments of its own functions."""
+    """The names that code assigns (ast.Store) or reads (ast.Load), except for function arguments."""
     found_names: set[str] = set()
     for cell in found:
-        code = re.sub("^[%!].*$", "", modules.source(cell), flags=re.MULTILINE)  # Jupyter's own commands
+        code = re.sub("^[%!].*$", "", modules.source(cell), flags=re.MULTILINE)  # Jupyter commands
         nodes = list(ast.walk(ast.parse(code))) if cell["cell_type"] == "code" else []
         own = {node.arg for node in nodes if isinstance(node, ast.arg)}
         found_names |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, context)} - own
     return found_names
 
 
-def possible() -> Iterator[tuple[str, ...]]:
-    """Every choice of modules that is a homework."""
+def valid_selections() -> Iterator[tuple[str, ...]]:
+    """Every selection of modules that includes their dependencies."""
     known = rubrics.current().modules
     for count in range(1, len(known) + 1):
         for only in itertools.combinations(known, count):
@@ -357,7 +362,7 @@ def possible() -> Iterator[tuple[str, ...]]:
 def test_no_remaining_cell_reads_a_removed_module_or_name() -> None:
     whole = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     introduction = len(modules._split(whole, "## ")[0])
-    for only in possible():
+    for only in valid_selections():
         left_out = [name for name in rubrics.current().groups if name not in only]
         kept = modules.without(whole, left_out)
         places = {id(cell) for cell in kept}
@@ -367,15 +372,15 @@ def test_no_remaining_cell_reads_a_removed_module_or_name() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", rubrics.current().modules)
-def test_each_module_with_all_that_it_uses_is_a_homework(module: str, tmp_path: Path) -> None:
-    with modules.selected(with_used(module)) as root:
+def test_each_module_and_its_dependencies_form_a_homework(module: str, tmp_path: Path) -> None:
+    with modules.selected(with_dependencies(module)) as root:
         points = rubrics.load(root / "rubric.yaml").points
         done = command(root, "grade", "solutions", "-o", str(tmp_path / "out"))
         assert done.returncode == 0 and f"median {points:g} of {points:g};" in done.stdout, done.stdout + done.stderr
     assert not root.exists()
 
 
-# What is refused
+# Rejected selections
 
 KNOWN = ", ".join(rubrics.current().modules)
 NEEDY = next(name for name, entry in rubrics.current().modules.items() if entry.uses)
@@ -386,8 +391,8 @@ NEEDY = next(name for name, entry in rubrics.current().modules.items() if entry.
     (["integration"], f"rubric.yaml has no module 'integration'; choose among {KNOWN}"),
     (["", "layernorm"], f"rubric.yaml has no module ''; choose among {KNOWN}"),
     ([NEEDY], f"{NEEDY} uses {', '.join(rubrics.current().modules[NEEDY].uses)}; add the missing"),
-    ([NEEDY], f"add the missing modules: --only {','.join(with_used(NEEDY))}"),
+    ([NEEDY], f"add the missing modules: --only {','.join(with_dependencies(NEEDY))}"),
 ])  # fmt: skip
-def test_selections_that_cannot_stand_alone(only: list[str], said: str) -> None:
+def test_invalid_selection_is_rejected(only: list[str], said: str) -> None:
     with pytest.raises(ArgumentsError, match=re.escape(said)), modules.selected(only):
         pytest.fail("there is no such homework")

@@ -1,4 +1,4 @@
-"""Uploads that attack Otter before it calls the kit have no effect, also with the zip of plain `otter assign`."""
+"""Uploads that attack Otter before it calls the kit have no effect, even with the zip of plain `otter assign`."""
 
 import os
 import shutil
@@ -50,7 +50,7 @@ def untouched(victim: Path, place: Path) -> bool:
 
 @pytest.fixture
 def attacked(references: dict[str, bytes], victim: Path, place: Path) -> Attacked:
-    """Add an attack to a folder, with an honest module unless the modules are hostile; returns the deserved points."""
+    """Add an attack to a folder, plus an honest module unless the modules are hostile; returns the deserved points."""
 
     def add(folder: Path, name: str) -> float:
         if name not in THIEVES:
@@ -69,15 +69,17 @@ def test_zip_of_otter_assign_alone_has_the_same_contents(built: Built) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", THIEVES)
-def test_wheel_is_worth_stealing(name: str, built: Built, attacked: Attacked, place: Path, tmp_path: Path) -> None:
-    """The next tests show that this is prevented."""
+def test_stolen_wheel_would_earn_points(
+    name: str, built: Built, attacked: Attacked, place: Path, tmp_path: Path
+) -> None:
+    """The next tests show that it cannot be stolen."""
     if place.is_relative_to(tmp_path):
         pytest.skip("only who may write into NumPy's folder could carry it to where student code may read")
     (tmp_path / "upload").mkdir()
     attacked(tmp_path / "upload", name)
     wheel = next(data for name, data in unzipped(built.zip).items() if name.endswith(".whl"))
     (place / "kit.whl" if place.is_dir() else place).write_bytes(wheel)
-    with open_grader() as opened:  # a new one, since it copies NumPy where student code could not reach it
+    with open_grader() as opened:  # a new grader, since it copies NumPy if student code cannot reach it
         earned = opened.grade(read(tmp_path / "upload", opened.rubric.limits)).points
     assert earned == rubrics.current().modules["layernorm"].points
 
@@ -95,12 +97,12 @@ def test_attack_through_the_zip_of_otter_assign(
     assert untouched(victim, place)
 
 
-@pytest.mark.usefixtures("box")  # without the kernel
+@pytest.mark.usefixtures("box")  # without a kernel
 @pytest.mark.parametrize("name", SOME[:-1])
 def test_attack_through_otter_run(
     name: str, built: Built, attacked: Attacked, victim: Path, place: Path, tmp_path: Path
 ) -> None:
-    """Otter unpacks the zip itself, and links become files; it rejects folders with its names."""
+    """Otter unpacks the zip itself, so links become files. It rejects files that have the names of its folders."""
     (tmp_path / "upload").mkdir()
     deserved = attacked(tmp_path / "upload", name)
     with zipfile.ZipFile(tmp_path / "upload.zip", "w") as archive:

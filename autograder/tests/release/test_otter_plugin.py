@@ -46,7 +46,7 @@ if any("run_otter" in word or "ipykernel" in word for word in sys.orig_argv):
 
 
 @pytest.mark.slow
-def test_a_run_imports_nothing_of_the_students(
+def test_run_imports_no_file_of_a_student(
     box: MakeBox, at_home: AtHome, half: dict[str, bytes], tmp_path: Path
 ) -> None:
     mark = tmp_path / "mark"
@@ -84,7 +84,7 @@ FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
     "a package": lambda files: {**files, "__init__.py": b"import layernorm\n"},
     "the whole folder": lambda files: {**files, "checks/test_layernorm.py": b"1/0\n", "README.md": b"",
      "pytest.ini": b""},
-    # Names that Otter would stumble over, if it saw them.
+    # Names that Otter would fail on if it saw them.
     "two notebooks": lambda files: {**files, "transformer.ipynb": b"{", "transformer (1).ipynb": NOTEBOOK},
     "Otter's names": lambda files: {**files, "tests": b"", "__init__.py/a": b"", "transformer.ipynb/a": b""},
 }  # fmt: skip
@@ -92,7 +92,7 @@ FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-def test_forms_of_an_upload_are_graded_alike(
+def test_all_forms_of_an_upload_are_graded_alike(
     box: MakeBox, half: dict[str, bytes], half_at_home: Any, form: str
 ) -> None:
     tried = box(FORMS[form](half))
@@ -101,7 +101,7 @@ def test_forms_of_an_upload_are_graded_alike(
 
 
 @pytest.mark.parametrize("upload", few([{}, {"homework.zip": b"no zip"}, {"a.zip": zipped({}), "b.zip": b""}], 1))
-def test_nothing_usable_is_a_0_with_a_reason(box: MakeBox, upload: Files) -> None:
+def test_upload_without_usable_files_gets_0_with_a_reason(box: MakeBox, upload: Files) -> None:
     tried = box(upload)
     tried.run_without_kernel()
     assert tried.document()["score"] == 0
@@ -128,7 +128,7 @@ def test_grader_error_leaves_no_results_and_the_upload_in_place(
 
     monkeypatch.setattr("autograder.release.otter_plugin.read", fail)
     tried = box(half)
-    tried.results.write_text("{}")  # of an earlier run
+    tried.results.write_text("{}")  # left by an earlier run
     with pytest.raises(CommandError, match="no result: MemoryError: no room"):
         tried.run_without_kernel()
     assert not tried.results.exists()
@@ -155,7 +155,7 @@ def test_kernel_without_results_is_a_grader_error() -> None:
     ],
     ids=["unknown module", "unknown question", "another clone"],
 )
-def test_notebook_that_does_not_match_the_kit(
+def test_notebook_that_does_not_match_the_kit_is_rejected(
     tmp_path: Path, folder: Path, listed: list[str], question: str, text: str
 ) -> None:
     (tmp_path / f"{question}.py").touch()
@@ -169,7 +169,7 @@ def test_notebook_that_does_not_match_the_kit(
 def test_otter_assign_into_the_repository_deletes_nothing(
     built: Built, tree: Path, tmp_path: Path, result: str
 ) -> None:
-    """In an environment with the wheel of the kit; all other packages are those of the tests."""
+    """Uses an environment with the wheel of the kit; all other packages come from the test environment."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     python = next((tmp_path / "venv").glob("[bS]*/python*"))
     (packages,) = (tmp_path / "venv").rglob("site-packages")
@@ -200,7 +200,7 @@ def test_only_a_result_folder_with_a_kit_is_rejected(arguments: list[str], refus
 
 @pytest.fixture
 def place(references: dict[str, bytes], tmp_path: Path) -> Path:
-    """A folder like /autograder, with a zip of the solutions in place of the kit's wheel."""
+    """A folder like /autograder, with a zip of the solutions instead of the kit's wheel."""
     put(put(tmp_path / "source" / "files", {}) / "kit.whl", references)
     put(tmp_path / "results", {"results.json": b"of an earlier run"})
     put(tmp_path / "submission", {})
@@ -222,7 +222,9 @@ TRICKS: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("name", few([*TRICKS]))
-def test_links_and_pipes_earn_nothing_and_stop_nothing(place: Path, name: str, references: dict[str, bytes]) -> None:
+def test_links_and_pipes_earn_no_points_and_do_not_block_grading(
+    place: Path, name: str, references: dict[str, bytes]
+) -> None:
     first, second = rubrics.current().files[:2]
     TRICKS[name](place / "submission" / first)
     TRICKS[name](place / "submission" / "up.zip")
@@ -231,7 +233,7 @@ def test_links_and_pipes_earn_nothing_and_stop_nothing(place: Path, name: str, r
         assert grade(place, otter_run=False).points == rubrics.current().modules[second.removesuffix(".py")].points
 
 
-def test_otter_and_students_find_nothing_and_everything_comes_back(place: Path) -> None:
+def test_quarantine_hides_the_upload_and_restores_it(place: Path) -> None:
     upload = put(place / "submission", {".OTTER_LOG": b"1", "a/b.py": b"2", "tests/a.py": b"3", "__init__.py": b"4"})
     TRICKS["endless link"](upload / "link.py")
     os.mkfifo(upload / "transformer.ipynb")
@@ -247,7 +249,7 @@ def test_otter_and_students_find_nothing_and_everything_comes_back(place: Path) 
     assert not (place / UPLOAD).exists()
 
 
-def test_upload_that_otter_could_change_is_not_graded(place: Path) -> None:
+def test_upload_outside_quarantine_is_not_graded(place: Path) -> None:
     with pytest.raises(CommandError, match=r"the run_otter\.py in the zip is not the kit's"):
         grade(place, otter_run=False)
 
@@ -261,8 +263,8 @@ def test_otters_own_files_are_not_graded_after_otter_run(place: Path, references
     assert {path.name for path in (place / "submission").iterdir()} == own
 
 
-def test_between_two_disks_links_are_kept_and_pipes_left_out(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Moving then copies; it must not follow a link or wait for a pipe."""
+def test_quarantine_on_another_disk_keeps_links_and_drops_pipes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moving to another disk copies the files, and must not follow a link or wait for a pipe."""
 
     def refuse(*_: object) -> None:
         raise OSError(18, "Invalid cross-device link")

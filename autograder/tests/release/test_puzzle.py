@@ -1,4 +1,4 @@
-"""Puzzles: decoders with wrong lines, which are solved by undoing these lines and nothing else."""
+"""Puzzles: decoders with wrong lines, solved by undoing all of them."""
 
 import ast
 from pathlib import Path
@@ -17,13 +17,13 @@ from autograder.tests.making import few
 
 
 def points(grader: Grader, files: dict[str, str]) -> float:
-    """The points of the modules of a puzzle."""
+    """The points that the files earn in the modules of a puzzle."""
     texts = {name: text.encode() for name, text in files.items()}
     return grader.grade(Submission("puzzle", texts), modules_of_model()).points
 
 
 def solved(made: Puzzle, *edits: Edit) -> dict[str, str]:
-    """The files with some wrong lines undone."""
+    """The files of a puzzle after undoing some of its wrong lines."""
     files = dict(made.files)
     for edit in edits:
         lines = files[edit.file].split("\n")
@@ -34,7 +34,7 @@ def solved(made: Puzzle, *edits: Edit) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("level", "seed"), few([(level, seed) for seed in range(10) for level in (1, 2, 3)]))
-def test_a_puzzle_is_solved_by_undoing_its_wrong_lines(grader: Grader, level: int, seed: int) -> None:
+def test_puzzle_is_solved_by_undoing_its_wrong_lines(grader: Grader, level: int, seed: int) -> None:
     made = puzzle.make(level, seed)
     most = sum(grader.rubric.modules[name].points for name in modules_of_model())
     assert len(made.edits) == (2 if level == 3 else 1)
@@ -43,7 +43,7 @@ def test_a_puzzle_is_solved_by_undoing_its_wrong_lines(grader: Grader, level: in
     assert level < 3 or all(points(grader, solved(made, edit)) < most for edit in made.edits), "both lines are wrong"
 
 
-def test_the_task_has_the_symptom_and_not_the_solution(tmp_path: Path) -> None:
+def test_task_describes_the_symptom_but_not_the_solution(tmp_path: Path) -> None:
     made = puzzle.make(1, 0)
     puzzle.write(made, tmp_path / "new")
     task = (tmp_path / "new" / "task.md").read_text()
@@ -57,7 +57,7 @@ def test_the_task_has_the_symptom_and_not_the_solution(tmp_path: Path) -> None:
     assert not any(text in task for text in told)
 
 
-def test_a_puzzle_has_no_answers_and_no_marks() -> None:
+def test_puzzle_has_no_answers_and_no_solution_markers() -> None:
     made = puzzle.make(2, 0)
     assert set(made.files) == {f"{name}.py" for name in modules_of_model()}
     assert not any("SOLUTION" in text for text in made.files.values())
@@ -69,7 +69,7 @@ def docstrings(text: str) -> dict[str, str | None]:
     return {node.name: ast.get_docstring(node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
 
 
-def test_the_command_writes_a_new_folder_only(tmp_path: Path) -> None:
+def test_command_writes_only_to_a_new_folder(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["puzzle", "-o", str(tmp_path / "one"), "--level", "1", "--seed", "0"])
     assert done.exit_code == 0, done.output
     edit = puzzle.make(1, 0).edits[0]
@@ -81,7 +81,7 @@ def test_the_command_writes_a_new_folder_only(tmp_path: Path) -> None:
     assert not (tmp_path / "two").exists()
 
 
-def test_a_homework_without_a_decoder_has_no_puzzles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_homework_without_a_decoder_has_no_puzzles(monkeypatch: pytest.MonkeyPatch) -> None:
     own = rubric.current()
     smaller = own.model_copy(update={"modules": {name: m for name, m in own.modules.items() if name != "decoder"}})
     monkeypatch.setattr(rubric, "current", lambda: smaller)

@@ -1,4 +1,4 @@
-"""A rehearsal: the folders, the environment, the run of the zip's own script, the format of results.json, and the report."""
+"""A rehearsal: its folders and environment, the run of the zip's script, the format of results.json, and the report."""
 
 import json
 import os
@@ -32,7 +32,7 @@ Small = Callable[..., Path]
 
 @pytest.fixture
 def small(tmp_path: Path) -> Small:
-    """Make a zip for Gradescope from the grader's last lines and lines for pip."""
+    """Make a zip for Gradescope; `code` ends its grading script, and `requirements` are for pip."""
 
     def make(code: str, *requirements: str) -> Path:
         pip = json.dumps({"dependencies": ["python=3.11", "pip", {"pip": list(requirements)}]})
@@ -53,7 +53,7 @@ def upload(tmp_path: Path) -> Path:
     ("student.zip", "there is no run_otter.py in it; use"),
     ("damaged.zip", "Bad CRC-32 for file 'run_otter.py'; use"),
 ])  # fmt: skip
-def test_zip_that_is_not_for_gradescope(tmp_path: Path, upload: Path, name: str, said: str) -> None:
+def test_zip_that_is_not_for_gradescope_is_rejected(tmp_path: Path, upload: Path, name: str, said: str) -> None:
     put(tmp_path / "student.zip", {"transformer/layernorm.py": b""})
     whole = put(tmp_path / "damaged.zip", AUTOGRADER).read_bytes()
     (tmp_path / "damaged.zip").write_bytes(whole.replace(SCRIPT, SCRIPT[::-1]))
@@ -62,7 +62,7 @@ def test_zip_that_is_not_for_gradescope(tmp_path: Path, upload: Path, name: str,
 
 
 @pytest.mark.slow
-def test_requirement_that_cannot_be_installed(small: Small, upload: Path) -> None:
+def test_requirement_that_cannot_be_installed_is_reported(small: Small, upload: Path) -> None:
     with pytest.raises(CommandError, match=r"(uv|pip) cannot install .* \(--here uses the installed"):
         rehearsal.rehearse(small("", "no requirement"), upload)
 
@@ -77,7 +77,7 @@ def writing(document: Any) -> str:
     return f"(place / 'results' / 'results.json').write_text({json.dumps(document)!r})"
 
 
-def test_run_gets_files_without_links_and_leaves_nothing(small: Small, tmp_path: Path, scratch: Path) -> None:
+def test_run_gets_the_files_without_links_and_cleans_up(small: Small, tmp_path: Path, scratch: Path) -> None:
     upload = put(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
     for path in (upload / "up.zip", upload / "b" / "down.py"):
         path.symlink_to("/dev/zero")
@@ -90,14 +90,14 @@ def test_run_gets_files_without_links_and_leaves_nothing(small: Small, tmp_path:
     assert list(scratch.iterdir()) == []
 
 
-def test_other_versions_here_are_reported(small: Small, upload: Path) -> None:
+def test_differing_package_versions_are_reported(small: Small, upload: Path) -> None:
     done = rehearsal.rehearse(small(writing({}), "numpy==0.1", "no-such-package==2", "tool>=3"), upload, here=True)
     assert done.printed == "{} ['layernorm.py']\n"
     assert "; versions that differ from the zip: numpy " in done.how
     assert done.how.endswith("(zip: 0.1), no-such-package not installed (zip: 2)")
 
 
-def test_folders_of_the_user_are_replaced_by_temporary_ones(
+def test_user_folders_are_replaced_by_temporary_ones(
     small: Small, upload: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET", "1")
@@ -114,14 +114,18 @@ def test_folders_of_the_user_are_replaced_by_temporary_ones(
     (f"{writing({'score': 1})}; sys.exit('Error: late')", "failed after results.json was written: Error: late"),
     ("(place / 'results' / 'results.json').write_text('[')", "results.json is not JSON"),
 ], ids=["full disk", "none", "failed late", "half written"])  # fmt: skip
-def test_run_without_a_usable_result(small: Small, upload: Path, scratch: Path, code: str, said: str) -> None:
+def test_run_without_a_usable_result_is_an_error(
+    small: Small, upload: Path, scratch: Path, code: str, said: str
+) -> None:
     with pytest.raises(CommandError) as caught:
         rehearsal.rehearse(small(code), upload, here=True)
     assert said in str(caught.value) and "\n" not in str(caught.value)
     assert list(scratch.iterdir()) == []
 
 
-def test_endless_grader_is_ended(small: Small, upload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grader_that_exceeds_the_time_limit_is_killed(
+    small: Small, upload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rehearsal, "SECONDS", 1)
     sleeper = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     start = f"subprocess.Popen([sys.executable, '-c', {'import os, time; ' + sleeper!r}])"
@@ -156,7 +160,7 @@ class Documented(BaseModel, extra="forbid", strict=True):
 
 
 class DocumentedResults(BaseModel, extra="forbid", strict=True):
-    """The whole document."""
+    """The document as a whole."""
 
     score: FiniteFloat
     output: str
@@ -187,11 +191,11 @@ def printed(*tests: dict[str, Any], brief: bool = False) -> str:
 
 
 def parts(output: str) -> list[str]:
-    """The text under each title."""
+    """The text under each heading."""
     return re.split(r"^What the .*\n-+$", output, flags=re.MULTILINE)[1:]
 
 
-def test_visibility_decides_who_sees_what_when() -> None:
+def test_visibility_controls_when_a_test_is_shown() -> None:
     named = {"criterion": "a.b", "misconceptions": ["f.one", "f.two"]}
     last = entry("hidden", output="line\x1b[2J\u202e", extra_data=named)
     texts = parts(printed(*map(entry, NAMES[:3]), last))
@@ -208,7 +212,7 @@ def test_total_is_shown_once_nothing_is_hidden() -> None:
     assert "No total" in now and "Total: 3 of 4" in later
 
 
-def test_brief_report_has_one_message_per_moment() -> None:
+def test_brief_report_has_one_message_per_section() -> None:
     tests = [entry("visible", name, output=f"about {name}") for name in "abc"]
     full, brief = printed(*tests), printed(*tests, brief=True)
     assert [f"about {name}" in full for name in "abc"] == [True] * 3

@@ -1,4 +1,4 @@
-"""What a path holds is recognised by names alone, nothing is lost without a note, and keys are safe file names."""
+"""File names decide the kind of an upload, nothing is skipped without a note, and keys are safe file names."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from autograder.tests.files import put, put_special, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
 
 
-def test_files_given_together_are_one_submission(tmp_path: Path) -> None:
+def test_files_passed_together_form_one_submission(tmp_path: Path) -> None:
     first, second = (put(tmp_path / "ada", {FIRST: "a", SECOND: "b"}) / name for name in (FIRST, SECOND))
     assert contents(listing([first, second])) == {"ada": {FIRST: b"a", SECOND: b"b"}}
     assert contents(listing([first, first.parent / "." / FIRST])) == {MODULES[0]: {FIRST: b"a"}}
@@ -32,7 +32,7 @@ def test_files_given_together_are_one_submission(tmp_path: Path) -> None:
     ({"nowhere": None}, "nowhere: No such file"),
     ({f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "give their folders"),
 ])  # fmt: skip
-def test_path_that_is_no_submission_is_refused_with_the_way_out(
+def test_path_without_a_submission_is_rejected_with_advice(
     tmp_path: Path, files: dict[str, str | bytes | None], why: str
 ) -> None:
     put(tmp_path, {name: content for name, content in files.items() if content is not None})
@@ -40,7 +40,7 @@ def test_path_that_is_no_submission_is_refused_with_the_way_out(
         listing([tmp_path / name for name in files])
 
 
-def test_damaged_file_in_a_zip_of_one_student_is_a_note_also_where_the_zip_is_given_alone(tmp_path: Path) -> None:
+def test_damaged_file_in_a_single_students_zip_gets_a_note(tmp_path: Path) -> None:
     (tmp_path / "ada.zip").write_bytes(zipped({FIRST: "marked", SECOND: "2"}).replace(b"marked", b"harmed", 1))
     submission = load(listing([tmp_path / "ada.zip"]).entries[0], LIMITS)
     assert submission.files == {SECOND: b"2"} and [note.kind for note in submission.notes] == ["damaged"]
@@ -57,7 +57,7 @@ def test_folder_of_folders_and_zips_is_a_class(tmp_path: Path, place: str, outer
     assert found == work | {"emil": {}}
 
 
-def test_sections_given_together_keep_their_students_apart(tmp_path: Path) -> None:
+def test_students_with_equal_names_in_two_sections_stay_separate(tmp_path: Path) -> None:
     put(tmp_path, {f"one/ada/{FIRST}": "1", f"one/bela/{FIRST}": "", f"two/Ada/{FIRST}": "2", f"two/bela/{FIRST}": ""})
     found = listing([tmp_path / "one", tmp_path / "two"])
     assert [entry.section for entry in found.entries] == ["one", "one", "two", "two"]
@@ -66,8 +66,8 @@ def test_sections_given_together_keep_their_students_apart(tmp_path: Path) -> No
     assert sorted(adas) == [b"1", b"2"]
 
 
-def test_what_is_left_out_of_a_class_is_said(tmp_path: Path) -> None:
-    """A zip that is a link is a fault, and nobody's 0."""
+def test_skipped_items_of_a_class_are_reported(tmp_path: Path) -> None:
+    """A zip that is a link is reported as a problem; its student does not get a 0."""
     put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": "", f".chidi/{FIRST}": ""})
     put_special(tmp_path / "class" / "dana", "link", tmp_path / "class" / "ada")
     put_special(tmp_path / "class" / "emil.zip", "device", tmp_path)
@@ -94,7 +94,7 @@ def test_what_is_left_out_of_a_class_is_said(tmp_path: Path) -> None:
     ({f"solutions/{FIRST}": "", f"ada/{FIRST}": ""}, "one submission"),
     ({"notes.txt": ""}, "one submission"),
 ])  # fmt: skip
-def test_kinds_are_told_apart_in_a_fixed_order(tmp_path: Path, files: Files, expected: str) -> None:
+def test_kind_of_upload_is_detected_in_a_fixed_order(tmp_path: Path, files: Files, expected: str) -> None:
     assert listing([put(tmp_path, files)]).forms == (f"{tmp_path}: {expected}",)
 
 
@@ -124,11 +124,11 @@ CANVAS: Files = {f"annlee_7_9001_{FIRST}": "", f"orrcarl_8_9002_{FIRST}": ""}
     (CANVAS | {"bob.rar": b"?", "bob/hw.pdf": "", "bob.csv": ""}, "annlee_7 orrcarl_8", "bob.rar bob bob.csv"),
     (CANVAS | {"boblow_9_9003_hw.rar": b"?"}, "annlee_7 boblow_9 orrcarl_8", ""),
 ])  # fmt: skip
-def test_everything_in_a_class_is_a_row_or_in_a_note(tmp_path: Path, files: Files, rows: str, noted: str) -> None:
+def test_every_item_in_a_class_becomes_a_row_or_is_noted(tmp_path: Path, files: Files, rows: str, noted: str) -> None:
     litter: Files = {"__MACOSX/ann/._x.py": "", ".DS_Store": "", "._bob.zip": "", "Thumbs.db": "", "desktop.ini": ""}
     for place in ("class", "class.zip"):
         if place == "class.zip" and (len(rows.split()) == 1 or "bob/hw.ipynb" in files):
-            continue  # a zip in which one student's work is found is that student's submission
+            continue  # a zip with the work of one student is that student's submission
         found = listing([put(tmp_path / place, files | (litter if "submission_1/" not in str(files) else {}))])
         assert sorted(re.sub("-[0-9a-f]{8}$", "", key) for key in keys(found)) == rows.split()
         notes = [note.partition("not graded: ")[2].split(" (")[0] for note in found.problems if "not graded" in note]
@@ -141,7 +141,7 @@ def test_everything_in_a_class_is_a_row_or_in_a_note(tmp_path: Path, files: File
     {f"solutions/{FIRST}": "", "ann.zip": ZIP, "bob.zip": ZIP},
     {"class/ann/x.txt": "", "class/bob/y.txt": ""},
 ])  # fmt: skip
-def test_what_may_be_a_class_and_is_read_as_one_submission_is_pointed_out(tmp_path: Path, files: Files) -> None:
+def test_submission_that_may_be_a_class_gets_a_note(tmp_path: Path, files: Files) -> None:
     found = listing([put(tmp_path / "hw", files)])
     assert keys(found) == ["hw"]
     (note,) = found.problems
@@ -149,7 +149,7 @@ def test_what_may_be_a_class_and_is_read_as_one_submission_is_pointed_out(tmp_pa
 
 
 @pytest.mark.parametrize("out", ["", "out", "results/out", "../class/out"])
-def test_results_inside_what_is_graded_are_refused(tmp_path: Path, out: str) -> None:
+def test_results_folder_inside_a_graded_path_is_rejected(tmp_path: Path, out: str) -> None:
     put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
     with pytest.raises(ArgumentsError, match=r"^-o .* is inside .*class, which is graded; use a folder outside it"):
         listing([tmp_path / "class"], tmp_path / "class" / out)
@@ -157,8 +157,8 @@ def test_results_inside_what_is_graded_are_refused(tmp_path: Path, out: str) -> 
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names are Unicode here")
-def test_name_that_is_not_unicode_reaches_no_output(tmp_path: Path) -> None:
-    """On Linux a folder's name may be any bytes."""
+def test_folder_name_that_is_not_unicode_gets_an_ascii_key(tmp_path: Path) -> None:
+    """On Linux, a folder name may contain any bytes."""
     os.mkdir(os.fsencode(tmp_path) + b"/\xff\xfe")
     put(tmp_path / os.fsdecode(b"\xff\xfe"), WORK)
     (entry,) = listing([tmp_path]).entries
@@ -186,7 +186,7 @@ def test_keys_are_safe_stable_and_never_collide(seed: int) -> None:
     assert [entry.key for entry in keyed(map(Upload, plain))] == plain
 
 
-def test_folder_that_cannot_be_read_is_that_submissions_fault_alone_and_a_class_is_refused() -> None:
+def test_unreadable_folder_affects_only_that_submission() -> None:
     with as_nobody() as folder:
         put(folder, {f"ada/{FIRST}": "1", f"bela/{FIRST}": "1"})
         (folder / "ada").chmod(0)
@@ -200,7 +200,7 @@ def test_folder_that_cannot_be_read_is_that_submissions_fault_alone_and_a_class_
 
 
 @pytest.mark.parametrize("place", ["up", "up.zip"])
-def test_notebook_alone_is_told_which_functions_of_the_homework_it_holds(tmp_path: Path, place: str) -> None:
+def test_note_on_a_lone_notebook_lists_its_homework_functions(tmp_path: Path, place: str) -> None:
     own = next(iter(rubric.current().modules.values())).functions
     cells = [{"source": [f"def {name}(x):\n", "    pass"]} for name in ("plotted", *own, "test_it")]
     put(tmp_path / place, {"a.ipynb": json.dumps({"cells": cells}), "b.ipynb": "{}"})

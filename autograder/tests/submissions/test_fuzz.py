@@ -1,4 +1,4 @@
-"""Uploads and exports of any content: within bounds, or one of the errors that say whose fault it is, and nothing else."""
+"""Arbitrary uploads and exports are read within the limits or fail with an ArgumentsError or a CommandError."""
 
 import io
 import zipfile
@@ -26,7 +26,7 @@ PART = st.one_of(
 NAME = st.lists(PART, min_size=1, max_size=4).map("/".join)
 CONTENT = st.one_of(st.binary(max_size=60), st.just(b"submission_1:\n  :submitters:\n  - :name: Ada\n"))
 FILES = st.lists(st.tuples(NAME, CONTENT), max_size=12)
-EDITS = st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), max_size=8)  # places and bytes of a zip
+EDITS = st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), max_size=8)  # positions and new bytes
 
 
 def packed(files: list[tuple[str, bytes]], edits: list[tuple[int, int]]) -> bytes:
@@ -57,7 +57,7 @@ def test_upload_is_read_within_bounds(tmp_path: Path, data: bytes) -> None:
 
 @given(ZIP)
 @MANY
-def test_export_is_listed_or_refused(tmp_path: Path, data: bytes) -> None:
+def test_export_is_listed_or_rejected(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "export.zip").write_bytes(data)
     try:
         found = listing([tmp_path / "export.zip"])

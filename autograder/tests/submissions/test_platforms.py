@@ -1,4 +1,4 @@
-"""The downloads of Moodle, Brightspace, Canvas and Gradescope: whose each submission is, and nobody is lost."""
+"""Downloads from Moodle, Brightspace, Canvas and Gradescope: every submission is found and belongs to its student."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ PLACES = pytest.mark.parametrize("place", ["hw", "hw.zip", "wrapped/hw"])
 
 
 def download(tmp_path: Path, place: str, files: Files) -> Listing:
-    """The listing of a download, or of a folder around it."""
+    """The listing of a download, or of a folder that contains it."""
     (tmp_path / "wrapped").mkdir()
     put(tmp_path / place, files)
     return listing([tmp_path / place.removesuffix("/hw")])
@@ -52,7 +52,7 @@ def test_moodle(tmp_path: Path, place: str) -> None:
     assert [problem for problem in found.problems if "notes" in problem]
 
 
-def test_flat_moodle_download_is_put_together_by_id(tmp_path: Path) -> None:
+def test_flat_moodle_download_is_grouped_by_id(tmp_path: Path) -> None:
     found = listing([put(tmp_path / "moodle.zip", FLAT)])
     assert {entry.students[0].name: contents(found)[entry.key] for entry in found.entries} == {
         "Ada Weiß": {FIRST: b"a", SECOND: b"2"},
@@ -89,11 +89,11 @@ def test_brightspace(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
     assert (ada.entry, ada.others) == (found.entries[1], (found.entries[0],))
 
 
-def test_brightspace_without_a_due_date_is_read_in_utc(tmp_path: Path) -> None:
+def test_brightspace_times_are_utc_without_a_due_date(tmp_path: Path) -> None:
     assert listing([put(tmp_path, BRIGHTSPACE)]).entries[0].created_at == "2026-10-09T10:22:00.000000Z"
 
 
-def test_folders_of_brightspace_beside_loose_code_are_one_submission(tmp_path: Path) -> None:
+def test_brightspace_folders_next_to_loose_code_are_one_submission(tmp_path: Path) -> None:
     put(tmp_path / "class", BRIGHTSPACE | {FIRST: ""})
     assert listing([tmp_path / "class"]).forms[0].endswith("one submission")
 
@@ -130,7 +130,7 @@ def test_canvas(tmp_path: Path, place: str) -> None:
     assert any("notes.py" in problem for problem in found.problems)
 
 
-def test_files_named_by_canvas_may_be_given_one_by_one(tmp_path: Path) -> None:
+def test_canvas_files_may_be_passed_individually(tmp_path: Path) -> None:
     put(tmp_path, CANVAS)
     found = listing(sorted(tmp_path.glob("*_*_*.py")))
     assert contents(found)["abelada_101"][FIRST] == b"newest"
@@ -143,15 +143,15 @@ def test_files_named_by_canvas_may_be_given_one_by_one(tmp_path: Path) -> None:
     ("LATE_anon_Zz9_8_a-b-3.py", "anon_Zz9", "a-b.py"),
     ("x_7_8_data-1.csv", "x_7", "data-1.csv"),
 ])  # fmt: skip
-def test_canvas_name_is_taken_apart(tmp_path: Path, name: str, student: str, file: str) -> None:
+def test_canvas_file_name_is_parsed(tmp_path: Path, name: str, student: str, file: str) -> None:
     found = contents(listing([put(tmp_path / "submissions", {name: "x", f"abelada_101_9_{FIRST}": "x"})]))
     assert found.pop("abelada_101") == {FIRST: b"x"}
     ((key, files),) = found.items()
     assert key.startswith(student) and list(files) == [file]
 
 
-def test_no_name_of_one_student_costs_the_class_anything(tmp_path: Path) -> None:
-    """Digits without end, a backslash (which makes a folder), names that differ in case only; and a folder of the instructor."""
+def test_odd_file_names_of_one_student_do_not_affect_the_class(tmp_path: Path) -> None:
+    """Very long numbers, a backslash (which makes a folder), names that differ only in case, an instructor's folder."""
     names = (f"x-{'9' * 5000}.py", "a\\b.py", "\\c.py", FIRST, FIRST.title(), f"{'9' * 5000}_x.py")
     files: Files = {f"coxcy_103_{9000 + number}_{name}": name for number, name in enumerate(names)}
     files |= {f"abelada_101_9_{FIRST}": "ada", f"notes/{FIRST}": "", "notes/more.py": ""}
@@ -200,7 +200,7 @@ def export(tmp_path: Path, request: pytest.FixtureRequest) -> Listing:
     return listing([put(tmp_path / ("export.zip" if "zip" in request.param else "export"), files)])
 
 
-def test_export_loses_nobody_and_names_groups(export: Listing) -> None:
+def test_gradescope_export_keeps_every_submission_and_names_groups(export: Listing) -> None:
     assert keys(export) == ["submission_9", "submission_11", "submission_12", "submission_13", "submission_99"]
     old, new, twelfth, unnamed, gone = export.entries
     assert contents(export)["submission_11"] == {FIRST: b"new"}
@@ -218,14 +218,14 @@ def test_export_loses_nobody_and_names_groups(export: Listing) -> None:
     "a: [", "- just\n- a list", "", "\x00", "submission_1: 5\nsubmission_2:\n  :submitters: no list",
     "submission_1: !!python/object/apply:os.mkdir [made]\n",
 ])  # fmt: skip
-def test_metadata_of_any_form_costs_no_submission(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_malformed_metadata_loses_no_submission(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     files = {"submission_metadata.yml": text, f"submission_1/{FIRST}": "", f"submission_2/{FIRST}": ""}
     assert keys(listing([put(tmp_path / "export", files)])) == ["submission_1", "submission_2"]
     assert not Path("made").exists()
 
 
-def test_damaged_file_in_an_export_is_a_fault_of_that_submission(tmp_path: Path) -> None:
+def test_damaged_file_in_an_export_affects_only_that_submission(tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
     path.write_bytes(zipped({**EXPORT, f"submission_11/{FIRST}": "marked"}).replace(b"marked", b"harmed"))
     entries = {entry.key: entry for entry in listing([path]).entries}
@@ -236,7 +236,7 @@ def test_damaged_file_in_an_export_is_a_fault_of_that_submission(tmp_path: Path)
 
 SECTION = {f"{name}_assignsubmission_file/{FIRST}": "" for name in ("Dora Dorn_700112", "Emil Erz_700113")}
 IN_MALLORY, IN_EXPORT = "uploads/mallory/", "uploads/mallory/assignment_5_export/"
-OTHERWISE = {"submission_metadata.yml": METADATA, f"assignments/{FIRST}": "", f"submission_11/{FIRST}": ""}
+NOT_AN_EXPORT = {"submission_metadata.yml": METADATA, f"assignments/{FIRST}": "", f"submission_11/{FIRST}": ""}
 
 
 @pytest.mark.parametrize(("paths", "places", "exports"), [
@@ -244,18 +244,18 @@ OTHERWISE = {"submission_metadata.yml": METADATA, f"assignments/{FIRST}": "", f"
     (["hw1.zip"], {"hw1.zip/other/": EXPORT}, 0),
     (["x"], {"x/assignment_5_export/": EXPORT}, 1),
     (["x"], {"x/hw1/": EXPORT}, 0),
-    (["x"], {"x/": OTHERWISE}, 0),
-    # Handed in by a student, the yml would say that the work here is somebody else's newest submission.
+    (["x"], {"x/": NOT_AN_EXPORT}, 0),
+    # If a student uploads the yml, it claims that the student's work is somebody else's newest submission.
     (["class"], {"class/ada/": EXPORT}, 0),
     (["uploads/ada", "uploads/mallory"], {"uploads/ada/": WORK, IN_MALLORY: EXPORT}, 0),
     (["uploads/ada", "uploads/mallory"], {"uploads/ada/": WORK, IN_EXPORT: EXPORT}, 0),
-    # Exports of sections may have any name; beside an upload, only their own.
+    # Exports of sections may have any name, but next to an upload only the one that Gradescope gives them.
     (["one", "two"], {"one/": EXPORT, "two/": EXPORT}, 2),
     (["assignment_5_export", "assignment_6_export.zip", "ada"],
      {"assignment_5_export/": EXPORT, "assignment_6_export.zip/": EXPORT, "ada/": WORK}, 2),
     (["one.zip", "two"], {"one.zip/": EXPORT, "two/": SECTION}, 1),
 ])  # fmt: skip
-def test_yml_is_believed_only_where_gradescope_has_put_it(
+def test_metadata_is_trusted_only_where_gradescope_puts_it(
     tmp_path: Path, paths: list[str], places: dict[str, Files], exports: int
 ) -> None:
     for place, files in places.items():

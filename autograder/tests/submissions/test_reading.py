@@ -1,4 +1,4 @@
-"""Every form of upload becomes a Submission in memory, within bounds that hold for the sum, and does no harm."""
+"""Folders, zips and files become a Submission in memory, within limits on their total; hostile uploads do no harm."""
 
 import codecs
 import io
@@ -24,7 +24,7 @@ PLACES = pytest.mark.parametrize("place", ["ada", "ada.zip"])
 
 @PLACES
 @pytest.mark.parametrize("inner", ["", "hw/", "a/b/hw/", ".hw/"])
-def test_folder_and_zip_are_read_alike_from_where_the_modules_lie(tmp_path: Path, place: str, inner: str) -> None:
+def test_folder_and_zip_are_read_alike_from_the_folder_of_the_modules(tmp_path: Path, place: str, inner: str) -> None:
     files = {f"{inner}{FIRST}": "1", f"{inner}data/x.txt": "2", "README.md": "", "notes.txt": "3"}
     litter = {f"{inner}__MACOSX/x.py": "", f"{inner}._x.py": ""}
     found = read(put(tmp_path / place, files | litter), LIMITS)
@@ -37,7 +37,7 @@ def test_folder_and_zip_are_read_alike_from_where_the_modules_lie(tmp_path: Path
 @pytest.mark.parametrize(
     ("first", "second"), [("layernorm/", "decoder/"), ("", "part2/"), ("part1/", "week 2/own/"), ("b/", "a/")]
 )
-def test_a_module_in_another_folder_is_taken_with_its_imports(
+def test_module_in_another_folder_is_read_with_the_files_next_to_it(
     tmp_path: Path, place: str, first: str, second: str
 ) -> None:
     files = {f"{first}{FIRST}": "1", f"{second}{SECOND}": "2", f"{second}helpers.py": "3"}
@@ -47,7 +47,7 @@ def test_a_module_in_another_folder_is_taken_with_its_imports(
 
 
 def patched(data: bytes, local: int, central: int, new: bytes) -> bytes:
-    """A zip of one member with other bytes at these places of its two headers."""
+    """A zip of one member with new bytes at these offsets of its local and central headers."""
     for signature, offset in ((b"PK\3\4", local), (b"PK\1\2", central)):
         at = data.index(signature) + offset
         data = data[:at] + new + data[at + len(new) :]
@@ -68,7 +68,7 @@ THIRD = zipped({"third.py": "3"})
 SECOND_ZIP = zipped({f"hw/{SECOND}": "2", "notes.txt": "inner", "three.zip": THIRD})
 DAMAGED = zipped({FIRST: "1", "in.zip": b"marked" + THIRD}).replace(b"marked", b"harmed")
 ZOE = zipped({"Zoë.py": ""})
-LARGER_THAN_IT_SAYS = patched(zipped({FIRST: bytes(range(256)) * 40}, zipfile.ZIP_DEFLATED), 22, 24, b"\5\0\0\0")
+LARGER_THAN_DECLARED = patched(zipped({FIRST: bytes(range(256)) * 40}, zipfile.ZIP_DEFLATED), 22, 24, b"\5\0\0\0")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ LARGER_THAN_IT_SAYS = patched(zipped({FIRST: bytes(range(256)) * 40}, zipfile.ZI
         ({"a/bad.zip": b"no zip", FIRST: "1"}, {FIRST: b"1"}, [Note("no_zip", "a/bad.zip")]),
         *(({"up.zip": data}, {}, [Note("no_zip")]) for data in (b"", b"no zip", b"PK\5\6", THIRD[:-30])),
         ({"b/damaged.zip": DAMAGED}, {FIRST: b"1"}, [Note("damaged", "in.zip")]),
-        ({"up.zip": LARGER_THAN_IT_SAYS}, {}, [Note("damaged", FIRST)]),
+        ({"up.zip": LARGER_THAN_DECLARED}, {}, [Note("damaged", FIRST)]),
         ({"up.zip": patched(zipped({FIRST: "1"}), 6, 8, b"\1")}, {}, [Note("encrypted", FIRST)]),
         *(({"up.zip": zipped({name: "", FIRST: "1"})}, {FIRST: b"1"}, [Note(kind, name.removesuffix("/"))])
           for name, kind in (("C:evil.py", "outside"), ("a\x1bb.py", "name"), ("n" * 240 + ".py", "name"),
@@ -100,7 +100,7 @@ LARGER_THAN_IT_SAYS = patched(zipped({FIRST: bytes(range(256)) * 40}, zipfile.ZI
          {FIRST: b"1", "data/x.txt": b"2"}, [Note("outside", "x/../../y.py")]),
         ({"up.zip": zipped({f"./{FIRST}": "1", "data//x.txt": "2"})}, {FIRST: b"1", "data/x.txt": b"2"}, []),
         ({"up.zip": zipped({"d/" * 1100 + "a.py": "", FIRST: "1"})}, {FIRST: b"1"}, [Note("deep", "/".join("d" * 21))]),
-        # A name with the flag for UTF-8, without it, and in the code page of old zip programs:
+        # A name with the UTF-8 flag, without it, and in the code page of old zip programs:
         *(({"up.zip": data}, {"Zoë.py": b""}, [])
           for data in (ZOE, patched(ZOE, 7, 9, b"\0"), zipped({"Zo?.py": ""}).replace(b"Zo?.py", b"Zo\x89.py"))),
         *(({"up.zip": member(mode, method)}, {} if kind else {FIRST: b"/etc/passwd"}, [Note(kind, FIRST)] * bool(kind))
@@ -109,12 +109,14 @@ LARGER_THAN_IT_SAYS = patched(zipped({FIRST: bytes(range(256)) * 40}, zipfile.ZI
                                      (0, zipfile.ZIP_BZIP2, "compression"))),
     ],
 )  # fmt: skip
-def test_what_is_read(tmp_path: Path, files: Files, read_files: dict[str, bytes], notes: list[Note]) -> None:
+def test_files_and_notes_of_an_upload(
+    tmp_path: Path, files: Files, read_files: dict[str, bytes], notes: list[Note]
+) -> None:
     found = read(put(tmp_path, files), LIMITS)
     assert (found.files, list(found.notes)) == (read_files, notes)
 
 
-def test_the_last_of_two_members_of_one_name_counts(tmp_path: Path) -> None:
+def test_last_of_two_members_with_the_same_name_counts(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "up.zip", "w") as archive:
         archive.writestr(FIRST, "old")
         with pytest.warns(UserWarning, match="Duplicate"):
@@ -122,7 +124,7 @@ def test_the_last_of_two_members_of_one_name_counts(tmp_path: Path) -> None:
     assert read(tmp_path, LIMITS).files == {FIRST: b"new"}
 
 
-def test_of_different_files_of_one_name_none_is_taken_nor_called_missing(tmp_path: Path) -> None:
+def test_no_copy_is_used_if_two_folders_have_different_ones(tmp_path: Path) -> None:
     found = read(put(tmp_path, {FIRST: "1", f"a/{SECOND}": "2", f"b/{SECOND}": "3"}), LIMITS)
     assert SECOND not in found.files
     assert str(found.missing(SECOND.removesuffix(".py"))) == (
@@ -131,20 +133,20 @@ def test_of_different_files_of_one_name_none_is_taken_nor_called_missing(tmp_pat
 
 
 @pytest.mark.parametrize("content", [b"", b" \r\n\t\n", b"\xef\xbb\xbf\n"])
-def test_blank_file_is_an_absent_file_with_a_note_of_its_own(tmp_path: Path, content: bytes) -> None:
+def test_blank_file_counts_as_missing_with_its_own_note(tmp_path: Path, content: bytes) -> None:
     put(tmp_path, {FIRST: content, SECOND: "1", "helpers/__init__.py": ""})
     found = read(tmp_path, LIMITS)
     assert found.files == {SECOND: b"1", "helpers/__init__.py": b""}
     assert found.missing(FIRST[:-3]) == found.notes[0] == Note("blank", FIRST)
 
 
-# Links, pipes, devices, and folders without a bottom
+# Links, pipes, devices and very deep folders
 
 
 @POSIX
 @pytest.mark.parametrize("name", ["up.zip", FIRST, "hw"])
 @pytest.mark.parametrize("kind", ["link", "device", "pipe", "folder"])
-def test_what_is_no_file_is_a_note_and_nothing_of_it_is_read(tmp_path: Path, name: str, kind: str) -> None:
+def test_special_files_are_not_read(tmp_path: Path, name: str, kind: str) -> None:
     work: Files = {FIRST: "right", "up.zip": zipped({FIRST: "right"}), f"hw/{FIRST}": "right"}
     put(tmp_path, {f"neighbour/{path}": content for path, content in work.items()} | {"up/x.txt": ""})
     put_special(tmp_path / "up" / name, kind, tmp_path / "neighbour" / name)
@@ -154,7 +156,7 @@ def test_what_is_no_file_is_a_note_and_nothing_of_it_is_read(tmp_path: Path, nam
 
 
 @POSIX
-def test_file_that_became_a_link_after_listing_is_not_followed(tmp_path: Path) -> None:
+def test_file_replaced_by_a_link_after_listing_is_not_followed(tmp_path: Path) -> None:
     place = put(tmp_path / "ada", {FIRST: "own", SECOND: "own"})
     (entry,) = listing([place]).entries
     (place / FIRST).unlink()
@@ -163,7 +165,7 @@ def test_file_that_became_a_link_after_listing_is_not_followed(tmp_path: Path) -
 
 
 @POSIX
-def test_upload_that_is_a_pipe_or_a_device_is_a_note_but_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
+def test_upload_may_be_a_link_to_a_file_but_not_a_pipe_or_device(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / FIRST)
     assert read(tmp_path / FIRST, LIMITS).notes == (Note("link", FIRST),)
     assert read(Path("/dev/zero"), LIMITS).files == {}
@@ -173,7 +175,7 @@ def test_upload_that_is_a_pipe_or_a_device_is_a_note_but_a_link_to_a_file_is_fol
 
 @pytest.fixture
 def deep(tmp_path: Path) -> Iterator[Path]:
-    """A folder that is removed by a program, since it may be deeper than Python's own functions can go."""
+    """A temporary folder that `rm` removes, since it may be too deep for Python's own functions."""
     yield tmp_path
     subprocess.run(["rm", "-rf", str(tmp_path)], check=True)
 
@@ -181,7 +183,7 @@ def deep(tmp_path: Path) -> Iterator[Path]:
 @POSIX
 @pytest.mark.parametrize(("name", "depth", "kinds"), [("d", 1100, ["deep"]), ("d" * 250, 22, [])])
 def test_deep_folders_are_not_entered(deep: Path, name: str, depth: int, kinds: list[str]) -> None:
-    """The second path is too long for the system before it is too deep."""
+    """The second path exceeds the system's path length before it exceeds the depth limit."""
     descriptor = os.open(put(deep, {FIRST: "1"}), os.O_RDONLY)
     for _ in range(depth):
         os.mkdir(name, dir_fd=descriptor)
@@ -193,10 +195,10 @@ def test_deep_folders_are_not_entered(deep: Path, name: str, depth: int, kinds: 
     assert (found.files, [note.kind for note in found.refused]) == ({FIRST: b"1"}, kinds)
 
 
-# Bounds
+# Limits
 
 
-def test_bound_on_bytes_holds_for_all_zips_and_files_together(tmp_path: Path) -> None:
+def test_size_limit_applies_to_all_zips_and_files_together(tmp_path: Path) -> None:
     part = {f"{number}.txt": " " * 400_000 for number in range(2)}
     put(tmp_path, {"a.py": "#" * 400_000, "one.zip": zipped(part), "two.zip": zipped(part)})
     found = read(tmp_path, SMALL)
@@ -204,7 +206,7 @@ def test_bound_on_bytes_holds_for_all_zips_and_files_together(tmp_path: Path) ->
     assert {note.kind for note in found.notes} == {"large"}
 
 
-def test_bounds_hold_for_zips_as_they_are(tmp_path: Path) -> None:
+def test_limits_apply_to_the_zips_themselves(tmp_path: Path) -> None:
     put(tmp_path / "large", {f"{name}.zip": bytes(900_000) for name in "abcd"})
     kinds = [note.kind for note in read(tmp_path / "large", SMALL).notes]
     assert kinds == ["no_zip", "no_zip", "zip_large", "zip_large"]
@@ -212,36 +214,36 @@ def test_bounds_hold_for_zips_as_they_are(tmp_path: Path) -> None:
     assert [note.kind for note in read(tmp_path / "up.zip", SMALL).notes] == ["zip_many"] * 5
 
 
-def test_bomb_is_refused_by_the_size_that_it_names(tmp_path: Path) -> None:
+def test_zip_bomb_is_rejected_by_its_declared_size(tmp_path: Path) -> None:
     put(tmp_path, {"up.zip": zipped({"bomb.py": bytes(60 * 2**20), FIRST: "1"}, zipfile.ZIP_DEFLATED)})
     found = read(tmp_path / "up.zip", LIMITS)
     assert (found.files, found.notes) == ({FIRST: b"1"}, (Note("large", "bomb.py", number=60),))
 
 
-def test_damaged_members_use_up_their_room(tmp_path: Path) -> None:
-    """Else a zip of ten thousand broken members is decompressed ten thousand times."""
+def test_damaged_members_count_towards_the_size_limit(tmp_path: Path) -> None:
+    """Otherwise ten thousand damaged members would all be decompressed."""
     data = zipped({f"{number}.txt": "marked" + " " * 400_000 for number in range(4)})
     put(tmp_path, {"up.zip": data.replace(b"marked", b"harmed")})
     assert [note.kind for note in read(tmp_path / "up.zip", SMALL).notes] == ["damaged", "damaged", "large", "large"]
 
 
-def test_too_many_files_are_cut_off(tmp_path: Path) -> None:
+def test_files_beyond_the_limit_are_not_read(tmp_path: Path) -> None:
     found = read(put(tmp_path / "few", {f"{number}.txt": "" for number in range(9)}), SMALL)
     assert (len(found.files), found.notes) == (5, (Note("many", number=5),))
     found = read(put(tmp_path / "more", {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""}), SMALL)
     assert (found.files, found.notes) == ({}, (Note("many", number=5),)), "the names are not even looked at"
 
 
-def test_zip_of_very_many_members_is_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zip_with_too_many_members_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     up = put(tmp_path / "up.zip", {f"{number}.pdf": "" for number in range(101)})
     monkeypatch.setattr(zipfile, "ZipFile", None)
     assert read(up, SMALL).notes == (Note("zip_many", "up.zip", 5),)
 
 
-# What the grader cannot read
+# Files that the grader cannot read
 
 
-def test_file_or_folder_that_may_not_be_read_is_a_fault() -> None:
+def test_unreadable_file_or_folder_is_an_error() -> None:
     for closed in (FIRST, "data"):
         with as_nobody() as folder:
             put(folder, {FIRST: "1", "data/x.txt": ""})
@@ -251,7 +253,7 @@ def test_file_or_folder_that_may_not_be_read_is_a_fault() -> None:
             (folder / closed).chmod(0o700)
 
 
-def test_file_that_is_not_there_or_gone_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_or_vanished_file_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CommandError, match="no such file"):
         read(tmp_path / "nowhere", LIMITS)
     put(tmp_path, {FIRST: "1"})
@@ -261,8 +263,8 @@ def test_file_that_is_not_there_or_gone_is_a_fault(tmp_path: Path, monkeypatch: 
 
 
 @PLACES
-def test_a_file_does_not_choose_the_codec_that_it_is_read_with(tmp_path: Path, place: str) -> None:
-    """Python's punycode takes quadratic time; here any codec that a file asks for is seen."""
+def test_file_cannot_choose_its_codec(tmp_path: Path, place: str) -> None:
+    """Python's punycode codec takes quadratic time. This test records every codec that a file requests."""
     asked: list[str] = []
     watched = asked.append
     codecs.register(watched)

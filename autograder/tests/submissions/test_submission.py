@@ -1,4 +1,4 @@
-"""Notes have a sentence each, a missing file is explained, and a file with nearly the right name is accepted if asked for."""
+"""Notes are single sentences, missing files are explained, and almost right file names are accepted on request."""
 
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from autograder.submissions.submission import NOTES_SHOWN, Note, Submission
 
 
 @pytest.mark.parametrize("kind", submission.TEXTS)
-def test_every_note_is_one_sentence_in_which_a_name_is_code(kind: str) -> None:
-    """There Markdown has no links, entities or marks."""
+def test_every_note_is_one_sentence_with_file_names_as_code(kind: str) -> None:
+    """Markdown has no links, entities or emphasis in code."""
     text = str(Note(kind, "[x](evil)\n.py", number=20, wanted="layernorm.py"))
     assert text.isprintable() and text.endswith(".") and "[x]" not in text
     name = "www.evil.example_&#x202e;~~a~~.py"
@@ -33,7 +33,7 @@ def test_missing_file_is_explained(name: str, refused: list[Note], missing: Note
     assert Submission("x", {name: b"x"}, tuple(refused)).missing("layernorm") == missing
 
 
-def test_imports_are_followed_through_the_files_of_the_submission() -> None:
+def test_imports_are_followed_across_the_files_of_a_submission() -> None:
     decoder = b"import numpy as np\nfrom transformer_block import transformer_stack\n"
     block = b"def f(x):\n    import layernorm as ln, decoder\n"
     found = Submission(
@@ -43,7 +43,7 @@ def test_imports_are_followed_through_the_files_of_the_submission() -> None:
     assert found.imports("layernorm") == set()
 
 
-def test_a_notebook_in_the_place_of_a_module_is_named_and_any_other_is_not(tmp_path: Path) -> None:
+def test_only_a_notebook_with_the_name_of_a_module_is_reported(tmp_path: Path) -> None:
     for name in ("decoder.ipynb", "transformer.ipynb", "layernorm.py"):
         (tmp_path / name).write_text("x = 1")
     found = submission.read(tmp_path, rubrics.current().limits)
@@ -54,7 +54,7 @@ def test_a_notebook_in_the_place_of_a_module_is_named_and_any_other_is_not(tmp_p
     )
 
 
-def test_only_some_of_very_many_notes_are_shown_but_all_are_known() -> None:
+def test_number_of_shown_notes_is_limited_but_all_are_kept() -> None:
     found = Submission("x", {}, tuple(Note("damaged", f"{number}.py") for number in range(50)))
     assert len(found.notes) == NOTES_SHOWN
     assert found.missing("49") == Note("damaged", "49.py")
@@ -75,7 +75,7 @@ def test_only_some_of_very_many_notes_are_shown_but_all_are_known() -> None:
     (["layernorm.npz"], ""),
     (["helpers.py"], ""),
 ])  # fmt: skip
-def test_name_that_is_nearly_right_is_accepted_where_one_file_is_meant(files: list[str], taken: str) -> None:
+def test_almost_right_name_is_accepted_if_unambiguous(files: list[str], taken: str) -> None:
     given = Submission("ada", {name: name.encode() for name in files})
     found = given.accepting_names()
     assert found.files == given.files | ({"layernorm.py": taken.encode()} if taken else {})
@@ -95,14 +95,14 @@ DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
     (b"def layer_norm(x: return", None),
     (b"\0", None),
 ])  # fmt: skip
-def test_function_is_written_if_its_body_does_anything(text: bytes, written: bool | None) -> None:
+def test_function_counts_as_written_if_its_body_does_anything(text: bytes, written: bool | None) -> None:
     assert submission.has_written(text, ["layer_norm", "batch_norm"]) is written
 
 
 COPY = "layernorm (1).py"
 
 
-def test_finished_copy_beside_the_stub_is_listed_and_taken_if_asked_for() -> None:
+def test_finished_copy_next_to_the_stub_is_noted_and_used_on_request() -> None:
     given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, "layernorm (2).py": STUB}).with_notes()
     assert given.refused == (Note("unwritten", COPY, wanted="layernorm.py"),)
     assert given.files["layernorm.py"] == STUB
@@ -118,13 +118,13 @@ def test_finished_copy_beside_the_stub_is_listed_and_taken_if_asked_for() -> Non
     {"layernorm.py": STUB, COPY: b"def layer_norm(x: "},
     {"layernorm.py": b"#" * submission.MOST_BYTES + b"\n" + DONE, COPY: DONE},
 ], ids=["both", "not Python", "neither", "copy not Python", "too long to look at"])  # fmt: skip
-def test_file_in_which_anything_may_be_written_is_not_replaced(files: dict[str, bytes]) -> None:
+def test_file_is_not_replaced_unless_only_the_copy_is_written(files: dict[str, bytes]) -> None:
     given = Submission("ada", files).with_notes()
     assert given.refused == ()
     assert given.accepting_names() == given
 
 
-def test_of_very_many_copies_no_more_is_read_than_of_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parsing_limit_applies_to_all_copies_together(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
     monkeypatch.setattr(submission, "parsed", lambda content: read.append(len(content)))
     copies = {f"part{number}/layernorm.py": b"x" * 30_000 + b"%d" % number for number in range(400)}
@@ -132,14 +132,14 @@ def test_of_very_many_copies_no_more_is_read_than_of_one_file(monkeypatch: pytes
     assert 30_000 < sum(read) <= 2 * submission.MOST_BYTES + len(STUB)
 
 
-def test_two_copies_are_a_choice_unless_they_are_the_same() -> None:
+def test_two_copies_are_ambiguous_unless_identical() -> None:
     second = "layernorm (2).py"
     given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, second: DONE + b"# 2"}).with_notes()
     assert [note.kind for note in given.accepting_names().refused] == ["unwritten"]
     assert Submission("ada", {COPY: b"x", second: b"x"}).accepting_names().files["layernorm.py"] == b"x"
 
 
-def test_copy_beside_a_blank_file_is_taken_and_a_blank_copy_is_none() -> None:
+def test_copy_next_to_a_blank_file_is_used_but_a_blank_copy_is_not() -> None:
     given = Submission("ada", {"layernorm.py": b"\n", COPY: DONE}).with_notes()
     assert (given.files, given.refused) == ({COPY: DONE}, (Note("unwritten", COPY, wanted="layernorm.py"),))
     found = given.accepting_names()
@@ -149,6 +149,6 @@ def test_copy_beside_a_blank_file_is_taken_and_a_blank_copy_is_none() -> None:
     assert found.accepting_names() == found
 
 
-def test_of_a_file_that_nobody_writes_by_hand_the_grader_reads_nothing() -> None:
+def test_oversized_file_is_read_as_empty() -> None:
     submission = Submission("s", {"short.py": b"x = 1", "long.py": b"x = [" + b"1," * 5_000_000 + b"]"})
     assert [submission.text(name) for name in ("short.py", "long.py", "none.py")] == [b"x = 1", b"", b""]

@@ -1,4 +1,4 @@
-"""What a student chose is no markup and no formula, steers no terminal, ends no code block, and names no folder of the machine."""
+"""Student text cannot inject markup, formulas or control codes, end a code block, or reveal folders of the machine."""
 
 import html
 import re
@@ -13,14 +13,14 @@ from autograder.submissions.text import cell, cleaned, cleaned_code, markdown, p
 @pytest.mark.parametrize(
     "text", ["www.evil.example", "see WWW.evil.example", "write to a.b@evil.example", "https://evil.example", "ftp://a.example"]
 )  # fmt: skip
-def test_no_address_is_taken_for_a_link(text: str) -> None:
-    """By the rules of GitHub's Markdown: "Autolinks (extension)"."""
+def test_addresses_do_not_become_links(text: str) -> None:
+    """See "Autolinks (extension)" in the GitHub Flavored Markdown specification."""
     assert not re.search(r"(?i)www\.|://|[\w.+-]@[\w-]+\.", cleaned(text))
     assert cleaned("the shape of x@w is no mail, www or http") == "the shape of x@w is no mail, www or http"
 
 
 @pytest.mark.parametrize("clean", [cleaned, cleaned_code])
-def test_it_is_short_on_one_line_and_ends_no_block_of_code(clean: Callable[[str], str]) -> None:
+def test_cleaned_text_is_one_short_line_without_code_fences(clean: Callable[[str], str]) -> None:
     text = clean("a\nb```" + "y" * 5000)
     assert len(text) <= 210 and "\n" not in text and "```" not in text
 
@@ -37,24 +37,24 @@ def test_it_is_short_on_one_line_and_ends_no_block_of_code(clean: Callable[[str]
         ("<function f at 0x7f21a7c3e840>", "at 0x..."),
     ],
 )
-def test_folders_and_addresses_are_not_shown(text: str, left: str) -> None:
+def test_folders_and_memory_addresses_are_removed(text: str, left: str) -> None:
     for private in ("autograder-x1", "Jane", "jane", "/tmp", "0x7f"):
         assert private not in cleaned_code(text)
     assert left in cleaned_code(text)
 
 
 @pytest.mark.parametrize("text", ["division by zero", "1/2 and/or 3 / 4", "shapes (2,3) and (4,) not aligned: 3 != 4"])
-def test_other_texts_stay(text: str) -> None:
+def test_harmless_text_is_unchanged(text: str) -> None:
     assert cleaned_code(text) == text
 
 
-def test_printable_is_one_line_without_control_and_direction() -> None:
+def test_printable_is_one_line_without_control_or_bidi_characters() -> None:
     assert printable("a\x1b[31m\u202eb\n\ud800c") == "a?[31m?b??c"
     assert printable("李 小龍 é🧮") == "李 小龍 é🧮"
     assert printable("x" * 650_000, most=300) == "x" * 297 + "..."
 
 
-def test_a_page_has_lines_but_no_control_and_direction() -> None:
+def test_page_keeps_lines_but_no_control_or_bidi_characters() -> None:
     assert page("a\x1b[31m\n\tb\u202ec\x9b\u2066é") == "a?[31m\n\tb?c??é"
     assert page("a\u200b\u2060\ufeff\xad\u2028\U000e0041b") == "a??????b"
 
@@ -67,7 +67,7 @@ def test_shown_name_is_short_and_has_no_markup() -> None:
 @pytest.mark.parametrize("text", [
     r"[x](http://a)", r"\[x](http://a)", r"\\[x](http://a)", "**b**", "_b_", "`c`", "~~d~~", "#e", "| f |", "<b>&lt;",
 ])  # fmt: skip
-def test_markdown_shows_every_mark_as_a_letter(text: str) -> None:
+def test_markdown_escapes_all_markup(text: str) -> None:
     reader = MarkdownIt("commonmark").enable(["strikethrough", "table"])
     assert reader.render(markdown(text)) == f"<p>{html.escape(text.replace('://', ': //'))}</p>\n"
 
@@ -75,12 +75,12 @@ def test_markdown_shows_every_mark_as_a_letter(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "  =1", "＝1", "\n=1", "Ada;=cmd()", 'a;"=b"']
 )
-def test_no_cell_is_a_formula_not_even_after_a_semicolon(text: str) -> None:
+def test_cell_is_never_a_formula_even_after_a_semicolon(text: str) -> None:
     found = str(cell(text))
     for part in found.split(";"):
         assert not part.lstrip(' "').startswith(("=", "+", "-", "@", "＝"))
 
 
-def test_cell_has_no_control_characters_and_numbers_stay_numbers() -> None:
+def test_cell_drops_control_characters_and_keeps_numbers() -> None:
     assert cell("a\x1b[31m\u202eb\0c\nd") == "a[31mbc d"
     assert (cell(-1.5), cell('O\'Neil, "Pat"; x'), cell("")) == (-1.5, 'O\'Neil, "Pat"; x', "")

@@ -1,4 +1,4 @@
-"""`autograder audit --ablate`: the effect of switching a rule off, on right modules and on mutants of them."""
+"""`autograder audit --ablate`: the effect of switching off a rule on correct modules and their mutants."""
 
 import pytest
 
@@ -16,14 +16,14 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 """
 
 
-def test_every_threshold_is_measured_or_bounds_only_time() -> None:
+def test_every_threshold_is_measured_or_only_limits_time() -> None:
     constants = {name for name in vars(thresholds) if name.isupper()}
     assert constants == {*ablation.NEUTRAL, *ablation.LIMITS}
     assert len(constants) <= 20
 
 
 @pytest.mark.slow
-def test_the_effect_of_a_rule_is_counted() -> None:
+def test_effect_of_a_rule_is_counted() -> None:
     files = reference.files()
     subject = (Submission("two mistakes", files | {"layernorm.py": files["layernorm.py"] + TWO}), "layernorm")
     pairs, rounding = ablation.run(["MOST_TOGETHER", "SAME_ROUNDING"], [subject], jobs=1)
@@ -33,14 +33,14 @@ def test_the_effect_of_a_rule_is_counted() -> None:
     assert table[0].startswith("1 modules;") and table[2].split()[:4] == ["MOST_TOGETHER", "0", "0", "1"]
 
 
-def test_every_rule_exists() -> None:
+def test_every_rule_can_be_switched_off() -> None:
     for rule in (*ablation.NEUTRAL, *ablation.RULES):
         with ablation.without(rule):
             pass
 
 
 @pytest.mark.slow
-def test_the_modules_are_right_ones_and_mutants_of_them() -> None:
+def test_subjects_are_correct_modules_and_mutants() -> None:
     chosen = ablation.subjects(each=20)
     styles = [submission for submission, module in chosen if not module]
     assert len(chosen) == len(styles) + 20 and len(styles) > 10

@@ -1,5 +1,4 @@
-"""The audit: every known mistake is charged where it belongs and named, code that computes nothing earns nothing, and what is
-correct loses nothing."""
+"""The audit: misconceptions are named and cost their criteria; trivial code earns and correct code loses nothing."""
 
 import json
 from dataclasses import replace
@@ -17,46 +16,46 @@ MODULES = [name for name in current().modules if library.of_module(name)]
 
 
 def singles() -> list[Case]:
-    """Every known mistake, of several ways the first."""
+    """Every misconception, in its first variant."""
     return [case for module in MODULES for case in cases.singles(module) if case.misconceptions[0].way == 0]
 
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    """One of the known mistakes for each criterion of a module, graded as a student's modules are."""
+    """One misconception for each criterion of the first module, graded in the sandbox like a student's upload."""
     some = [case for case in singles() if case.module == MODULES[0]]
     chosen = {name: case for case in some for name in case.misconceptions[0].criteria}.values()
-    # A second process would play all known versions again.
+    # A second process would run all library versions again.
     return list(cases.each(audit.graded, dict.fromkeys(chosen), 1, sandbox=True))
 
 
 def problems(rows: list[Row]) -> list[str]:
-    """Without pairs that give the results of another mistake, and so get its name: see test_pairs.py."""
+    """The problems, except for pairs that reproduce another misconception and get its name (see test_pairs.py)."""
     found = audit.problems(rows, complete=False)
     return [problem for problem in found if not (" + " in problem and " is named " in problem)]
 
 
-def test_a_mistake_alone_is_charged_where_it_belongs_and_named_as_itself(rows: list[Row]) -> None:
+def test_single_misconception_is_named_and_costs_its_criterion(rows: list[Row]) -> None:
     assert len(rows) >= 8 and problems(rows) == []
     assert {c.id for c in current().of(MODULES[0])} <= {name for row in rows for name in row.lost}
     assert [row.case.name for row in rows if not row.case.ids & row.named] == []
 
 
 @pytest.mark.slow
-def test_every_mistake_is_charged_and_named_as_a_students() -> None:
+def test_every_misconception_is_named_and_costs_its_criterion() -> None:
     assert problems(list(cases.each(audit.graded, singles(), 2, sandbox=True))) == []
 
 
 @pytest.mark.slow
-def test_a_hole_costs_what_looks_at_it_in_every_way_not_to_write_a_function() -> None:
+def test_unimplemented_function_costs_its_criteria() -> None:
     holes = [case for module in MODULES for case in cases.holes(module)]
     rows = list(cases.each(audit.graded, holes, 2, sandbox=True))
     assert rows and audit.problems(rows, complete=False) == []
 
 
 @pytest.mark.slow
-def test_both_mistakes_of_a_pair_are_named() -> None:
-    """Of one pair for each function, in all but a few."""
+def test_both_misconceptions_of_a_pair_are_named() -> None:
+    """One pair per function; a few exceptions are allowed."""
     both = list(cases.each(audit.whole, sample(list(cases.pairs()), 1), 1, sandbox=True))
     assert problems(both) == []
     unnamed = [row.case.name for row in both if not row.case.ids <= row.named]
@@ -64,17 +63,17 @@ def test_both_mistakes_of_a_pair_are_named() -> None:
 
 
 @pytest.mark.slow
-def test_code_that_computes_nothing_earns_nothing_in_the_sandbox() -> None:
+def test_trivial_code_earns_nothing_in_the_sandbox() -> None:
     empty = [case for module in MODULES for case in cases.nothings(module) if not case.function]
     assert problems(list(cases.each(audit.whole, empty[:: len(empty) // 6], 2, sandbox=True))) == []
 
 
-def test_there_are_six_alternatives_for_each_module() -> None:
+def test_each_module_has_at_least_six_alternatives() -> None:
     for module in MODULES:
         assert len(list(kit.alternatives().glob(f"*/{module}.py"))) >= 6
 
 
-# What the audit would find
+# Problems that the audit detects
 
 WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
 NOTHING = next(case for case in cases.nothings("layernorm") if case.name == "layer_norm.zeros")
@@ -106,7 +105,7 @@ ALIKE = ("sample_variance", "no_root")
     (made(ALTERNATIVE), "layernorm.rms: no misconception costs it"),
     (made(WRONG, NAMED), "there are no correct alternatives"),
 ])  # fmt: skip
-def test_audit_would_find(row: Row, said: str) -> None:
+def test_audit_detects_the_problem(row: Row, said: str) -> None:
     assert any(said in problem for problem in audit.problems([row]))
 
 
@@ -120,11 +119,11 @@ SHARING = replace(graded(OWN, "mistake"), undecided=(ONE, replace(ANOTHER, right
     (NAMED, graded("layernorm.example", "mistake", "sample_variance")),
     (SHARING,),
 ])  # fmt: skip
-def test_audit_finds_nothing_wrong_with(scores: tuple[CriterionScore, ...]) -> None:
+def test_audit_accepts_the_scores(scores: tuple[CriterionScore, ...]) -> None:
     assert list(audit.of_case(made(WRONG, *scores))) == []
 
 
-def test_margin_would_be_found() -> None:
+def test_small_margins_are_detected() -> None:
     close, far = GradedCall("layernorm", "t", 1, "float64", 1e-8), GradedCall("layernorm", "t", 2, "float64", 1e-8, OWN)
     right = Row(ALTERNATIVE, {}, deviations={close: 2e-9})
     wrong = Row(WRONG, {}, deviations={far: 5e-8})
@@ -134,7 +133,7 @@ def test_margin_would_be_found() -> None:
     assert audit.unclear([replace(wrong, deviations=wrong.deviations | clear)]) == []
 
 
-def test_rows_that_are_not_as_they_were_are_told_and_no_others() -> None:
+def test_only_changed_rows_are_reported() -> None:
     before = made(WRONG, NAMED, graded(OTHER, "unexplained", "sample_variance"))
     kept = json.loads(json.dumps({row.name: row.plain for row in (before, made(ALTERNATIVE))}))
     assert list(differing([before, made(ALTERNATIVE)], kept)) == []
@@ -145,7 +144,7 @@ def test_rows_that_are_not_as_they_were_are_told_and_no_others() -> None:
     assert list(differing([made(NOTHING)], kept)) == ["nothing: layer_norm.zeros: a new case"]
 
 
-# The tables on the console
+# Console tables
 
 SHARED = graded(OWN, "mistake", undecided=("sample_variance", "sample_variance"))
 UNDECIDED = made(WRONG, graded(OWN, "mistake", undecided=ALIKE))
@@ -165,7 +164,7 @@ def test_marks() -> None:
     assert [audit.mark(row, OWN) for row in (made(WRONG, SHARED), UNDECIDED)] == ["S", "x"]
 
 
-def test_console_explains_its_letters() -> None:
+def test_console_table_explains_its_letters() -> None:
     said = "\n".join(audit.table_lines([ROW, UNDECIDED, made(ALTERNATIVE)]))
     assert all(f"  {letter}  {what}" in said for letter, what in audit.MEANS.items())
     for line in (

@@ -1,4 +1,4 @@
-"""One mistake on its way from a class into the library: a draft, a person who reads it, and its name in the next run."""
+"""`autograder learn`: a mistake from a class becomes a draft, is completed by hand, and is named in the next run."""
 
 import json
 import re
@@ -24,7 +24,7 @@ NAME = "rms_norm.median"
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the kit in which a class of three has been graded, and drafts were written."""
+    """A copy of the kit with a graded class of three and the drafts written from it."""
     root = tmp_path_factory.mktemp("learning") / "kit"
     shutil.copytree(kit.home(), root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
     right = sample.references()
@@ -47,7 +47,7 @@ def misconceptions(tree: Path, student: str) -> set[str]:
     return {name for test in document["tests"] for name in test["extra_data"]["misconceptions"]}
 
 
-def test_a_draft_that_nobody_has_filled_in_is_refused_and_changes_nothing(tree: Path) -> None:
+def test_incomplete_draft_is_rejected_and_changes_nothing(tree: Path) -> None:
     path = tree / "autograder" / "homework" / "misconceptions" / "layernorm" / "rms_norm.py"
     before = path.read_bytes()
     done = command(tree, "learn", "--accept", str(draft(tree)))
@@ -56,13 +56,13 @@ def test_a_draft_that_nobody_has_filled_in_is_refused_and_changes_nothing(tree: 
 
 
 @pytest.mark.parametrize("text", ["", "import os\n", "def f(:", "import os\n\n\ndef rms_norm__x(x):\n    pass\n"])
-def test_what_is_no_draft_is_refused(tree: Path, tmp_path: Path, text: str) -> None:
+def test_file_that_is_not_a_draft_is_rejected(tree: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "draft.txt").write_text(text)
     done = command(tree, "learn", "--accept", str(tmp_path / "draft.txt"))
     assert done.returncode == 2 and "not a draft" in done.stderr
 
 
-def test_what_a_class_has_taught_has_a_name_in_the_next_run(tree: Path) -> None:
+def test_learned_misconception_is_named_in_the_next_run(tree: Path) -> None:
     assert misconceptions(tree, "ada") == set()
     text = re.sub(r"learned_\w+", "median", draft(tree).read_text())
     text = text.replace('does=""', 'does="Your code divides by the root of the median."')
@@ -76,6 +76,6 @@ def test_what_a_class_has_taught_has_a_name_in_the_next_run(tree: Path) -> None:
     assert "the root of the median" in "".join(test["output"] for test in document["tests"])
 
 
-def test_audit_finds_nothing_wrong_with_the_new_entry(tree: Path) -> None:
+def test_audit_finds_no_problem_with_the_new_entry(tree: Path) -> None:
     done = command(tree, "audit", "--only", NAME)
     assert done.returncode == 0 and "No problems." in done.stdout, done.stdout + done.stderr

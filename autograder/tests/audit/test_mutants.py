@@ -1,4 +1,4 @@
-"""The machine-made mistakes are made and caught, and the record of equivalent ones is no older than the references."""
+"""Mutants are generated for every graded function, and the recorded equivalent mutants match the current references."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def everything() -> list[Case]:
     ("is_autoregressive", "return not np.triu(dependency_matrix(f, x), k=1).any()", "return None"),
     ("generate", "if next_token == eos:", "if True:"),
 ])  # fmt: skip
-def test_mistakes_of_many_kinds_are_made(everything: list[Case], function: str, before: str, after: str) -> None:
+def test_mutants_of_many_kinds_are_generated(everything: list[Case], function: str, before: str, after: str) -> None:
     assert named(function, before, after) in {mutant.name for mutant in everything}
 
 
@@ -31,13 +31,13 @@ def test_every_graded_function_is_mutated(everything: list[Case]) -> None:
     assert {mutant.function for mutant in everything} == graded
 
 
-def test_equivalent_mutants_on_record_exist(everything: list[Case]) -> None:
+def test_recorded_equivalent_mutants_exist(everything: list[Case]) -> None:
     gone = equivalent().keys() - {mutant.name for mutant in everything}
     assert not gone, "the reference has changed: look at these entries of equivalent_mutants.yaml again"
     assert all(reason.strip() for reason in equivalent().values())
 
 
-def test_a_survivor_without_a_reason_and_a_reason_for_one_that_dies_are_problems(everything: list[Case]) -> None:
+def test_unrecorded_survivors_and_detected_equivalents_are_problems(everything: list[Case]) -> None:
     known = next(mutant for mutant in everything if mutant.name in equivalent())
     other = next(mutant for mutant in everything if mutant.name not in equivalent())
     assert problems([(known, frozenset()), (other, frozenset({1}))]) == []

@@ -1,4 +1,4 @@
-"""Pairs of mistakes in one function: which cost both, and what is said of those that do not."""
+"""Pairs of misconceptions in one function: which cost the criteria of both, and how the others are reported."""
 
 import pytest
 
@@ -21,30 +21,30 @@ def pair(*names: str) -> Case:
 
 @pytest.mark.parametrize(("ids", "are_named"), few([
     ("layer_norm.default_eps layer_norm.sample_variance", True),
-    # Wrong form alone does not speak against what is kept:
+    # A wrong dtype alone does not rule out a misconception that keeps state between calls:
     ("layer_norm.float64_result layer_norm.statistics_kept", False),
-    # Errors in the same words:
+    # Errors with the same message:
     ("scaled_dot_product_attention.mask_truthiness scaled_dot_product_attention.renormalised", False),
-    # A change that was not seen rules a mistake out, and so does an error that is due and does not come:
+    # A misconception is ruled out if its argument change is missing, or if an expected error is not raised:
     ("feed_forward.float64_result feed_forward.relu_on_input", False),
     ("split_heads.remembers split_heads.rest_dropped", False),
-    # What a helper changes is not charged above it:
+    # Changed arguments cost points in the helper that changes them, not in its callers:
     ("decoder_logits.changes_params decoder_logits.positions_cached", False),
 ], 1))  # fmt: skip
-def test_a_pair_costs_both(ids: str, are_named: bool) -> None:
+def test_pair_costs_the_criteria_of_both(ids: str, are_named: bool) -> None:
     chosen = [case for case in cases.pairs() if sorted(case.ids) == ids.split()][:1]
     (verdict,) = audit.run_pairs(chosen, 1)
     assert verdict.what == "both" and (verdict.row.named == verdict.row.case.ids or not are_named)
 
 
-def test_a_pair_that_keeps_a_criterion_though_it_shows_is_a_problem(grader: InProcess) -> None:
+def test_keeping_a_criterion_of_a_visible_misconception_is_a_problem(grader: InProcess) -> None:
     case = pair("sample_variance", "default_eps")
     named = graded("layernorm.statistics", "mistake", "sample_variance")
     verdict = audit.pair_verdict(grader, made(case, named))
     assert audit.pair_problems([verdict]) == [f"{case.name}: keeps layernorm.epsilon"]
 
 
-def test_pairs_that_lose_more_are_a_problem_if_they_are_many(grader: InProcess) -> None:
+def test_losing_other_criteria_is_a_problem_only_if_frequent(grader: InProcess) -> None:
     case = pair("sample_variance", "default_eps")
     lost = [graded(f"layernorm.{name}", "unexplained") for name in ("statistics", "epsilon", "rms")]
     verdict = audit.pair_verdict(grader, made(case, *lost))
@@ -52,7 +52,7 @@ def test_pairs_that_lose_more_are_a_problem_if_they_are_many(grader: InProcess) 
     assert audit.pair_problems([verdict, *[PairVerdict(verdict.row, "both", "costs both")] * 99]) == []
 
 
-def test_lines_count_and_list_what_does_not_cost_both() -> None:
+def test_report_counts_pairs_and_lists_those_that_do_not_cost_both() -> None:
     case = pair("sample_variance", "default_eps")
     named = made(case, graded("layernorm.statistics", "mistake", "sample_variance", "default_eps"))
     alone = "gives the results of layer_norm.sample_variance alone"

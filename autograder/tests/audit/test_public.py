@@ -1,4 +1,4 @@
-"""What the public checks and the docstring examples detect of known mistakes."""
+"""Misconceptions that the public checks and the docstring examples detect."""
 
 from dataclasses import replace
 
@@ -11,8 +11,8 @@ from autograder.homework import kit, library
 
 
 @pytest.mark.slow
-def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other() -> None:
-    plan.current()  # imports the hidden suites, which have the names of the public checks
+def test_checks_and_examples_detect_only_what_they_cover() -> None:
+    plan.current()  # imports the hidden suites, which have the same module names as the public checks
     found = {one.misconception.id: one for one in public.run(["layernorm"], 1)}
     assert found.keys() == {m.id for m in library.of_module("layernorm")}
     assert "test_eps" in found["layer_norm.eps_missing"].checks
@@ -25,13 +25,13 @@ def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other() -> 
 
 
 @pytest.mark.slow
-def test_most_mistakes_that_a_check_sees_are_named_and_none_as_another() -> None:
+def test_most_detected_misconceptions_are_named_and_none_is_misnamed() -> None:
     seen = [one for one in public.run() if one.checks]
     assert [one.misconception.id for one in seen if one.answer == "misnamed"] == []
-    assert len([one for one in seen if one.answer == "named"]) >= 0.92 * len(seen)  # to be raised, never lowered
+    assert len([one for one in seen if one.answer == "named"]) >= 0.92 * len(seen)  # only ever raise this share
 
 
-def test_lines_explain_themselves() -> None:
+def test_report_has_a_legend_and_a_summary() -> None:
     misconception = library.of_module("layernorm")[0]
     said = list(public.lines([Seen(misconception, ("test_one",), False, (misconception.right,))]))
     assert said[0].startswith("check: ")
@@ -45,6 +45,6 @@ def test_lines_explain_themselves() -> None:
     ([], "-"), (["Does."], "half"), (["Right."], "half"), (["Does.", "Right."], "named"),
     (["Does.", "Other."], "misnamed"), (["Other."], "misnamed"),
 ])  # fmt: skip
-def test_an_answer_is_right_only_if_every_sentence_is_the_mistakes_own(said: list[str], answer: str) -> None:
+def test_misconception_is_named_only_if_all_sentences_are_its_own(said: list[str], answer: str) -> None:
     misconception = replace(library.of_module("layernorm")[0], does="Does.", right="Right.")
     assert Seen(misconception, ("test_one",), False, tuple(said)).answer == answer

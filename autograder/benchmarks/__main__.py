@@ -31,9 +31,10 @@ START, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
 def throughput(sample: int, size: int) -> dict[str, float]:
-    """Submissions per second: `otter run` on `sample` uploads, `autograder grade` on three classes of `size`, all different.
+    """Submissions per second: `otter run` on `sample` uploads, `autograder grade` on three classes of `size`, all unique.
 
-    The first class is graded "cold", including the start of the workers; the next "warm"; the last one "plain", without repair.
+    The first class is graded "cold", including the start of the workers, the next "warm", and the last "plain", without
+    single-edit repair.
     """
     with tempfile.TemporaryDirectory() as folder:
         rates = {"otter": _otter_rate(Path(folder), mixed_class(sample))}
@@ -91,7 +92,7 @@ def _median(run: Callable[[], Any], times: int) -> float:
 
 
 def wire(grader: Grader) -> dict[str, float]:
-    """Median microseconds of a call with a 16 kB array: over the wire, ten per message as in grading, direct."""
+    """Median microseconds per call with a 16 kB array: sent alone, ten per message as in grading, and direct."""
     x, ones = np.random.default_rng(0).normal(size=(32, 64)), np.ones(64)
     grader.sandbox.place(reference.files())
     together = [prepared("layernorm", "layer_norm", (x, ones, ones), {}, [])] * 10
@@ -104,7 +105,7 @@ def wire(grader: Grader) -> dict[str, float]:
 
 
 def against_floor(grader: Grader, times: int) -> dict[str, float]:
-    """Milliseconds of processor time for a submission of the references, and for the same calls made directly, alternating."""
+    """Milliseconds of processor time to grade the references, and to make the same calls directly, alternating."""
     submission = Submission("references", reference.files())
     ours = lowest = 0.0
     for number in range(times + 2):
@@ -118,7 +119,7 @@ def against_floor(grader: Grader, times: int) -> dict[str, float]:
 
 
 def against_styles(grader: Grader, times: int) -> dict[str, float]:
-    """The same, averaged over correct solutions in the styles of audit/alternatives; results of direct calls are not compared."""
+    """The same, averaged over the correct solutions in audit/alternatives; results of direct calls are not compared."""
     ours = lowest = 0.0
     styles = right_styles()
     for number in range(times + 1):
@@ -127,7 +128,7 @@ def against_styles(grader: Grader, times: int) -> dict[str, float]:
             grader.grade(style)
             if number:  # the first ones warm up
                 ours += processor_seconds() - began
-                lowest += floor.called(grader.plan, style.files)
+                lowest += floor.direct_seconds(grader.plan, style.files)
     each = times * len(styles) / 1e3
     return {"ours": ours / each, "floor": lowest / each, "ratio": ours / lowest}
 
@@ -147,7 +148,7 @@ def growth(grader: Grader, sizes: tuple[int, ...]) -> list[dict[str, float]]:
 
 
 def deadline(grader: Grader) -> float:
-    """Seconds for a submission with one endless function."""
+    """Seconds to grade a submission with one endless function."""
     files = reference.files()
     files["layernorm.py"] += b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass\n"
     started = time.perf_counter()
@@ -171,7 +172,7 @@ def main() -> None:
 
 
 def with_figures(page: str, figures: str) -> str:
-    """The page with these figures between its two markers."""
+    """The page with these figures between its markers."""
     return re.sub(f"{START}.*{END}", lambda _: f"{START}\n{figures}\n{END}", page, flags=re.DOTALL)
 
 

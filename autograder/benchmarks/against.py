@@ -1,4 +1,4 @@
-"""Processor time of this clone compared with another one: `python -m autograder.benchmarks.against OTHER [ROUNDS]`.
+"""Compares the processor time of this clone and another one: `python -m autograder.benchmarks.against OTHER [ROUNDS]`.
 
 Both grade the same classes alternately, each in its own process, pinned to one core like the workers of a class. No upload occurs
 twice. The output is the median in milliseconds per submission, and the median of the ratios of the rounds.
@@ -27,8 +27,8 @@ def compared(other: Path, rounds: int) -> None:
         taken: list[tuple[float, float]] = []
         for number in range(rounds + 1):
             order = workers if number % 2 else workers[::-1]
-            seconds = {id(worker): _asked(worker, f"{name}\n") for worker in order}
-            taken += [(seconds[id(workers[0])], seconds[id(workers[1])])] if number else []  # the first one warms up
+            seconds = {id(worker): _request(worker, f"{name}\n") for worker in order}
+            taken += [(seconds[id(workers[0])], seconds[id(workers[1])])] if number else []  # the first round warms up
         theirs, ours = (statistics.median(column) * 1e3 for column in zip(*taken, strict=True))
         print(f"{name:27} {theirs:6.0f} ms {ours:6.0f} ms  {statistics.median(b / a for a, b in taken):.3f}")
 
@@ -59,7 +59,7 @@ def _worker(clone: Path, made: dict[str, Class]) -> "subprocess.Popen[bytes]":
     return worker
 
 
-def _asked(worker: "subprocess.Popen[bytes]", line: str) -> float:
+def _request(worker: "subprocess.Popen[bytes]", line: str) -> float:
     assert worker.stdin is not None and worker.stdout is not None
     worker.stdin.write(line.encode())
     worker.stdin.flush()
@@ -67,10 +67,10 @@ def _asked(worker: "subprocess.Popen[bytes]", line: str) -> float:
 
 
 def work() -> None:
-    """Grade the requested classes with the kit that is first on the path."""
+    """Grade the classes requested on standard input with the first kit on the path."""
     from autograder.grading import grader as grading
 
-    submission = vars(grading)["Submission"]  # the module that defines it had another name in older clones
+    submission = vars(grading)["Submission"]  # older clones define it in a module with another name
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     made = pickle.load(sys.stdin.buffer)
@@ -84,7 +84,7 @@ def work() -> None:
 
 
 def processor_seconds() -> float:
-    """Of this process and its descendants, including ended ones."""
+    """Processor time of this process and its descendants, including those that have ended."""
     family = [process.cpu_times() for process in (psutil.Process(), *psutil.Process().children())]
     return float(sum(t.user + t.system + t.children_user + t.children_system for t in family))
 

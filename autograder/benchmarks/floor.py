@@ -23,10 +23,10 @@ def run_once(plan: Plan) -> None:
         compared(test_calls, known_responses.direct_responses(reference.functions(), test_calls))
 
 
-def called(plan: Plan, files: Mapping[str, bytes]) -> float:
-    """Seconds of processor time of every test call on the functions of trusted files, without comparison, in a separate process.
+def direct_seconds(plan: Plan, files: Mapping[str, bytes]) -> float:
+    """Processor seconds of all test calls on the functions of trusted files, in a separate process, without comparison.
 
-    The files are imported and their functions warmed up before.
+    The files are imported and the functions warmed up first.
     """
     here, there = get_context("fork").Pipe(duplex=False)
     process = get_context("fork").Process(target=_call, args=(plan, files, there))

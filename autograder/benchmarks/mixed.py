@@ -1,4 +1,4 @@
-"""The sample class of the benchmarks, in a file that worker processes can import."""
+"""The sample class for the benchmarks, in a file that worker processes can import."""
 
 from typing import Any
 
@@ -8,10 +8,11 @@ from autograder.submissions.submission import Submission
 
 
 def mixed_class(size: int, first: int = 0) -> list[Submission]:
-    """Uploads that all differ, and never reach a deadline; `first` is the number of the first one.
+    """A class of unique uploads that never reach a deadline; `first` is the number of the first one.
 
-    Two thirds are right, in the styles of audit/alternatives. Nearly all others have one misconception in such a style, each
-    another one; one of 24 ends its process at import, one is empty. Every file has a unique line.
+    Two thirds are correct, in the styles of audit/alternatives. Nearly all others have one misconception in such a
+    style, each a different one. One upload in 24 ends its process at import, and one in 24 is empty. Every file has a
+    unique line.
     """
     styles, misconceptions = right_styles(), [case for case in cases.cases() if case.kind == "mistake"]
     made = []
@@ -33,7 +34,7 @@ def right_styles() -> list[Submission]:
 
 
 def without_repair(submission: Submission, kit: str) -> Any:
-    """A worker's job without single-edit repair."""
+    """Grade a submission in a worker, without single-edit repair."""
     sandbox = pool.warm().sandbox
     sandbox.limits, limits = sandbox.limits.model_copy(update={"repairs": 0}), sandbox.limits
     try:

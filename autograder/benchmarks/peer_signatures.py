@@ -1,6 +1,6 @@
-"""Our functions behind the signatures of TinyTorch and Deep-ML, so that their tests can run on our code.
+"""Adapters that give our functions the signatures of TinyTorch and Deep-ML, so their tests can run on our code.
 
-Only forward passes are adapted: tests of gradients are left out, because the reference does not pass them here.
+Only forward passes are adapted. Tests of gradients do not count, because the reference fails them here.
 """
 
 import contextlib
@@ -46,7 +46,7 @@ class Linear:
 
 
 class _Layer:
-    """The common part of their layers."""
+    """Base class of their layers."""
 
     f: Functions
 
@@ -67,7 +67,7 @@ class _Layer:
 class _MultiHeadAttention(_Layer):
     def __init__(self, embed_dim: int, num_heads: int):
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
-        self.f["split_heads"](np.zeros((1, 1, embed_dim)), num_heads)  # where our functions reject a number of heads
+        self.f["split_heads"](np.zeros((1, 1, embed_dim)), num_heads)  # may reject the number of heads
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (Linear(embed_dim, embed_dim) for _ in range(4))
 
     def matrices(self) -> dict[str, np.ndarray]:
@@ -159,13 +159,13 @@ def tinytorch(functions: Functions) -> SimpleNamespace:
 
 
 def _mask(mask: Tensor | None) -> Any:
-    """Their mask, 0 where attention is not allowed, as ours."""
+    """Convert their mask, which is 0 where attention is not allowed, to ours."""
     return None if mask is None else mask.data != 0
 
 
 @contextlib.contextmanager
 def importable(names: Mapping[str, Any]) -> Iterator[None]:
-    """In this context, `from tinytorch.nn import ...` finds these names, whatever is installed."""
+    """Make `from tinytorch.nn import ...` find these names, whatever is installed."""
     modules = ("core", "core.tensor", "core.autograd", "nn")
     packages = ("tinytorch", *(f"tinytorch.{name}" for name in modules))
     before = {name: sys.modules.get(name) for name in packages}
@@ -189,23 +189,25 @@ def probe_tinytorch(functions: Functions) -> list[Any]:
     results: list[Any] = []
     for scale in (1.0, 1e-3, 100.0):
         for mask in masks:
-            results += _noted(t.scaled_dot_product_attention, *map(Tensor, scale * rng.normal(size=(3, 2, 5, 8))), mask)
+            results += _outcome(
+                t.scaled_dot_product_attention, *map(Tensor, scale * rng.normal(size=(3, 2, 5, 8))), mask
+            )
         for more in ((), (0.5,)):
-            results += _noted(_made(t.LayerNorm, 8, *more), Tensor(scale * rng.normal(size=(2, 5, 8)) + 3))
+            results += _outcome(_random_layer(t.LayerNorm, 8, *more), Tensor(scale * rng.normal(size=(2, 5, 8)) + 3))
     for width, heads in ((8, 2), (8, 8), (6, 3), (8, 3)):
         for mask in masks:
             x = Tensor(rng.normal(size=(2, 5, width)))
-            results += _noted(
-                lambda x, mask, *sizes: _made(t.MultiHeadAttention, *sizes)(x, mask), x, mask, width, heads
+            results += _outcome(
+                lambda x, mask, *sizes: _random_layer(t.MultiHeadAttention, *sizes)(x, mask), x, mask, width, heads
             )
     for kind, *sizes in ((t.MLP, 8), (t.MLP, 8, 3), (t.TransformerBlock, 8, 2)):
-        results += _noted(_made(kind, *sizes), Tensor(rng.normal(size=(2, 5, 8))))
+        results += _outcome(_random_layer(kind, *sizes), Tensor(rng.normal(size=(2, 5, 8))))
     tokens = Tensor(rng.integers(0, 11, (2, 6)))
-    model = _made(t.GPT, 11, 8, 3, 2)
-    return [*results, *_noted(model.forward, tokens), *_noted(model.generate, tokens, 4)]
+    model = _random_layer(t.GPT, 11, 8, 3, 2)
+    return [*results, *_outcome(model.forward, tokens), *_outcome(model.generate, tokens, 4)]
 
 
-def _made(kind: Callable[..., Any], *sizes: Any) -> Any:
+def _random_layer(kind: Callable[..., Any], *sizes: Any) -> Any:
     """A layer with random parameters."""
     np.random.seed(2)
     layer = kind(*sizes)
@@ -214,7 +216,7 @@ def _made(kind: Callable[..., Any], *sizes: Any) -> Any:
     return layer
 
 
-def _noted(call: Callable[..., Any], *args: Any) -> list[Any]:
+def _outcome(call: Callable[..., Any], *args: Any) -> list[Any]:
     """The result of a call, or the name of its error, and its arguments afterwards."""
     try:
         result = call(*args)
@@ -233,7 +235,7 @@ def _plain(value: Any) -> Any:
 
 
 def deep_ml(functions: Functions) -> dict[int, dict[str, Callable[..., Any]]]:
-    """The functions that the tests of each exercise call, by its number."""
+    """The functions that the tests of each exercise call, by exercise number."""
     attention = functions["scaled_dot_product_attention"]
 
     def projected(x: Any, w_q: Any, w_k: Any, w_v: Any) -> tuple[Any, Any, Any]:
@@ -266,16 +268,16 @@ def probe_deep_ml(functions: Functions) -> list[Any]:
     names = {name: f for exercise in deep_ml(functions).values() for name, f in exercise.items()}
     results: list[Any] = []
     for scale in (1.0, 1e-3, 1000.0):
-        results += _noted(names["softmax"], list(scale * rng.normal(size=5)))
+        results += _outcome(names["softmax"], list(scale * rng.normal(size=5)))
         qkv = scale * rng.normal(size=(3, 5, 8))
-        results += _noted(names["self_attention"], *qkv)
+        results += _outcome(names["self_attention"], *qkv)
         for heads in (2, 3):
-            results += _noted(names["multi_head_attention"], *qkv, heads)
+            results += _outcome(names["multi_head_attention"], *qkv, heads)
         for diagonal in (0, -1):
-            results += _noted(names["masked_attention"], *qkv, np.where(np.tri(5, k=diagonal), 0.0, -np.inf))
+            results += _outcome(names["masked_attention"], *qkv, np.where(np.tri(5, k=diagonal), 0.0, -np.inf))
         for more in ((), (0.5,)):
             x, (gamma, beta) = scale * rng.normal(size=(2, 3, 4)) + 3, rng.normal(size=(2, 1, 1, 4))
-            results += _noted(names["layer_normalization"], x, gamma, beta, *more)
+            results += _outcome(names["layer_normalization"], x, gamma, beta, *more)
     for sizes in ((1, 4), (5, 16), (100, 6), (4, 5)):
-        results += _noted(names["pos_encoding"], *sizes)
+        results += _outcome(names["pos_encoding"], *sizes)
     return results

@@ -1,10 +1,10 @@
-"""How many of our misconceptions the public tests of two other courses detect, and what trivial code earns there and here.
+"""Measures how many of our misconceptions the public tests of two other courses detect, and what trivial code earns.
 
     python -m autograder.benchmarks.peers --tinytorch CLONE --deep-ml CLONE
 
-reads the tests from clones of MLSysBook/TinyTorch and Open-Deep-ML/DML-OpenProblem (on GitHub), runs them on our code behind their
-signatures (peer_signatures.py), and writes the table to docs/explanation/peers.md. None of their code is here. A test counts if the
-reference passes it; a misconception counts if it shows through these signatures at all.
+reads the tests from clones of MLSysBook/TinyTorch and Open-Deep-ML/DML-OpenProblem (on GitHub), runs them on our code
+through adapters (peer_signatures.py), and writes the table to docs/explanation/peers.md. None of their code is
+included. A test counts if the reference passes it. A misconception counts if it changes any result of the adapters.
 """
 
 import argparse
@@ -45,14 +45,14 @@ INLINE = ("src/12_attention/12_attention.py", "src/13_transformers/13_transforme
 SUITES = ("tests/12_attention/test_attention_core.py", "tests/13_transformers/test_transformers_core.py")
 # softmax, self-attention, positions, multi-head and masked attention, layer norm
 QUESTIONS = (23, 53, 85, 94, 107, 109)
-DIGITS = 1e-3  # by which a printed number may differ from the expected one: the expected ones are rounded
+DIGITS = 1e-3  # tolerance for printed numbers, since the expected ones are rounded
 Functions = Mapping[str, Callable[..., Any]]
 Files = Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Tests by name, each raising an exception if it fails for these functions; `probe` is what shows through the signatures."""
+    """A course: `tests` by name, which raise an exception if they fail; `probe` returns what its signatures show."""
 
     name: str
     version: str
@@ -60,11 +60,11 @@ class Peer:
     probe: Callable[[Functions], list[Any]]
 
 
-# The tests of the peers
+# Tests of the peers
 
 
 def tinytorch(clone: Path) -> Peer:
-    """The tests in the notebooks of attention and Transformers, and the core tests of both modules."""
+    """The tests in the notebooks on attention and Transformers, and the core tests of both modules."""
     tests = {f"{path}: {name}": test for path in (*INLINE, *SUITES) for name, test in _tests_of(clone / path)}
     return Peer("TinyTorch", _version(clone), tests, peer_signatures.probe_tinytorch)
 
@@ -84,13 +84,13 @@ def _tests_of(path: Path) -> Iterator[tuple[str, Callable[[Functions], None]]]:
 def _run(code: ast.Module, name: str, method: str, functions: Functions) -> None:
     """Define a test next to our functions with TinyTorch's signatures, and run it."""
     names = {**vars(peer_signatures.tinytorch(functions)), "np": np, "pytest": importlib.import_module("pytest")}
-    exec(compile(code, "<a test of TinyTorch>", "exec"), names)  # noqa: S102 - of a clone that the user has chosen
+    exec(compile(code, "<a test of TinyTorch>", "exec"), names)  # noqa: S102 - from a clone that the user has chosen
     with peer_signatures.importable(names):
         getattr(names[name](), method)() if method else names[name]()
 
 
 def deep_ml(clone: Path) -> Peer:
-    """The tests of the exercises on attention, norms and positions: a snippet, and what it must print."""
+    """The tests of the exercises on attention, norms and positions. Each is a snippet and its expected output."""
     tests: dict[str, Callable[[Functions], None]] = {}
     for question in QUESTIONS:
         (path,) = (clone / "questions").glob(f"{question}_*/tests.json")
@@ -117,7 +117,7 @@ def _version(clone: Path) -> str:
     return done.stdout.strip() or "no git folder"
 
 
-# Our code: right, wrong, trivial
+# Our code: correct, wrong, trivial
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def with_mistake(mistake: Misconception) -> Files:
 
 
 def trivial_files(name: str) -> Files:
-    """Every function replaced by code that computes nothing, or by the stub that students get ("")."""
+    """The references with each function replaced by trivial code or, if `name` is "", by the stub that students get."""
     files = dict(reference.files())
     for module in MODULES:
         entry, file = rubrics.current().modules[module], f"{module}.py"
@@ -180,7 +180,7 @@ def _passes(test: Callable[[Functions], None], code: Code) -> bool:
 
 @contextlib.contextmanager
 def _running(code: Code) -> Iterator[None]:
-    """In this context, the modules of the code can be imported, and nothing is printed."""
+    """Make the modules of the code importable, and suppress output."""
     path, before = [*sys.path], {name: sys.modules.get(name) for name in code.modules}
     sys.modules.update(code.modules)
     with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
@@ -196,7 +196,7 @@ def _running(code: Code) -> Iterator[None]:
 
 
 def shows(peer: Peer, right: Sequence[Any], code: Code) -> bool:
-    """Whether a version differs from the reference through the signatures of a peer."""
+    """Whether the code gives other results than the reference through the signatures of a peer."""
     with _running(code):
         try:
             found = peer.probe(code.functions)
@@ -207,7 +207,7 @@ def shows(peer: Peer, right: Sequence[Any], code: Code) -> bool:
 
 @dataclass(frozen=True)
 class Measured:
-    """The outcome for one peer; `misconceptions` are those that show, `detected` those that its tests detect."""
+    """The outcome for one peer; `misconceptions` change a result, and its tests detect the `detected` ones."""
 
     peer: Peer
     tests: list[str]
@@ -237,7 +237,7 @@ def measure(peer: Peer) -> Measured:
 
 @dataclass(frozen=True)
 class Here:
-    """The same for this homework: misconceptions that the public checks and the hidden tests detect, and points of trivial code."""
+    """The same for this homework: misconceptions detected by public checks and hidden tests, and points of trivial code."""
 
     public: set[str]
     hidden: set[str]

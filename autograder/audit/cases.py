@@ -74,7 +74,7 @@ class Case:
 
 
 def submission(case: Case) -> Submission:
-    """The reference files, with those of a case in their place."""
+    """The reference files, with those of the case replaced."""
     files = references.files()
     if case.kind == "alternative":
         return Submission(case.name, files | read(kit.alternatives() / case.name, rubrics.current().limits).files)

@@ -75,7 +75,7 @@ def _results(call_result: CallResult) -> tuple[str, str]:
         came_back = _raised(call_result)
     elif error:
         came_back = display(value)
-    elif call_result.kind == "dtype":  # other digits would distract
+    elif call_result.kind == "dtype":  # more digits would distract
         came_back = display(value, like=test_call.expected)
     else:
         wanted, came_back = pair(test_call.expected, value)

@@ -62,7 +62,7 @@ def _returned(call_result: CallResult) -> bool:
     return call_result.returned and not call_result.test_call.rules.error
 
 
-# Right for other arguments
+# Results that are correct for other arguments
 
 
 def _other_arguments(wrong: Sequence[CallResult], made_up: Sequence[CallResult]) -> str:
@@ -142,7 +142,7 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
     right, yours, again, *elsewhere = (np.array(array).reshape(len(pairs), -1) for array in arrays)
     ever = np.max([right, *np.abs(elsewhere)], axis=0)  # effects on the correct result, here or elsewhere
     yours_ever = np.where((right == 1) & (yours == 0), again, yours)
-    sides = ((yours, ever, True), (right, yours_ever, False))  # effects on one result only; True: on the student's
+    sides = ((yours, ever, True), (right, yours_ever, False))  # effects on one result only; True: the student's
     for first, second, mine in sides:
         if _only(first, second).all():
             yield 0, line("depends", leaf, f"your {part}", mine)

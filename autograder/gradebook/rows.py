@@ -6,7 +6,7 @@ The instructor's inputs apply in five steps:
 - `uploads` in the rubric chooses among several uploads.
 - `counts` decides which criteria count.
 - `due`, `late` and late days determine the late deduction.
-- Overrides come last, so that nothing is deducted from points that a person has decided.
+- Overrides come last, so that nothing is deducted from points set by a person.
 """
 
 import math

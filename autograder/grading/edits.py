@@ -2,8 +2,8 @@
 
 Edits use only the source: its names, numbers and operators, and the order of its parts. The same source gives the same
 edits in the same order in every process, so a number identifies an edit. The size of an edit is the number of syntax
-tree nodes that it adds or removes; smaller edits come first. Among edits of one size, the top-level statements take
-turns: a long function has more edits than can be tried, and its short helpers must not lose theirs.
+tree nodes that it adds or removes; smaller edits come first. Among edits of one size, those of the top-level
+statements alternate, so that a long function with too many edits does not crowd out those of its short helpers.
 """
 
 import ast

@@ -157,31 +157,31 @@ class Check:
 
     @property
     def dtype(self) -> "Check":
-        """The dtype of the result counts too."""
+        """Compare the dtype of the result too."""
         return self._with(dtype=True)
 
     @property
     def pure(self) -> "Check":
-        """No argument may change, and the same call must return the same result again."""
+        """Require that no argument changes, and that a repeated call returns the same result."""
         return self._with(pure=True)
 
     @property
     def untouched(self) -> "Check":
-        """No argument may change, even if the call must raise."""
+        """Require that no argument changes, even if the call must raise an error."""
         return self._with(untouched=True)
 
     @property
     def new(self) -> "Check":
-        """The result must not share memory with an argument."""
+        """Require that the result does not share memory with an argument."""
         return self._with(new=True)
 
     @property
     def keep(self) -> "Check":
-        """Keep arguments and result: passed to a later call, each is the same object as in this one."""
+        """Keep the arguments and the result, so that a later call can receive the same objects."""
         return replace(self, _keep=True)
 
     def within(self, accuracy: float) -> "Check":
-        """A tolerance other than the usual one (values/compare.py), as a share of max(1, largest expected magnitude).
+        """Replace the usual tolerance (values/compare.py) by this one, a share of max(1, largest expected magnitude).
 
         The contract may state one, and small results need a smaller one where nothing cancels.
         """
@@ -194,20 +194,20 @@ class Check:
         return self._with(parts=names)
 
     def raises(self, kind: type[Exception]) -> "Check":
-        """The call must raise this error."""
+        """Require that the call raises this error."""
         return self._with(error=kind.__name__)
 
     def answer(self, question: str) -> None:
-        """One value of the dict that the module's only function returns: a letter, in either case."""
+        """Check one value of the dict that the module's only function returns: a letter, in either case."""
         target = Target(self._module, self._modules[self._module][0])
         self._recorder.call(target, (), {}, replace(self._rules, question=question), False)
 
     def overwrite(self, array: "np.ndarray[Any, Any]", value: Any) -> None:
-        """The caller writes `value` into an array that an earlier `keep` call took or returned."""
+        """Write `value`, as the caller, into an array that an earlier `keep` call took or returned."""
         self._recorder.overwrite(array, value)
 
     def stays(self, result: Any) -> None:
-        """The result of an earlier `keep` call must still have its original value."""
+        """Require that the result of an earlier `keep` call still has its original value."""
         self._recorder.look(result)
 
     def __getattr__(self, name: str) -> Any:

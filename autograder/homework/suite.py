@@ -96,7 +96,7 @@ def masked_tokens(rng: np.random.Generator) -> list[tuple[tuple[int, ...], Array
     The most diverse masks come first.
     """
     past, nothing = np.tri(4, dtype=bool), np.zeros((4, 4), dtype=bool)
-    blind = past & np.array([[False], [True], [False], [True]])  # two queries see nothing
+    blind = past & np.array([[False], [True], [False], [True]])  # two queries attend to nothing
     lengths = np.arange(4) < np.array([4, 1, 3])[:, np.newaxis, np.newaxis]
     return [
         ((), past),

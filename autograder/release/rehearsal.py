@@ -247,7 +247,7 @@ MOMENTS = {
 
 
 def report(done: Rehearsal, brief: bool) -> Iterator[str]:
-    """The report, line by line; if `brief`, with only the first message of each moment."""
+    """The report, line by line; if `brief`, with only the first message of each section."""
     document, tests = done.document, done.document["tests"]
     possible = number(sum(test["max_score"] for test in tests))
     total = f"{document['score']} of {possible}"

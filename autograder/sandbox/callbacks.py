@@ -1,8 +1,9 @@
 """Callback arguments: functions that a test passes to the student's function, such as the `f` of `dependency_matrix`.
 
-A callback that needs only NumPy is sent as code and runs in the student's process, where a call costs no more than at
-home. A callback with data (a mask in a closure) may reveal the answer, so it stays in the grader: the student's process
-sends the arguments, the grader calls the function and returns its result. Code is never sent back.
+A callback that needs only NumPy is sent as code and runs in the student's process, where a call costs no more than
+on the student's machine. A callback with data (a mask in a closure) may reveal the answer, so it stays in the grader:
+the student's process sends the arguments, the grader calls the function and returns its result. Code is never sent
+back.
 
     ["callback", number, arguments]     -> ["returned", value] or ["refused", built-in name of an error, text]
 """

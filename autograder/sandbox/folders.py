@@ -55,7 +55,7 @@ class Folder:
     def place(self, files: Mapping[str, bytes]) -> None:
         """Write a submission where its processes read it, replacing the previous one."""
         with contextlib.suppress(OSError):
-            self.submission.chmod(0o700)  # the student's user may be ours, and have closed it
+            self.submission.chmod(0o700)  # a student process with our user may have removed our access
         workspace.empty(str(self.submission))
         self.lines = {}
         for name, content in files.items():
@@ -75,7 +75,7 @@ class Folder:
     def remove(self) -> None:
         """Remove everything, and release the users."""
         with contextlib.suppress(OSError):
-            self.path.chmod(0o700)  # the student's user may be ours, and have closed it
+            self.path.chmod(0o700)  # a student process with our user may have removed our access
         workspace.empty(str(self.path))
         with contextlib.suppress(OSError):
             self.path.rmdir()

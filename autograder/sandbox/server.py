@@ -118,7 +118,7 @@ def _import_only_from(view: str) -> None:
         paths = [os.path.join(view, "stdlib")]
     sys.path[:] = paths
     for name in [name for name in sys.modules if name.split(".")[0] in ("autograder", "msgpack")]:
-        del sys.modules[name]  # student code finds only the standard library and NumPy, as at home
+        del sys.modules[name]  # student code finds only NumPy and the standard library, as on the student's machine
     sys.path_importer_cache.clear()
     importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now, since Landlock will forbid it
 

@@ -34,7 +34,7 @@ def renew(temporary: str, submission: str, uid: int) -> None:
         os.chown(temporary, uid, uid)
     else:
         with contextlib.suppress(OSError):
-            os.chmod(submission, 0o750)  # a process with our user may have closed it
+            os.chmod(submission, 0o750)  # a process with our user may have removed our access
     for entry in os.scandir(submission):  # data files that code opens by name
         if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
             os.symlink(entry.path, os.path.join(temporary, entry.name))
@@ -43,7 +43,7 @@ def renew(temporary: str, submission: str, uid: int) -> None:
 def clear(folder: str) -> None:
     """Empty a folder that a student's process could write to."""
     with contextlib.suppress(OSError):
-        os.chmod(folder, 0o711)  # the student's user may be ours, and have closed it
+        os.chmod(folder, 0o711)  # a student process with our user may have removed our access
     empty(folder)
 
 

@@ -140,7 +140,7 @@ def _moodle_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
 
 
 # Brightspace's "Download" of an assignment: a folder for each upload, `<user>-<upload> - <name> - Oct 10, 2025 1022 AM`, and an
-# index.html. The time is that of the class, without its zone.
+# index.html. The time is local to the class and has no time zone.
 
 _BRIGHTSPACE_NAME = re.compile(
     r"(?P<user>\d+)-(?P<upload>\d+) - (?P<name>.+) - (?P<day>\w+ \d{1,2}, \d{4}) (?P<hour>\d{1,2}):?(?P<minute>\d\d [AP]M)"
@@ -178,7 +178,7 @@ def _brightspace_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
 #
 # Names as Canvas's ContentZipper makes them: `<name>_<LATE_>?<user id>_<file id>_<file name>`; in an anonymous
 # assignment `<LATE_>?anon_<code>_<file id>_<file name>`; a text or a link instead of files ends in `_text.html`
-# or `_link.html`. A file name with a backslash makes a folder of it, and so does whoever unpacks a student's zip.
+# or `_link.html`. A backslash in a file name creates a folder, and so does unpacking a student's zip.
 
 CANVAS_NAME = re.compile(
     r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+|\d+)_"

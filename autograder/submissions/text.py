@@ -83,7 +83,7 @@ def _name(path: str) -> str:
 
 
 def number(points: float) -> float | int:
-    """Points without a needless fraction."""
+    """Points, as an int if they are whole."""
     return int(points) if float(points).is_integer() else round(points, 6)
 
 

@@ -66,7 +66,7 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
 
 
 def without(roots: Iterable[str], holes: list[Path]) -> Iterable[Path]:
-    """The roots without closed places: a root around one is expanded into its contents, because Landlock can only allow."""
+    """The roots without closed places: a root that contains one is replaced by its entries, as Landlock only allows."""
     for root in map(Path, roots):
         if any(root.is_relative_to(hole) for hole in holes):
             continue

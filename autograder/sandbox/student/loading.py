@@ -134,7 +134,7 @@ class StudentModules:
         return {self._path(module), *(code.co_filename for code in codes if isinstance(code, CodeType))}
 
     def _begin(self) -> None:
-        """Let imports search the submission first, as at home."""
+        """Let imports search the submission first, as on the student's machine."""
         self._begun = True
         own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
         for name in own - self.essential:

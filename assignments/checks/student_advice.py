@@ -1,7 +1,7 @@
 """Summarises the failed checks once all have run.
 
 For each function, only the first failed check is shown in full, with the known mistake that explains all calls of the
-function. If the function calls another one that fails its own checks, only one line says to fix the other one first;
+function. If the function calls another one that fails its own checks, only one line says to fix the other one first,
 unless a known mistake explains this function and none explains the other.
 
 Help comes in steps: where to look; with --hint what the code does wrong; with --hint --hint how to fix it.

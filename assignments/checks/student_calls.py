@@ -138,7 +138,7 @@ class Call:
 
     @_going_on
     def gives(self, expected: Any, tolerance: float = TOLERANCE) -> None:
-        """The result has the type, shape and values of expected, and is float32 where expected is."""
+        """Check that the result has the type, shape and values of expected, and is float32 where expected is."""
         if replace(self, expected=expected)._noted():
             return
         result, entry = self._result()
@@ -158,7 +158,7 @@ class Call:
 
     @_going_on
     def agrees_with(self, other: Call) -> None:
-        """Both calls, which differ in some arguments, give the same result."""
+        """Check that both calls, which differ in some arguments, give the same result."""
         if replace(self, told=False)._noted():
             replace(other, told=False)._noted()
             return
@@ -175,7 +175,7 @@ class Call:
 
     @_going_on
     def fulfils(self, expected: str, failure: Callable[[Any], str]) -> None:
-        """fault(result), which describes what is wrong with the result, is empty; `expected` describes a correct result."""
+        """Check that failure(result), which says what is wrong, is empty; `expected` describes a correct result."""
         if self._noted():
             return
         result, entry = self._result()
@@ -186,7 +186,7 @@ class Call:
 
     @_going_on
     def raises(self, error: type[Exception], because: str) -> None:
-        """The call raises this exception, or a subclass of it."""
+        """Check that the call raises this exception, or a subclass of it."""
         if self._noted():
             return
         wanted = f"{error.__name__}, because {because}"

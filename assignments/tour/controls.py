@@ -289,7 +289,9 @@ def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:
     yours = "|".join(path.stem for path in HOME.glob("*.py"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # warnings about numbers that are already known to be wrong
-        warnings.filterwarnings("default", category=RuntimeWarning, module=f"({yours})$")  # those are kept
+        warnings.filterwarnings(
+            "default", category=RuntimeWarning, module=f"({yours})$"
+        )  # warnings from the student's modules are shown
         try:
             return draw(*given, **settings)
         except NotImplementedError as error:

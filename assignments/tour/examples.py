@@ -1,4 +1,4 @@
-"""Tiny networks and texts for transformer.ipynb. Nothing here is graded, and you need not read it."""
+"""Tiny networks and texts for transformer.ipynb. Nothing here is graded, and you do not need to read it."""
 
 import functools
 from collections.abc import Callable, Sequence

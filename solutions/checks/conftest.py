@@ -78,7 +78,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     functions = {module: functions_in(module) for module in MODULES}
     known = {name: [name] for names in functions.values() for name in names}
     asked = config.getoption("only", "").replace(",", " ").split()
-    if not asked and config.option.keyword in known:  # -k softmax: that function, not every check with it in its name
+    if not asked and config.option.keyword in known:  # -k softmax: the function, not every check of that name
         asked, config.option.keyword = [config.option.keyword], ""
     known = {**functions, **known}
     for name in asked:
@@ -133,7 +133,7 @@ FAILED: dict[str, BaseException] = {}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Replace the text of each check with what all calls show together."""
+    """Replace the text of each failed check with advice based on all calls."""
     terminal = session.config.pluginmanager.getplugin("terminalreporter")
     if OBSTACLE or terminal is None:
         return
@@ -162,7 +162,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         return
     for module in modules:
         texts = about(module, [report for report in failed if module_of(report.nodeid) == module], modules)
-        if texts and terminalreporter.config.option.tbstyle == "no":  # else pytest has shown them already
+        if texts and terminalreporter.config.option.tbstyle == "no":  # otherwise pytest has already shown them
             write("")
             write(f"{module}.py", bold=True)
             for line in "\n".join(texts).split("\n"):

@@ -128,7 +128,7 @@ def words(error: BaseException) -> str:
         return f"{error.name}.py is missing: it belongs next to the folder {CHECKS.name}"
     name, said = type(error).__name__, "" if isinstance(error, SystemExit) else text_of(error, is_students)
     if said.startswith("pytest: reading from stdin"):
-        name, said = "EOFError", NO_LINE  # as where there is no pytest
+        name, said = "EOFError", NO_LINE  # the error without pytest
     text = re.sub(r" \([^()]*\.py\)$", "", said.partition("\n")[0])  # without the path that an ImportError ends with
     reason, what_to_do = f"{name}: {text}".removesuffix(": "), advice(name, said)
     return f"{reason}. {what_to_do}" if what_to_do else reason

@@ -149,9 +149,9 @@ class TrainingPanel:
             self.table.value = self.results_table()
 
     def results_table(self) -> str:
-        """The designs trained so far. The others wait: a question asks about them."""
+        """The designs trained so far. The others are hidden, because a question asks about them."""
         trained = "" if self.own_text or not self.results else designs(self.results)._repr_html_()
-        return trained.replace("<table>", '<table cellpadding="6">')  # JupyterLab styles no table in a widget
+        return trained.replace("<table>", '<table cellpadding="6">')  # JupyterLab does not style tables in widgets
 
     def stop(self) -> None:
         """Stop after the current step."""

@@ -1,6 +1,6 @@
-"""The container file: all that it copies is there and is enough, and what it runs as is what the sandbox needs.
+"""The container file copies the files that the kit needs, and runs as the user that the sandbox needs.
 
-No container engine runs here; what the file says is followed in a folder instead.
+No container engine runs here: the instructions of the file are followed in a temporary folder instead.
 """
 
 import os
@@ -16,20 +16,20 @@ FILE = kit.PACKAGE / "docs" / "container" / "Dockerfile"
 LINES = [line for line in FILE.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
 
 
-def given(name: str) -> list[str]:
-    """The arguments of each instruction of a name."""
+def arguments_of(name: str) -> list[str]:
+    """The arguments of every instruction with this name."""
     return [line.removeprefix(f"{name} ") for line in LINES if line.startswith(f"{name} ")]
 
 
-def test_it_runs_as_root_and_closes_the_kit_before_it_is_copied() -> None:
+def test_container_runs_as_root_and_makes_the_kit_folder_private_before_copying() -> None:
     assert {line.partition(" ")[0] for line in LINES} <= {"FROM", "USER", "RUN", "WORKDIR", "COPY", "ENTRYPOINT", "CMD"}
-    assert given("USER") == ["root"]
+    assert arguments_of("USER") == ["root"]
     steps = ("RUN mkdir -m 0700 /kit", "WORKDIR /kit", "COPY solutions solutions")
     assert sorted(map(LINES.index, steps)) == [*map(LINES.index, steps)]
 
 
-def test_what_is_copied_is_the_kit_and_is_enough(tmp_path: Path) -> None:
-    copied = [(source, target) for *sources, target in map(str.split, given("COPY")) for source in sources]
+def test_copied_files_are_exactly_the_kit_and_work(tmp_path: Path) -> None:
+    copied = [(source, target) for *sources, target in map(str.split, arguments_of("COPY")) for source in sources]
     for source, target in copied:
         if (kit.home() / source).is_dir():
             shutil.copytree(kit.home() / source, tmp_path / target, ignore=shutil.ignore_patterns("__pycache__"))

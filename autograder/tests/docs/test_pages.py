@@ -1,4 +1,4 @@
-"""The documentation: every page is short and reachable, and the commands, options, files and links in it exist."""
+"""Documentation pages are short and reachable, and their commands, options, files and links exist."""
 
 import re
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ README = kit.home() / "README.md"
 LONGEST = {README: 120}  # lines; every other page has at most 200
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
 INLINE, LINK = re.compile(r"`([^`\n]+)`"), re.compile(r"\]\(([^)\s]+)\)")
-EXAMPLE = "dropout_mask"  # the module that the pages on adding one create
+EXAMPLE = "dropout_mask"  # the module that the guides on adding a module create
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(kit.home()).as_posix())
 
 
 def commands(text: str) -> Iterator[str]:
-    """Every `autograder ...` command: in blocks of code and within a sentence."""
+    """Every `autograder ...` command, in code blocks and in inline code."""
     joined = text.replace("\\\n", " ")
     blocks = [
         *re.findall(r"^ {4,}(.*)$", joined, re.MULTILINE),
@@ -58,7 +58,7 @@ def test_files_exist(page: Path) -> None:
 
 
 @pages
-def test_links_lead_somewhere(page: Path) -> None:
+def test_relative_links_exist(page: Path) -> None:
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         path = target.partition("#")[0]
         assert target.startswith("https://") or (page.parent / path).exists(), target
@@ -81,7 +81,7 @@ def test_every_command_is_in_the_reference() -> None:
 def test_every_key_of_the_rubric_is_in_the_reference() -> None:
     page = (DOCS / "reference" / "rubric.md").read_text(encoding="utf-8")
     models = (rubric.Rubric, rubric.Module, rubric.Group, rubric.Criterion, rubric.LatePolicy, Limits)
-    keys = {key for model in models for key in model.model_fields} - {"id", "module"}  # these two are filled in
+    keys = {key for model in models for key in model.model_fields} - {"id", "module"}  # filled in by the loader
     assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
 
 
@@ -91,7 +91,7 @@ def test_every_modifier_of_check_is_in_the_reference(name: str) -> None:
     assert re.search(rf"`check\.{name}\b", page)
 
 
-def test_the_limits_are_those_of_the_rubric() -> None:
+def test_limits_in_the_reference_match_the_rubric() -> None:
     page = (DOCS / "reference" / "rubric.md").read_text(encoding="utf-8")
     for key in Limits.model_fields:
         default, here = (getattr(limits, key) for limits in (Limits(), rubric.current().limits))

@@ -1,4 +1,4 @@
-"""The comparison with other courses runs tests from clones on our code; here the clones are made up."""
+"""The comparison with other courses runs the tests in their clones on our code. The clones here are made up."""
 
 import json
 from pathlib import Path
@@ -44,13 +44,13 @@ def clones(tmp_path: Path) -> tuple[peers.Peer, peers.Peer]:
 
 
 def code(id: str = "") -> peers.Code:
-    """The reference, or the reference with a misconception."""
+    """The reference solutions, with a misconception if there is an id."""
     mistake = library.find(id)
     assert mistake is not None or not id
     return peers.code_of(peers.with_mistake(mistake) if mistake else reference.files())
 
 
-def test_tests_of_clones_run_on_our_code(clones: tuple[peers.Peer, peers.Peer]) -> None:
+def test_tests_from_clones_run_on_our_code(clones: tuple[peers.Peer, peers.Peer]) -> None:
     right, no_keepdims = code(), code("layer_norm.sum_of_squares")
     first, second = ([*peer.tests] for peer in clones)
     assert [name for name in first if name not in peers.passed(clones[0], first, right)] == [
@@ -63,15 +63,15 @@ def test_tests_of_clones_run_on_our_code(clones: tuple[peers.Peer, peers.Peer]) 
 
 @pytest.mark.parametrize(("id", "both"), [
     ("layer_norm.sum_of_squares", [True, True]),
-    ("layer_norm.float64_result", [False, False]),  # no float32 goes through these signatures
+    ("layer_norm.float64_result", [False, False]),  # float32 arguments never pass through these signatures
     ("feed_forward.no_relu", [True, False]),
 ])  # fmt: skip
-def test_a_misconception_counts_where_it_shows(clones: tuple[peers.Peer, ...], id: str, both: list[bool]) -> None:
+def test_misconception_counts_if_it_changes_a_result(clones: tuple[peers.Peer, ...], id: str, both: list[bool]) -> None:
     right = code().functions
     assert [peers.shows(peer, peer.probe(right), code(id)) for peer in clones] == both
 
 
-def test_a_folder_without_the_tests_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folder_without_the_tests_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         peers.main(["--tinytorch", str(tmp_path), "--deep-ml", str(tmp_path)])
     assert f"there is no {tmp_path / peers.INLINE[0]}; give the folder of a clone" in capsys.readouterr().err

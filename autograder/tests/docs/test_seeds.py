@@ -1,4 +1,4 @@
-"""The map of the source notes: complete, true, and up to date."""
+"""The map of the source notes is complete, correct and up to date."""
 
 import pytest
 
@@ -9,7 +9,7 @@ COUNTS = {"S0": 24, "S1": 102, "S2": 23, "S3": 48, "S4": 39}
 EVERY_ID = [f"{note}-{n:03}" for note, count in COUNTS.items() for n in range(1, count + 1)]
 
 
-def test_every_row_of_the_notes_is_there_once_and_in_order() -> None:
+def test_every_row_of_the_notes_appears_once_and_in_order() -> None:
     assert list(seeds.rows()) == EVERY_ID
 
 
@@ -17,13 +17,13 @@ def test_every_place_exists() -> None:
     assert seeds.missing(seeds.rows()) == []
 
 
-def test_the_pages_are_up_to_date() -> None:
+def test_pages_are_up_to_date() -> None:
     made = seeds.pages(seeds.rows(), seeds.errata())
     there = {path.name: path.read_text(encoding="utf-8") for path in seeds.FOLDER.glob("*.md")}
     assert there == made, "run: python -m autograder.docs.seeds"
 
 
-def test_every_erratum_has_a_row_and_every_row_its_errata() -> None:
+def test_rows_name_every_erratum_and_no_other() -> None:
     assert {erratum for row in seeds.rows().values() for erratum in row.errata} == set(seeds.errata())
     verdicts = [tuple(verdict) for verdict in seeds.errata().values()]
     assert set(verdicts) == {("corrected",), ("qualified",), ("open",)}
@@ -44,7 +44,7 @@ def test_every_erratum_has_a_row_and_every_row_its_errata() -> None:
         (Place(), "a place must be one thing"),
     ],
 )
-def test_a_place_that_is_gone_is_named(place: Place, problem: str) -> None:
+def test_missing_place_is_reported(place: Place, problem: str) -> None:
     row = Row.model_validate({"is": "a row", "at": [place]})
     [found] = seeds.missing({"S0-001": row})
     assert found.startswith(f"S0-001: {problem}")

@@ -1,4 +1,4 @@
-"""The tutorial, carried out as it is written."""
+"""The tutorial works as written."""
 
 import html
 import os

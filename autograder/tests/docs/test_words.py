@@ -1,6 +1,6 @@
-"""Everything a student or an instructor reads is in idiomatic English: some words and constructions are never used.
+"""Texts for students and instructors are in idiomatic English: some words and constructions are banned.
 
-Each source of text is one case; a failure lists file, line, the text found and what to write instead.
+Each source of text is one case. A failure lists the file, the line, the text found and what to write instead.
 """
 
 import ast
@@ -17,7 +17,7 @@ from autograder.homework import kit
 Texts = Iterator[tuple[int, str]]  # line and text
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
 
-# A pattern, and what to write instead. Only patterns that are wrong wherever they occur.
+# Patterns, and what to write instead. Only patterns that are always wrong belong here.
 BANNED = {
     r"mend(s|ed|ing)?": "fix",
     r"reckon(s|ed|ing)?": "compute",
@@ -46,7 +46,7 @@ BANNED = {
     r"throughout": "all",
     r"whatever \w+ (is|says|passes)": "ignores the argument",
 }
-# Sentences that begin with an inverted or joining word.
+# Sentence openings with inverted word order or a joining word.
 OPENINGS = {
     r"Of (these|those|which|the|all|each|several|what|this|that)\b": "put the subject first",
     r"So (?!far\b)[a-z]": "drop 'So'",
@@ -72,7 +72,7 @@ def prose(path: Path) -> Texts:
 
 
 def strings(path: Path) -> Texts:
-    """Every text in Python code, without docstrings; those of commands are their help."""
+    """Every string in Python code except docstrings. Those of commands count, since they are the help text."""
     tree = ast.parse(path.read_text("utf-8"))
     for node in ast.walk(tree):
         command = any("command" in ast.unparse(decorator) for decorator in getattr(node, "decorator_list", []))
@@ -82,7 +82,7 @@ def strings(path: Path) -> Texts:
 
 
 def public(path: Path) -> Texts:
-    """Every text in a file that students receive, also the docstrings."""
+    """Every string in a file that students receive, including docstrings."""
     return constants(ast.parse(path.read_text("utf-8")))
 
 
@@ -93,7 +93,7 @@ def constants(tree: ast.AST) -> Texts:
 
 
 def cells(path: Path) -> Texts:
-    """The text of a notebook and the strings in its code; the line is that in the cell."""
+    """The text of a notebook and the strings in its code. Lines are counted within each cell."""
     for cell in json.loads(path.read_text("utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":

@@ -1,19 +1,19 @@
-"""Writes solutions/tour/depth.npz: how the stream and the gradient fare in random networks of up to 96 blocks.
+"""Writes solutions/tour/depth.npz: the magnitudes of stream and gradient in random networks of up to 96 blocks.
 
-Run by hand, from the root of the clone, after a change of solutions/tour/examples.py; it takes minutes:
+Run manually, from the root of the clone, after a change to solutions/tour/examples.py. It takes minutes:
 
     python autograder/tests/golden/make_depth.py
 
-For each gain and kind of network: the 10 %, 50 % and 90 % quantiles over 40 networks of width 64, after 0 to 96 blocks of
-two sub-layers each, of
+For each gain and kind of network, the file has the 10 %, 50 % and 90 % quantiles over 40 networks of width 64, after
+0 to 96 blocks of two sub-layers each, of these curves:
 
-    stream    the size of the stream (root of the mean square)
-    gradient  the size of the gradient at the input of a network of so many blocks, for a gradient of length 1 at its output:
-              the root of its mean square over all directions, which is the Frobenius norm of the Jacobian / sqrt(64)
-    normed    the same with one layer norm more at the end (pre-norm only)
-    direct    what the norms leave of the path past all sub-layers (post-norm only)
+    stream    the magnitude of the stream (root mean square)
+    gradient  the magnitude of the gradient at the input of a network with this many blocks, for a gradient of norm 1 at
+              its output: the root mean square over all directions, the Frobenius norm of the Jacobian / sqrt(64)
+    normed    the same with one more layer norm at the end (pre-norm only)
+    direct    the part of the path past all sub-layers that the norms preserve (post-norm only)
 
-A test computes the first network anew with the solutions.
+A test recomputes the first two blocks of the networks with gain 1.
 """
 
 import sys
@@ -56,7 +56,7 @@ def measured(kind: str, gain: float, seed: int) -> dict[str, Any]:
 
 
 def over_all_directions(jacobians: list[Any]) -> Any:
-    """The Frobenius norm of each, divided by the root of the width."""
+    """The Frobenius norm of each Jacobian, divided by the root of the width."""
     return examples.size(np.reshape(jacobians, (len(jacobians), -1))) * WIDTH**0.5
 
 

@@ -1,12 +1,13 @@
-"""Writes solutions/tour/gallery: each picture and table of the notebook as it is with the solutions; and reference_values.npz.
+"""Writes solutions/tour/gallery, the notebook's pictures and tables with the solutions, and reference_values.npz.
 
-Run by hand, with the extra `notebook` installed, from the root of the clone, when a picture, a table or the calls in
-tour/reference_values.py have changed:
+Run manually, with the extra `notebook` installed, from the root of the clone, after a change to a picture, a table or
+the calls in tour/reference_values.py:
 
     python autograder/tests/golden/make_gallery.py
 
-A student sees the pictures (PNG, small) and tables (HTML) where a function is not written yet. reference_values.npz has the
-results of the solutions for the calls in tour/reference_values.py. They are results, so they give no solution away.
+Students see these pictures (small PNG files) and tables (HTML) as examples while a function is not written yet.
+reference_values.npz has the results of the solutions for the calls in tour/reference_values.py. Results alone do not
+reveal a solution.
 """
 
 import contextlib
@@ -26,11 +27,11 @@ sys.path.insert(0, str(SOLUTIONS))
 from tour import controls, reference_values  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 from tour.tables import Table  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 
-DOTS, COLOURS = 80, 96  # an inch; few enough that forty pictures take half a megabyte
+DOTS, COLOURS = 80, 96  # dots per inch; few enough for forty pictures to take half a megabyte
 
 
 def sources() -> list[str]:
-    """The code cells of the tour, without the lines that only IPython understands, and without the checks."""
+    """The code cells of the tour, without checks and without lines that only IPython understands."""
     cells = json.loads((SOLUTIONS / "transformer.ipynb").read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     lines = [[line for line in text.splitlines() if not line.startswith("%")] for text in code]
@@ -38,7 +39,7 @@ def sources() -> list[str]:
 
 
 def small(figure: Figure) -> bytes:
-    """A figure as a PNG with few colours, chosen so that a thin green line does not turn blue, nor a pale band grey."""
+    """A figure as a PNG with few colours, chosen to keep thin green lines green and pale bands coloured."""
     image = (
         Image.open(io.BytesIO(controls.png(figure, DOTS)))
         .convert("RGB")
@@ -50,7 +51,7 @@ def small(figure: Figure) -> bytes:
 
 
 def right() -> dict[str, Any]:
-    """What the solutions give for the calls in tour/reference_values.py."""
+    """The results of the solutions for the calls in tour/reference_values.py."""
     return {
         f"{module}.{function}": reference_values.results(module, function)
         for module, function in reference_values.CALLS
@@ -58,7 +59,7 @@ def right() -> dict[str, Any]:
 
 
 def gallery() -> dict[str, bytes]:
-    """Every picture and table of the notebook, by the name of its file."""
+    """Every picture and table of the notebook, by file name."""
     found: dict[str, bytes] = {}
 
     def keep(player: Any) -> None:

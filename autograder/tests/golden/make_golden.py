@@ -1,22 +1,21 @@
-"""Writes golden.json: small inputs and what PyTorch makes of them, in float64, in one thread.
+"""Writes golden.json: small inputs and the results of PyTorch for them, computed in float64 in one thread.
 
-Run by hand, with NumPy and PyTorch installed, when a case is added; the test that reads the file
-needs no PyTorch:
+Run manually, with NumPy and PyTorch installed, after adding a case. The test that reads the file does not need PyTorch:
 
     python autograder/tests/golden/make_golden.py
 
-PyTorch's conventions are translated here, so that the file speaks the contract's language only:
+PyTorch's conventions are translated here, so that the file only uses those of the contract:
 
-- a Linear computes x @ weight.T + bias: its weight is the transpose of ours;
-- MultiheadAttention packs the three transposed input matrices, q then k then v, into in_proj_weight;
-- a boolean mask says True = may be seen in scaled_dot_product_attention, as here, but True = hidden in
-  MultiheadAttention and TransformerEncoderLayer;
-- scaled_dot_product_attention returns no weights: with the identity as values its output is the weights;
-- TransformerEncoderLayer gives its attention biases: they are zero here.
+- Linear computes x @ weight.T + bias, so its weight is the transpose of ours.
+- MultiheadAttention packs the three transposed input matrices, in the order q, k, v, into in_proj_weight.
+- True in a boolean mask means "may attend" in scaled_dot_product_attention, as here, but "masked" in MultiheadAttention
+  and TransformerEncoderLayer.
+- scaled_dot_product_attention returns no weights. With the identity as values, its output is the weights.
+- TransformerEncoderLayer has biases in its attention. They are zero here.
 
-A case leaves out eps and momentum where the contract has PyTorch's default, and so tests the default too
-(rms_norm's differs, and PyTorch is told the contract's). MultiheadAttention answers NaN for a query that
-sees nothing, unless need_weights is False. PyTorch has no positional encoding: decoders() writes it out.
+A case omits eps and momentum if the contract has PyTorch's default, and so tests the default too. (The default eps of
+rms_norm differs, so the contract's is passed to PyTorch.) MultiheadAttention returns NaN for a query that cannot attend
+to any key, unless need_weights is False. PyTorch has no positional encoding, so decoders() computes it.
 """
 
 import json
@@ -34,7 +33,7 @@ nn, F = torch.nn, torch.nn.functional
 
 
 class Draw:
-    """Random inputs with few digits, the same in each run for the same seed."""
+    """Random inputs with few digits, reproducible for the same seed."""
 
     def __init__(self, seed: str) -> None:
         self.rng = np.random.default_rng(zlib.crc32(seed.encode()))
@@ -46,13 +45,13 @@ class Draw:
         return torch.tensor(np.round(self.rng.uniform(0.3, 2.0, shape), 2))
 
     def mask(self, *shape: int) -> Any:
-        """Half of it hidden, but each row can see at least one key."""
+        """A random mask that hides about half of the keys, but leaves at least one in each row."""
         seen = self.rng.random(shape) < 0.5
         np.put_along_axis(seen, self.rng.integers(0, shape[-1], (*shape[:-1], 1)), True, axis=-1)
         return torch.tensor(seen)
 
     def block(self, d: int, h: int) -> Params:
-        """Parameters of one Transformer block, as the contract names them."""
+        """The parameters of one Transformer block, named as in the contract."""
         return {
             "ln_1": {"gamma": self.positive(d), "beta": self(d)},
             "attention": {name: self(d, d, spread=0.5) for name in ("w_q", "w_k", "w_v", "w_o")},
@@ -62,12 +61,12 @@ class Draw:
 
 
 def case(name: str, function: str, args: Params, *expected: Any) -> Case:
-    """`expected` holds the parts of a tuple, or the one result."""
+    """A case for golden.json; `expected` are the parts of a tuple, or a single result."""
     return {"name": name, "function": function, "args": plain(args), "expected": [plain(e) for e in expected]}
 
 
 def plain(value: Any) -> Any:
-    """Tensors to nested lists; JSON keeps each float exactly, and tells bool, int and float apart."""
+    """Tensors as nested lists. JSON keeps floats exactly, and distinguishes bool, int and float."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -76,7 +75,7 @@ def plain(value: Any) -> Any:
 
 
 def set_(parameter: Any, value: Any) -> None:
-    """Copy, refusing the broadcast that would hide a wrong layout."""
+    """Copy a value of the same shape; broadcasting would hide a wrong layout."""
     assert parameter.shape == value.shape
     with torch.no_grad():
         parameter.copy_(value)
@@ -120,7 +119,7 @@ def encoder(blocks: list[Params], n_heads: int, norm: str) -> Any:
 
 
 def causal(t: int) -> Any:
-    """PyTorch's own causal mask (0 where seen, minus infinity elsewhere), as True = may be seen."""
+    """PyTorch's causal mask (0 for visible keys, minus infinity for others) as a boolean mask, True if visible."""
     return nn.Transformer.generate_square_subsequent_mask(t) == 0
 
 
@@ -216,7 +215,7 @@ def attentions(draw: Draw) -> Iterator[Case]:
 
 
 def masks(draw: Draw, t: int) -> Iterator[tuple[str, Any, Params]]:
-    """For a batch of two: a label, the contract's mask, and PyTorch's masks that mean the same."""
+    """For a batch of two: a label, the contract's mask, and the equivalent masks of PyTorch."""
     keys = torch.arange(t) < torch.tensor([[t], [t - 2]])
     some, blind = draw.mask(t, t), draw.mask(t, t)
     blind[1] = False

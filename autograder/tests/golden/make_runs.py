@@ -1,11 +1,11 @@
-"""Writes solutions/tour/finished_runs.json: the default training, and the same without one part of the decoder.
+"""Writes solutions/tour/finished_runs.json: the default training run for each design of the decoder.
 
-Run manually, from the root of the clone, after a change of solutions/train.py or solutions/tour/backward.py; it takes about ten
-minutes:
+Run manually, from the root of the clone, after a change to solutions/train.py or solutions/tour/backward.py. It takes
+about ten minutes:
 
     python autograder/tests/golden/make_runs.py
 
-A test takes the first steps of each run again and compares the losses.
+A test repeats the first steps of each run and compares the losses.
 """
 
 import json
@@ -20,12 +20,12 @@ sys.path.insert(0, str(SOLUTIONS))
 import train  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 
 RUNS = SOLUTIONS / "tour" / "finished_runs.json"
-SAMPLED = (0, 50, 150, 500, 1500, 3000)  # steps after which names are sampled
+SAMPLED = (0, 50, 150, 500, 1500, 3000)  # names are sampled after these steps
 SEED = 0
 
 
 def finished(design: str) -> dict[str, Any]:
-    """One run: its losses, and names sampled from the weights at some steps."""
+    """One run: its losses, and names sampled at some of its steps."""
     corpus, samples = train.census(), {}
     training, began = train.Training(corpus, train.DESIGNS[design], seed=SEED), time.process_time()
     training.measure()

@@ -1,14 +1,14 @@
-"""Trains the two small models of names that the notebook plays with.
+"""Trains the two small models of names for the notebook.
 
-Run manually, with NumPy and PyTorch installed; nothing else needs PyTorch:
+Run manually, with NumPy and PyTorch installed:
 
     python autograder/tests/golden/train_names.py
 
-The data are the first names of the 1990 census of the United States, which are in the public domain; names.txt has them. A
-random tenth is held out. Both models have the parameters of the contract's decoder; one is trained with pre-norm blocks, as
-the decoder computes, one with post-norm blocks.
+The data in names.txt are the first names of the 1990 census of the United States, which are in the public domain. A
+random tenth is held out. Both models have the parameters of the contract's decoder. One is trained with pre-norm
+blocks, like those of the decoder, the other with post-norm blocks.
 
-The weights with the lowest loss on the held-out names are written, as float16.
+The weights with the lowest loss on the held-out names are saved as float16.
 """
 
 import sys
@@ -32,7 +32,7 @@ Params = dict[str, Any]
 
 
 def initial() -> Params:
-    """Small Gaussian weights; the last matrix of each sub-layer is smaller, since a deep sum has many terms."""
+    """Small Gaussian weights. The last matrix of each sub-layer is smaller, since the stream sums many terms."""
     small = (2 * BLOCKS) ** -0.5
 
     def drawn(*shape: int, scale: float = 1.0) -> Any:
@@ -54,7 +54,7 @@ def initial() -> Params:
 
 
 def logits(tokens: Any, params: Params, norm: str, dropout: float = 0.0) -> Any:
-    """The contract's decoder on a batch, with blocks of either kind: (n, t, vocab)."""
+    """The contract's decoder for a batch, with pre-norm or post-norm blocks: (n, t, vocab)."""
     t = tokens.shape[1]
     angles = torch.arange(t)[:, None] / 10000 ** (torch.arange(0, D, 2) / D)
     positions = torch.stack([torch.sin(angles), torch.cos(angles)], -1).flatten(1)
@@ -82,13 +82,13 @@ def network(x: Any, w: Params) -> Any:
 
 
 def loss(inputs: Any, targets: Any, params: Params, norm: str, dropout: float = 0.0) -> Any:
-    """Minus the log-probability of a character, in nats, the full stop at the end included."""
+    """The mean negative log-probability of a character, in nats, including the full stop at the end."""
     scores = logits(inputs, params, norm, dropout)
     return F.cross_entropy(scores.flatten(0, 1), targets.flatten(), ignore_index=-1)
 
 
 def train(norm: str) -> dict[str, Any]:
-    """Arrays by path, such as pre/blocks/0/ffn/w_1."""
+    """Train a model. Returns its arrays by path, such as pre/blocks/0/ffn/w_1."""
     training, held_out = ([torch.tensor(some) for some in batch(entries, ALPHABET)] for entries in census())
     inputs, targets = training
     torch.manual_seed(0)

@@ -13,7 +13,7 @@ from autograder.homework import kit, rubric
 
 @pytest.fixture(scope="module")
 def homework() -> Iterator[Any]:
-    """The modules by name, without the `tour.` in front; `modules` are the ones that pictures of names are given."""
+    """The modules by name, without `tour.`; `modules` is the argument for pictures about names."""
     tops = ("tour", "train", *rubric.current().modules)
     before = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in tops}
     sys.path.insert(0, str(kit.solutions()))

@@ -1,4 +1,4 @@
-"""The output of `pytest` in a student's folder, for right, wrong and broken code."""
+"""The output of `pytest` in a student's folder, for correct, wrong and broken code."""
 
 import inspect
 import itertools
@@ -28,16 +28,16 @@ NOT_WINDOWS = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """The folder that students get, without the notebook's part."""
+    """The folder that students get, without the notebook."""
     folder = tmp_path / "transformer"
     shutil.copytree(kit.home() / "assignments", folder, ignore=shutil.ignore_patterns("__pycache__", "*.ipynb"))
     return folder
 
 
-def python_says(folder: Path, *arguments: str, first: str = "") -> str:
-    """All that Python prints; `first` is a folder in front of everything that it can import.
+def python_output(folder: Path, *arguments: str, first: str = "") -> str:
+    """All that Python prints; `first` is a folder at the front of the import path.
 
-    Plugins of pytest that are installed here stay out: students have none.
+    Installed pytest plugins are disabled, since students have none.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     environment |= {"PYTHONPATH": first, "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -48,76 +48,76 @@ def python_says(folder: Path, *arguments: str, first: str = "") -> str:
     return done.stdout + done.stderr
 
 
-def pytest_says(folder: Path, *arguments: str, first: str = "") -> str:
-    return python_says(folder, "-m", "pytest", "-p", "no:cacheprovider", *arguments, first=first)
+def pytest_output(folder: Path, *arguments: str, first: str = "") -> str:
+    return python_output(folder, "-m", "pytest", "-p", "no:cacheprovider", *arguments, first=first)
 
 
-def joined(said: str) -> str:
-    """The output without line breaks and columns."""
-    return " ".join(said.split())
+def on_one_line(output: str) -> str:
+    """The output with single spaces in place of line breaks and columns."""
+    return " ".join(output.split())
 
 
 def write(home: Path, *modules: str, **texts: str) -> None:
-    """The solutions of modules, and other texts for some."""
+    """Write the solutions of these modules, and other texts for some files."""
     for module, text in ({name: RIGHT[name] for name in modules} | texts).items():
         (home / f"{module}.py").write_text(text)
 
 
-def checked(home: Path, module: str, wrong: str, *arguments: str) -> str:
-    """The output of the checks of a module whose solution is followed by further definitions."""
+def checks_output(home: Path, module: str, wrong: str, *arguments: str) -> str:
+    """The output of a module's checks if further definitions follow its solution."""
     write(home, *MODULES, **{module: f"{RIGHT[module]}\n\n{wrong}"})
-    return pytest_says(home, f"checks/test_{module}.py", *arguments)
+    return pytest_output(home, f"checks/test_{module}.py", *arguments)
 
 
 def function(name: str, *body: str) -> str:
-    """A definition with the parameters of the solution."""
+    """A definition with the solution's parameters."""
     parameters = inspect.signature(reference.functions()[name]).parameters.values()
     named = ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters)
     return f"def {name}({named}):\n" + "".join(f"    {line}\n" for line in body)
 
 
-def around(name: str, changed: str) -> str:
-    """A definition that returns an expression of the solution's result."""
+def wrapper(name: str, changed: str) -> str:
+    """A definition that calls the solution and returns an expression with its `result`."""
     given = f"    result = right_{name}(*args, **kwargs)\n    return {changed}\n"
     return f"right_{name} = {name}\n\n\ndef {name}(*args, **kwargs):\n{given}"
 
 
-def quickly(home: Path) -> None:
-    """Let an endless loop be ended sooner."""
+def shorten_time_limit(home: Path) -> None:
+    """Stop endless loops sooner."""
     settings = home / "checks" / "time_limit.py"
     settings.write_text(settings.read_text().replace("SECONDS = 10\n", "SECONDS = 0.5\n"))
 
 
-# How much is done
+# Progress
 
 
-def test_nothing_is_written_yet(home: Path) -> None:
-    said = pytest_says(home)
-    assert "Traceback" not in said and "Error" not in said and "F" not in said.partition("\n")[0]
-    assert "Next: write layer_norm (layernorm.py, line 13)\nThen: pytest --only layer_norm\n" in said
-    assert said.count("\n") <= LINES
+def test_summary_of_the_stubs(home: Path) -> None:
+    output = pytest_output(home)
+    assert "Traceback" not in output and "Error" not in output and "F" not in output.partition("\n")[0]
+    assert "Next: write layer_norm (layernorm.py, line 13)\nThen: pytest --only layer_norm\n" in output
+    assert output.count("\n") <= LINES
     for module, entry in rubrics.current().modules.items():
-        listed = joined(said.partition(f"\n{module}.py\n")[2].partition("\n\n")[0])
+        listed = on_one_line(output.partition(f"\n{module}.py\n")[2].partition("\n\n")[0])
         assert listed.startswith("Not written yet: ") and all(f in listed for f in entry.functions), module
-    assert re.findall(r"^(\w+)\.py$", said, re.MULTILINE) == list(MODULES)
-    assert re.findall(r"^(\w+) +0 of \d+ checks pass", said, re.MULTILINE) == list(MODULES)
+    assert re.findall(r"^(\w+)\.py$", output, re.MULTILINE) == list(MODULES)
+    assert re.findall(r"^(\w+) +0 of \d+ checks pass", output, re.MULTILINE) == list(MODULES)
 
 
-def test_all_is_done(home: Path) -> None:
+def test_summary_of_the_solutions(home: Path) -> None:
     write(home, *MODULES)
-    said = joined(pytest_says(home))
-    assert re.search(r"All \d+ public checks pass\. Next: upload layernorm.py, batchnorm_comparison.py,", said)
-    assert said.count("This is not your grade.") == 1
-    assert "not your grade" not in pytest_says(home, "--only", "softmax")
+    output = on_one_line(pytest_output(home))
+    assert re.search(r"All \d+ public checks pass\. Next: upload layernorm.py, batchnorm_comparison.py,", output)
+    assert output.count("This is not your grade.") == 1
+    assert "not your grade" not in pytest_output(home, "--only", "softmax")
 
 
 # Messages
 
 
 class Case(NamedTuple):
-    """The files of a folder, the arguments of pytest, and texts that it then shows once and does not show.
+    """Files, arguments for pytest, texts that the output must contain once, and texts that it must not contain.
 
-    Spaces and line breaks count as one space.
+    Whitespace in the output is compared as a single space.
     """
 
     files: dict[str, str]
@@ -127,7 +127,7 @@ class Case(NamedTuple):
 
 
 def case(wrong: str, *shown: str, absent: str | tuple[str, ...] = (), arguments: str = "", module: str = "") -> Case:
-    """The checks of a module whose solution is followed by definitions; LAST is the number of the last line."""
+    """The checks of a module if definitions follow its solution; LAST is the number of the last line."""
     contract = {f: m for m, entry in rubrics.current().modules.items() for f in entry.functions}
     found = [contract[name] for name in re.findall(r"^def (\w+)", wrong, re.MULTILINE) if name in contract]
     module = module or [*found, "layernorm"][0]
@@ -137,7 +137,7 @@ def case(wrong: str, *shown: str, absent: str | tuple[str, ...] = (), arguments:
 
 
 def folder(arguments: str, *shown: str, absent: str | tuple[str, ...] = (), **files: str) -> Case:
-    """A folder in which all files but these are stubs."""
+    """A folder in which all modules but these are stubs."""
     return Case(files, arguments, shown, (absent,) if isinstance(absent, str) else absent)
 
 
@@ -145,7 +145,7 @@ VARIANCE = (
     "mean, d = x.mean(-1, keepdims=True), x.shape[-1]",
     "var = ((x - mean) ** 2).sum(-1)[..., None] / (d - 1)",
     "return beta + (x - mean) * (gamma * (var + eps) ** -0.5)",
-)  # other code than the library's, so results differ by rounding
+)  # not the code of the library, so results differ by rounding
 REMEMBERED = "return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta"
 ROOT = "    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
 LOOP = "import asyncio\nasync def wait():\n    pass\ndef rms_norm(x, gamma, eps=1e-6):\n    asyncio.run(wait())\n"
@@ -213,10 +213,10 @@ CASES = {
         absent="stdin"),
     "line that stops a call": case(function("rms_norm", "return helper(x)")
         + "\n\ndef helper(x):\n    return x[0, 0, 0]\n", "Next: fix rms_norm (layernorm.py, line LAST)"),
-    "float64": case(around("rms_norm", "result * np.float64(1)"),
+    "float64": case(wrapper("rms_norm", "result * np.float64(1)"),
         "Why It returned float64 instead of float32: floating-point results keep the",
         "Probably Your result is float64 for float32 arguments.", arguments="--hint"),
-    "float64 and wrong": case(around("rms_norm", "result * np.float64(2)"), "multiplied by the same factor, 2.",
+    "float64 and wrong": case(wrapper("rms_norm", "result * np.float64(2)"), "multiplied by the same factor, 2.",
         absent="Hint ", arguments="-k float32"),
     "changed argument": case(function("rms_norm", "x += 1", "return x"),
         "Why It modified its arguments: an entry of `x` was overwritten.", "Hint Work on a copy"),
@@ -255,7 +255,7 @@ CASES = {
         | {"decoder": RIGHT["decoder"].replace(MASKED, "n_heads, causal_mask(t))")}),
     "no such module": folder("layernrom.py", "there is no layernrom.py; did you mean layernorm.py?",
         absent="Traceback"),
-    # From here on only in .ci/full
+    # The cases below run only in .ci/full
     **{text: folder("checks/test_layernorm.py", shown, absent="Traceback", layernorm=text) for text, shown in REJECTED[5:]},
     **{text: case(text, f"layernorm {CHECKS} of {CHECKS} checks pass") for text in ACCEPTED},
     "no such function": folder("--only sofmax", "--only: there is no function or module sofmax; did you mean softmax?",
@@ -288,7 +288,7 @@ CASES = {
     "two calls that should agree": case(function("decoder_logits", "return np.full((3, 3), tokens.sum())"),
         "as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])",
         "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.", arguments="-k future"),
-    "one array for a tuple": case(around("batch_norm", "result[0]"),
+    "one array for a tuple": case(wrapper("batch_norm", "result[0]"),
         "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`)."),
     "further checks of a function": case(function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 9)",
         "Called "),
@@ -310,74 +310,76 @@ CASES = {
 def test_messages(home: Path, name: str) -> None:
     files, arguments, shown, absent = CASES[name]
     write(home, **files)
-    said = joined(pytest_says(home, *arguments.split()))
-    assert [text for text in shown if said.count(text) != 1] == [], said
-    assert [text for text in absent if text in said] == [], said
+    output = on_one_line(pytest_output(home, *arguments.split()))
+    assert [text for text in shown if output.count(text) != 1] == [], output
+    assert [text for text in absent if text in output] == [], output
 
 
 @pytest.mark.parametrize("module", few([module for module in MODULES if module != "concept_check"], 1))
-def test_every_call_that_is_shown_can_be_pasted(home: Path, module: str) -> None:
-    """Each function's first wrong call is shown; with the right functions, the same text can be run."""
+def test_shown_calls_can_be_pasted(home: Path, module: str) -> None:
+    """The first failing call of each function is shown, and its text runs with the correct functions."""
     functions = rubrics.current().modules[module].functions
-    said = checked(home, module, "\n\n".join(function(name, "return np.zeros((2, 3))") for name in functions))
+    output = checks_output(home, module, "\n\n".join(function(name, "return np.zeros((2, 3))") for name in functions))
     write(home, module)
-    calls = re.findall(r"^    Called    (.*?)(?=^    \S)", said, re.MULTILINE | re.DOTALL)
+    calls = re.findall(r"^    Called    (.*?)(?=^    \S)", output, re.MULTILINE | re.DOTALL)
     assert len(calls) >= len(functions)
     pasted = "\n".join(f"done.append(\n{call}\n)" for call in calls)
-    out = python_says(home, "-c", f"from {module} import *\ndone = []\n{pasted}\nprint(len(done))")
+    out = python_output(home, "-c", f"from {module} import *\ndone = []\n{pasted}\nprint(len(done))")
     assert out == f"{len(calls)}\n", out
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["return [np.int64(2)] * 90", "x += 1", "return np.zeros((2, 3))", "return x @ x"])
-def test_lines_fit(home: Path, wrong: str) -> None:
+def test_lines_fit_the_width(home: Path, wrong: str) -> None:
     for module, entry in rubrics.current().modules.items():
         body = "".join(f"\n\ndef {name}(x, *args, **kwargs):\n    {wrong}\n" for name in entry.functions)
         write(home, **{module: f"import numpy as np\n{body}"})
-    said = pytest_says(home)
-    assert len(said) > 2000
-    assert [line for line in said.splitlines() if len(line) > COLUMNS] == []
+    output = pytest_output(home)
+    assert len(output) > 2000
+    assert [line for line in output.splitlines() if len(line) > COLUMNS] == []
 
 
 @pytest.mark.slow
-def test_example_of_the_readme_is_what_is_said(home: Path) -> None:
+def test_example_of_the_readme_matches_the_output(home: Path) -> None:
     variance = "x.var(axis=-1, ddof=1, keepdims=True)"
     wrong = ("mean = x.mean(axis=-1, keepdims=True)", f"return gamma * (x - mean) / np.sqrt({variance} + eps) + beta")
     page = (home / "README.md").read_text().partition("## Reading the messages\n\n")[2].partition("\n- ")[0]
     example = "\n".join(line.removeprefix("    ") for line in page.splitlines())
-    said = checked(home, "layernorm", function("layer_norm", *wrong))
-    said = re.sub(r"  `layer_norm` is defined on lines.*\n", "", said)
-    assert example.strip() in re.sub(r"\(layernorm.py, line \d+\)", "(layernorm.py, line 13)", said)
+    output = checks_output(home, "layernorm", function("layer_norm", *wrong))
+    output = re.sub(r"  `layer_norm` is defined on lines.*\n", "", output)
+    assert example.strip() in re.sub(r"\(layernorm.py, line \d+\)", "(layernorm.py, line 13)", output)
 
 
 def test_hints_come_in_three_steps(home: Path) -> None:
-    """Where to look; what the code does wrong; how to fix it. Calls after the first failed check count too."""
+    """A reference, the mistake, then the fix. Hints also use calls after the first failed check."""
     root = "return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta"
     misconception = library.find("layer_norm.changes_x")
     assert misconception is not None
     hints = [f"Read {misconception.read}", f"Probably {misconception.does}", f"Fix {misconception.right}"]
     for level in range(3):
         wrong = function("layer_norm", "x -= x.mean(axis=-1, keepdims=True)", root)
-        said = joined(checked(home, "layernorm", wrong, "-x", *level * ["--hint"]))
-        assert [hint in said for hint in hints] == [number <= level for number in range(3)]
-        assert ("Hint: pytest --only layer_norm" + (level + 1) * " --hint" in said) == (level < 2)
+        output = on_one_line(checks_output(home, "layernorm", wrong, "-x", *level * ["--hint"]))
+        assert [hint in output for hint in hints] == [number <= level for number in range(3)]
+        assert ("Hint: pytest --only layer_norm" + (level + 1) * " --hint" in output) == (level < 2)
 
 
 # Errors and mistakes in other modules
 
 
 @pytest.mark.slow
-def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
-    """Also where six functions further up fail with it: the cause in full, the others in a line."""
+def test_one_mistake_takes_at_most_one_screen(home: Path) -> None:
+    """Even if six functions that depend on it fail: the cause is shown in full, the others in one line."""
     wrong = RIGHT["scaled_attention"].replace("math.sqrt(d_k)", "1.0")
     write(home, *MODULES, scaled_attention=wrong)
-    said = pytest_says(home, "--hint")
-    assert said.count("\n") <= LINES and said.count("Called ") == 1
-    assert "Your code does not scale the scores." in said
-    assert re.search(r"multi_head_attention, pre_norm_block, post_norm_block and \d+ more fail too: first fix\n", said)
+    output = pytest_output(home, "--hint")
+    assert output.count("\n") <= LINES and output.count("Called ") == 1
+    assert "Your code does not scale the scores." in output
+    assert re.search(
+        r"multi_head_attention, pre_norm_block, post_norm_block and \d+ more fail too: first fix\n", output
+    )
 
 
-# Files that are missing
+# Missing files
 
 MISNAMED = [
     ("LayerNorm.py", ", but there is LayerNorm.py: rename it to layernorm.py"),
@@ -387,40 +389,40 @@ MISNAMED = [
 
 
 @pytest.mark.parametrize(("name", "due"), few(MISNAMED, 1))
-def test_file_with_another_name(home: Path, name: str, due: str) -> None:
+def test_missing_or_misnamed_file_is_reported(home: Path, name: str, due: str) -> None:
     (home / "layernorm.py").rename(home / name)
-    said = joined(pytest_says(home, "checks/test_layernorm.py", "checks/test_transformer_block.py"))
-    assert f"layernorm.py is missing{due}" in said
-    assert "transformer_block.py imports layernorm.py, which cannot be imported" in said
+    output = on_one_line(pytest_output(home, "checks/test_layernorm.py", "checks/test_transformer_block.py"))
+    assert f"layernorm.py is missing{due}" in output
+    assert "transformer_block.py imports layernorm.py, which cannot be imported" in output
 
 
-# Loops without an end
+# Endless loops
 
 
-def test_endless_loop_is_ended_once_with_its_own_line(home: Path) -> None:
-    """And what needs the function is not called."""
-    quickly(home)
+def test_endless_loop_is_stopped_once_and_its_line_is_shown(home: Path) -> None:
+    """Functions that call it are not run."""
+    shorten_time_limit(home)
     wrong = function("layer_norm", "return turn(x)") + "\n\ndef turn(x):\n    while True: x = x + 0\n"
-    said = checked(home, "layernorm", wrong, "checks/test_transformer_block.py")
+    output = checks_output(home, "layernorm", wrong, "checks/test_transformer_block.py")
     line = (RIGHT["layernorm"] + "\n\n" + wrong).count("\n")
-    assert f"Stopped   layernorm.py, line {line}: stopped after 0.5 seconds; look for an infinite" in said
-    assert "    while True: x = x + 0\n" in said and said.count("stopped after") == 1
-    assert "layer_norm was not called again because it did not finish (see above) (and in" in joined(said)
+    assert f"Stopped   layernorm.py, line {line}: stopped after 0.5 seconds; look for an infinite" in output
+    assert "    while True: x = x + 0\n" in output and output.count("stopped after") == 1
+    assert "layer_norm was not called again because it did not finish (see above) (and in" in on_one_line(output)
     not_run = "functions that call layer_norm were not run, because it did not finish (see above) (and in"
-    assert not_run in joined(said)
-    assert re.search(r"transformer_block +[1-9]\d* of \d+ checks pass", said)
+    assert not_run in on_one_line(output)
+    assert re.search(r"transformer_block +[1-9]\d* of \d+ checks pass", output)
 
 
 @pytest.mark.slow
-def test_loops_in_loops_that_swallow_every_exception_are_ended(home: Path) -> None:
-    quickly(home)
+def test_nested_loops_that_catch_every_exception_are_stopped(home: Path) -> None:
+    shorten_time_limit(home)
     loop = ["while True:", "    x = np.sqrt(x * x)"]
     for swallowed in ("", " BaseException"):
         inner = [f"        {line}" for line in loop]
         loop = ["while True:", "    try:", *inner, f"    except{swallowed}:", "        continue"]
-    said = checked(home, "layernorm", function("rms_norm", *loop))
-    assert said.count("stopped after 0.5 seconds") == 1
-    assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", said)
+    output = checks_output(home, "layernorm", function("rms_norm", *loop))
+    assert output.count("stopped after 0.5 seconds") == 1
+    assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", output)
 
 
 SLOW = [
@@ -430,33 +432,33 @@ SLOW = [
 
 
 @pytest.mark.parametrize(("text", "shown"), few(SLOW, 1))
-def test_import_that_takes_too_long(home: Path, text: str, shown: str) -> None:
-    """A slow call is not called a loop."""
-    quickly(home)
+def test_slow_import_is_stopped(home: Path, text: str, shown: str) -> None:
+    """A slow call is not reported as an endless loop."""
+    shorten_time_limit(home)
     write(home, layernorm=text)
-    said = joined(pytest_says(home, "checks/test_layernorm.py"))
-    assert shown in said and said.count("stopped after") == 1
+    output = on_one_line(pytest_output(home, "checks/test_layernorm.py"))
+    assert shown in output and output.count("stopped after") == 1
 
 
 @pytest.mark.slow
-def test_checks_where_no_thread_can_be_started(home: Path, tmp_path: Path) -> None:
-    """As in Pyodide. An endless loop is stopped there too."""
+def test_checks_work_without_threads(home: Path, tmp_path: Path) -> None:
+    """As in Pyodide. Endless loops are stopped there too."""
     refused = "import _thread\n\n_thread.start_new_thread = _thread.start_joinable_thread = None\n"
     (tmp_path / "sitecustomize.py").write_text(refused)
-    assert "TypeError" in python_says(home, "-c", "import threading; threading.Thread().start()", first=str(tmp_path))
-    quickly(home)
+    assert "TypeError" in python_output(home, "-c", "import threading; threading.Thread().start()", first=str(tmp_path))
+    shorten_time_limit(home)
     write(home, layernorm=RIGHT["layernorm"] + "\n\n" + function("rms_norm", "while True:", "    pass"))
-    assert "stopped after 0.5 seconds" in pytest_says(home, "layernorm.py", first=str(tmp_path))
+    assert "stopped after 0.5 seconds" in pytest_output(home, "layernorm.py", first=str(tmp_path))
 
 
 @NOT_WINDOWS
-def test_ctrl_c_shows_the_summary_and_what_was_running(home: Path) -> None:
-    default = "signal.signal(2, signal.default_int_handler)"  # a shell ignores Ctrl-C in what it runs in the background
+def test_ctrl_c_shows_the_summary_and_the_running_line(home: Path) -> None:
+    default = "signal.signal(2, signal.default_int_handler)"  # shells make background processes ignore Ctrl-C
     loop = function("rms_norm", "import signal", default, "signal.raise_signal(2)")
-    said = checked(home, "layernorm", loop)
-    assert re.search(r"layernorm +\d+ of \d+ checks pass, \d+ not run", said)
-    assert re.search(r"Stopped   layernorm.py, line \d+: stopped by Ctrl-C", said)
-    assert "stopped by Ctrl-C !" in said and "Traceback" not in said and "full-trace" not in said
+    output = checks_output(home, "layernorm", loop)
+    assert re.search(r"layernorm +\d+ of \d+ checks pass, \d+ not run", output)
+    assert re.search(r"Stopped   layernorm.py, line \d+: stopped by Ctrl-C", output)
+    assert "stopped by Ctrl-C !" in output and "Traceback" not in output and "full-trace" not in output
 
 
 # Watching
@@ -478,18 +480,18 @@ def test_checks_run_again_when_a_module_is_saved(home: Path, arguments: list[str
         try:
             assert process.stdout is not None
             assert re.search(first, "".join(itertools.takewhile(WATCHING.__ne__, process.stdout)))
-            saved = home / "saved"  # renamed, since a file that is being written is seen twice
+            saved = home / "saved"  # renamed, since a file that is still being written would start two runs
             saved.write_text(RIGHT["layernorm"] + "\n\n" + function("rms_norm", "return 2 * x"))
             saved.replace(home / "layernorm.py")
-            said = "".join(itertools.takewhile(WATCHING.__ne__, process.stdout))
+            output = "".join(itertools.takewhile(WATCHING.__ne__, process.stdout))
             process.send_signal(signal.SIGINT)
             assert process.wait(20) == 0
         finally:
             process.kill()
-    assert re.search(second, said) and "Next: fix rms_norm" in said and "causal_mask" not in said
+    assert re.search(second, output) and "Next: fix rms_norm" in output and "causal_mask" not in output
 
 
-# Tests that students write
+# Tests written by students
 
 
 TESTING = """
@@ -513,19 +515,19 @@ STUB = "import numpy as np\n\n\n\n" + function("layer_norm", '"""."""', 'raise N
 
 @pytest.fixture
 def testing(home: Path) -> Path:
-    """The folder of a homework in which students write tests."""
+    """The folder of a homework whose students write tests."""
     shutil.copy(kit.solutions() / "checks" / "my_tests.py", home / "checks")
     write(home, "layernorm", test_decoder_parts=TESTING)
     return home
 
 
 def test_own_tests_run_on_correct_and_wrong_code(testing: Path) -> None:
-    assert pytest_says(testing, "--test-my-tests") == (
+    assert pytest_output(testing, "--test-my-tests") == (
         "layer_norm: 1 of 3 wrong versions detected\n"
         "  not detected: it adds beta before it scales\n"
         "  not detected: it ignores eps\n"
     )
-    assert "2 passed" in pytest_says(testing, "test_decoder_parts.py")
+    assert "2 passed" in pytest_output(testing, "test_decoder_parts.py")
 
 
 @pytest.mark.parametrize(("tests", "module", "shown"), few([
@@ -537,41 +539,41 @@ def test_own_tests_run_on_correct_and_wrong_code(testing: Path) -> None:
     (TESTING, "1 / 0", r"layer_norm: layernorm.py, line 1: ZeroDivisionError"),
     ("def test_layer_norm(:", RIGHT["layernorm"], r"test_decoder_parts.py has no tests"),
 ]))  # fmt: skip
-def test_own_tests_that_cannot_be_judged(testing: Path, tests: str, module: str, shown: str) -> None:
+def test_own_tests_that_cannot_be_evaluated(testing: Path, tests: str, module: str, shown: str) -> None:
     write(testing, layernorm=module, test_decoder_parts=tests)
-    said = pytest_says(testing, "--test-my-tests")
-    assert re.search(shown, said) and "Traceback" not in said
+    output = pytest_output(testing, "--test-my-tests")
+    assert re.search(shown, output) and "Traceback" not in output
 
 
 # One function at a time
 
 
 @pytest.mark.parametrize("module", few(MODULES, 1))
-def test_the_checks_of_each_function_can_be_asked_for(home: Path, module: str) -> None:
+def test_checks_of_each_function_can_be_selected(home: Path, module: str) -> None:
     write(home, *MODULES)
     functions = rubrics.current().modules[module].functions
-    said = pytest_says(home, "--only", ",".join(functions))
-    passing = [name for name, _ in re.findall(r"^(\w+) +(\d+) of \2 checks pass$", said, re.MULTILINE)]
-    assert passing == sorted(functions, key=said.index)
+    output = pytest_output(home, "--only", ",".join(functions))
+    passing = [name for name, _ in re.findall(r"^(\w+) +(\d+) of \2 checks pass$", output, re.MULTILINE)]
+    assert passing == sorted(functions, key=output.index)
 
 
 @pytest.mark.parametrize("option", ["--only", "-k"])
-def test_one_function_and_no_other(home: Path, option: str) -> None:
-    """Nor the checks whose names have it as a part."""
+def test_only_the_named_function_is_selected(home: Path, option: str) -> None:
+    """Checks of functions whose names contain this name are left out."""
     write(home, *MODULES)
-    said = pytest_says(home, option, "layer_norm")
-    assert re.findall(r"^(\w+) +\d+ of \d+ checks pass$", said, re.MULTILINE) == ["layer_norm"]
+    output = pytest_output(home, option, "layer_norm")
+    assert re.findall(r"^(\w+) +\d+ of \d+ checks pass$", output, re.MULTILINE) == ["layer_norm"]
 
 
 @pytest.mark.parametrize(
     "arguments", [["layernorm.py"], ["layernorm"], ["checks/layernorm.py"], ["./layernorm.py"], ["--only", "layernorm"]]
 )
-def test_a_module_means_its_checks(home: Path, arguments: list[str]) -> None:
+def test_module_argument_selects_its_checks(home: Path, arguments: list[str]) -> None:
     write(home, "layernorm")
-    assert f"{CHECKS} passed" in pytest_says(home, *arguments)
+    assert f"{CHECKS} passed" in pytest_output(home, *arguments)
 
 
-# The machine
+# The environment
 
 
 @pytest.mark.slow
@@ -579,9 +581,9 @@ def test_checks_without_the_homework(home: Path, tmp_path: Path) -> None:
     shutil.copytree(home / "checks", tmp_path / "elsewhere" / "checks")
     shutil.copy(home / "conftest.py", tmp_path / "elsewhere")
     for arguments in ((), ("--only", "layer_norm")):
-        said = pytest_says(tmp_path / "elsewhere", *arguments)
-        assert "ERROR: No homework here: layernorm.py and the other modules belong next to the folder" in said
-        assert "INTERNALERROR" not in said
+        output = pytest_output(tmp_path / "elsewhere", *arguments)
+        assert "ERROR: No homework here: layernorm.py and the other modules belong next to the folder" in output
+        assert "INTERNALERROR" not in output
 
 
 @pytest.mark.slow
@@ -592,21 +594,21 @@ def test_checks_without_the_homework(home: Path, tmp_path: Path) -> None:
         ("__version__ = '1.26.4'", "The homework needs NumPy 2.0 or newer; this is 1.26.4"),
     ],
 )
-def test_numpy_that_is_missing_or_old(home: Path, tmp_path: Path, module: str, shown: str) -> None:
+def test_missing_or_old_numpy_is_reported(home: Path, tmp_path: Path, module: str, shown: str) -> None:
     (tmp_path / "first").mkdir()
     (tmp_path / "first" / "numpy.py").write_text(module)
-    said = pytest_says(home, first=str(tmp_path / "first"))
-    assert f"ERROR: {shown}" in said and "Traceback" not in said
+    output = pytest_output(home, first=str(tmp_path / "first"))
+    assert f"ERROR: {shown}" in output and "Traceback" not in output
 
 
-def test_old_python(home: Path) -> None:
+def test_old_python_is_reported(home: Path) -> None:
     old = "import pytest, runpy, sys; sys.version_info = (3, 9, 1, 'final', 0)"
-    said = python_says(home, "-c", f"{old}; print(runpy.run_path('checks/conftest.py')['OBSTACLE'])")
-    assert "The homework needs Python 3.11 or newer; this is 3." in said
+    output = python_output(home, "-c", f"{old}; print(runpy.run_path('checks/conftest.py')['OBSTACLE'])")
+    assert "The homework needs Python 3.11 or newer; this is 3." in output
 
 
-# The docstrings' examples
+# Examples in docstrings
 
 
-def test_examples_of_the_docstrings_are_right() -> None:
-    assert python_says(kit.solutions(), "-m", "doctest", *(f"{module}.py" for module in MODULES)) == ""
+def test_examples_in_the_docstrings_pass() -> None:
+    assert python_output(kit.solutions(), "-m", "doctest", *(f"{module}.py" for module in MODULES)) == ""

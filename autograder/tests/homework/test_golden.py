@@ -1,4 +1,4 @@
-"""The reference solutions agree with PyTorch, whose answers golden/make_golden.py has written down."""
+"""The reference solutions agree with the PyTorch results that golden/make_golden.py recorded."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_
 
 
 def arrays(value: Any) -> Any:
-    """Nested lists of numbers to arrays; the list of blocks stays a list, and a scalar a scalar."""
+    """Nested lists of numbers as arrays. A list of blocks stays a list, and a scalar stays a scalar."""
     if isinstance(value, dict):
         return {key: arrays(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The files of mistakes: what is refused, how mistakes stand together, and that every one of them can be submitted and runs."""
+"""The misconception library: invalid entries, combinations, and every misconception as part of a submitted module."""
 
 import warnings
 from collections.abc import Callable
@@ -19,7 +19,7 @@ FUNCTIONS = [(module, function) for module in MODULES for function in library.kn
 def wrong(
     table: Written, criterion: str = "rms", does: str = "Your code.", right: str = "Do that.", **edits: str
 ) -> None:
-    """A mistake called "a"; `edits` by the names in TEXTS."""
+    """Add the misconception "a"; the keys of `edits` are texts or names in TEXTS."""
     table.wrong("a", criterion, {TEXTS.get(old, old): new for old, new in edits.items()}, does=does, right=right)
 
 
@@ -37,7 +37,7 @@ TEXTS = {"root": "np.sqrt(", "cube": "np.cbrt("}
 
 @pytest.fixture
 def rms() -> Written:
-    """A table of `rms_norm` that belongs to no file."""
+    """An empty table for `rms_norm` that belongs to no file."""
 
     def rms_norm(x, gamma, eps=1e-6):  # type: ignore[no-untyped-def]
         square = np.mean(x**2, axis=-1, keepdims=True)
@@ -46,7 +46,7 @@ def rms() -> Written:
     return Written(rms_norm)
 
 
-REFUSED: dict[str, tuple[Callable[[Written], None], str]] = {
+REJECTED: dict[str, tuple[Callable[[Written], None], str]] = {
     "text that is not there": (lambda f: wrong(f, cube="("), "does not occur in rms_norm"),
     "nothing changed": (lambda f: wrong(f, root="np.sqrt("), "changes nothing"),
     "letters changed twice": (lambda f: wrong(f, root="(", sqrt="cbrt"), "the same text twice"),
@@ -61,32 +61,32 @@ REFUSED: dict[str, tuple[Callable[[Written], None], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_a_mistake_that_cannot_be_used_is_refused_with_its_file_and_name(rms: Written, case: str) -> None:
-    enter, reason = REFUSED[case]
-    with pytest.raises(RubricError, match=r"^rms_norm\.a: ") as refusal:
+@pytest.mark.parametrize("case", REJECTED)
+def test_invalid_misconception_is_rejected_with_its_id(rms: Written, case: str) -> None:
+    enter, reason = REJECTED[case]
+    with pytest.raises(RubricError, match=r"^rms_norm\.a: ") as rejection:
         enter(rms)
-    assert reason in str(refusal.value)
+    assert reason in str(rejection.value)
 
 
-def test_a_function_that_no_module_has_is_refused() -> None:
+def test_unknown_function_is_rejected() -> None:
     with pytest.raises(RubricError, match=r"^twice is not a function in rubric\.yaml"):
         library.written(twice)
 
 
-def test_edits_are_made_at_once_everywhere_and_not_where_they_meet() -> None:
+def test_edits_apply_simultaneously_and_must_not_overlap() -> None:
     assert edited("a b a", [("a", "b"), ("b", "c")]) == "b c b"
     assert edited("abc", [("ab", "x"), ("bc", "y")]) is None
 
 
-def test_two_mistakes_stand_together_unless_they_change_the_same_letters() -> None:
+def test_misconceptions_can_be_combined_unless_their_edits_overlap() -> None:
     found = {m.name: m for m in library.of_function("layernorm", "layer_norm")}
     both = library.made("layernorm", "layer_norm", (found["sample_variance"], found["no_beta"]))
     assert both is not None and "(count - 1)" in both.source and "+ beta" not in both.source
     assert library.made("layernorm", "layer_norm", (found["eps_missing"], found["eps_squared"])) is None
 
 
-def test_a_version_is_built_on_the_versions_of_its_helpers() -> None:
+def test_version_calls_the_given_versions_of_its_helpers() -> None:
     halved = library.find("scaled_dot_product_attention.no_scale") or library.find("dependency_matrix.inverted")
     assert halved is not None
     wrong = library.made(halved.module, halved.function, (halved,))
@@ -99,7 +99,7 @@ def test_a_version_is_built_on_the_versions_of_its_helpers() -> None:
     assert used.__code__.co_filename == f"<a version of {halved.function}>"
 
 
-def test_nothing_is_kept_from_one_fresh_version_to_the_next() -> None:
+def test_fresh_versions_share_no_state() -> None:
     kept = library.find("layer_norm.statistics_kept")
     assert kept is not None
     x, ones, zeros = np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3)
@@ -109,24 +109,24 @@ def test_nothing_is_kept_from_one_fresh_version_to_the_next() -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_the_functions_that_mistakes_are_made_in_are_right(module: str) -> None:
+def test_correct_functions_of_the_library_pass_every_call(module: str) -> None:
     call_results = running.call_results(module, running.with_source(module))
     assert {call_result.target.function for call_result in call_results} >= set(library.known(module))
     assert [call_result for call_result in call_results if call_result.failure is not None] == []
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
-def test_every_mistake_can_be_submitted_as_part_of_a_module(module: str, function: str) -> None:
+def test_every_misconception_can_be_submitted_as_part_of_a_module(module: str, function: str) -> None:
     for misconception in library.of_function(module, function):
         with warnings.catch_warnings():
-            warnings.simplefilter("error", SyntaxWarning)  # "is" with a literal and the like
+            warnings.simplefilter("error", SyntaxWarning)  # for example, `is` with a literal
             assert callable(running.with_source(module, misconception.source)[function])
         assert library.find(misconception.id) is not None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
-def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(module: str, function: str) -> None:
+def test_stateless_misconceptions_do_not_depend_on_earlier_calls(module: str, function: str) -> None:
     known_responses = running.diagnoser().known_responses(module, function)
     for misconception in library.of_function(module, function):
         version = library.made(module, function, (misconception,))

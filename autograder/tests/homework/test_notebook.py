@@ -1,4 +1,4 @@
-"""The students' notebook: it runs before and after the modules are written, and its pictures follow the sliders."""
+"""The students' notebook runs before and after the modules are written, and its pictures follow the sliders."""
 
 import base64
 import contextlib
@@ -36,7 +36,7 @@ def all_cells() -> Cells:
 
 
 def tour() -> Cells:
-    """The cells without Otter's marks and checks, which start pytest."""
+    """The cells, except Otter's markers and checks, which start pytest."""
     cells, in_tests = [], False
     for cell in all_cells():
         in_tests = in_tests or "# BEGIN TESTS" in cell.source
@@ -52,18 +52,18 @@ def pages() -> list[str]:
 
 @functools.cache
 def text() -> str:
-    """All that the notebook says, wherever its lines and strings break."""
+    """All text of the notebook, without line breaks and without breaks in strings."""
     return " ".join(" ".join("".join(cell.source).split()) for cell in all_cells()).replace('" "', "")
 
 
 def says(*expected: str) -> bool:
-    """Whether the notebook says this; figures in it are computed anew by the tests."""
+    """Check that the notebook contains these texts. The tests recompute the numbers in them."""
     assert [words for words in expected if words not in text()] == []
     return True
 
 
 def code(some: str) -> Any:
-    """The code cell that has this text."""
+    """The first code cell that contains this text."""
     return next(cell for cell in tour() if cell.cell_type == "code" and some in cell.source)
 
 
@@ -73,7 +73,8 @@ FIRST = tour().index(code("steps = play("))  # the cell with the first picture
 # The file
 
 
-def test_has_the_format_that_otter_writes_alike_each_time_and_no_outputs() -> None:
+def test_file_has_a_reproducible_format_and_no_outputs() -> None:
+    """Otter writes format 4.4, without cell ids, identically each time."""
     notebook = json.loads(FILE.read_text(encoding="utf-8"))
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 4)
     assert not any("id" in cell for cell in notebook["cells"])
@@ -81,13 +82,13 @@ def test_has_the_format_that_otter_writes_alike_each_time_and_no_outputs() -> No
     nbformat.validate(notebook)
 
 
-def test_gives_students_what_its_cells_import() -> None:
+def test_students_get_the_files_that_cells_import() -> None:
     given = all_cells()[0].source.partition("\nfiles:\n")[2].partition("\n# ")[0]
     assert "    - tour\n    - train.py\n" in given + "\n"
 
 
-def test_every_section_needs_only_the_first_cell_and_itself() -> None:
-    """So that a student may begin anywhere, and a homework may have fewer modules."""
+def test_sections_depend_only_on_the_first_cell() -> None:
+    """Students can start anywhere, and a homework can have fewer modules."""
     sections = {"": ""}
     for cell in tour():
         if cell.cell_type == "markdown" and cell.source.startswith("## "):
@@ -101,29 +102,29 @@ def test_every_section_needs_only_the_first_cell_and_itself() -> None:
         assert done.returncode == 0, (heading, done.stdout)
 
 
-def test_is_not_too_long() -> None:
-    """What is folded does not count."""
+def test_text_is_not_too_long() -> None:
+    """Folded text does not count."""
     assert len(re.sub("<details>.*?</details>", "", " ".join(pages()), flags=re.DOTALL).split()) <= 4700
 
 
-def test_nothing_unfolded_is_shown_before_its_guess() -> None:
-    """The other results are folded or wait for a guess; none of these answers a question."""
+def test_results_are_folded_or_wait_for_a_guess() -> None:
+    """`models` and `greedy` are exceptions, since they do not answer a question."""
     names = [re.findall(r"^(\w+) = (?:show|play)\(", cell.source, flags=re.MULTILINE) for cell in tour()]
     waits = [re.search("guess=|folded=", cell.source) for cell in tour()]
     assert [found[-1] for found, wait in zip(names, waits, strict=True) if found and not wait] == ["models", "greedy"]
 
 
-def test_its_contents_lead_to_each_section() -> None:
+def test_contents_link_to_every_section() -> None:
     links = re.findall(r"\]\(#([^)]+)\)", next(page for page in pages() if "**Contents.**" in page))
     headings = [re.sub("`", "", page.splitlines()[0]) for page in pages() if page.startswith("## ")]
     assert links == [heading.removeprefix("## ").replace(" ", "-") for heading in headings]
 
 
-# Run as a whole
+# Running the whole notebook
 
 
 def student_folder(folder: Path, written: bool) -> Path:
-    """With stubs or with everything written."""
+    """Fill a student's folder, with the solutions if `written`, else with stubs."""
     shutil.copy(kit.solutions() / "train.py", folder)
     shutil.copytree(TOUR, folder / "tour", ignore=shutil.ignore_patterns("__pycache__"))
     for name in MODULES:
@@ -139,7 +140,7 @@ def outputs(cells: Cells) -> list[Any]:
 
 
 def texts(cells: Cells) -> list[str]:
-    """What the cells say, controls apart."""
+    """The text output of cells, without pictures and controls."""
     shown = [output.data for output in outputs(cells) if "data" in output]
     said = [data["text/plain"] for data in shown if not any("image" in kind or "widget" in kind for kind in data)]
     return said + [output.text for output in outputs(cells) if output.output_type == "stream"]
@@ -149,19 +150,19 @@ def pictures_in(cells: Cells) -> list[str]:
     return [output.data["image/png"] for output in outputs(cells) if "image/png" in output.get("data", {})]
 
 
-def faults(cells: Cells) -> list[str]:
+def errors_in(cells: Cells) -> list[str]:
     return [str(found) for found in outputs(cells) if found.output_type == "error" or found.get("name") == "stderr"]
 
 
 class Run(NamedTuple):
-    """The tour, executed, and then one or two cells more in the same kernel, which is started once for many tests."""
+    """The executed tour, then one or two more cells in the same kernel. One run serves many tests."""
 
     cells: Cells
     more: Cells
 
 
 def run(folder: Path, *more: Any) -> Run:
-    """Execute the tour with no picture waiting for a guess."""
+    """Execute the tour; pictures do not wait for a guess."""
     cells = tour()
     cells[cells.index(code("show_all_button()"))].source += "\nfrom tour.predictions import show_all\nshow_all()"
     document = {"cells": [*cells, *more], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
@@ -178,7 +179,7 @@ def new(some: str) -> Any:
 
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """With the solutions; at the end a slider is moved, and the same picture is drawn once more."""
+    """A run with the solutions. At the end, a slider is moved, and the same picture is drawn again."""
     folder = student_folder(tmp_path_factory.mktemp("solutions"), written=True)
     plotting = folder / "tour" / "plotting.py"
     plotting.write_text(plotting.read_text().replace('LAYOUT = "constrained"', 'LAYOUT = "none"'))
@@ -188,7 +189,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def unwritten(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """With stubs; at the end a file is saved, and a picture that needs it is drawn once more."""
+    """A run with stubs. At the end, a file is saved, and a picture that needs it is drawn again."""
     folder = student_folder(tmp_path_factory.mktemp("stubs"), written=False)
     shutil.copy(kit.solutions() / "layernorm.py", folder / "written.txt")
     save = "import shutil\nshutil.copyfile('written.txt', 'layernorm.py')"
@@ -197,11 +198,11 @@ def unwritten(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.mark.slow
 def test_runs_with_the_solutions_and_shows_everything(solved: Run) -> None:
-    assert faults(solved.cells) == []
+    assert errors_in(solved.cells) == []
     assert len(pictures_in(solved.cells)) >= 38
     assert [text for text in texts(solved.cells) if "Cannot draw" in text or "not written" in text] == []
     [moved], [unmoved] = pictures_in([solved.cells[FIRST]]), pictures_in(solved.more)
-    assert faults(solved.more) == [] and moved != unmoved
+    assert errors_in(solved.more) == [] and moved != unmoved
     assert base64.b64decode(moved).startswith(b"\x89PNG")
     gallery = [*(TOUR / "gallery").iterdir()]
     source = " ".join(cell.source for cell in solved.cells)
@@ -215,8 +216,8 @@ def test_runs_with_the_solutions_and_shows_everything(solved: Run) -> None:
 
 
 @pytest.mark.slow
-def test_runs_before_anything_is_written_and_shows_how_each_picture_or_table_will_look(unwritten: Run) -> None:
-    assert faults(unwritten.cells) == []
+def test_runs_with_stubs_and_shows_an_example_of_each_picture_and_table(unwritten: Run) -> None:
+    assert errors_in(unwritten.cells) == []
     shown = [output.get("data", {}) for output in outputs(unwritten.cells)]
     missing = [data for data in shown if data.get("text/plain", "").endswith("is not written yet")]
     assert len(missing) >= 40 and not any("\n" in data["text/plain"] for data in missing)
@@ -225,7 +226,7 @@ def test_runs_before_anything_is_written_and_shows_how_each_picture_or_table_wil
     question, picture, answer = texts([unwritten.cells[FIRST]])
     assert question.startswith("Predict first. ") and answer.startswith("The right answer: nothing.")
     assert picture == "layer_norm is not written yet"
-    assert faults(unwritten.more) == [] and len(pictures_in(unwritten.more)) == 1, "a saved file is used at once"
+    assert errors_in(unwritten.more) == [] and len(pictures_in(unwritten.more)) == 1, "a saved file is used at once"
 
 
 @pytest.mark.slow
@@ -238,12 +239,12 @@ def test_every_picture_has_its_question_in_the_same_hidden_cell(solved: Run) -> 
         assert "Predict first." in texts([cell])[0] and texts([cell])[-1].startswith("The right answer: ")
 
 
-WRONG = {  # instead of each function of a module
+WRONG = {  # the body of every function of a module
     "layernorm": "return None",
     "batchnorm_comparison": "return np.full(3, np.nan)",
     "scaled_attention": "return np.zeros((2, 3))",
     "causal_mask": "raise SystemExit(3)",
-    "transformer_block": "return residual(*args)",  # without an end
+    "transformer_block": "return residual(*args)",  # infinite recursion
     "decoder": "return [99.5] * 3",
 }
 
@@ -251,7 +252,7 @@ WRONG = {  # instead of each function of a module
 @pytest.mark.slow
 @pytest.mark.parametrize("module", WRONG)
 def test_runs_with_a_wrong_module(tmp_path: Path, module: str) -> None:
-    """The picture that cannot be drawn says so in a line; nothing ends in a traceback."""
+    """A line appears in place of a picture that cannot be drawn. No cell ends in a traceback."""
     file = student_folder(tmp_path, written=True) / f"{module}.py"
     functions = rubrics.current().modules[module].functions
     wrong = "".join(f"\n\ndef {name}(*args, **named):\n    {WRONG[module]}\n" for name in functions)
@@ -265,8 +266,8 @@ def test_runs_with_a_wrong_module(tmp_path: Path, module: str) -> None:
 # Controls
 
 
-def test_moving_a_slider_draws_another_picture_and_keeps_no_figure(homework: Any) -> None:
-    """Forty kept ones make garbage collection so slow that a slider stands still."""
+def test_slider_draws_another_picture_and_keeps_no_figure(homework: Any) -> None:
+    """With forty figures in memory, garbage collection is so slow that sliders stop responding."""
     drawn, token = [], np.array([4.0, 2.0, 0.0, -2.0])
 
     def draw(**settings: Any) -> Any:
@@ -283,7 +284,7 @@ def test_moving_a_slider_draws_another_picture_and_keeps_no_figure(homework: Any
     assert third == pytest.approx([2 * height + 1 for height in first])
 
 
-def test_a_slider_of_whole_numbers_gives_whole_numbers(homework: Any) -> None:
+def test_integer_slider_gives_integers(homework: Any) -> None:
     controls = homework.controls
     values = {"n": controls.Slide(1, 9, 3, 1), "kind": ["a", "b"], "flag": True}
     player = controls.play(lambda n, kind, flag: f"{n} {kind} {flag}", **values)
@@ -292,24 +293,24 @@ def test_a_slider_of_whole_numbers_gives_whole_numbers(homework: Any) -> None:
     assert player.result == "5 b False"
 
 
-def test_an_example_shows_the_controls_as_they_were_at_first(homework: Any) -> None:
+def test_example_says_if_the_controls_have_moved(homework: Any) -> None:
     def draw(**settings: Any) -> Any:
         raise NotImplementedError("layer_norm is not written yet")
 
     player = homework.controls.play(draw, like="layer_norm_steps", gamma=homework.controls.Slide(-2, 2, 1))
-    for unmoved in (1.0, 1.0 + 1e-12):  # a browser may round the value of a slider
+    for unmoved in (1.0, 1.0 + 1e-12):  # browsers may round the value of a slider
         player.controls["gamma"].value = unmoved
         assert "layer_norm is not written yet. Here is an example:" in player.shown()._repr_html_()
     player.controls["gamma"].value = 2.0
     assert "an example, with the controls in their first position:" in player.shown()._repr_html_()
 
 
-# Trouble in a student's code is one line
+# Errors in a student's code take one line
 
 
 @pytest.fixture
 def own_file(homework: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A file of a student, own.py, in a folder of its own."""
+    """The path of a student's file, own.py, in a separate folder."""
     for module in (homework.controls, homework.reference_values):
         monkeypatch.setattr(module, "HOME", tmp_path)
     monkeypatch.setattr(homework.reference_values, "_files", [])
@@ -325,15 +326,15 @@ def own_file(homework: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("def g():\n    pass\n", "AttributeError: module 'own' has no attribute 'f'"),
     (None, "ModuleNotFoundError: No module named 'own'"),
 ])  # fmt: skip
-def test_trouble_is_said_in_one_line(homework: Any, own_file: Path, text: str | None, line: str) -> None:
+def test_error_is_reported_in_one_line(homework: Any, own_file: Path, text: str | None, line: str) -> None:
     if text is not None:
         own_file.write_text(text)
     said = homework.controls.attempt(lambda: homework.controls.Lazy("own").f())
     assert said.startswith(f"Cannot draw this: {line}") and "\n" not in said
 
 
-def test_a_picture_that_cannot_be_painted_is_one_line(homework: Any) -> None:
-    """A logarithmic axis, for example, cannot show numbers that are all NaN."""
+def test_rendering_error_is_reported_in_one_line(homework: Any) -> None:
+    """For example, a logarithmic axis cannot show numbers that are all NaN."""
     from matplotlib.figure import Figure
 
     class Unpaintable(Figure):
@@ -345,7 +346,7 @@ def test_a_picture_that_cannot_be_painted_is_one_line(homework: Any) -> None:
     assert repr(player.shown()).startswith("Cannot draw this: ValueError: no number above 0")
 
 
-def test_warnings_of_arithmetic_are_shown_only_for_the_students_file(homework: Any, own_file: Path) -> None:
+def test_arithmetic_warnings_are_shown_only_for_the_students_file(homework: Any, own_file: Path) -> None:
     own_file.write_text("import numpy as np\n\ndef f():\n    return np.ones(1) / 0\n")
     own = homework.controls.Lazy("own")
     with warnings.catch_warnings(record=True) as seen:
@@ -353,7 +354,7 @@ def test_warnings_of_arithmetic_are_shown_only_for_the_students_file(homework: A
     assert [Path(warning.filename).name for warning in seen] == ["own.py"]
 
 
-def test_a_saved_file_is_used_at_once_and_a_broken_one_is_one_line(homework: Any, own_file: Path) -> None:
+def test_saved_file_is_reloaded_and_its_syntax_error_takes_one_line(homework: Any, own_file: Path) -> None:
     own_file.write_text("def f():\n    return 'first'\n")
     own_file.with_name("using.py").write_text("from own import f\n")
     player = homework.controls.play(lambda: homework.controls.Lazy("using").f())
@@ -373,7 +374,7 @@ def test_a_saved_file_is_used_at_once_and_a_broken_one_is_one_line(homework: Any
 
 @pytest.fixture
 def predictions(homework: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module, with a file of its own."""
+    """The module predictions, with a separate file for guesses."""
     found = homework.predictions
     monkeypatch.setattr(found, "FILE", tmp_path / "guesses.json")
     monkeypatch.setattr(found, "asked", [])
@@ -391,7 +392,7 @@ ANSWERS = [("this", "You predicted this. The right answer: that."), ("that", "th
 
 
 @pytest.mark.parametrize(("choice", "said"), ANSWERS)
-def test_an_answer_says_whether_the_guess_was_right(predictions: Any, choice: str, said: str) -> None:
+def test_answer_says_whether_the_guess_was_right(predictions: Any, choice: str, said: str) -> None:
     guess = asked(predictions)
     guess.put()
     assert guess.said() == "" and not guess.settled and guess.box.layout.display is None
@@ -400,24 +401,24 @@ def test_an_answer_says_whether_the_guess_was_right(predictions: Any, choice: st
     assert guess.box.layout.display == "none"
 
 
-def test_the_first_guess_counts_and_lasts_beyond_the_kernel(predictions: Any) -> None:
+def test_first_guess_counts_and_survives_a_kernel_restart(predictions: Any) -> None:
     guess = asked(predictions)
     guess.buttons.value = "this"
     guess.buttons.value = "that"
-    predictions.kept.cache_clear()  # as in another kernel
+    predictions.kept.cache_clear()  # as in a new kernel
     assert json.loads(predictions.FILE.read_text()) == {"Which?": {"guess": "this", "right": False}}
     again = asked(predictions)
     assert again.settled and again.buttons.value == "this" and again.buttons.disabled
 
 
 @pytest.mark.parametrize("text", ["", "[1]", '{"Which?": 3}', '{"Which?": {"guess": "those"}}'])
-def test_a_spoiled_file_of_guesses_is_no_guess(predictions: Any, text: str) -> None:
+def test_damaged_file_of_guesses_is_ignored(predictions: Any, text: str) -> None:
     predictions.FILE.write_text(text)
     assert not asked(predictions).settled
 
 
 def waiting(predictions: Any, homework: Any) -> tuple[Any, Any, list[int]]:
-    """A question, its picture, and what has been drawn."""
+    """A question, its picture, and a list of the values that were drawn."""
     drawn: list[int] = []
     guess, slide = asked(predictions), homework.controls.Slide(1, 9, 3, 1)
     return guess, homework.controls.play(lambda n: drawn.append(n), n=slide, guess=guess), drawn
@@ -426,8 +427,8 @@ def waiting(predictions: Any, homework: Any) -> tuple[Any, Any, list[int]]:
 @pytest.mark.parametrize(
     "settle", [lambda guess: setattr(guess.buttons, "value", "this"), lambda guess: guess.button.click()]
 )
-def test_a_picture_waits_for_a_guess_or_show_me(predictions: Any, homework: Any, settle: Callable[[Any], None]) -> None:
-    """A browser rounds the values of sliders, as if somebody had moved them; that shows no picture."""
+def test_picture_waits_for_a_guess_or_show_me(predictions: Any, homework: Any, settle: Callable[[Any], None]) -> None:
+    """Browsers round the values of sliders, as if somebody had moved them. That must not show the picture."""
     guess, player, drawn = waiting(predictions, homework)
     player.controls["n"].value = 5
     assert drawn == [] and player.box.layout.display == "none"
@@ -435,14 +436,16 @@ def test_a_picture_waits_for_a_guess_or_show_me(predictions: Any, homework: Any,
     assert drawn == [5] and player.box.layout.display is None
 
 
-def test_without_ipywidgets_no_picture_waits(predictions: Any, homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_do_not_wait_without_ipywidgets(
+    predictions: Any, homework: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(predictions, "ipywidgets", None)
     monkeypatch.setattr(homework.controls, "ipywidgets", None)
     _, player, drawn = waiting(predictions, homework)
     assert drawn == [3] and player.controls == {}
 
 
-def test_the_button_shows_all_pictures_once_also_those_that_come_later(predictions: Any, homework: Any) -> None:
+def test_show_all_shows_current_and_later_pictures_once(predictions: Any, homework: Any) -> None:
     _, _, drawn = waiting(predictions, homework)
     predictions.show_all()
     predictions.show_all()
@@ -450,10 +453,10 @@ def test_the_button_shows_all_pictures_once_also_those_that_come_later(predictio
     assert waiting(predictions, homework)[2] == [3]
 
 
-# Tables, and whether a student's functions are right
+# Tables, and whether a student's functions are correct
 
 
-def test_a_table_says_whose_numbers_it_shows(homework: Any) -> None:
+def test_table_names_the_source_of_its_numbers(homework: Any) -> None:
     yours = homework.controls.Lazy("scaled_attention")
     rows = [("mine", "0.5 0.5", lambda: yours.softmax(np.zeros(2))), ("by hand", "3.1", lambda: 3.0, "It is 3.")]
     shown = homework.tables.compare(rows)
@@ -461,18 +464,18 @@ def test_a_table_says_whose_numbers_it_shows(homework: Any) -> None:
     assert "<td" in shown._repr_html_() and "It is 3." in shown._repr_html_()
 
 
-def test_what_is_nearly_zero_is_not_shown_as_zero(homework: Any) -> None:
+def test_tiny_numbers_are_not_shown_as_zero(homework: Any) -> None:
     shown = {0.0: "0.0000", 2e-16: "2e-16", -0.00001: "-1e-05", -2.5: "-2.5000"}
     assert {value: homework.tables.numbers(value) for value in shown} == shown
 
 
-def test_the_solutions_are_known_to_be_right(homework: Any) -> None:
+def test_solutions_agree_with_the_reference_values(homework: Any) -> None:
     calls = homework.reference_values.CALLS
     assert set(calls) <= {(m, name) for m, entry in rubrics.current().modules.items() for name in entry.functions}
     assert homework.reference_values.wrong(calls) == [] and homework.reference_values.doubt(calls) == ""
 
 
-def test_a_table_does_not_blame_a_lecture_for_your_mistake(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_does_not_blame_the_notes_for_a_students_mistake(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(homework.layernorm, "layer_norm", known("sample_variance").fresh())
     yours, token = homework.controls.Lazy("layernorm"), np.array([4.0, 2.0, 0.0, -2.0])
     result = lambda: yours.layer_norm(token, np.ones(4), np.zeros(4))  # noqa: E731
@@ -481,7 +484,7 @@ def test_a_table_does_not_blame_a_lecture_for_your_mistake(homework: Any, monkey
     assert "Fix <code>layer_norm</code> first" in homework.reference_values.doubt([("layernorm", "layer_norm")])
 
 
-def test_what_a_wrong_function_rests_on_is_named_first(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_dependency_must_be_fixed_first(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong: dict[str, Any] = {"__name__": "scaled_attention"}
     text = "def softmax(scores, axis=-1): return scores"
     exec(compile(text, str(kit.solutions() / "scaled_attention.py"), "exec"), wrong)
@@ -491,7 +494,7 @@ def test_what_a_wrong_function_rests_on_is_named_first(homework: Any, monkeypatc
     assert "Fix <code>softmax</code> first" in said
 
 
-def test_a_picture_not_drawn_names_the_wrong_function(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_picture_that_cannot_be_drawn_names_the_wrong_function(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(homework.scaled_attention, "merge_heads", lambda x: x)
     yours = homework.controls.Lazy("scaled_attention")
     player = homework.controls.play(homework.pictures.heads_drawing, yours, n_heads=[3, 2])
@@ -500,7 +503,7 @@ def test_a_picture_not_drawn_names_the_wrong_function(homework: Any, monkeypatch
     assert said.startswith("Not right yet: your merge_heads disagrees with the formulas. Fix merge_heads first; run ")
 
 
-def test_what_is_not_written_yet_is_not_called_wrong(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritten_function_is_not_called_wrong(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def unwritten(*_: Any, **__: Any) -> None:
         raise NotImplementedError("rms_norm is not written yet")
 
@@ -508,10 +511,10 @@ def test_what_is_not_written_yet_is_not_called_wrong(homework: Any, monkeypatch:
     assert homework.reference_values.wrong([("layernorm", "rms_norm")]) == []
 
 
-# Figures that the text says, computed
+# Numbers in the text, recomputed
 
 
-def test_figures_of_deep_networks() -> None:
+def test_numbers_about_deep_networks_match_the_text() -> None:
     deep = np.load(TOUR / "depth.npz")
     low, after, high = ({key: values[row, 96] for key, values in deep.items()} for row in range(3))
     alone, last, post = "norms alone/1.0/gradient", "pre-norm/1.0/normed", after["post-norm/1.0/gradient"]
@@ -530,8 +533,8 @@ def test_figures_of_deep_networks() -> None:
 
 
 @pytest.mark.slow
-def test_the_deep_networks_are_those_of_the_solutions(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program that made the lines is run again, for the first two blocks of all forty networks."""
+def test_file_of_deep_networks_matches_the_solutions(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script that wrote the file runs again, for the first two blocks of all forty networks."""
     monkeypatch.syspath_prepend(str(kit.home() / "autograder" / "tests" / "golden"))
     make_depth = importlib.import_module("make_depth")
     monkeypatch.setattr(make_depth, "BLOCKS", 2)
@@ -543,7 +546,7 @@ def test_the_deep_networks_are_those_of_the_solutions(homework: Any, monkeypatch
             np.testing.assert_allclose(deep[f"{kind}/1.0/{name}"][:, :3], values, rtol=1e-4)
 
 
-def test_slopes_of_queries_are_those_of_the_softmax(homework: Any) -> None:
+def test_query_slopes_match_the_jacobian_of_the_softmax(homework: Any) -> None:
     weights, keys = np.eye(8)[[0]] * 0.3 + 0.0875, np.random.default_rng(0).normal(size=(1, 8, 1024))
     jacobian = (np.diag(weights[0]) - np.outer(weights[0], weights[0])) @ keys[0]
     assert homework.pictures.attention.query_slopes(weights, keys)[0] == pytest.approx(np.linalg.norm(jacobian))
@@ -552,20 +555,20 @@ def test_slopes_of_queries_are_those_of_the_softmax(homework: Any) -> None:
 # The model of names
 
 
-def test_the_model_is_as_large_as_it_is_said_to_be() -> None:
+def test_size_of_the_model_matches_the_text() -> None:
     with np.load(TOUR / "names.npz") as arrays:
         pre, post = (sum(a.size for path, a in arrays.items() if path.startswith(norm)) for norm in ("pre", "post"))
     assert pre == post and says(f"its {pre:,} weights are not")
 
 
 @pytest.mark.slow
-def test_the_model_with_post_norm_is_as_good(homework: Any) -> None:
+def test_post_norm_model_is_as_good(homework: Any) -> None:
     names, train = homework.names, homework.train
     loss = train.prefix_loss(names.model("post"), names.census()[1], names.ALPHABET, train.DESIGNS["post-norm"])
     assert loss < 2 and says("a second model, as good as the first")
 
 
-def test_the_model_writes_new_names_and_the_same_ones_for_the_same_seed(homework: Any) -> None:
+def test_sampled_names_are_new_and_reproducible(homework: Any) -> None:
     names = homework.names
     written = [names.sample(homework.modules, np.random.default_rng(seed), 0.7) for seed in range(30)]
     assert written == [names.sample(homework.modules, np.random.default_rng(seed), 0.7) for seed in range(30)]
@@ -582,14 +585,14 @@ def introduction() -> str:
 
 
 def tables_in(text: str) -> dict[str, list[str]]:
-    """The rows of tables in Markdown, by their first cell."""
+    """The rows of Markdown tables, by their first cell."""
     rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
     return {first: rest for first, *rest in rows}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["notebook", "README"])
-def test_the_tables_at_the_beginning_are_what_the_solutions_do(homework: Any, where: str) -> None:
+def test_first_tables_match_the_solutions(homework: Any, where: str) -> None:
     text = introduction() if where == "notebook" else (kit.solutions() / "README.md").read_text()
     parts = {"the mask": "no mask", "the MLPs": "no MLPs", "nothing": "nothing"}
     parts |= {part: f"no {part}" for part in ("norms", "attention", "residuals", "positions")}
@@ -603,7 +606,7 @@ def test_the_tables_at_the_beginning_are_what_the_solutions_do(homework: Any, wh
 
 
 @pytest.mark.slow
-def test_the_ladder_is_what_counting_gives(homework: Any) -> None:
+def test_losses_of_counting_models_and_decoder_match_the_table(homework: Any) -> None:
     by_counting = [f"{cost:.2f}" for cost in homework.names.by_counting().values()]
     mine = f"{homework.names.costs(homework.modules).mean():.2f}"
     rows = [row[0] for row in tables_in(introduction()).values() if re.fullmatch(r"[0-9.]+", row[0])]
@@ -611,7 +614,7 @@ def test_the_ladder_is_what_counting_gives(homework: Any) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_taken_out_hurts_as_it_is_said(homework: Any) -> None:
+def test_losses_without_a_part_match_the_text(homework: Any) -> None:
     names = homework.names
     costs = {change: names.costs(homework.modules, change).mean() for change in names.CHANGES}
     assert says(
@@ -630,14 +633,14 @@ def test_what_is_taken_out_hurts_as_it_is_said(homework: Any) -> None:
     ("mask transposed", 7, "the loss is {:.2f}, worse than random guessing"),
     ("heads reversed", 4, "{:.2f}, and no shape is wrong"),
 ])  # fmt: skip
-def test_the_puzzles_write_what_is_said(homework: Any, misconception: str, number: int, loss: str) -> None:
+def test_output_of_the_puzzles_matches_the_text(homework: Any, misconception: str, number: int, loss: str) -> None:
     names, rng = homework.names, np.random.default_rng(1)
     written = [names.sample(homework.modules, rng, 0.8, change=misconception) for _ in range(number)]
     assert says(", ".join(written), loss.format(names.costs(homework.modules, misconception).mean()))
 
 
 @pytest.mark.slow
-def test_how_likely_names_are(homework: Any) -> None:
+def test_losses_of_names_match_the_text(homework: Any) -> None:
     figure = homework.pictures.likely(homework.modules)
     means = [text.get_text() for text in figure.axes[0].texts if text.get_text().startswith("mean")]
     assert means == ["mean 1.76", "mean 1.95", "mean 3.65"] and says("1.76, 1.95 and 3.65 nats per character")
@@ -647,13 +650,13 @@ def test_how_likely_names_are(homework: Any) -> None:
 
 
 @pytest.mark.slow
-def test_letters_that_the_model_does_not_know_are_not_lost_without_a_word(homework: Any) -> None:
+def test_conversion_of_unknown_letters_is_reported(homework: Any) -> None:
     names, title = homework.names, homework.pictures.likely(homework.modules, "Björn").axes[1].get_title()
     assert [names.letters(name) for name in ("Zoë-Ann", "Björn", "Жанна")] == ["zoeann", "bjorn", ""]
     assert "'Björn' is read as \"bjorn\"" in title and names.lost("Ada") == ""
 
 
-def test_with_nothing_taken_out_the_parts_are_the_decoder(homework: Any) -> None:
+def test_traced_parts_add_up_to_the_decoder(homework: Any) -> None:
     names = homework.names
     tokens = names.tokens("Zoë-Ann")
     whole = homework.decoder.decoder_logits(tokens, names.model(), names.HEADS)
@@ -661,7 +664,7 @@ def test_with_nothing_taken_out_the_parts_are_the_decoder(homework: Any) -> None
     np.testing.assert_allclose(stream @ names.model()["w_out"] + names.model()["b_out"], whole, atol=1e-12)
 
 
-def test_a_function_is_replaced_wherever_it_is_used_and_comes_back(homework: Any) -> None:
+def test_function_is_replaced_in_every_module_and_restored(homework: Any) -> None:
     norms, blocks = homework.layernorm, homework.transformer_block
     original = norms.layer_norm
     with contextlib.suppress(KeyError), homework.names.replaced(homework.modules, original, len):
@@ -671,8 +674,8 @@ def test_a_function_is_replaced_wherever_it_is_used_and_comes_back(homework: Any
 
 
 @pytest.mark.slow
-def test_what_cannot_be_taken_out_is_said(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A student may have written a mask of their own in the decoder; then another causal_mask changes nothing."""
+def test_part_that_cannot_be_removed_is_reported(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a student's decoder has its own mask, replacing causal_mask changes nothing."""
     mask = homework.decoder.causal_mask
     monkeypatch.setattr(homework.decoder, "causal_mask", FunctionType(mask.__code__, mask.__globals__))
     rows = {row[0]: row[2] for row in homework.pictures.changes(homework.modules).rows}
@@ -681,25 +684,25 @@ def test_what_cannot_be_taken_out_is_said(homework: Any, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_what_is_wrong_already_is_not_said_to_be_elsewhere(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A causal mask that hides nothing is called, and what takes its place gives the same."""
+def test_part_that_is_already_missing_is_reported_as_missing(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A causal mask that hides nothing is called, but replacing it changes nothing."""
     for module in (homework.causal_mask, homework.decoder):
         monkeypatch.setattr(module, "causal_mask", lambda t: np.ones((t, t), dtype=bool))
     rows = {row[0]: row[2] for row in homework.pictures.changes(homework.modules).rows}
     assert "already lacks this part" in rows["no mask"] and "does not call" not in rows["no mask"]
 
 
-# Each picture
+# Pictures
 
 
 def to_rgb(colour: str) -> Any:
-    from matplotlib import colors  # takes a second, and every test process imports this file
+    from matplotlib import colors  # takes a second to import, and every test process imports this file
 
     return colors.to_rgb(colour)
 
 
-def test_colours_stand_out(homework: Any) -> None:
-    """From white and the pale ground three to one, as web pages are asked to; text in a coloured cell four to one."""
+def test_colours_have_enough_contrast(homework: Any) -> None:
+    """Against white and the pale background 3:1, as recommended for web pages; for text in a coloured cell 4:1."""
     plotting = homework.plotting
 
     def contrast(*colours: Any) -> float:
@@ -713,19 +716,19 @@ def test_colours_stand_out(homework: Any) -> None:
         assert all(contrast(ground, to_rgb(plotting.ink(ground))) >= 4 for ground in colours(np.linspace(0, 1, 64)))
 
 
-def test_kinds_of_networks_differ_in_style_and_mark_and_not_only_in_colour(homework: Any) -> None:
+def test_kinds_of_networks_differ_in_line_style_and_marker(homework: Any) -> None:
     kinds = homework.pictures.blocks.KINDS.values()
     assert len({style for _, style, _ in kinds}) == len({mark for *_, mark in kinds}) == len(kinds)
 
 
-def test_the_boxes_of_the_decoder_are_named_and_not_only_coloured(homework: Any) -> None:
+def test_boxes_in_the_picture_of_the_decoder_are_labelled(homework: Any) -> None:
     written = " ".join(text.get_text() for text in homework.pictures.decoder_drawing().axes[0].texts)
     drawn = [module for module in MODULES if module not in ("concept_check", "batchnorm_comparison")]
     assert all(f"{module}.py" in written for module in drawn)
 
 
 def ends(control: Any) -> list[Any]:
-    """All choices of a control, or both ends of a slider; for a name, none and one that is too long."""
+    """All choices of a control, or both ends of a slider; for a name, an empty one and one that is too long."""
     if hasattr(control, "min"):
         return [control.min, control.max]
     return list(getattr(control, "options", [False, True] if control.value in (False, True) else ["", "x" * 40]))

@@ -1,6 +1,6 @@
-"""The public inputs tell "not used" from "used wrongly": no array begins with 0 or 1, and none has equal entries throughout.
+"""Public inputs distinguish unused from misused arguments: no array begins with 0 or 1, or is constant.
 
-With gamma[0] = 1, for example, code that leaves gamma out and code that uses gamma[0] for all features return the same.
+With gamma[0] = 1, for example, code that omits gamma and code that uses gamma[0] for all features return the same.
 """
 
 import importlib
@@ -19,7 +19,7 @@ from autograder.release import handout
 
 MODULES = [module for module in rubric.current().modules if library.known(module)]
 
-# Arrays whose point is such a value: source, function, path of the array, reason. A star stands for any text.
+# Arrays that need such a value: source, function, path of the array, reason. A star matches any text.
 ALLOWED = [
     ("docstrings", "layer_norm", "gamma", "a worked example of the source notes, without gamma and beta"),
     ("docstrings", "layer_norm", "beta", "a worked example of the source notes, without gamma and beta"),
@@ -38,7 +38,7 @@ ALLOWED = [
 
 
 def examples(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
-    """EXAMPLES of the misconception library."""
+    """The EXAMPLES of the misconception library."""
     for function in rubric.current().modules[module].functions:
         for args, kwargs in library.examples(module, function):
             yield function, args, kwargs
@@ -52,14 +52,14 @@ def docstrings(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, An
 
 
 def checks(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
-    """The public checks."""
+    """The calls in the public checks."""
     with handout.importable_checks(kit.solutions()):
         for call in importlib.import_module("student_calls").calls_in(module):
             yield call.function, call.args, call.kwargs
 
 
 def arrays(value: Any, path: str) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
-    """The arrays in an argument, with the path to each."""
+    """The arrays in an argument, with their paths."""
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             yield from arrays(part, f"{path}.{key}")
@@ -72,7 +72,7 @@ def is_neutral(array: np.ndarray[Any, Any]) -> bool:
 
 
 def inputs(source: Any, module: str, kinds: str) -> Iterator[tuple[str, str, np.ndarray[Any, Any]]]:
-    """Arrays whose dtypes are of these kinds, with the function and the path of each."""
+    """The arrays whose dtype is of one of these kinds, with their functions and paths."""
     for function, args, kwargs in source(module):
         arguments = inspect.signature(reference.functions()[function]).bind(*args, **kwargs).arguments
         for path, array in (pair for name, value in arguments.items() for pair in arrays(value, name)):
@@ -81,7 +81,7 @@ def inputs(source: Any, module: str, kinds: str) -> Iterator[tuple[str, str, np.
 
 
 def neutral(source: Any, module: str) -> list[tuple[str, str, str]]:
-    """The source, the function and the path of each array that begins with a neutral value; masks and tokens have none."""
+    """The source, function and path of each neutral array of floats; masks and tokens do not count."""
     return [(source.__name__, name, path) for name, path, array in inputs(source, module, "f") if is_neutral(array)]
 
 
@@ -94,7 +94,7 @@ SOURCES = (examples, docstrings, checks)
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("module", MODULES)
-def test_public_inputs_begin_with_no_neutral_value(source: Any, module: str) -> None:
+def test_public_inputs_are_not_neutral(source: Any, module: str) -> None:
     assert not [place for place in neutral(source, module) if not any(is_allowed(place, each) for each in ALLOWED)]
 
 
@@ -105,7 +105,7 @@ def test_every_exception_is_needed() -> None:
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("module", MODULES)
-def test_public_inputs_have_integers_only_where_the_contract_names_them(source: Any, module: str) -> None:
+def test_only_tokens_and_lengths_are_integers(source: Any, module: str) -> None:
     assert {path for _, path, _ in inputs(source, module, "iu")} <= {"tokens", "lengths"}
 
 
@@ -115,7 +115,7 @@ def test_examples_are_small(module: str) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_function_in_an_example_can_be_pasted_with_it(module: str) -> None:
+def test_functions_in_examples_use_only_numpy(module: str) -> None:
     given = [value for _, args, kwargs in examples(module) for value in (*args, *kwargs.values()) if callable(value)]
     for function in given:
         used = inspect.getclosurevars(function)
@@ -123,7 +123,7 @@ def test_a_function_in_an_example_can_be_pasted_with_it(module: str) -> None:
 
 
 @pytest.mark.parametrize("source", [examples, docstrings, checks])
-def test_a_dependency_shows_whatever_the_signs_of_the_change(source: Any) -> None:
+def test_dependencies_show_for_changes_of_any_sign(source: Any) -> None:
     """The contract leaves the direction of the change to the student."""
     calls = [(args, kwargs) for function, args, kwargs in source("causal_mask") if function == "dependency_matrix"]
     for (f, x), kwargs in calls:

@@ -1,4 +1,4 @@
-"""A rubric that is wrong is refused, with file, line, key and what would be right."""
+"""An invalid rubric is rejected with file, line, key and advice."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ END = "\n# end\n"  # appended to the rubric
 ALL = rubric.current().points
 MODULE = rubric.current().modules["layernorm"].points
 STATISTICS = rubric.current().criteria["layernorm.statistics"].points
-WRONG = [  # an edit of the rubric, the key in the message, and its text
+WRONG = [  # old and new text in the rubric, the key in the message, and the problem
     (f"points: {ALL:g}", f"points: {ALL - 1:g}", "points", f"add up to {ALL:g}"),
     ("statistics: {points: ", "statistics: {points: 1", "modules.layernorm.points", "add up to"),
     ("about:", "abuot:", "abuot", "unknown key; did you mean 'about'? known here: points, about"),
@@ -65,7 +65,7 @@ WRONG = [  # an edit of the rubric, the key in the message, and its text
 
 
 @pytest.mark.parametrize(("old", "new", "where", "said"), WRONG)
-def test_mistake_is_named(tmp_path: Path, old: str, new: str, where: str, said: str) -> None:
+def test_error_has_file_key_and_advice(tmp_path: Path, old: str, new: str, where: str, said: str) -> None:
     assert old in TEXT + END
     with pytest.raises(RubricError) as caught:
         loaded(tmp_path, (TEXT + END).replace(old, new, 1))
@@ -74,14 +74,14 @@ def test_mistake_is_named(tmp_path: Path, old: str, new: str, where: str, said: 
     assert said in str(caught.value)
 
 
-def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+def test_empty_file_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(
         RubricError, match=r"rubric\.yaml:1: the file: must be keys with values; rubric\.yaml has title"
     ):
         loaded(tmp_path, "")
 
 
-def test_the_lines_that_switch_the_tests_on_are_right(tmp_path: Path) -> None:
+def test_commented_lines_for_student_tests_are_valid(tmp_path: Path) -> None:
     text, _, more = TEXT.replace(f"points: {ALL:g}", f"points: {ALL + 6:g}", 1).partition("# tests:")
     own = loaded(tmp_path, text + "tests:" + more.replace("\n# ", "\n"))
     assert [criterion.id for criterion in own.of("tests")] == ["tests.first", "tests.second", "tests.third"]
@@ -89,13 +89,13 @@ def test_the_lines_that_switch_the_tests_on_are_right(tmp_path: Path) -> None:
     assert lines in (kit.PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
 
 
-def test_line_is_the_right_one(tmp_path: Path) -> None:
+def test_error_has_the_correct_line(tmp_path: Path) -> None:
     line = 1 + TEXT.split("call_seconds")[0].count("\n")
     with pytest.raises(RubricError, match=f":{line}: limits.call_secnods: unknown key"):
         loaded(tmp_path, TEXT.replace("call_seconds", "call_secnods", 1))
 
 
-def test_no_file_is_a_clear_error(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RubricError, match=r"rubric\.yaml: cannot be read: No such file or directory$"):
         rubric.load(tmp_path / "rubric.yaml")
 
@@ -114,11 +114,11 @@ for points in (ALL, MODULE):
      rf"rubric\.yaml:{LINE}: .*statistic: .*tests name 'layernorm\.statistics'"),
     (FEWER, r"test_layernorm.*names the criterion 'layernorm\.statistics', which"),
 ], ids=["new", "renamed", "removed"])  # fmt: skip
-def test_criterion_that_the_tests_do_not_name_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_rubric_and_tests_must_name_the_same_criteria(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(RubricError, match=said):
         record(loaded(tmp_path, text))
 
 
-def test_helpers_are_found_through_helpers() -> None:
+def test_helpers_include_helpers_of_helpers() -> None:
     found = rubric.current().helpers("scaled_attention", ("multi_head_attention",))
     assert set(found) == {"softmax", "scaled_dot_product_attention", "split_heads", "merge_heads"}

@@ -1,4 +1,4 @@
-"""What the hidden tests notice: state between calls, changed arguments, wrong parts; and what they must accept."""
+"""The hidden tests detect state between calls and changed arguments, and accept read-only results, lists and views."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ def lost(module: str, function: str, replacement: Function) -> set[str]:
 
 
 def shapes(value: Any) -> Any:
-    """The value with shapes in place of arrays."""
+    """The value, with the shape and dtype of each array in its place."""
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype
     if isinstance(value, dict):
@@ -36,7 +36,7 @@ def shapes(value: Any) -> Any:
 
 
 def caching(right: Function) -> Function:
-    """Caches results by the shapes of the arguments."""
+    """A version that caches results by the shapes of the arguments."""
     results: dict[Any, Any] = {}
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
@@ -47,7 +47,7 @@ def caching(right: Function) -> Function:
 
 
 def reusing(right: Function) -> Function:
-    """Returns all results of one shape in the same array."""
+    """A version that returns all results of the same shape in one array."""
     buffers: dict[Any, Any] = {}
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
@@ -61,7 +61,7 @@ def reusing(right: Function) -> Function:
 
 
 def writing(right: Function) -> Function:
-    """Changes the last array of its arguments after it has used it."""
+    """A version that changes the last array of its arguments after it has used it."""
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
         result = copied(right(*args, **kwargs))
@@ -77,7 +77,7 @@ def writing(right: Function) -> Function:
 def stateful() -> Iterator[tuple[str, str, Callable[[Function], Function]]]:
     for module, function in FUNCTIONS:
         arguments, _, result = str(inspect.signature(reference.functions()[function])).partition("->")
-        if "ndarray" in arguments and function != "influence":  # whose result depends on shapes alone
+        if "ndarray" in arguments and function != "influence":  # its result depends only on shapes
             yield module, function, caching
         if "ndarray" in result:
             yield module, function, reusing
@@ -86,7 +86,7 @@ def stateful() -> Iterator[tuple[str, str, Callable[[Function], Function]]]:
 
 
 @pytest.mark.parametrize(("module", "function", "way"), [*stateful()])
-def test_state_and_changed_arguments_cost_purity(
+def test_state_and_changed_arguments_are_detected(
     module: str, function: str, way: Callable[[Function], Function]
 ) -> None:
     graded = {c.id for c in current().of(module) if function in c.grades}
@@ -95,7 +95,7 @@ def test_state_and_changed_arguments_cost_purity(
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
-def test_read_only_results_and_lists_for_tuples_lose_nothing(module: str, function: str) -> None:
+def test_read_only_results_and_lists_for_tuples_are_accepted(module: str, function: str) -> None:
     def frozen(value: Any) -> Any:
         if isinstance(value, np.ndarray):
             value = value.copy()
@@ -110,7 +110,7 @@ def test_read_only_results_and_lists_for_tuples_lose_nothing(module: str, functi
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
-def test_results_that_are_views_lose_nothing_unless_a_new_array_is_promised(module: str, function: str) -> None:
+def test_views_are_accepted_unless_a_new_array_is_required(module: str, function: str) -> None:
     def right(*args: Any, **kwargs: Any) -> Any:
         given = [value for value in (*args, *kwargs.values()) if isinstance(value, np.ndarray)]
 

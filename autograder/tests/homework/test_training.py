@@ -1,4 +1,4 @@
-"""Training the whole decoder: the gradient, the loop, texts of one's own, the files, the command line, the buttons."""
+"""Training the decoder: the gradient, the loop, the user's own texts, the files, the command line and the panel."""
 
 import math
 import re
@@ -19,13 +19,13 @@ LINES = "\n".join(f"line {a}{b} of the song" for a in "abcdefg" for b in "abcdef
 
 @pytest.fixture
 def train(homework: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """train.py, in an empty folder."""
+    """train.py, with an empty working directory."""
     monkeypatch.chdir(tmp_path)
     return homework.train
 
 
 def small(train: Any, **options: Any) -> Any:
-    """A training of a few steps on a text of 49 lines."""
+    """A short training run on a text of 49 lines."""
     return train.Training(train.read_text(LINES), **{"steps": 20, "batch_size": 16, "every": 10, **options})
 
 
@@ -38,14 +38,14 @@ def finished(training: Any) -> Any:
 @pytest.mark.parametrize(
     "design", [name if name == "complete" else pytest.param(name, marks=pytest.mark.slow) for name in DESIGNS]
 )
-def test_the_gradient_agrees_with_finite_differences(homework: Any, design: str) -> None:
+def test_gradient_agrees_with_finite_differences(homework: Any, design: str) -> None:
     gaps = homework.backward.gradient_check(homework.backward.DESIGNS[design], entries=8)
     assert {"embedding", "attention", "ffn", "ln_1", "ln_2", "w_out", "b_out"} == set(gaps)
     assert max(gap for _, gap in gaps.values()) < 1e-8
 
 
 @pytest.mark.slow
-def test_a_wrong_gradient_of_the_norm_spoils_earlier_parts(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_gradient_of_the_norm_affects_only_earlier_parts(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     right = homework.layernorm.layer_norm_backward
     monkeypatch.setattr(
         homework.layernorm, "layer_norm_backward", lambda *args: (2 * right(*args)[0], *right(*args)[1:])
@@ -64,8 +64,7 @@ def test_twenty_steps_lower_the_loss_on_held_out_names(train: Any) -> None:
 
 
 @pytest.mark.slow
-def test_the_finished_runs_are_those_of_today(train: Any, homework: Any) -> None:
-    """As far as the first steps show it."""
+def test_first_steps_of_the_finished_runs_are_reproducible(train: Any, homework: Any) -> None:
     runs = homework.pictures.training.runs()
     assert tuple(train.DESIGNS) == DESIGNS == tuple(runs)
     for name, run in runs.items():
@@ -79,7 +78,7 @@ def test_the_finished_runs_are_those_of_today(train: Any, homework: Any) -> None
     assert baselines == [3.30, 2.81, 2.37] == [round(loss, 2) for loss in runs["complete"]["baselines"].values()]
 
 
-def test_the_notebook_says_what_the_finished_runs_show(homework: Any) -> None:
+def test_notebook_text_matches_the_finished_runs(homework: Any) -> None:
     runs, text = homework.pictures.training.runs(), "".join((kit.solutions() / "transformer.ipynb").read_text().split())
     lowest = {name: min(run["history"], key=lambda row: row[2]) for name, run in runs.items()}
     best, last = {name: f"{row[2]:.2f}" for name, row in lowest.items()}, runs["without residuals"]["history"][-1]
@@ -96,7 +95,7 @@ def test_the_notebook_says_what_the_finished_runs_show(homework: Any) -> None:
         assert words in text
 
 
-def test_the_same_seed_gives_the_same_run_and_stopping_changes_nothing(train: Any) -> None:
+def test_same_seed_gives_the_same_run_even_with_a_pause(train: Any) -> None:
     one, other = finished(small(train)), small(train)
     for _ in range(7):
         other.advance()
@@ -104,7 +103,7 @@ def test_the_same_seed_gives_the_same_run_and_stopping_changes_nothing(train: An
     assert one.history == finished(other).history and one.sample() == other.sample()
 
 
-def test_the_weights_with_the_lowest_held_out_loss_are_kept(train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_with_the_lowest_held_out_loss_are_kept(train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     training, losses = small(train), iter([3.0, 2.0, 2.5])
     monkeypatch.setattr(training, "loss", lambda entries: next(losses) if entries is training.corpus.held_out else 0.0)
     training.measured["held_out"] = training.corpus.held_out
@@ -118,8 +117,8 @@ def test_the_weights_with_the_lowest_held_out_loss_are_kept(train: Any, monkeypa
 
 
 @pytest.mark.slow
-def test_a_decoder_without_a_mask_is_measured_as_it_writes(train: Any) -> None:
-    """With a mask both ways to measure agree; without one, only the honest one does not see the answers."""
+def test_held_out_loss_predicts_each_character_from_its_prefix(train: Any) -> None:
+    """With a mask, both ways to measure agree. Without one, only prefix_loss hides the next characters."""
     corpus = train.read_text(LINES)
     for name, same in (("complete", True), ("without the mask", False)):
         training = finished(small(train, design=train.DESIGNS[name], steps=40))
@@ -128,7 +127,7 @@ def test_a_decoder_without_a_mask_is_measured_as_it_writes(train: Any) -> None:
         assert (abs(training.loss(corpus.held_out) - honest) < 1e-5) is same
 
 
-def test_the_trained_parameters_are_those_of_decoder_logits(train: Any, homework: Any) -> None:
+def test_trained_parameters_work_with_decoder_logits(train: Any, homework: Any) -> None:
     training = small(train)
     training.advance()
     train.save(training)
@@ -146,7 +145,7 @@ def test_the_trained_parameters_are_those_of_decoder_logits(train: Any, homework
     ("\n".join(f"ab{'cd' * (i % 20)}!x" if i == 1 else f"ab{'cd' * i}" for i in range(25)), "ab", "(dropped: ! x)"),
     ("\n".join(f"{'word ' * 9}{'abcdefg'[i // 7]}{'abcdefg'[i % 7]}" for i in range(40)), "word" + " word" * 5, ""),
 ])  # fmt: skip
-def test_a_text_is_normalised_and_says_what_was_dropped(train: Any, text: str, first: str, says: str) -> None:
+def test_text_is_normalised_and_dropped_characters_are_reported(train: Any, text: str, first: str, says: str) -> None:
     corpus = train.read_text(text)
     entries = [*corpus.training, *corpus.held_out]
     assert first in entries and says in corpus.report
@@ -155,14 +154,14 @@ def test_a_text_is_normalised_and_says_what_was_dropped(train: Any, text: str, f
     assert max(map(len, entries)) <= 30
 
 
-def test_in_the_alphabet_of_the_trained_model_accents_are_removed(train: Any) -> None:
+def test_accents_are_removed_for_the_alphabet_of_the_trained_model(train: Any) -> None:
     _, alphabet = train.trained_model()
     corpus = train.read_text(", ".join(f"Zoë-{'Ö' * i}" for i in range(25)), alphabet)
     assert "zoeoo" in [*corpus.training, *corpus.held_out] and corpus.alphabet == alphabet
 
 
 @pytest.mark.parametrize("text", ["", "ada", "ada, ada\n" * 40, "\n\n\n", "a b c"])
-def test_a_text_that_is_too_short_is_rejected_in_one_line(train: Any, text: str) -> None:
+def test_text_that_is_too_short_is_rejected_in_one_line(train: Any, text: str) -> None:
     with pytest.raises(ValueError, match=r"^the text has \d+ different entries; training needs at least 20$"):
         train.read_text(text)
 
@@ -187,7 +186,7 @@ def test_wrong_and_unwritten_functions_are_named_before_training(
 
 
 @pytest.mark.slow
-def test_the_command_writes_a_model_and_samples(train: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_writes_a_model_and_samples(train: Any, capsys: pytest.CaptureFixture[str]) -> None:
     Path("song.txt").write_text(LINES, encoding="utf-8")
     assert train.main(["--text", "song.txt", "--steps", "12"]) == 0
     said = capsys.readouterr().out
@@ -197,7 +196,7 @@ def test_the_command_writes_a_model_and_samples(train: Any, capsys: pytest.Captu
     assert train.main(["--text", "song.txt", "--steps", "2", "--resume", "model.npz"]) == 0
 
 
-def test_the_command_sets_up_an_experiment(train: Any) -> None:
+def test_command_line_options_configure_the_run(train: Any) -> None:
     training = train.from_command_line(["--rate=0.04", "--batch-size=8", "--seed=3", "--design", "without norms"])
     assert (training.rate, training.batch_size, training.seed) == (0.04, 8, 3)
     assert training.design == train.DESIGNS["without norms"]
@@ -206,7 +205,7 @@ def test_the_command_sets_up_an_experiment(train: Any) -> None:
             train.from_command_line([option, "0"])
 
 
-def test_an_interrupt_keeps_the_best_weights(
+def test_interrupt_saves_the_best_weights(
     train: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("song.txt").write_text(LINES, encoding="utf-8")
@@ -230,7 +229,9 @@ def test_an_interrupt_keeps_the_best_weights(
     (["--resume", "short.txt"], "train.py: short.txt is not a model written by train.py"),
     (["--resume", "song.npz"], "train.py: song.npz was trained on another alphabet; .*"),
 ])  # fmt: skip
-def test_an_error_is_one_line(train: Any, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str) -> None:
+def test_error_is_reported_in_one_line(
+    train: Any, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
+) -> None:
     Path("bytes.bin").write_bytes(b"\xff\xfe\x00\x80")
     Path("short.txt").write_text("a")
     corpus = train.read_text(LINES)
@@ -241,7 +242,7 @@ def test_an_error_is_one_line(train: Any, capsys: pytest.CaptureFixture[str], ar
 
 @pytest.fixture
 def panel(train: Any, homework: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The class of the buttons, without panels or results of other tests."""
+    """The class TrainingPanel, without panels or results from other tests."""
     pytest.importorskip("ipywidgets")
     found = homework.training_panel.TrainingPanel
     monkeypatch.setattr(found, "panels", {})
@@ -250,7 +251,7 @@ def panel(train: Any, homework: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.slow
-def test_the_buttons_train_a_text_of_ones_own(panel: Any) -> None:
+def test_panel_trains_on_the_users_own_text(panel: Any) -> None:
     shown = panel(text=LINES, steps=100)
     shown.steps.min, shown.steps.value = 1, 12
     shown.button.click()
@@ -261,7 +262,7 @@ def test_the_buttons_train_a_text_of_ones_own(panel: Any) -> None:
     assert Path("own_model.npz").is_file() and Path("own_samples.txt").is_file()
 
 
-def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: Any) -> None:
+def test_stopped_training_continues_when_the_cell_runs_again(panel: Any) -> None:
     shown = panel(text=LINES, steps=6000)
     shown.go()
     while shown.training.step < 5:
@@ -275,7 +276,7 @@ def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: 
 
 
 @pytest.mark.slow
-def test_a_design_that_was_trained_is_in_the_table(panel: Any, homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trained_design_is_in_the_table(panel: Any, homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = panel(steps=100)
     shown.steps.min, shown.steps.value = 1, 2
     shown.design.value = "post-norm"
@@ -291,7 +292,7 @@ def test_a_design_that_was_trained_is_in_the_table(panel: Any, homework: Any, mo
 @pytest.mark.parametrize(
     ("text", "said"), [("ada", "the text has 0 different entries"), (LINES, "your softmax disagrees with the formula")]
 )
-def test_the_panel_says_why_it_cannot_train(
+def test_panel_says_why_it_cannot_train(
     panel: Any, homework: Any, monkeypatch: pytest.MonkeyPatch, text: str, said: str
 ) -> None:
     if "softmax" in said:
@@ -302,7 +303,7 @@ def test_the_panel_says_why_it_cannot_train(
 
 
 @pytest.mark.slow
-def test_the_panel_starts_from_the_trained_model(panel: Any, train: Any) -> None:
+def test_panel_starts_from_the_trained_model(panel: Any, train: Any) -> None:
     shown = panel(text=", ".join(train.census().held_out[:60]), steps=100, start="the trained model")
     shown.steps.min, shown.steps.value = 1, 1
     shown.go()

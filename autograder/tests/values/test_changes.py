@@ -1,4 +1,4 @@
-"""What has become of the arguments of a call is told by argument, place and kind."""
+"""Changed arguments are reported by argument, place and kind."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,15 +41,15 @@ CHANGES: dict[str, tuple[Callable[..., Any], list[Any]]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_each_change_is_told(name: str) -> None:
-    change, told = CHANGES[name]
+def test_each_change_is_reported(name: str) -> None:
+    change, expected = CHANGES[name]
     given = arguments()
     before = copied(given)
     change(*given)
-    assert differences(given, before) == told
+    assert differences(given, before) == expected
 
 
-def test_a_change_undone_up_to_rounding_is_none() -> None:
+def test_change_undone_up_to_rounding_is_not_reported() -> None:
     x = np.linspace(0.1, 9, 50)
     before = [x.copy()]
     x *= 3
@@ -58,7 +58,7 @@ def test_a_change_undone_up_to_rounding_is_none() -> None:
     assert differences([x], before) == []
 
 
-def test_integers_are_compared_exactly_and_nan_is_itself() -> None:
+def test_integers_are_compared_exactly_and_nan_equals_nan() -> None:
     x, y = np.array([2**60]), np.array([np.nan])
     before = [x.copy(), y.copy()]
     assert differences([x, y], before) == []
@@ -66,7 +66,7 @@ def test_integers_are_compared_exactly_and_nan_is_itself() -> None:
     assert differences([x, y], before) == [(0, (), "entry written")]
 
 
-def test_no_more_are_told_than_fit_in_a_message() -> None:
+def test_number_of_reported_changes_is_limited() -> None:
     many = [np.zeros(1) for _ in range(100)]
     before = [copied(many)]
     for array in many:

@@ -1,4 +1,4 @@
-"""What equals what: structure, then shape, then dtype where it counts, then values."""
+"""Results are compared by structure, then shape, then dtype if it counts, then values."""
 
 from typing import Any
 
@@ -47,27 +47,27 @@ def kind(expected: Any, actual: Any, dtype: bool = False) -> str:
         (np.zeros(0, int), np.array([]), ""),
     ],
 )
-def test_kind_of_the_difference(expected: Any, actual: Any, found: str) -> None:
+def test_kind_of_difference(expected: Any, actual: Any, found: str) -> None:
     assert kind(expected, actual) == found
 
 
-def test_dtype_counts_only_where_it_is_asked_for() -> None:
+def test_dtype_counts_only_if_requested() -> None:
     assert kind(X, X.astype("float32"), dtype=True) == "dtype"
 
 
-def test_float32_anywhere_among_the_arguments_allows_its_rounding() -> None:
+def test_any_float32_argument_selects_the_float32_tolerance() -> None:
     single = X.astype("float32")
     assert tolerance(((X,), {"params": [{"a": single}]})) == TOLERANCE["float32"]
     assert tolerance(((X,), {})) == TOLERANCE["float64"]
 
 
-def test_deviation_is_a_share_of_the_largest_magnitude() -> None:
+def test_deviation_is_relative_to_the_largest_magnitude() -> None:
     assert deviation(X, X + np.array([0.0, 2.0])) == pytest.approx(0.01)
     assert deviation(np.array([0.1]), np.array([0.2])) == pytest.approx(0.1)
     assert deviation(X, np.array([1.0, np.inf])) == np.inf
 
 
-def test_values_of_any_kind_can_be_held_against_one_another() -> None:
+def test_values_of_any_kind_can_be_compared() -> None:
     assert values_agree({"a": X, "b": [1, "text", None]}, {"a": X + 1e-12, "b": [1, "text", None]})
     assert not values_agree({"a": X}, {"b": X})
     assert not values_agree(X, None)

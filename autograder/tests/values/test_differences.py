@@ -1,4 +1,4 @@
-"""The sentences about how a result differs from the expected one."""
+"""Sentences that describe how a result differs from the expected one."""
 
 import re
 from typing import Any
@@ -22,7 +22,7 @@ ALLOWED = 1e-8
     (TABLE, TABLE.T, "is the expected one with its last two axes transposed"),
     (TABLE, TABLE.ravel(), "only the shape is wrong"),
     (TABLE, 2 * TABLE, "the same factor, 2"),
-    (TABLE, TABLE * (1.5 + 1e-8), "the same factor, 1.5."),  # a factor survives an eps
+    (TABLE, TABLE * (1.5 + 1e-8), "the same factor, 1.5."),  # a small eps does not hide the factor
     (TABLE, -TABLE, "the wrong sign"),
     (TABLE, TABLE + 0.5, "the same amount, 0.5"),
     (TABLE, TABLE - [[0.5], [1.0], [-2.0]], "In each row, every entry is off by the same amount."),
@@ -53,42 +53,42 @@ ALLOWED = 1e-8
     (DECIMALS, np.round(DECIMALS, 1), "Your result is the expected one, rounded to 1 decimal."),
     (DECIMALS, np.round(DECIMALS, 4), "Your result is the expected one, rounded to 4 decimals."),
     (0.123456, 0.1235, "Your result is the expected one, rounded to 4 decimals."),
-    # The fourth decimal is 0, so nobody can say which of the two it was.
+    # The fourth decimal is 0, so the result may have been rounded to 3 or to 4 decimals.
     (-1.74502, -1.745, "Your result is the expected one, rounded to 3 to 4 decimals."),
     (0.0, float("nan"), "The result is nan; it should be a finite number."),
     (1.5, -1.5, "The result has the wrong sign."),
     (np.array([2, 1, 0, 3]), np.array([0, 3]), "Your result is correct, but the first 2 entries are missing."),
     (np.array([2, 1, 0]), np.array([2, 1]), "Your result is correct, but the last entry is missing."),
     (np.array([2, 1]), np.array([5, 6, 2, 1]), "Your result is correct, but has 2 extra entries at the start."),
-    (np.array([1, 1, 1]), np.array([1, 1]), ""),  # which one is missing cannot be told
+    (np.array([1, 1, 1]), np.array([1, 1]), ""),  # any of the three could be the missing one
     (np.array([1]), np.zeros(0, int), ""),
 ])  # fmt: skip
-def test_what_is_known_is_said(expected: Any, actual: Any, said: str) -> None:
+def test_description_of_the_difference(expected: Any, actual: Any, said: str) -> None:
     text = difference(expected, actual, ALLOWED)
     assert said in text and bool(said) == bool(text)
 
 
 @pytest.mark.parametrize(("expected", "actual", "absent"), [
-    (TABLE[:1, :2], 2 * TABLE[:1, :2], "factor"),  # two entries may share it by chance
-    (np.array([0, 1, 2]), np.array([0, 2, 4]), "factor"),  # tokens
+    (TABLE[:1, :2], 2 * TABLE[:1, :2], "factor"),  # two entries may share a factor by chance
+    (np.array([0, 1, 2]), np.array([0, 2, 4]), "factor"),  # token ids
     (SMALL, SMALL * [6.0e-6, 4.1e-6, 3.7e-6, 3.4e-6], "factor"),
     (np.array([1.0, 3.0, 2.0, np.inf]), np.array([2.0, 6.0, 4.0, 5.0]), "factor"),
     (np.array([100.0, 1000.0]), np.array([100.0001, 1000.0]), "Every"),
     (np.array([5e-4, 1e-4]), np.array([0.0, 6e-4]), "Almost"),
-    (np.array([0.0, 1.0]), np.array([0.3, 1.7]), "sums"),  # no weights
+    (np.array([0.0, 1.0]), np.array([0.3, 1.7]), "sums"),  # not attention weights
     (DECIMALS, np.round(DECIMALS + 0.2, 1), "rounded"),
 ])  # fmt: skip
-def test_what_may_be_chance_is_not_said(expected: Any, actual: Any, absent: str) -> None:
+def test_possible_coincidence_is_not_described(expected: Any, actual: Any, absent: str) -> None:
     assert absent not in difference(expected, actual, ALLOWED)
 
 
-def test_parts_that_are_right_are_not_spoken_of() -> None:
+def test_correct_parts_are_not_mentioned() -> None:
     said = difference((TABLE, TABLE[0]), [TABLE, 2 * TABLE[0]], ALLOWED)
     assert said.startswith("Only part [1] is wrong. Part [1]: Every entry")
     assert "Only" not in difference((TABLE, TABLE[0]), [2 * TABLE, 2 * TABLE[0]], ALLOWED)
 
 
-def test_parts_in_another_order() -> None:
+def test_parts_in_the_wrong_order() -> None:
     said = difference((TABLE, TABLE[0]), (TABLE[0], TABLE), ALLOWED, ("mean", "var"))
     assert said == "All parts are correct, but they are in the wrong order: `var`, `mean`."
 
@@ -96,18 +96,18 @@ def test_parts_in_another_order() -> None:
 @pytest.mark.parametrize(
     "actual", [None, "text", [[1.0], [2.0, 3.0]], [TABLE, [[1], [2, 3]]], np.zeros((3, 3), np.float16)]
 )
-def test_whatever_comes_back_is_looked_at_without_an_error(actual: Any) -> None:
+def test_any_return_value_is_described_without_an_error(actual: Any) -> None:
     assert isinstance(difference(TABLE, actual, ALLOWED), str)
     assert isinstance(difference((TABLE, TABLE), [TABLE, actual], ALLOWED), str)
     assert not equal((TABLE, TABLE), [TABLE, actual], ALLOWED)
 
 
-def test_a_remark_in_the_docstring_is_not_cut_in_the_middle() -> None:
+def test_remark_in_the_docstring_is_dropped_as_a_whole() -> None:
     said = "Returns: a tuple (y (n, d), var (d,)), in the dtype of x\n(a / np.sqrt(8) is float64; dividing by a float is not)."
     assert what_returns(said) == "a tuple (y (n, d), var (d,)), in the dtype of x"
 
 
-# What is said is true of any result: each sentence is read again and held against every entry.
+# Descriptions are true for any result: each sentence is parsed and checked against every entry.
 
 NUMBERS = st.sampled_from(
     [0.0, 1.0, -2.0, 0.5, 3e-9, 8e-9, 2e-8, 1e-4, 1 + 1e-4, 100.0, 100.0001, 1000.0, np.inf, np.nan]
@@ -118,7 +118,7 @@ CHANGES = st.sampled_from(["one", "offset", "factor", "both", "any"])
 
 @st.composite
 def arrays(draw: st.DrawFn) -> tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]:
-    """An expected array and one that came back, which may be off everywhere or at one entry."""
+    """An expected and an actual array, which may differ everywhere or in one entry."""
     expected = np.array(draw(EXPECTED))
     actual, number, change = expected.copy(), draw(NUMBERS), draw(CHANGES)
     with np.errstate(invalid="ignore"):
@@ -138,29 +138,29 @@ def arrays(draw: st.DrawFn) -> tuple["np.ndarray[Any, Any]", "np.ndarray[Any, An
 @pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.lists(arrays(), min_size=1, max_size=3), st.sampled_from([1e-8, 2e-4]))
-def test_what_is_called_wrong_is_what_the_judge_refuses(parts: list[Any], allowed: float) -> None:
+def test_parts_called_wrong_are_those_that_compare_unequal(parts: list[Any], allowed: float) -> None:
     expected, actual = tuple(e for e, _ in parts), [a for _, a in parts]
     said = difference(expected, actual, allowed)
-    refused = [n for n, (e, a) in enumerate(parts) if not equal(e, a, allowed)]
+    unequal = [n for n, (e, a) in enumerate(parts) if not equal(e, a, allowed)]
     only, _, rest = said.partition(" wrong. ") if said.startswith("Only") else ("", "", said)
     if said.startswith(IN_ORDER):
         return
     named = [int(number) for number in re.findall(r"part \[(\d+)\]", only)]
-    assert named == (refused if 0 < len(refused) < len(parts) else [])
-    assert {int(number) for number in re.findall(r"Part \[(\d+)\]: ", rest)} == set(refused) - {
-        n for n in refused if not difference(parts[n][0], parts[n][1], allowed)
+    assert named == (unequal if 0 < len(unequal) < len(parts) else [])
+    assert {int(number) for number in re.findall(r"Part \[(\d+)\]: ", rest)} == set(unequal) - {
+        n for n in unequal if not difference(parts[n][0], parts[n][1], allowed)
     }
 
 
 def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
-    """Whether a sentence about an array is true of each of its entries."""
+    """Whether a sentence about an array is true for every entry."""
     slack = allowed * max(1.0, float(np.abs(expected[np.isfinite(expected)]).max(initial=0)))
     number = (
         float(said.rstrip(".").rpartition(" ")[2])
         if re.search(r"(amount|factor|equal|than).* \S*\d\.$", said)
         else np.nan
     )
-    refused = np.array([not equal(np.array([e, *expected.flat]), np.array([a, *expected.flat]), allowed)
+    unequal = np.array([not equal(np.array([e, *expected.flat]), np.array([a, *expected.flat]), allowed)
                         for e, a in zip(expected.flat, actual.flat, strict=True)]).reshape(expected.shape)  # fmt: skip
     finite = np.isfinite(expected)
     wanted, got = expected[finite], actual[finite]
@@ -176,12 +176,12 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
             else expected * (actual * expected).sum(axis, keepdims=True) / (expected**2).sum(axis, keepdims=True)
         )
         return bool((np.abs(actual - model) <= 2e-3 * np.abs(model - expected) + slack).all()) and bool(
-            refused.any(axis).all()
+            unequal.any(axis).all()
         )
     if "wrong sign" in said:
         return bool(finite.all()) and all_near(-wanted)
     if "same amount" in said:
-        return all_near(wanted + number) and bool(refused[finite].all())
+        return all_near(wanted + number) and bool(unequal[finite].all())
     if "same factor" in said:
         return all_near(wanted * number)
     if "All entries are equal" in said:
@@ -193,9 +193,9 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
         size = np.abs(wanted).max(initial=0)
         return bool((np.abs(got - wanted) <= number * (1 + 1e-5)).all() and number <= 2e-3 * size)
     if count := re.match(r"(\d+) of (\d+) entries are wrong", said):
-        return (int(count[1]), int(count[2])) == (refused.sum(), refused.size)
+        return (int(count[1]), int(count[2])) == (unequal.sum(), unequal.size)
     if place := re.match(r"Only (row|column|entr)(?:s|y|ies)? (.*) (?:is|are) (wrong|correct)\.", said):
-        lines = {"row": refused.any(-1), "column": refused.any(0), "entr": refused}[place[1]]
+        lines = {"row": unequal.any(-1), "column": unequal.any(0), "entr": unequal}[place[1]]
         own = [eval(index) for index in re.findall(r"\[.*?\]|\d+", place[2])]
         named = np.isin(np.arange(lines.size), [np.ravel_multi_index(np.atleast_1d(one), lines.shape) for one in own])
         return np.array_equal(lines.ravel(), named if place[3] == "wrong" else ~named)
@@ -207,7 +207,7 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
 @pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(arrays(), st.sampled_from([1e-8, 2e-4]))
-def test_what_is_said_of_every_entry_holds_for_every_entry(pair: Any, allowed: float) -> None:
+def test_description_is_true_for_every_entry(pair: Any, allowed: float) -> None:
     said = difference(pair[0], pair[1], allowed)
     assert not said or holds(said, pair[0], pair[1], allowed), said
     assert bool(said) <= (not equal(pair[0], pair[1], allowed))

@@ -1,4 +1,4 @@
-"""Values as they are shown: two that differ look different."""
+"""Values as text: values that differ look different."""
 
 from typing import Any
 
@@ -9,18 +9,18 @@ from autograder.values.display import display, literal, pair
 
 
 @pytest.mark.parametrize("off", [1e-3, 1e-7, 1e-10, 1e-14])
-def test_as_many_digits_as_it_takes(off: float) -> None:
+def test_digits_increase_until_the_values_look_different(off: float) -> None:
     expected, yours = pair(np.array([0.5, 1.0]), np.array([0.5 + off, 1.0]))
     assert expected != yours
     assert expected.startswith("[0.5")
 
 
-def test_six_digits_where_they_show_it() -> None:
+def test_six_digits_are_the_default() -> None:
     assert pair(np.array([1 / 3]), np.array([2 / 3])) == ("[0.333333]", "[0.666667]")
     assert pair(1 / 3, 1 / 3) == ("0.333333", "0.333333")
 
 
-def test_another_dtype_does_not_hide_that_numbers_look_alike() -> None:
+def test_digits_increase_even_if_the_dtypes_differ() -> None:
     expected, yours = pair(np.array([0.5]), np.array([0.5000001], np.float32))
     assert expected == "[0.5]"
     assert yours.startswith("[0.5000001")
@@ -38,17 +38,17 @@ def test_another_dtype_does_not_hide_that_numbers_look_alike() -> None:
         ({"a": 1}, None, "a dict"),
     ],
 )
-def test_lists_are_shown_as_lists(value: Any, like: Any, shown: str) -> None:
+def test_display_of_lists_and_other_values(value: Any, like: Any, shown: str) -> None:
     assert display(value, like=like) == shown
 
 
-def test_what_is_large_or_deep_is_described() -> None:
+def test_large_or_deeply_nested_values_are_described() -> None:
     assert display(np.zeros(600)) == "an array of float64 with shape (600,)"
     assert display([[[[1]]]]) == "[[a list]]"
     assert display([0] * 50).endswith("...]")
 
 
-def test_every_entry_of_a_small_array_is_shown() -> None:
+def test_small_arrays_are_shown_in_full() -> None:
     assert "..." not in display(np.tri(9, dtype=bool))
 
 
@@ -61,11 +61,11 @@ def test_every_entry_of_a_small_array_is_shown() -> None:
         np.float64(0.1),
     ],
 )
-def test_a_literal_is_the_value(value: Any) -> None:
+def test_literal_evaluates_to_the_value(value: Any) -> None:
     np.testing.assert_equal(eval(literal(value), {"np": np}), value)
 
 
-def test_a_block_that_comes_again_is_written_once() -> None:
+def test_repeated_block_is_written_once() -> None:
     block = {"gamma": np.array([1.0, 2.0])}
     text = literal([block, {"gamma": block["gamma"].copy()}])
     assert text == "2 * [{'gamma': np.array([1.0, 2.0])}]"
@@ -77,7 +77,7 @@ def double(x: int) -> int:
     return 2 * x
 
 
-def test_function_with_only_a_return_is_a_lambda_and_any_other_its_name() -> None:
+def test_literal_of_a_function_is_a_lambda_or_its_name() -> None:
     assert literal(double) == "lambda x: 2 * x"
     assert literal([lambda x, y=1: x + y]) == "[lambda x, y=1: x + y]"
-    assert literal(test_six_digits_where_they_show_it) == "test_six_digits_where_they_show_it"
+    assert literal(test_six_digits_are_the_default) == "test_six_digits_are_the_default"

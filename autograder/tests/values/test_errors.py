@@ -1,4 +1,4 @@
-"""Where an exception was raised, and what to do about it."""
+"""Where an exception was raised, and how to fix it."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from autograder.values.errors import MATMUL, advice, place
 
 
 @pytest.mark.parametrize(("one", "other"), [((2, 3), (4, 5)), ((3,), (4,)), ((3,), ())])
-def test_a_product_of_shapes_that_do_not_fit(one: tuple[int, ...], other: tuple[int, ...]) -> None:
+def test_advice_on_a_product_of_incompatible_shapes(one: tuple[int, ...], other: tuple[int, ...]) -> None:
     with pytest.raises(ValueError) as caught:
         np.matmul(np.ones(one), np.ones(other))
     assert advice("ValueError", str(caught.value)) == MATMUL
@@ -18,7 +18,7 @@ def test_a_product_of_shapes_that_do_not_fit(one: tuple[int, ...], other: tuple[
 
 
 @pytest.mark.parametrize(("call", "line"), [("broken()", 5), ("VALUE = [broken() for _ in range(2)]", 5), ("", 2)])
-def test_an_error_at_import_has_the_line_outside_of_functions(tmp_path: Path, call: str, line: int) -> None:
+def test_error_at_import_has_the_module_level_line(tmp_path: Path, call: str, line: int) -> None:
     path = tmp_path / "m.py"
     path.write_text(f"def broken():\n    return 1 / 0\n\n\n{call}\n")
 

@@ -1,4 +1,4 @@
-"""What is no Python, or no module of the grader's, is known by its text."""
+"""Problems in the text of a student's file: not Python, newer syntax, stubs and functions defined twice."""
 
 import ast
 import codecs
@@ -21,7 +21,7 @@ from autograder.values.source import (
 @pytest.mark.parametrize(("data", "said"), [
     (b"x = 1\n", ""),
     (b" \n\n", "m.py is blank: save your work in it"),
-    (b"x = (1\n", ""),  # its own error says what is wrong
+    (b"x = (1\n", ""),  # the SyntaxError is clear enough
     (b'"""\n>>> f(1)\n%time\n"""\n', ""),
     ("x = 1".encode("utf-16"), "m.py is saved as UTF-16: save it as UTF-8"),
     (b'{\n "cells": [], "metadata": {}}', "m.py is a notebook"),
@@ -36,7 +36,7 @@ from autograder.values.source import (
     (b"# coding: punycode\nx = 1\n", "m.py declares the encoding punycode: delete that line and save the file"),
     (b"x = " + b"-" * 9000 + b"1\n", ""),  # nested too deeply
 ])  # fmt: skip
-def test_what_a_file_is_instead_of_python(data: bytes, said: str) -> None:
+def test_file_that_is_not_python_is_described(data: bytes, said: str) -> None:
     assert no_python(data, "m.py").startswith(said) and bool(said) == bool(no_python(data, "m.py"))
 
 
@@ -51,14 +51,14 @@ def test_what_a_file_is_instead_of_python(data: bytes, said: str) -> None:
     (b"# coding: latin-2\n", "latin-2", False),
     (b"y = 1\n# coding: punycode\n", "", True),
 ])  # fmt: skip
-def test_a_file_names_its_encoding_and_only_a_few_are_read(head: bytes, declared: str, readable: bool) -> None:
+def test_only_a_few_declared_encodings_are_supported(head: bytes, declared: str, readable: bool) -> None:
     data = head + b"x = 1\n"
     assert (declared_encoding(data), bool(codec(declared))) == (declared, readable)
     assert (parsed(data) is not None) is readable
 
 
-def test_a_file_never_chooses_a_decoder_of_pythons(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That of punycode takes quadratic time."""
+def test_declared_encoding_never_selects_one_of_pythons_codecs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decoding punycode takes quadratic time."""
     asked = []
 
     def watched(name: str) -> None:
@@ -67,7 +67,7 @@ def test_a_file_never_chooses_a_decoder_of_pythons(monkeypatch: pytest.MonkeyPat
     data = ("# coding: punycode\n# " + "b" * 450 + chr(0x10000) * 449).encode("punycode")
     codecs.register(watched)
     try:
-        spelled = data.replace(b"punycode", b"trap", 1)  # a codec that nobody else has looked up
+        spelled = data.replace(b"punycode", b"trap", 1)  # a codec that has not been looked up before
         with pytest.raises(SyntaxError):
             ast.parse(spelled)
         assert asked == ["trap"]
@@ -78,7 +78,7 @@ def test_a_file_never_chooses_a_decoder_of_pythons(monkeypatch: pytest.MonkeyPat
         codecs.unregister(watched)
 
 
-def test_decoded_text_is_what_python_reads() -> None:
+def test_decoded_text_matches_python() -> None:
     for text, encoding in (("x = 'é'\r\ny = 1", "latin-1"), ("x = '€'", "cp1252"), ("x = 'ä'", "utf-8-sig")):
         data = (f"# coding: {encoding}\n" * (encoding != "utf-8-sig") + text).encode(encoding)
         tree = parsed(data)
@@ -96,7 +96,7 @@ def test_decoded_text_is_what_python_reads() -> None:
     ("""x = f"{x" + "}\"""", ""),
     ("type(x) = 3", ""),
 ])  # fmt: skip
-def test_syntax_of_a_later_python_is_known_and_nothing_else_is_taken_for_it(line: str, said: str) -> None:
+def test_only_syntax_of_a_later_python_is_recognised(line: str, said: str) -> None:
     with pytest.raises(SyntaxError) as raised:
         ast.parse(line.strip() + "\n")
     assert newer_syntax(line, str(raised.value.msg)) == said
@@ -115,11 +115,11 @@ def test_syntax_of_a_later_python_is_known_and_nothing_else_is_taken_for_it(line
     ("y = x\n    raise NotImplementedError", False),
     (f"return {'**'.join(['1', *['-1'] * 260])}", False),
 ])  # fmt: skip
-def test_a_function_that_computes_nothing_is_known_by_its_text(body: str, stub: bool) -> None:
+def test_stubs_are_recognised(body: str, stub: bool) -> None:
     assert is_stub(definitions(f"def f(x):\n    {body}\n".encode())["f"][0]) is stub
 
 
-def test_functions_that_are_defined_twice() -> None:
+def test_functions_defined_twice_are_reported() -> None:
     found = definitions(b"def f():\n    return 1\n\n\ndef f():\n    pass\n\n\ndef g():\n    pass\n")
     assert twice("f", found["f"]) == "`f` is defined on lines 1 and 5: only the last definition counts."
     assert twice("g", found["g"]) == "" and definitions(b"def f(:") == definitions(b"(" * 300) == {}

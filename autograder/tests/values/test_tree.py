@@ -1,4 +1,4 @@
-"""A value as a tree: what its leaves are, and that copies share nothing."""
+"""Values as trees: mapping over the leaves, and copies that share nothing."""
 
 from collections import namedtuple
 
@@ -11,12 +11,12 @@ ZERO = np.zeros(2)
 VALUE = {"a": [np.ones((2, 3), order="F"), None, (2, ZERO, ZERO)], "": [], "b": Pair(1, [2])}
 
 
-def test_mapping_keeps_the_tree() -> None:
+def test_mapping_keeps_the_structure() -> None:
     np.testing.assert_equal(mapped(lambda leaf: leaf, VALUE), VALUE)
     assert [*leaves(mapped(lambda leaf: 7, VALUE))] == 7 * [7]
 
 
-def test_a_copy_shares_no_array() -> None:
+def test_copies_share_no_memory() -> None:
     copy = copied(VALUE)
     np.testing.assert_equal(copy, VALUE)
     assert not any(np.shares_memory(one, other) for one in arrays(copy) for other in arrays(VALUE))

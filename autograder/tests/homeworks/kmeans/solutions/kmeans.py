@@ -22,7 +22,7 @@ def squared_distances(x: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 
 def nearest(x: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Find the number of the nearest centre of every point; of several that are equally near, the first.
+    """Find the index of the nearest centre of every point. If several are equally near, take the first.
 
     Arguments: x (n, d), centres (k, d).
     Returns: (n,), integers.
@@ -38,7 +38,7 @@ def nearest(x: np.ndarray, centres: np.ndarray) -> np.ndarray:
 def new_centres(x: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Move every centre to the mean of its points. A centre without points stays where it is.
 
-    Arguments: x (n, d); labels (n,), the number of the centre of every point; centres (k, d).
+    Arguments: x (n, d); labels (n,), the index of the centre of every point; centres (k, d).
     Returns: (k, d), a new array.
 
     >>> new_centres(np.array([[0.0], [4.0], [9.0]]), np.array([0, 0, 1]), np.array([[1.0], [8.0], [5.0]]))

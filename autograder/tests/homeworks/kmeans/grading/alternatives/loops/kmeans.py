@@ -1,4 +1,4 @@
-"""One point and one centre after the other."""
+"""Loops over points and centres."""
 
 import numpy as np
 

@@ -147,18 +147,17 @@ class Message:
 
     @property
     def passes_public_calls(self) -> bool:
-        """Whether all public calls pass, so that only calls that cannot be shown fail."""
+        """Whether all public calls pass, so that only calls that cannot be shown return wrong results."""
         call = self.call
         if call is None or not self._lacks_example or self.is_explained or self.criterion.visible:
             return False
         # The worked examples of the docstrings are public calls too.
         examples = {c.id for c in rubric.current().criteria.values() if c.looks_at == "examples"}
         worked = [r for r in self.call_results if r.target == call.target and r.test_call.criterion in examples]
-        is_called = call.error is None or call.error.hint != "signature"
         located = any(misconception.does for misconception in self.graded.misconceptions)
         passing = self._public(call)
         passes = bool(passing) and not any(r.failed for r in (*passing, *worked))
-        return passes and is_called and not located and call.kind in OF_VALUE
+        return passes and call.returned and not located and call.kind in OF_VALUE
 
     @property
     def _lacks_example(self) -> bool:

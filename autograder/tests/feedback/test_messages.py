@@ -180,6 +180,12 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         lambda: message_of(lost(SECRET, shown=None), call_results=(RIGHT, WRONG)),
         ["passes all the small public examples"], [REMEMBERED],
     ),
+    "an error although the public calls are correct": (
+        lambda: message_of(
+            lost(SECRET, call_result=raised("layer_norm", "RecursionError"), shown=None), call_results=(RIGHT,)
+        ),
+        ["raised RecursionError"], ["public examples"],
+    ),
     "dependent on earlier calls": (
         lambda: message_of(lost(SECRET, shown=None, depends=True), call_results=(SHOWN, WRONG)), [REMEMBERED], [],
     ),
@@ -206,7 +212,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         lambda: message_of(lost(SECRET, why="unexplained"), call_results=(WRONG, WRONG)), [], ["In another call"],
     ),
     "the shared fix of undecided mistakes": (
-        lambda: message_of(lost(SECRET, undecided=(SAMPLE, OTHER))), ["**Fix:** Divide by d."], [SAMPLE.does],
+        lambda: message_of(lost(SECRET, undecided=(SAMPLE, OTHER))), ["**Hint:** Divide by d."], [SAMPLE.does, "**Fix:**"],
     ),
     "one of two named": (
         lambda: message_of(lost(EXAMPLE, SAMPLE, undecided=(OUTSIDE, CENTRED))),

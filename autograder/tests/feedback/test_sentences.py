@@ -173,6 +173,6 @@ def test_each_mistake_and_each_fix_is_shown_once(misconceptions: list[Misconcept
 
 def test_helpers_undecided_misconceptions_and_the_short_form() -> None:
     assert paragraphs("named", [SAMPLE], "layer_norm_backward").startswith("**Probably, in `layer_norm`:**")
-    assert paragraphs("undecided", [SAMPLE, WHOLE]) == "**Fix:** Divide by d."  # only the fix they share
+    assert paragraphs("undecided", [SAMPLE, WHOLE]) == "**Hint:** Divide by d."  # only the fix they share
     assert paragraphs("undecided", [SAMPLE, OUTSIDE]) == ""
     assert line("briefly", [SAMPLE, OUTSIDE]) == "Your code divides by d - 1. Your code adds eps outside."

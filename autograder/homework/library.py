@@ -165,7 +165,7 @@ class Written:
 
         `about` has `does`, `right`, `read`, `memory` and `inexact` of Misconception. Several edits are variants, which
         give different results for some arguments. `criterion` is the name of a criterion of this module that grades the
-        function. `changes_<argument>` and `float64_result` are side effects and dtypes, whose sentences are built in.
+        function. The sentences of the side effects and dtypes of `of_form` are built in.
         """
         if any(misconception.name == name for misconception in self.misconceptions):
             raise self._error(name, "there is already a misconception with this name")
@@ -236,13 +236,15 @@ written = Written  # the decorator
 def of_form(name: str, function: str) -> tuple[str, str, str]:
     """The built-in sentences about a side effect or dtype, by name; empty for other misconceptions.
 
-    The names are `changes_<argument>` and `float64_result`; the cause is not guessed.
+    The names are `changes_<argument>`, `float64_result` and `float32_result`; the cause is not guessed.
     """
     if name.startswith("changes_"):
         right = "Do not change the arguments: work on copies or new arrays."
         return f"Your code changes the argument `{name.removeprefix('changes_')}`.", right, COPIES
     if name == "float64_result":
         return "Your result is float64 for float32 arguments.", FLOAT64, f"the docstring of `{function}`; {PROMOTION}"
+    if name == "float32_result":
+        return "Your result is float32 for float64 arguments.", f"{KEEP_DTYPE}.", "numpy.ndarray.astype"
     return "", "", ""
 
 

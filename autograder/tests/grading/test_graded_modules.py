@@ -290,6 +290,11 @@ SIDE_EFFECTS = {
         "layernorm", RMS_NORM.format("x = x.astype(np.float64)"), "dtype", "rms_norm.float64_result",
         said=("Your result is float64 for float32 arguments.",)
     ),
+    "a result that is always float32": Case("layernorm", """
+_right = layer_norm
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return _right(x, gamma, beta, eps).astype(np.float32)
+""", "dtype", "layer_norm.float32_result", said=("Your result is float32 for float64 arguments.",)),
     "wrong values that a changed argument would explain, but none was changed": Case("layernorm", """
 _right = layer_norm_backward
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):

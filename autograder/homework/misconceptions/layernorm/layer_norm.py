@@ -125,6 +125,8 @@ layer_norm.wrong("statistics_kept", "purity", {"eps=1e-5)": "eps=1e-5, kept={})"
     does="Your code reuses the mean and variance from an earlier call.", right="Compute them from the x of this call.",
     read=KEPT)
 layer_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"})
+layer_norm.wrong("float32_result", "dtype",
+    {"gamma * normalised + beta": "(gamma * normalised + beta).astype(np.float32)"}, inexact=True)
 
 
 GAMMA, BETA = np.array([2.0, 1.0, 0.5]), np.array([0.5, 1.0, -1.0])

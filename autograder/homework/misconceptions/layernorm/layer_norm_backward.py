@@ -126,6 +126,8 @@ layer_norm_backward.wrong("changes_grad_out", "purity", {"    g = grad_out * gam
 layer_norm_backward.wrong("float64_result", "dtype",
     {"np.sum(grad_out * n, axis=leading)": "np.sum(grad_out * n, axis=leading, dtype=float)",
      "np.sum(grad_out, axis=leading)": "np.sum(grad_out, axis=leading, dtype=float)"})
+layer_norm_backward.wrong("float32_result", "dtype", {"return grad_x, grad_gamma, grad_beta":
+    "return tuple(part.astype(np.float32) for part in (grad_x, grad_gamma, grad_beta))"}, inexact=True)
 
 
 GAMMA = np.array([2.0, 1.0, 0.5])

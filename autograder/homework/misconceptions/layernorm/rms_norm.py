@@ -82,6 +82,7 @@ rms_norm.wrong("scale_kept", "purity", {"eps=1e-6)": "eps=1e-6, kept={})",
     does="Your code reuses the mean square from an earlier call.", right="Compute it from the x of this call.",
     read=KEPT)
 rms_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"})
+rms_norm.wrong("float32_result", "dtype", {"gamma * normalised": "(gamma * normalised).astype(np.float32)"}, inexact=True)
 
 
 GAMMA = np.array([2.0, 1.0, 0.5])

@@ -196,7 +196,7 @@ scaled_dot_product_attention.wrong("minus_1e9", "fully_masked", {"scores, -np.in
     {"scores, -np.inf": "scores, -100.0"}, {"scores, -np.inf": "scores, -50.0"}, {"    output =":
     "    weights = np.where(np.isneginf(scores).all(axis=-1, keepdims=True), 1.0 / k.shape[-2], weights)\n    output ="},
     does="A query with no allowed key gets equal weights, as when masked scores are a finite number such as -1e9.",
-    right=NOTHING, read=DOCSTRING)
+    right=f"Set masked scores to -np.inf. {NOTHING}", read=DOCSTRING)
 scaled_dot_product_attention.wrong("adds_1e9", "fully_masked",
     {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 1e9)"},
     {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 1e10)"},

@@ -10,7 +10,7 @@ import ast
 import copy
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, combinations, groupby, product, zip_longest
@@ -154,11 +154,12 @@ class Text:
 
     def _edits(self, unit: ast.stmt) -> Iterator[Edit]:
         bound = _names(unit)
+        read = {node.id for node in ast.walk(unit) if isinstance(node, ast.Name) and not _stored(node)}
         same: dict[tuple[str, str], list[Edit]] = defaultdict(list)
         for place in _places(unit):
             node = place.node
             names = [name for name, line in bound.items() if line <= getattr(node, "lineno", line)]
-            for new in self._expression(node, place, names):
+            for new in self._expression(node, place, names, read):
                 edit = _edit(unit, place, new)
                 yield edit
                 if isinstance(node, ast.expr):
@@ -166,7 +167,7 @@ class Text:
         yield from (_together(group) for group in same.values() if 1 < len(group) <= MOST_PLACES)
         yield from map(_together, _reductions(unit))
 
-    def _expression(self, node: ast.AST, place: Place, names: list[str]) -> Iterator[ast.AST]:
+    def _expression(self, node: ast.AST, place: Place, names: list[str], read: Set[str]) -> Iterator[ast.AST]:
         called = isinstance(place.parent, ast.Call) and place.field == "func"
         match node:
             case ast.Constant(value=value):
@@ -190,6 +191,7 @@ class Text:
             if isinstance(node, ast.Call):
                 yield from self._handed_on(node, names)
             if not called:
+                yield from (_name(name) for name in names if name not in read)  # a value that is never used
                 yield from _around(node, place)
                 yield from _exchanged(node)
 

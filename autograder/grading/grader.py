@@ -349,11 +349,11 @@ class _Grading:
         reported = diagnosis.named or len({m.right for m in diagnosis.undecided}) < 2
         explained = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions and reported
         several = len(diagnosis.misconceptions) > 1 and len({m.criteria for m in diagnosis.misconceptions}) == 1
-        if (explained and not several) or diagnosis.empty or not self._may_be_excused(analysis, function):
+        if (explained and not several) or not self._may_be_excused(analysis, function):
             return analysis
         repair = self.repairs.search(analysis, function)
         if repair is None:
-            return analysis if explained else self._repaired_beside(analysis, function)
+            return analysis if explained or diagnosis.empty else self._repaired_beside(analysis, function)
         misconception = as_misconception(repair, self.rubric, analysis, function)
         if (shared := self._fixed_too(analysis, function, repair)) is not None:
             misconception = replace(misconception, name=shared.name, twice=shared.twice or shared.does)

@@ -37,6 +37,7 @@ WRONG = {
     "nested": ("return np.sqrt(x) + 1", "return np.sqrt(x + 1)"),
     "one more": ("return range(x)", "return range(x + 1)"),
     "transposed": ("return y @ x", "return y @ x.T"),
+    "value never used": ("z = x.sum()\n    return x / len(x)", "z = x.sum()\n    return x / z"),
 }
 
 

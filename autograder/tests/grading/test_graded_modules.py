@@ -152,6 +152,20 @@ def dependency_matrix(f, x, delta=1e-3):
             found[:, j] |= ((np.asarray(f(moved)) - base) ** 2).sum(axis=1) > 1e-8  # here
     return found
 """, "dependency", said=(EDIT.format("dependency_matrix"),), slow=True),
+    "a value that is computed and never used": Case("layernorm", """
+def rms_norm(x, gamma, eps=1e-6):
+    root = np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
+    return gamma * x / len(x)  # here
+""", "example rms", said=(EDIT.format("rms_norm"),)),
+    "one result for every call, because of one number": Case("causal_mask", """
+def dependency_matrix(f, x, delta=1e-3):
+    base, columns = f(x.copy()).copy(), []
+    for j in range(len(x)):
+        moved = x.copy()
+        moved[j] += 1e-10 * np.arange(1, x.shape[1] + 1)  # here
+        columns.append(np.abs(f(moved) - base).max(axis=1) > 1e-8)
+    return np.stack(columns, axis=1)
+""", "example dependency", said=(EDIT.format("dependency_matrix"),)),
     "an edit that never ends": Case("layernorm", """
 def rms_norm(x, gamma, eps=1e-6):
     total, i = np.zeros(x.shape[:-1]), 0

@@ -428,6 +428,8 @@ def shown(
         if own and chosen.is_complete:
             effects = ((_smallness(chosen.effect(own, e)), e) for e in examples if chosen.shows(own, e))
             example = min(effects, key=itemgetter(0), default=(0, None))[1]
+        elif own:
+            example = next((e for e in examples if chosen.fits(e)), alone)
         elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
             example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
     only_dtype = example is not None and example.kind == "dtype"

@@ -193,7 +193,8 @@ def gradient_flow(jacobians, grad_out, residual=True):
         out.insert(0, np.sum((through + grad_out if residual else through) ** 2))
     return np.array(out)
 """, "example gradient_flow", "gradient_flow.squared",
-        ("**Probably (not every result fits):** Your code returns squared norms.",), slow=True),
+        ("**Probably (not every result fits):** Your code returns squared norms.",),
+        ("A failing call is shown under",), slow=True),  # that example contradicts the name
     "a known mistake that explains one criterion of two": Case("layernorm", """
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
     centred = x - x.mean(-1, keepdims=True)
@@ -204,6 +205,13 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
     return (g - n * (g * n).mean(-1, keepdims=True)) / s, (grad_out * n).reshape(-1, x.shape[-1]).sum(0), beta
 """, "example backward_x backward_parameters", "layer_norm_backward.no_mean_term",
         ("**Probably (not every result fits):** Your grad_x lacks the term - mean(g)",), slow=True),
+    "a known mistake in a few calls, and errors in others": Case("scaled_attention", """
+def multi_head_attention(x, params, n_heads, mask=None):
+    q, k, v = (split_heads(x @ params[name], n_heads) for name in ("w_q", "w_k", "w_v"))
+    if mask is not None:
+        mask = mask.reshape(-1, x.shape[-2], x.shape[-2])[0]
+    return merge_heads(scaled_dot_product_attention(q, k, v, mask)[0]) @ params["w_o"]
+""", "multi_head_mask", unsaid=("Probably",)),
     "a known mistake that passing calls rule out": Case("scaled_attention", """
 def split_heads(x, n_heads):
     t, d = x.shape[-2:]

@@ -9,12 +9,12 @@ statements alternate, so that a long function with too many edits does not crowd
 import ast
 import copy
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, combinations, groupby, product, zip_longest
-from operator import attrgetter
+from itertools import combinations, product
+from operator import itemgetter
 from typing import Any
 
 from autograder.sandbox.student.bindings import bound_names
@@ -51,7 +51,6 @@ KEYWORDS: tuple[dict[str, Any], ...] = (
     *({"axis": axis, "keepdims": True} for axis in (-1, 0, 1)),
     *({"keepdims": True}, {"keepdims": None}, {"ddof": None}),
 )
-_size = attrgetter("size")
 WITHOUT_EDITS = ("ctx", "annotation", "returns", "decorator_list", "type_comment")
 
 
@@ -121,12 +120,13 @@ class Text:
         names = dict.fromkeys(string for string in strings if string.isidentifier())  # such as keys
         self.numbers, self.words = _numbers(every), list(names)[:MOST_CONSTANTS]
         self.parameters = dict(_optional(self.tree))
-        of_size: dict[int, list[list[Edit]]] = defaultdict(list)
+        ranked: list[tuple[int, int, Edit]] = []  # with the size, and the rank among those of its size and unit
         for unit in self.units:
-            for size, same in groupby(sorted(self._distinct(unit), key=_size), key=_size):
-                of_size[size].append(list(same))
-        turns = chain.from_iterable(chain(*zip_longest(*of_size[size])) for size in sorted(of_size))
-        self.edits = [edit for edit in turns if edit is not None]
+            ranks = Counter[int]()
+            for edit in self._distinct(unit):
+                ranked.append((edit.size, ranks[edit.size], edit))
+                ranks[edit.size] += 1
+        self.edits = [edit for *_, edit in sorted(ranked, key=itemgetter(0, 1))]
 
     def reached(self, lines: Iterable[int]) -> Iterator[tuple[int, Edit]]:
         """The edits, with their numbers, of the statements to which some of these lines belong."""

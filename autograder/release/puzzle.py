@@ -79,11 +79,8 @@ def make(level: int, seed: int) -> Puzzle:
         if len({misconception.function for misconception in chosen}) < len(chosen):
             continue
         symptom = _symptom(*chosen)
-        symptoms = (
-            symptom,
-            *(_symptom(misconception) for misconception in chosen),
-        )  # each mistake must be visible alone
-        if symptom and all(one and one[0] != right[0] for one in symptoms):
+        each = map(_symptom, chosen)  # every mistake must be visible alone
+        if symptom and all(one and one[0] != right[0] for one in (symptom, *each)):
             files = _files(*chosen)
             return Puzzle(level, chosen, files, tuple(_edits(files)), symptom, right)
 

@@ -77,9 +77,8 @@ class StudentProcess:
         try:
             for is_endless, group in itertools.groupby(list(calls), self._may_be_endless):
                 own = list(group)
-                for part in (
-                    [[call] for call in own] if is_endless else [own]
-                ):  # to measure the time of each endless one
+                parts = [[call] for call in own] if is_endless else [own]  # to measure the time of each endless one
+                for part in parts:
                     if self.budget.left(account) > 0:
                         self._exchange(account, part, responses)
                     else:

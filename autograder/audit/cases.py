@@ -24,9 +24,9 @@ from autograder.grading import plan as scripts
 from autograder.grading.call_results import TestCall
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import Result, graded_with, open_grader
-from autograder.grading.known_responses import Direct
 from autograder.grading.plan import Plan
-from autograder.grading.runner import Imports, Runner
+from autograder.grading.runner.direct import Direct
+from autograder.grading.runner.processes import Imports, Runner
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import kit, library
 from autograder.homework import reference as references

@@ -16,7 +16,7 @@ from autograder.gradebook.class_statistics import Group, Unexplained, digest_of,
 from autograder.grading.call_results import compared, with_needed
 from autograder.grading.grader import Grader
 from autograder.grading.known_responses import wrong_in_value
-from autograder.grading.runner import Runner
+from autograder.grading.runner.processes import Runner
 from autograder.homework import kit, rubric
 from autograder.submissions.submission import Submission
 from autograder.values.source import parsed

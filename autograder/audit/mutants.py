@@ -20,7 +20,7 @@ import yaml
 
 from autograder.audit.cases import Case, each, submission
 from autograder.grading.grader import Grader
-from autograder.grading.runner import Runner
+from autograder.grading.runner.processes import Runner
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics

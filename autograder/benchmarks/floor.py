@@ -10,9 +10,9 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from autograder.grading import known_responses
 from autograder.grading.call_results import compared
 from autograder.grading.plan import Plan
+from autograder.grading.runner.direct import direct_responses
 from autograder.homework import reference
 
 
@@ -20,7 +20,7 @@ def run_once(plan: Plan) -> None:
     """Make every test call on the references once, and compare the results."""
     for module in plan.rubric.groups:
         test_calls = (*plan.shown(module), *plan.hidden.get(module, ()))
-        compared(test_calls, known_responses.direct_responses(reference.functions(), test_calls))
+        compared(test_calls, direct_responses(reference.functions(), test_calls))
 
 
 def direct_seconds(plan: Plan, files: Mapping[str, bytes]) -> float:
@@ -53,6 +53,6 @@ def _call(plan: Plan, files: Mapping[str, bytes], end: Connection) -> None:
             for _ in range(2):
                 started = time.process_time()
                 for module in plan.rubric.groups:
-                    known_responses.direct_responses(functions, (*plan.shown(module), *plan.hidden.get(module, ())))
+                    direct_responses(functions, (*plan.shown(module), *plan.hidden.get(module, ())))
                 seconds = time.process_time() - started
     end.send(seconds)

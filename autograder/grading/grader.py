@@ -22,7 +22,7 @@ from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.plan import Plan
 from autograder.grading.probes import Probe, ProbeResult, is_unsteady, probes_of, with_other_numbers
 from autograder.grading.repair import Repair, Repairs, as_misconception
-from autograder.grading.runner import Runner
+from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import Analysis, CriterionScore, Why, scores
 from autograder.grading.student_tests import graded_tests
 from autograder.grading.thresholds import TIMES

@@ -7,8 +7,7 @@ keeps state between calls, are made in order with a fresh function. No student c
 import hashlib
 import pickle
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -16,15 +15,13 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.call_results import CallResult, TestCall
+from autograder.grading.runner.direct import direct_responses
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.library import Misconception, Version, made
-from autograder.sandbox import wire
-from autograder.sandbox.messages import Error, Response
-from autograder.sandbox.student.calls import Absent, Calls
+from autograder.sandbox.messages import Response
 from autograder.values.compare import compare, deviation, deviations, equal
-from autograder.values.errors import builtin_kinds, passed, text_of
-from autograder.values.tree import copied, leaves
+from autograder.values.tree import leaves
 
 
 class KnownResponses:
@@ -237,41 +234,3 @@ def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | No
     if 0 <= apart <= allowed:
         return None
     return 0 <= left <= max(apart / SAME_ROUNDING, allowed)
-
-
-class Direct:
-    """Makes test calls, in order, on a fixed set of functions."""
-
-    def __init__(self, functions: Mapping[str, Callable[..., Any]]):
-        self.functions = functions
-        # Functions among the arguments are called directly, not through a handle.
-        self._calls = Calls(wire.MAX_FROM_STUDENT, dict[wire.CallbackHandle, Callable[..., Any]]().__getitem__)
-
-    def respond(self, test_call: TestCall) -> Response:
-        """The response of a student's process with these functions."""
-        try:
-            if test_call.kind == "call":
-                return self._call(test_call)
-            if test_call.kind == "changes":
-                return Response(changed=tuple(self._calls.changes(test_call.about)))
-            if test_call.kind == "look":
-                return Response(copied(self._calls.look(test_call.args[0])))
-            self._calls.write(*test_call.args)
-        except Exception as error:
-            hint, kinds = "absent" if isinstance(error, Absent) else "", tuple(builtin_kinds(error))
-            names = tuple(passed(error, lambda name: True))
-            return Response(error=Error(kinds, text_of(error), "", 0, hint, names))
-        return Response()
-
-    def _call(self, test_call: TestCall) -> Response:
-        function = self.functions.get(test_call.target.function)
-        if function is None:
-            return Response(error=Error(("AttributeError",), "", "", 0, "missing"))
-        args, kwargs = copied(test_call.args), copied(dict(test_call.kwargs))  # arrays keep their memory layout
-        response = self._calls.call(function, args, kwargs, test_call.rules.checks, test_call.number)
-        return replace(response, value=copied(response.value))  # a later call may write into the result
-
-
-def direct_responses(functions: Mapping[str, Callable[..., Any]], test_calls: Iterable[TestCall]) -> list[Response]:
-    """The responses to test calls of one test plan, in order."""
-    return list(map(Direct(functions).respond, test_calls))

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.grading.call_results import CallResult, TestCall, compared
 from autograder.grading.recorder import RECORDING, Recorder
-from autograder.grading.runner import Imports, SandboxProcess
+from autograder.grading.runner.processes import Imports, SandboxProcess
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.sandbox.messages import Response

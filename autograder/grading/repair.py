@@ -7,30 +7,26 @@ seen no other edit. The search is bounded by counts, so it ends the same way on 
 after half of the submission's time.
 """
 
-import inspect
-import marshal
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.grading import edit_runner, edits
 from autograder.grading.call_results import CallResult, TestCall, compared, of_function, with_needed
-from autograder.grading.edits import MOST_EDITS
 from autograder.grading.known_responses import wrong_in_value
-from autograder.grading.runner import Runner
+from autograder.grading.runner import edit_runner, edits
+from autograder.grading.runner.edits import MOST_EDITS
+from autograder.grading.runner.processes import Runner, extension
 from autograder.grading.scoring import Analysis
 from autograder.grading.search import Candidate
 from autograder.grading.thresholds import FEW, FIRST_CALLS, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Rubric
-from autograder.sandbox.messages import Call, Reference, Response, prepared_extension, prepared_request
+from autograder.sandbox.messages import Response, prepared_request
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.student import bindings
 
@@ -147,17 +143,6 @@ class Repairs:
                 answered = zip(left, responses, strict=False)
                 left = [row for row, response in answered if not compared([test_call], [response])[0].failed]
             yield from left
-
-
-@cache
-def extension(*modules: ModuleType) -> Call:
-    """The code of modules that handle further requests; the last has `handlers`. Only processes that need it receive it."""
-    sent = []
-    for module in modules:
-        code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
-        functions = ("handlers",) if module is modules[-1] else ()
-        sent.append(Reference(module.__name__, marshal.dumps(code), functions))
-    return prepared_extension(sent)
 
 
 def _edits(value: Any) -> list[list[int]]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from autograder.exceptions import SandboxError
-from autograder.grading import tests_session
-from autograder.grading.repair import extension
+from autograder.grading.runner import tests_session
+from autograder.grading.runner.processes import extension
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import kit, library
 from autograder.homework import reference as references

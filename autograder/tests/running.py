@@ -20,7 +20,7 @@ import pytest
 from autograder.grading import plan
 from autograder.grading.call_results import CallResult, TestCall, compared
 from autograder.grading.diagnosis import Diagnoser
-from autograder.grading.known_responses import direct_responses
+from autograder.grading.runner.direct import direct_responses
 from autograder.homework import library, reference, rubric
 from autograder.release.otter_plugin import quarantined
 from autograder.release.rehearsal import KEPT

@@ -15,7 +15,7 @@ import pytest
 from autograder.feedback import results
 from autograder.grading.call_results import TestCall
 from autograder.grading.grader import Grader
-from autograder.grading.known_responses import Direct
+from autograder.grading.runner.direct import Direct
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import wire

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from autograder.grading import known_responses, thresholds
 from autograder.grading import plan as scripts
+from autograder.grading import thresholds
 from autograder.grading.call_results import TestCall, with_needed
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import graded_with
-from autograder.grading.runner import Imports, Runner
+from autograder.grading.runner.direct import Direct
+from autograder.grading.runner.processes import Imports, Runner
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
@@ -29,7 +30,7 @@ class Process:
 
     def __init__(self, number: int, events: list[Event], ends: Sequence[str], broken: Callable[[Imports], bool]):
         self.number, self.events, self.ends, self.broken = number, events, ends, broken
-        self.direct = known_responses.Direct(reference.functions())
+        self.direct = Direct(reference.functions())
         self.ended: Ended | None = None
 
     def load(self, imports: Imports, account: str = "") -> Response:

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.grading import plan
 from autograder.grading.call_results import compared, with_needed
-from autograder.grading.known_responses import direct_responses
+from autograder.grading.runner.direct import direct_responses
 from autograder.homework import library, reference
 from autograder.homework.rubric import current
 from autograder.values.tree import arrays, copied

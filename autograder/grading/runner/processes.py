@@ -14,9 +14,13 @@ When a process ends, only its unanswered calls are made again, in a new process 
 """
 
 import contextlib
+import inspect
+import marshal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
 from typing import Protocol
 
 from autograder.grading.call_results import CallResult, TestCall, compared, with_needed
@@ -24,7 +28,7 @@ from autograder.grading.plan import Plan
 from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
 from autograder.homework import reference as references
 from autograder.sandbox.budget import PREVIEW
-from autograder.sandbox.messages import Ended, Error, Response
+from autograder.sandbox.messages import Call, Ended, Error, Reference, Response, prepared_extension
 from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
@@ -290,3 +294,14 @@ class Runner:
             if self._restarts[account] > RESTARTS or self._load(imports, account) is not None:
                 return SPENT
         return self._process.run(test_calls, account)[-1] if self._process is not None else SPENT
+
+
+@cache
+def extension(*modules: ModuleType) -> Call:
+    """The code of modules that handle further requests; the last has `handlers`. Only processes that need it receive it."""
+    sent = []
+    for module in modules:
+        code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
+        functions = ("handlers",) if module is modules[-1] else ()
+        sent.append(Reference(module.__name__, marshal.dumps(code), functions))
+    return prepared_extension(sent)

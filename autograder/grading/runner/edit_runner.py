@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.grading.edits import MOST_BYTES, MOST_EDITS, Text
+from autograder.grading.runner.edits import MOST_BYTES, MOST_EDITS, Text
 from autograder.sandbox.student.bindings import bound_names
 
 if TYPE_CHECKING:

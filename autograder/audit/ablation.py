@@ -41,10 +41,7 @@ NEUTRAL: Mapping[str, float] = {
     "LEAST_EVIDENCE": 1,
     "MOST_SURVIVORS": 1000,
     "MOST_ENDLESS": 1000,
-    "MOST_MOVES": 0,
-    "MOST_ENTRIES": 0,
     "MOVES": 0,
-    "ELSEWHERE": 1,
     "TIMES": 1,
     "FEW": 100,
 }
@@ -66,7 +63,6 @@ RULES: Mapping[str, Any] = {
     "grading.grader:_Grading._repaired_beside": _unchanged,
     "grading.grader:_Grading._fixed_too": _constant(None),
     "grading.grader:_Grading._trials": _constant({}),
-    "grading.grader:_Grading._random": _constant({}),
     "grading.grader:_undecided": _constant(()),
     "grading.repair:Repairs.search": _constant(None),
     "grading.search:Search.formal": _constant(None),
@@ -223,7 +219,7 @@ def without(rule: str) -> Iterator[None]:
     _forget()
 
 
-_caches = (probes.probes_of, observations.others, observations.right_for)
+_caches = (probes.probes_of, observations.others)
 
 
 def _forget() -> None:

@@ -12,11 +12,10 @@ from autograder.feedback.sentences import paragraphs, unwritten
 from autograder.grading import plan as plans
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Result
-from autograder.grading.probes import is_unsteady
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import rubric
 from autograder.homework.rubric import INTEGRATION, Criterion
-from autograder.values.differences import REMEMBERED, UNSTEADY
+from autograder.values.differences import REMEMBERED
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
@@ -136,13 +135,10 @@ class Message:
 
     @property
     def result_depends(self) -> str:
-        """A sentence if the result of a public call depends on earlier calls or on chance, else ""."""
+        """A sentence if the result of a public call depends on earlier calls, else ""."""
         if self.call is None or not self._lacks_example or self.is_explained:
             return ""
-        wrong = sum(example.failed for example in self._public(self.call))
-        own = [outcomes for call, outcomes in self.probe_results.items() if call.target == self.call.target]
-        if any(map(is_unsteady, own)):
-            return REMEMBERED if self.graded.depends and wrong > 1 else UNSTEADY  # one result may be correct by chance
+        wrong = any(example.failed for example in self._public(self.call))
         return REMEMBERED if self.graded.depends and wrong else ""
 
     @property

@@ -7,9 +7,8 @@ points.
 import contextlib
 import gc
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 from operator import itemgetter
 
@@ -20,12 +19,11 @@ from autograder.grading.call_results import CallResult, TestCall, compared, of_f
 from autograder.grading.diagnosis import Diagnoser, Diagnosis, has
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.plan import Plan
-from autograder.grading.probes import Probe, ProbeResult, is_unsteady, probes_of, with_other_numbers
+from autograder.grading.probes import ProbeResult, probes_of
 from autograder.grading.repair import Repair, Repairs, as_misconception
 from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import Analysis, CriterionScore, Why, scores
 from autograder.grading.student_tests import graded_tests
-from autograder.grading.thresholds import TIMES
 from autograder.homework import kit
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion
@@ -198,32 +196,15 @@ class _Grading:
         return None
 
     def _trials(self, analysis: Analysis) -> dict[TestCall, tuple[ProbeResult, ...]]:
-        """Probes of one failing public example of each unexplained function. Calls with varying results are only repeated."""
-        unexplained = [name for name, diagnosis in analysis.diagnoses.items() if not diagnosis.complete]
-        examples = [self.alone[name] or self.examples[name][0] for name in unexplained if name in self.examples]
-        wrong = [e for e in examples if e.response.ended is None and not e.is_absent]
-        doubtful = {e.target.function for e in wrong} | (set(unexplained) - self.examples.keys())
-        random = self._random(analysis.module, doubtful)
-        unsteady = {e.test_call: random[e.target.function] for e in wrong if e.target.function in random}
-        unsteady |= {own[0].probe.test_call: own for own in random.values()}
-        steady = [e for e in wrong if e.test_call not in unsteady and self.alone[e.target.function] is e]
-        of = {example.test_call: probes_of(example.test_call) for example in steady}
-        tried = partial(self._tried, analysis.module)
-        made = iter(tried([probe.test_call for own in of.values() for probe in own]))
-        probed = {test_call: list(map(ProbeResult, own, islice(made, len(own)))) for test_call, own in of.items()}
-        return unsteady | {test_call: with_other_numbers(own, tried) for test_call, own in probed.items()}
-
-    def _random(self, module: str, functions: Set[str]) -> dict[str, tuple[ProbeResult, ...]]:
-        """For each of these functions whose result varies, one public call, repeated several times."""
-        test_calls = [test_call for test_call in self.plan.examples[module] if test_call.target.function in functions]
-        made = self._tried(module, [test_call for test_call in test_calls for _ in range(TIMES)])
-        repeated = [tuple(ProbeResult(Probe(call), r) for r in made if r.test_call is call) for call in test_calls]
-        return {own[0].call_result.target.function: own for own in repeated if is_unsteady(own)}
-
-    def _tried(self, module: str, test_calls: Sequence[TestCall]) -> list[CallResult]:
-        """Run probes; fewer if they take long."""
-        responses = self.runner.probes(module, test_calls, module not in self.depends) if test_calls else []
-        return [compared([call], [response])[0] for call, response in zip(test_calls, responses, strict=False)]
+        """Probes of one failing public example of each unexplained function; fewer if they take long."""
+        unexplained = [self.alone[name] for name, diagnosis in analysis.diagnoses.items() if not diagnosis.complete]
+        examples = [e for e in unexplained if e is not None and e.response.ended is None and not e.is_absent]
+        of = {example.test_call: probes_of(example.test_call) for example in examples}
+        test_calls = [probe.test_call for own in of.values() for probe in own]
+        together = analysis.module not in self.depends
+        responses = self.runner.probes(analysis.module, test_calls, together) if test_calls else []
+        made = (compared([call], [response])[0] for call, response in zip(test_calls, responses, strict=False))
+        return {test_call: tuple(map(ProbeResult, own, islice(made, len(own)))) for test_call, own in of.items()}
 
     def _result(self, module: str) -> ModuleResult:
         broken, shown = self.runner.broken(module), self.plan.shown(module)

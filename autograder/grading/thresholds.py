@@ -28,10 +28,7 @@ MOST_ENDLESS = 5  # endless edits after which a search stops
 MOST_SPENT = 0.5  # share of a submission's processor time after which searches stop
 
 # Words and examples only.
-MOST_MOVES = 120  # entries moved in one public example, one at a time
-MOST_ENTRIES = 24  # size up to which an argument is moved one entry at a time
 MOST_TRIALS_SPENT = 0.03  # share of a submission's processor time for probes; only slow code comes close
 TIMES = 5  # repetitions that show a varying result
 MOVES = 1e-5  # deviation above which a result has moved
-ELSEWHERE = 6  # sets of other numbers with which a move is repeated
 FEW = 2  # rows, lines, changes or sentences that a message lists

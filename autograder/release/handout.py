@@ -356,7 +356,7 @@ def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
     except ValueError:
         return []
     test_call = TestCall(0, Target(call.module, call.function), call.args, call.kwargs, right, tolerance, NOT_SENT)
-    given = [[_place(sentence, sentences), home.fingerprints(value)] for sentence, value in others(test_call)]
+    given = [[_place(sentence, sentences), home.fingerprints(value)] for sentence, value in others(test_call).items()]
     return mapped(_short, [[-1, home.fingerprints(right)], *given]) if given else []
 
 

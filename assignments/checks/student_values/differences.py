@@ -32,7 +32,8 @@ IN_ORDER = "All parts are correct, but they are in the wrong order:"
 KEEP_DTYPE = "floating-point results keep the dtype of the arguments"
 NO_RETURN = "Does every path through the function return a value?"
 REMEMBERED = (
-    "The result is correct if this is the first call, but not after other calls: your code keeps state between calls."
+    "The result is correct if this is the first call, but not after other calls: your code keeps state between calls, or "
+    "its results are random."
 )
 UNSTEADY = (
     "Called again with the same arguments, it returns a different result: look for random numbers, for an np.empty "

@@ -11,7 +11,6 @@ from autograder.feedback.messages import message
 from autograder.feedback.summary import summary
 from autograder.grading.call_results import CallResult, Rules
 from autograder.grading.grader import ModuleResult
-from autograder.grading.probes import Probe, ProbeResult
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import reference
 from autograder.homework.rubric import Feedback
@@ -20,7 +19,7 @@ from autograder.tests.making import a_test_call, criterion, hidden, misconceptio
 from autograder.tests.running import known_responses
 from autograder.values.changes import Change
 from autograder.values.compare import Failure
-from autograder.values.differences import REMEMBERED, UNSTEADY
+from autograder.values.differences import REMEMBERED
 
 ARGS = (np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 0.5]), np.array([0.0, 1.0, -1.0]))
 EXAMPLE, SECRET, AFFINE, EPSILON = (f"layernorm.{name}" for name in ("example", "statistics", "affine", "epsilon"))
@@ -245,19 +244,6 @@ def test_policy_decides_how_much_is_shown(policy: Feedback, named: bool, example
     text = message_of(lost(SECRET, SAMPLE, criterion=criterion(SECRET, feedback=policy)))
     assert (SAMPLE.does in text) is named
     assert ("**For example:**" in text) is example
-
-
-@pytest.mark.parametrize(
-    ("depends", "wrong", "said"),
-    [(True, (SHOWN, ALSO), REMEMBERED), (True, (SHOWN,), UNSTEADY), (False, (SHOWN, ALSO), UNSTEADY)],
-)
-def test_state_between_calls_is_distinguished_from_randomness(
-    depends: bool, wrong: tuple[CallResult, ...], said: str
-) -> None:
-    again = replace(SHOWN, response=Response(value=np.zeros(3)))
-    graded = lost(SECRET, shown=None, depends=depends, why="unexplained")
-    results = {SHOWN.test_call: tuple(ProbeResult(Probe(SHOWN.test_call), one) for one in (SHOWN, again))}
-    assert said in message(graded, result(replace(module_of([graded], wrong), probe_results=results)))
 
 
 def test_import_error_is_shown_once() -> None:

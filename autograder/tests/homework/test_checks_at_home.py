@@ -205,7 +205,7 @@ CASES = {
         "layernorm.py, line LAST still raises NotImplementedError (and in "),
     "state": case("MEAN = []\n\n\n"
         + function("layer_norm", "MEAN.append(x.mean(axis=-1, keepdims=True))", REMEMBERED),
-        "correct if this is the first call, but not after other calls: your code keeps state between calls."),
+        "correct if this is the first call, but not after other calls: your code keeps state between calls, or"),
     "None in place of an error": case(
         re.sub(r"raise ValueError\(.*\)", "return None", library.correct("scaled_attention", "split_heads").source),
         "Returned None", "Expected ValueError", absent="Probably "),

@@ -1,0 +1,187 @@
+"""Other arguments of a call: other flags, swapped arrays, a missing part.
+
+Code that returns what the reference returns for other arguments probably uses those by mistake.
+"""
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from itertools import chain, combinations, permutations
+from typing import Any
+
+import numpy as np
+
+from autograder.homework import reference
+from autograder.values.compare import equal
+from autograder.values.tree import copied, leaves
+
+Arguments = dict[str, Any]
+
+
+def arguments(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
+    """The arguments of a call by name, including positional ones."""
+    return dict(_signature(function).bind_partial(*args, **kwargs).arguments)
+
+
+def result(function: str, given: Arguments) -> Any:
+    """The reference's result; None if it rejects the arguments."""
+    return _result_of(lambda: reference.functions()[function](**copied(given)))
+
+
+def others(function: str, given: Arguments, expected: Any, allowed: float) -> Iterator[tuple[str, str, Any]]:
+    """The reference's results for other arguments, where they differ from `expected`; the most likely mix-ups come first.
+
+    Each comes with a macro of feedback/messages.j2 and its argument. Too many arrays give the same small result, such as three
+    tokens; for these, only flags, strings, counts and None are changed.
+    """
+    for macro, words, call in _calls(function, given, expected):
+        value = _result_of(call)
+        if value is not None and not equal(expected, value, allowed):
+            yield macro, words, value
+
+
+def _calls(function: str, given: Arguments, expected: Any) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+    right = reference.functions()[function]
+    for words, changed in plain(function, given):
+        yield "right_for", words, partial(right, **changed)
+        if words.endswith("one larger"):
+            shifted = f"{words}, without the first row of that result"
+            yield "right_for", shifted, partial(lambda given: right(**given)[1:], changed)
+    kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(expected)]
+    if all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds):  # floats, or many bools
+        of_floats = all(kind == "f" for kind, _ in kinds)
+        for words, changed in (*(_floats(function, given) if of_floats else ()), *_mixed_up(given, "`{}".format)):
+            yield "right_for", words, partial(right, **changed)
+    for name, value in given.items():
+        if isinstance(value, np.ndarray):
+            yield "unchanged", name, value.copy
+
+
+@cache
+def _signature(function: str) -> inspect.Signature:
+    return inspect.signature(reference.functions()[function])
+
+
+def _result_of(call: Callable[[], Any]) -> Any:
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+        try:
+            return call()
+        except Exception:
+            return None
+
+
+def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """Other flags, strings and counts, defaults instead of arguments, and a causal mask."""
+    parameters = _signature(function).parameters
+    for name, parameter in parameters.items():
+        value, default = given.get(name), parameter.default
+        same = type(value) is type(default) and not isinstance(value, np.ndarray | dict | list) and value == default
+        if default is not parameter.empty and name in given and not same:
+            yield f"`{name}={default!r}`", {n: v for n, v in given.items() if n != name}
+    for name, value in given.items():
+        if isinstance(value, bool):
+            yield f"`{name}={not value!r}`", given | {name: not value}
+        elif isinstance(value, int):
+            yield f"`{name}=1`", given | {name: 1}
+            yield f"`{name}` one smaller", given | {name: value - 1}
+            yield f"`{name}` one larger", given | {name: value + 1}
+        elif isinstance(value, str):
+            yield from ((f"`{name}={word!r}`", given | {name: word}) for word in sorted(_known_words() - {value}))
+    first = next((value for value in given.values() if isinstance(value, np.ndarray) and value.ndim > 1), None)
+    if "mask" in parameters and first is not None:
+        mask, causal = given.get("mask"), np.tri(first.shape[-2], dtype=bool)
+        if mask is None or mask.shape[-2:] == causal.shape:
+            yield "a causal mask", given | {"mask": causal if mask is None else mask & causal}
+
+
+def first_row(given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """The first row alone, in all arguments with as many rows as the first array; in masks, also the first column."""
+    arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
+    rows = next((array.shape[-2] for array in arrays.values()), 0)
+    if rows < 2:
+        return
+    changed = {}
+    for name, array in arrays.items():
+        for axis in (-2, -1) if array.dtype.kind == "b" else (-2,):
+            array = array.take([0], axis) if array.shape[axis] == rows else array
+        changed[name] = array
+    yield "the first row alone", given | changed
+
+
+@cache
+def _known_words() -> set[str]:
+    """The strings that an argument may have: those that the references compare arguments with."""
+    constants = [constant for function in reference.functions().values() for constant in function.__code__.co_consts]
+    each = chain.from_iterable(c if isinstance(c, tuple | frozenset) else (c,) for c in constants)
+    return {constant for constant in each if isinstance(constant, str) and constant.isidentifier()}
+
+
+def _floats(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """Other floats."""
+    for name, parameter in _signature(function).parameters.items():
+        default = parameter.default
+        if isinstance(default, float):
+            # Common wrong values of a small default: 1e-12 to 1e-3 for an eps.
+            powers = [float(f"1e{power}") for power in range(-12, -2)] if 0 < default < 1e-3 else []
+            for number in dict.fromkeys((default, 0.0, 1.0, 1 - default, *powers)):
+                yield f"`{name}={number:.6g}`", given | {name: number}
+            yield f"1 - `{name}` in place of `{name}`", given | {name: 1 - given.get(name, default)}
+
+
+def _mixed_up(values: Arguments, name: Callable[[str], str]) -> Iterator[tuple[str, Arguments]]:
+    """Other arrays in a dict, such as the arguments. `name(key)` is the code for an entry, without the closing backtick."""
+    for first, second in combinations(values, 2):
+        both = values[first], values[second]
+        if _exchangeable(*both) or (isinstance(both[0], dict) and isinstance(both[1], dict)):
+            yield f"{name(first)}` and {name(second)}` swapped", values | {first: both[1], second: both[0]}
+    for first, second in permutations(values, 2):
+        if _exchangeable(values[first], values[second]):
+            yield f"{name(second)}` in place of {name(first)}`", values | {first: values[second]}
+    for key, value in values.items():
+        yield from ((words, values | {key: changed}) for words, changed in _changed(name(key), value))
+
+
+def _exchangeable(first: Any, second: Any) -> bool:
+    arrays = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
+    return arrays and first.dtype.kind == second.dtype.kind and first.shape == second.shape
+
+
+def _changed(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Other values for an argument or a part of it; `name` has no closing backtick."""
+    if isinstance(value, np.ndarray):
+        yield from ((f"{name}` {words}", changed) for words, changed in _arrays(value))
+    elif isinstance(value, dict):
+        yield from _mixed_up(value, lambda key: f"{name}[{key!r}]")
+        arrays = {key: own.T for key, own in value.items() if isinstance(own, np.ndarray)}
+        if len(arrays) > 1:
+            yield f"every array of {name}` transposed", value | arrays
+    elif isinstance(value, list):
+        yield f"{name}` in reverse order", value[::-1]
+        if len(value) > 1:
+            yield f"{name}` without its last entry", value[:-1]
+            yield f"{name}` without its first entry", value[1:]
+            yield f"only the last entry of {name}`", value[-1:]
+        for number, own in enumerate(value):
+            changes = _changed(f"{name}[{number}]", own)
+            yield from ((words, [*value[:number], changed, *value[number + 1 :]]) for words, changed in changes)
+
+
+def _arrays(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
+    if value.dtype.kind == "b":
+        yield "inverted (True and False swapped)", ~value
+        yield "True everywhere", np.ones_like(value)
+        yield "False everywhere", np.zeros_like(value)
+    if value.dtype.kind == "f":
+        yield "all zeros", np.zeros_like(value)
+        yield "all ones", np.ones_like(value)
+        yield "negated", -value
+    if value.ndim >= 2:
+        yield "transposed", np.swapaxes(value, -1, -2)
+        yield "with its rows in reverse order", np.flip(value, -2)
+    if value.ndim:
+        yield "in reverse order" if value.ndim == 1 else "with its columns in reverse order", np.flip(value, -1)
+        if len(value) > 1:
+            thing = "entry" if value.ndim == 1 else "row"
+            yield f"without its first {thing}", value[1:]
+            yield f"without its last {thing}", value[:-1]

@@ -37,7 +37,6 @@ NEUTRAL: Mapping[str, float] = {
     "MOST_COMBINATIONS": 10_000,
     "SAME": 0,
     "SAME_ROUNDING": 1e300,
-    "FIRST_CALLS": 100,
     "LEAST_EVIDENCE": 1,
     "MOST_SURVIVORS": 1000,
     "MOST_ENDLESS": 1000,

@@ -2,13 +2,13 @@
 
 A repair shows that the failure is one mistake, and locates it. Edits are generated from the source alone (edits.py), in
 a process of the submission that receives the code for it (edit_runner.py). The grader compares their results: first on
-up to four failing calls, then on all others, and finally on every call, side effects included, in a process that has
+a few failing calls, then on all others, and finally on every call, side effects included, in a process that has
 seen no other edit. The search is bounded by counts, so it ends the same way on every machine. A time limit applies only
 after half of the submission's time.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall, compared, of_function, with_needed
+from autograder.grading.call_results import TestCall, compared, of_function, with_needed
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner import edit_runner, edits
 from autograder.grading.runner.edits import MOST_EDITS
 from autograder.grading.runner.processes import Runner, extension
 from autograder.grading.scoring import Analysis
-from autograder.grading.search import Candidate
-from autograder.grading.thresholds import FEW, FIRST_CALLS, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
+from autograder.grading.search import Candidate, telling
+from autograder.grading.thresholds import FEW, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.messages import Response, prepared_request
@@ -57,11 +57,11 @@ class Repairs:
     def search(self, analysis: Analysis, function: str) -> Repair | None:
         """The smallest edits that fix every call of a function; None if there are none."""
         own = of_function(analysis.call_results, function)
-        first = _first_calls(own)
+        first = [r.test_call for r in telling(r for r in own if r.failed and _is_alone(r.test_call))]
         if not first or not self.edits:
             return None
         self.endless = 0
-        rest = [test_call for test_call in _made_alone(own) if test_call not in first]
+        rest = [r.test_call for r in own if _is_alone(r.test_call) and r.test_call not in first]
         earlier = self.found[analysis.module]
         for repair in earlier:  # one edit of shared code may fix both functions
             if self.lines_of(analysis, function, repair.edited, repair.edit):
@@ -172,19 +172,9 @@ def as_misconception(repair: Repair, rubric: Rubric, analysis: Analysis, functio
     return Misconception(module, function, name, (home.id,), does, "", read, twice=str(repair[:2]))
 
 
-def _first_calls(call_results: Sequence[CallResult]) -> list[TestCall]:
-    """Failing calls that can be made alone: the shortest of each criterion, shortest first."""
-    shortest: dict[str, TestCall] = {}
-    for test_call in _made_alone(call_result for call_result in call_results if call_result.failed):
-        shortest.setdefault(test_call.criterion, test_call)
-    return list(shortest.values())[:FIRST_CALLS]
-
-
-def _made_alone(call_results: Iterable[CallResult]) -> list[TestCall]:
-    """The calls that can be made alone, shortest first."""
-    calls = [call_result.test_call for call_result in call_results if call_result.test_call.kind == "call"]
-    alone = [test_call for test_call in calls if not test_call.needs and not test_call.rules.repeats]
-    return sorted(alone, key=lambda test_call: len(test_call.call.payload))
+def _is_alone(test_call: TestCall) -> bool:
+    """Whether a call can be made alone."""
+    return test_call.kind == "call" and not test_call.needs and not test_call.rules.repeats
 
 
 def _place(lines: Sequence[int]) -> str:

@@ -15,11 +15,10 @@ MOST_TOGETHER = 4  # most misconceptions of one function to combine
 BEST = (
     5  # sets combined with one more misconception, half as many pairs, a third as many triples; by audit with --pairs
 )
-TELLING = 6  # failing calls that rank the sets; by audit with --pairs
+TELLING = 6  # failing calls that rank the sets, and that an edit must fix before it runs on all; by audit with --pairs
 MOST_COMBINATIONS = 700  # sets of two and more misconceptions tried for one function; by audit with --pairs
 SAME = 1e-9  # relative difference of equal values; sums in another order differ by 1e-15
 SAME_ROUNDING = 100.0  # largest ratio of two rounding errors, or of two wrong values, with one cause
-FIRST_CALLS = 4  # failing calls that an edit must fix before it runs on all
 # Failing calls that a misconception must reproduce to be named next to an unknown mistake, or if its errors have different texts;
 # chosen on 280 modules.
 LEAST_EVIDENCE = 3

@@ -30,16 +30,16 @@ ALLOWED = 1e-8
     (TABLE, TABLE * [[0.5], [3.0], [-2.0]], "In each row, every entry is multiplied by the same factor."),
     (TABLE, TABLE * [0.5, 3.0, -2.0], "In each column, every entry is multiplied by the same factor."),
     (TABLE, np.full((3, 3), 0.25), "All entries are equal: 0.25"),
-    (TABLE, TABLE[:2], "the last row is missing"),
-    (TABLE, TABLE[1:], "the first row is missing"),
-    (TABLE, np.vstack([TABLE, TABLE[:1]]), "has an extra row at the end"),
-    (TABLE, np.vstack([TABLE[:1], TABLE]), "has an extra row at the start"),
+    (TABLE, TABLE[:2], "The last row is missing"),
+    (TABLE, TABLE[1:], "The first row is missing"),
+    (TABLE, np.vstack([TABLE, TABLE[:1]]), "There is an extra row at the end"),
+    (TABLE, np.vstack([TABLE[:1], TABLE]), "There is an extra row at the start"),
     (TABLE, TABLE + [[0], [0], [9.0]] * np.array([1, 2, 3]), "Only row 2 is wrong"),
     (TABLE, TABLE * [1, 7, 1], "Only column 1 is wrong"),
     (TABLE, TABLE + 9 * np.diag([0, 1.0, 0]), "Only entry [1, 1] is wrong"),
     (TABLE, np.where([[True], [False], [False]], TABLE, 20 - TABLE**2), "Only row 0 is correct"),
     (TABLE, np.where(TABLE == 1, np.nan, TABLE), "1 entry is nan; there should be none"),
-    (TABLE, TABLE + 3e-6 * TABLE**2, "Almost correct: no entry is off by more than 0.0003"),
+    (TABLE, TABLE + 3e-6 * TABLE**2, "In this call, no entry is off by more than 0.0003"),
     (TABLE, -(TABLE**3) + 1, "9 of 9 entries are wrong: entry [0, 0] is 0 instead of 1"),
     (TABLE, TABLE, ""),
     (MASK, ~MASK, "Every True should be False"),
@@ -57,9 +57,9 @@ ALLOWED = 1e-8
     (-1.74502, -1.745, "Your result is the expected one, rounded to 3 to 4 decimals."),
     (0.0, float("nan"), "The result is nan; it should be a finite number."),
     (1.5, -1.5, "The result has the wrong sign."),
-    (np.array([2, 1, 0, 3]), np.array([0, 3]), "Your result is correct, but the first 2 entries are missing."),
-    (np.array([2, 1, 0]), np.array([2, 1]), "Your result is correct, but the last entry is missing."),
-    (np.array([2, 1]), np.array([5, 6, 2, 1]), "Your result is correct, but has 2 extra entries at the start."),
+    (np.array([2, 1, 0, 3]), np.array([0, 3]), "The first 2 entries are missing; the rest is correct."),
+    (np.array([2, 1, 0]), np.array([2, 1]), "The last entry is missing; the rest is correct."),
+    (np.array([2, 1]), np.array([5, 6, 2, 1]), "There are 2 extra entries at the start; the rest is correct."),
     (np.array([1, 1, 1]), np.array([1, 1]), ""),  # any of the three could be the missing one
     (np.array([1]), np.zeros(0, int), ""),
 ])  # fmt: skip
@@ -189,7 +189,7 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
     if digits := re.match(r"Your result is the expected one, rounded to (\d)(?: to \d)? decimal", said):
         half = 0.5 * 10.0 ** -int(digits[1])
         return bool((np.abs(got - wanted) <= half + slack).all() and (np.round(got, int(digits[1])) == got).all())
-    if "Almost correct" in said:
+    if "no entry is off" in said:
         size = np.abs(wanted).max(initial=0)
         return bool((np.abs(got - wanted) <= number * (1 + 1e-5)).all() and number <= 2e-3 * size)
     if count := re.match(r"(\d+) of (\d+) entries are wrong", said):

@@ -71,7 +71,8 @@ dependency_matrix.wrong("delta_ignored", "dependency",
 dependency_matrix.wrong("at_the_origin", "dependency", *tried({"f(x.copy())": "f(0 * x)", "changed = x.copy()": "changed = 0 * x"}),
     does="Your code evaluates f near zero instead of near x.", right="Evaluate f near x: its dependencies can differ elsewhere.")
 dependency_matrix.wrong("causal_by_decree", "dependency", {"return result": "return np.tril(result)"},
-    does="Your code sets every entry above the diagonal to False.", right=ROWS)
+    does="Your code sets every entry above the diagonal to False.",
+    right="Report effects in both directions: result[i, j] is True if row j of x affects row i of f(x), also for j > i.")
 dependency_matrix.wrong("diagonal_by_decree", "dependency", {"return result": "return result | np.eye(t, dtype=bool)"},
     does="The diagonal of your matrix is always True.", right="An output row may be independent of its own input row.")
 dependency_matrix.wrong("width_of_x", "dependency",
@@ -97,7 +98,7 @@ dependency_matrix.wrong("factor", "dependency_change", *tried({"changed[j] += st
 dependency_matrix.wrong("falls_missed", "dependency_change", *tried({"np.abs(after - before)": "after - before"}, (STEPS[0], STEPS[3])),
     does="Your code counts only outputs that increase.", right=EVERY, read="numpy.abs")
 dependency_matrix.wrong("set_to_zero", "dependency_change", {"changed[j] += step": "changed[j] = 0"},
-    does="Your code sets the row to zero, which does not change a row of zeros.", right=ADDED, read=THINGS)
+    does="Your code sets the row to zero, whatever delta is.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("set_to_delta", "dependency_change", *tried({"changed[j] += step": "changed[j] = step"}),
     does="Your code replaces the row with the step.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("changes_pile_up", "dependency_change",

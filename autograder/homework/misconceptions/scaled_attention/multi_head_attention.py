@@ -158,7 +158,7 @@ multi_head_attention.wrong("mask_truthiness", "multi_head_mask", {"if mask is no
     {"heads_mask = None\n    if mask is not None": "heads_mask = mask\n    if mask"},
     does="Your code tests the truth value of the mask, which raises ValueError for an array.",
     right="Test `mask is not None`.",
-    read="the NumPy documentation, numpy.any and numpy.all")
+    read="the Python documentation, Truth Value Testing")
 multi_head_attention.wrong("minus_1e9", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if heads_mask is None else np.where(heads_mask.any(axis=-1, keepdims=True), output, v.mean(axis=-2, keepdims=True)))"},
     does="A query with no allowed key gets equal weights, as happens when masked scores are a finite number such as -1e9.", right="Such a query gets zero weights and a zero output.", read=MULTI)

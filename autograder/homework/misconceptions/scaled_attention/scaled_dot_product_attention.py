@@ -136,7 +136,7 @@ scaled_dot_product_attention.wrong("mask_only_if_any", "fully_masked",
 scaled_dot_product_attention.wrong("mask_truthiness", "mask", {"if mask is not None": "if mask"},
     does="Your code tests the truth value of the mask, which raises ValueError for an array.",
     right="Test `mask is not None`.",
-    read="the NumPy documentation, numpy.any and numpy.all")
+    read="the Python documentation, Truth Value Testing")
 scaled_dot_product_attention.wrong("mask_default", "mask",
     {"if mask is not None:": "if mask is None:\n        mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool)\n    if True:"},
     {"if mask is not None:": "mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool)\n    if True:"},

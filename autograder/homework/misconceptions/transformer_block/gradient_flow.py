@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.homework.library import KEPT, written
 
-BACK = "Go from the last layer to the first, and multiply by the transpose of each Jacobian."
+BACK = "Start with grad_out at the last layer, and multiply the gradient so far by the transpose of each Jacobian."
 SKIP = "With residual=True a layer is x + f(x), so its gradient is g + J^T g."
 FLOW = "the docstring of `gradient_flow`"
 

@@ -102,7 +102,7 @@ post_norm_block.wrong("always_causal", "post_norm",
 post_norm_block.wrong("mask_truthiness", "post_norm", {"n_heads, mask)\n    total": "n_heads, mask if mask else None)\n    total"},
     does="Your code tests the truth value of the mask, which raises ValueError for an array.",
     right="Test `mask is not None`.",
-    read="the NumPy documentation, numpy.any and numpy.all")
+    read="the Python documentation, Truth Value Testing")
 post_norm_block.wrong("one_head", "post_norm", {'params["attention"], n_heads': 'params["attention"], 1'},
     does="Your code always runs attention with one head.", right=PASS_HEADS, read=POST_FORMULA)
 post_norm_block.wrong("two_dimensions_only", "post_norm", {"    first,": "    _, _ = x.shape\n    first,"},

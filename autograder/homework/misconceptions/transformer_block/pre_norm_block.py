@@ -104,7 +104,7 @@ pre_norm_block.wrong("always_causal", "pre_norm",
 pre_norm_block.wrong("mask_truthiness", "pre_norm", {"n_heads, mask)\n    h": "n_heads, mask if mask else None)\n    h"},
     does="Your code tests the truth value of the mask, which raises ValueError for an array.",
     right="Test `mask is not None`.",
-    read="the NumPy documentation, numpy.any and numpy.all")
+    read="the Python documentation, Truth Value Testing")
 pre_norm_block.wrong("one_head", "pre_norm", {'params["attention"], n_heads': 'params["attention"], 1'},
     does="Your code always runs attention with one head.", right=PASS_HEADS, read=PRE_FORMULA)
 pre_norm_block.wrong("two_dimensions_only", "pre_norm", {"    first,": "    _, _ = x.shape\n    first,"},

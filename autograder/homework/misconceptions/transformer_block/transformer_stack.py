@@ -76,7 +76,7 @@ transformer_stack.wrong("mask_truthiness", "stack", {"n_heads, mask)\n    return
     {"    h = x": "    mask = mask if mask else None\n    h = x"},
     does="Your code tests the truth value of the mask, which raises ValueError for an array.",
     right="Test `mask is not None`.",
-    read="the NumPy documentation, numpy.any and numpy.all")
+    read="the Python documentation, Truth Value Testing")
 transformer_stack.wrong("always_causal", "stack",
     {"n_heads, mask)\n    return": "n_heads, np.tri(x.shape[-2], dtype=bool) if mask is None else mask)\n    return"},
     {"n_heads, mask)\n    return": "n_heads, np.tri(x.shape[-2], dtype=bool))\n    return"},

@@ -60,7 +60,6 @@ def _templates() -> Any:
         "WORK_ON_COPIES": changes.WORK_ON_COPIES,
         "advice": errors.advice,
         "first_function": lambda: next(iter(reference.functions())),
-        "kind_of": differences.kind_of,
         "known_files": lambda: (*rubric.current().files, TESTS_FILE),
         "missing": errors.missing,
         "no_such_call": errors.no_such_call,

@@ -99,9 +99,8 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
         if missing := submission.missing(module.module):
             yield TopNote(missing.kind, missing.path, str(missing), file)
         else:
-            yield TopNote(
-                "import", file, f"`{file}` could not be imported{_why(module.broken, file, submission)}", file
-            )
+            text = f"`{file}` could not be imported{_why(module.broken, file, submission)}"
+            yield TopNote("import", file, text, file)
         return
     reasons: dict[str, list[CallResult]] = {}
     for call_result in module.call_results:

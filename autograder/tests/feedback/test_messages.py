@@ -188,6 +188,9 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     "the shared fix of undecided mistakes": (
         lambda: message_of(lost(SECRET, undecided=(SAMPLE, OTHER))), ["**Hint:** Divide by d."], [SAMPLE.does, "**Fix:**"],
     ),
+    "undecided mistakes with other fixes": (
+        lambda: message_of(lost(SECRET, undecided=(SAMPLE, OUTSIDE))), [], ["Hint", "Probably", SAMPLE.right],
+    ),
     "one of two named": (
         lambda: message_of(lost(EXAMPLE, SAMPLE, undecided=(OUTSIDE, CENTRED))),
         ["**Probably:** Your code divides by d - 1."], ["**Hint:**"],

@@ -135,7 +135,6 @@ def mistake(name: str, does: str, right: str, function: str = "layer_norm", know
 
 
 SAMPLE = mistake("sample", "divides by d - 1", "Divide by d.")
-WHOLE = mistake("whole", "takes all", "Divide by d.")
 OUTSIDE = mistake("outside", "adds eps outside", "Add eps inside.")
 OUTSIDE_AGAIN = mistake("outside", "adds eps outside", "Add eps inside.", function="rms_norm")
 SEEN = mistake("changes_x", "writes into `x`", "Work on a copy.", known=False)
@@ -165,7 +164,5 @@ def test_each_mistake_and_each_fix_is_shown_once(misconceptions: list[Misconcept
     assert paragraphs("named", misconceptions, "layer_norm") == text
 
 
-def test_helpers_and_undecided_misconceptions() -> None:
+def test_mistake_in_a_helper_is_located() -> None:
     assert paragraphs("named", [SAMPLE], "layer_norm_backward").startswith("**Probably, in `layer_norm`:**")
-    assert paragraphs("undecided", [SAMPLE, WHOLE]) == "**Hint:** Divide by d."  # only the fix they share
-    assert paragraphs("undecided", [SAMPLE, OUTSIDE]) == ""

@@ -14,7 +14,7 @@ from autograder.grading.probes import is_unsteady
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import rubric
 from autograder.homework.rubric import INTEGRATION, Criterion
-from autograder.values.differences import REMEMBERED, UNSTEADY
+from autograder.values.differences import FORMS, REMEMBERED, UNSTEADY
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 
@@ -40,7 +40,6 @@ class Message:
         of = self.call.target if self.call is not None else next(iter(graded.misconceptions), None)
         self.function = of.function if of is not None else ""
         self.unwritten = unwritten(self.call, result.submission)
-        self.is_observed = bool(graded.misconceptions) and all(m.is_observed for m in graded.misconceptions)
         # The lost criteria that precede this one in the module and are shown no later, the last first.
         before = takewhile(lambda other: other.criterion.id != graded.criterion.id, own.graded)
         earlier = [g for g in before if not g.passed and tells_as_much(graded.criterion, g.criterion)][::-1]
@@ -62,20 +61,10 @@ class Message:
     @property
     def says_failure(self) -> bool:
         """Whether the message describes the failure. It does not if a later paragraph does."""
-        if self.call is None or self.is_observed:
+        misconceptions = self.graded.misconceptions
+        if self.call is None or (misconceptions and all(m.is_observed for m in misconceptions)):
             return False
-        of_form = self.call.kind in ("type", "length", "shape", "dtype")
-        return not (of_form and self.example is not None and _alike(self.example, self.call))
-
-    @property
-    def fails_otherwise(self) -> CallResult | None:
-        """A call of the criterion that fails in a different way from the first, if neither is explained."""
-        first = self.call
-        if self.graded.why != "unexplained" or self.graded.blamed or first is None:
-            return None
-        own = (r for r in self.call_results if r.test_call.criterion == self.criterion.id and r.target == first.target)
-        # A call that needs other calls may pass without them.
-        return next((r for r in own if r.failed and not _alike(r, first) and not r.test_call.needs), None)
+        return self.call.kind not in FORMS or self.example is None or not _alike(self.example, self.call)
 
     @property
     def counterexample(self) -> Counterexample:
@@ -108,8 +97,8 @@ class Message:
 
 def _alike(example: CallResult, call_result: CallResult) -> bool:
     """Whether an example fails in the same way as the first call of the message."""
-    kinds = [r.error.kind if r.error is not None else r.kind for r in (example, call_result)]
-    return example.kind == call_result.kind and kinds[0] == kinds[1]
+    first, second = ((r.kind, r.error.kind if r.error is not None else "") for r in (example, call_result))
+    return first == second
 
 
 def _example(graded: CriterionScore) -> CallResult | None:
@@ -121,15 +110,17 @@ def _example(graded: CriterionScore) -> CallResult | None:
 
 
 def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:
-    """The modules that a failing integration call uses and whose loss of all points its message may mention, and broken ones."""
+    """The broken modules, and those in use by a failing integration call that earn nothing, if its message may say so."""
     if graded.criterion.module != INTEGRATION or graded.call_result is None:
         return ()
     module = graded.call_result.target.module
     used = {module} | rubric.current().below(module)
-    lost = {
-        m.module: [not g.passed and may_name(graded.criterion, g.criterion) for g in m.graded] for m in result.modules
-    }
-    return tuple(m.module for m in result.modules if m.broken is not None or (m.module in used and all(lost[m.module])))
+    return tuple(
+        m.module
+        for m in result.modules
+        if m.broken is not None
+        or (m.module in used and all(not g.passed and may_name(graded.criterion, g.criterion) for g in m.graded))
+    )
 
 
 # A message may mention only criteria that are shown no later than itself.

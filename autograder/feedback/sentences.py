@@ -45,7 +45,6 @@ def _templates() -> Any:
     )
     environment.filters.update(
         line=lambda text: " ".join(text.split()),
-        lowered=lambda text: text[:1].lower() + text[1:],
         code=lambda names: [f"`{name}`" for name in names],
         files=lambda names: [f"`{name}.py`" for name in names],
         listed=listed,

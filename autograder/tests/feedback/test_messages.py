@@ -62,9 +62,9 @@ def earned(visibility: Any = "after_published", **changes: Any) -> CriterionScor
     return CriterionScore(criterion(AFFINE, visibility), "elsewhere", **{"call_result": WRONG, **changes})
 
 
-def message_of(graded: CriterionScore, *others: CriterionScore, call_results: tuple[CallResult, ...] = ()) -> str:
+def message_of(graded: CriterionScore, *others: CriterionScore) -> str:
     """The message of `graded`, which follows `others` in the same module."""
-    return message(graded, result(module_of([*others, graded], call_results)))
+    return message(graded, result(module_of([*others, graded])))
 
 
 def wrong_dtype() -> CallResult:
@@ -167,23 +167,13 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         "There is no function `layer_norm` in `layernorm.py`: check its name.\n", [],
     ),
     "a mistake that no public example shows": (
-        lambda: message_of(lost(SECRET, why="unexplained", shown=None)), ["No public example shows this mistake."], [REMEMBERED],
+        lambda: message_of(lost(SECRET, shown=None)), ["No public example shows this mistake."], [REMEMBERED],
     ),
     "dependent on earlier calls": (
-        lambda: message_of(lost(SECRET, why="unexplained", shown=None, depends=True)), [REMEMBERED], ["public example"],
+        lambda: message_of(lost(SECRET, shown=None, depends=True)), [REMEMBERED], ["public example"],
     ),
     "the worked example can be run at home": (
         lambda: message_of(lost(EXAMPLE, shown=None)), ["the worked example in the docstring of `layer_norm`"], [],
-    ),
-    "wrong in two ways": (
-        lambda: message_of(
-            lost(SECRET, why="unexplained"),
-            call_results=(WRONG, hidden(raised("layer_norm", "KeyError"), SECRET)),
-        ),
-        ["wrong values. In another call, it raised KeyError."], [],
-    ),
-    "wrong in one way": (
-        lambda: message_of(lost(SECRET, why="unexplained"), call_results=(WRONG, WRONG)), [], ["In another call"],
     ),
     "the shared fix of undecided mistakes": (
         lambda: message_of(lost(SECRET, undecided=(SAMPLE, OTHER))), ["**Hint:** Divide by d."], [SAMPLE.does, "**Fix:**"],

@@ -73,7 +73,6 @@ RULES: Mapping[str, Any] = {
     "grading.scoring:_Scoring._is_charged_nowhere": _constant(False),
     "feedback.observations:dependence": _constant(""),
     "feedback.observations:_other_arguments": _constant(""),
-    "feedback.messages:Message.fails_otherwise": property(_constant(None)),
 }
 
 

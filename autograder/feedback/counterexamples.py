@@ -70,7 +70,7 @@ def _results(call_result: CallResult) -> tuple[str, str]:
     error, value = test_call.rules.error, response.value
     wanted = f"{error}, because the docstring does not allow these arguments" if error else display(test_call.expected)
     if response.ended is not None:
-        came_back = line("ended", response.ended, (f"{call_result.target.module}.py",))
+        came_back = line("ended", response.ended)
     elif response.error is not None:
         came_back = _raised(call_result)
     elif error:

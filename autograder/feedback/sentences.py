@@ -14,9 +14,9 @@ from autograder.homework import reference, rubric
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS_FILE
 from autograder.submissions.submission import Submission
-from autograder.submissions.text import listed, printable
+from autograder.submissions.text import listed
 from autograder.values import changes, differences, errors
-from autograder.values.source import definitions, is_stub, text_lines, twice
+from autograder.values.source import definitions, is_stub, twice
 
 
 def paragraphs(macro: str, *arguments: object) -> str:
@@ -32,7 +32,7 @@ def line(macro: str, *arguments: object) -> str:
 
 def sentence(call_result: CallResult) -> str:
     """Describe the failure of a call, hidden or not, in a sentence that begins with "It" or "The"."""
-    return line("failure", call_result, (f"{call_result.target.module}.py",))
+    return line("failure", call_result)
 
 
 @cache
@@ -43,16 +43,13 @@ def _templates() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "line": lambda text: " ".join(text.split()),
-        "lowered": lambda text: text[:1].lower() + text[1:],
-        "code": lambda names: [f"`{name}`" for name in names],
-        "files": lambda names: [f"`{name}.py`" for name in names],
-        "listed": listed,
-        "alike": alike,
-        "all_observed": lambda misconceptions: all(misconception.is_observed for misconception in misconceptions),
-        "code_of": code_of,
-    }
+    environment.filters.update(
+        line=lambda text: " ".join(text.split()),
+        code=lambda names: [f"`{name}`" for name in names],
+        files=lambda names: [f"`{name}.py`" for name in names],
+        listed=listed,
+        alike=alike,
+    )
     facts = (lacking, returns, part_of, parameters, changed, answer_problem)
     environment.globals |= {function.__name__: function for function in facts}
     environment.globals |= {
@@ -61,20 +58,19 @@ def _templates() -> Any:
         "TESTS_FILE": TESTS_FILE,
         "WORK_ON_COPIES": changes.WORK_ON_COPIES,
         "advice": errors.advice,
-        "every_file": lambda: rubric.current().files,
         "first_function": lambda: next(iter(reference.functions())),
-        "kind_of": differences.kind_of,
+        "known_files": lambda: (*rubric.current().files, TESTS_FILE),
         "missing": errors.missing,
         "no_such_call": errors.no_such_call,
     }
     return environment.get_template("messages.j2").module
 
 
-def alike(misconceptions: Iterable[Misconception], by: str = "same") -> list[list[Misconception]]:
+def alike(misconceptions: Iterable[Misconception]) -> list[list[Misconception]]:
     """Group equal misconceptions, which several functions may share."""
-    groups: dict[Any, list[Misconception]] = {}
+    groups: dict[tuple[str, str], list[Misconception]] = {}
     for misconception in misconceptions:
-        groups.setdefault(getattr(misconception, by), []).append(misconception)
+        groups.setdefault(misconception.same, []).append(misconception)
     return list(groups.values())
 
 
@@ -135,19 +131,11 @@ def form_of_example(call_result: CallResult) -> str:
     return differences.form(test_call.expected, value, test_call.allowed, test_call.rules.dtype, text, test_call.parts)
 
 
-def code_of(number: int, submission: Submission) -> str:
-    """A line of the student's tests as code in Markdown; "" if there is no such line."""
-    lines = text_lines(submission.text(TESTS_FILE))
-    return printable(lines[number - 1].strip(), " ", 100).replace("`", "'") if 0 < number <= len(lines) else ""
-
-
 def answer_problem(call_result: CallResult) -> str:
     """Why a question has no answer: a keyword, or the possible letters. It has no arguments, so no hidden input can leak."""
     question, value = call_result.test_call.rules.question, call_result.response.value
     if not question or not call_result.failed:
         return ""
-    if call_result.unwritten:
-        return "unwritten"
     if not call_result.returned:
         return "failed"
     if not isinstance(value, dict):
@@ -155,8 +143,6 @@ def answer_problem(call_result: CallResult) -> str:
     if question not in value:
         return "missing"
     given = value[question].strip().lower() if isinstance(value[question], str) else ""
-    if len(given) != 1 or not given.isalpha():
-        return "no letter"
     docstring = reference.modules()[call_result.target.module].__doc__ or ""
     letters = sorted(set(re.findall(r"^ *([a-z])\) ", docstring, re.MULTILINE)))  # the labels of the possible answers
-    return "" if given in letters or not letters else ", ".join(letters)
+    return "" if given in letters else ", ".join(letters)

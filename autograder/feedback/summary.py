@@ -8,22 +8,22 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from autograder.feedback.sentences import answer_problem, line
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.homework import rubric
-from autograder.sandbox.messages import Error
+from autograder.sandbox.messages import Response
 from autograder.submissions.submission import Submission
-from autograder.submissions.text import cleaned, listed, number, printable, shown
-from autograder.values.errors import advice
-from autograder.values.source import decoded, instead_of_python, newer_syntax, parsed, text_lines
+from autograder.submissions.text import cleaned, counted, listed, number, printable, shown
+from autograder.values import errors
+from autograder.values.source import instead_of_python, parsed, text_lines
 
 RULE = (
     "A recognised mistake costs only its own criterion. An unrecognised one costs every criterion in which a call fails. Either "
     "kind also costs the worked-examples point if a worked example fails."
 )
+RELATIVE = "Your files are not a package: import without the dot."
 UTF8 = "The file is not saved as UTF-8. Save it again with that encoding."
 VERSION = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
 NO_FILE = (
@@ -31,7 +31,6 @@ NO_FILE = (
     "grader does not run."
 )
 _ESCAPED = re.compile(r"\\([\\`*_\[\]|#~])")
-RELATIVE = "Your files are not a package: import without the dot."
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,8 @@ def _standing(result: Result) -> str:
     lost = [graded for graded in seen if graded.points < graded.criterion.most]
     cause = reason((g.criterion.module, [m.id for m in g.misconceptions if m.right]) for g in lost)
     rest = sum(graded.criterion.most for graded in result.graded) - most
-    of = "1 point" if most == 1 else f"the {number(most)} points"
-    at_once = f" that {'is' if most == 1 else 'are'} visible now" if rest else ""
-    others = "point is" if rest == 1 else f"{number(rest)} are"
-    later = f" The other {others} not shown yet." if rest else ""
-    return f"**{number(points)} of {of}{at_once}{cause}.**{later}"
+    visible, later = (" visible now", f" Not shown yet: {counted(number(rest), 'point')}.") if rest else ("", "")
+    return f"**{number(points)} of {counted(number(most), 'point')}{visible}{cause}.**{later}"
 
 
 def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
@@ -100,9 +96,11 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
     if module.module not in rubric.current().modules:
         return
     if module.broken is not None:
-        missing = submission.missing(module.module)
-        kind, path = (missing.kind, missing.path) if missing is not None else ("import", file)
-        yield TopNote(kind, path, not_imported(module, submission), file)
+        if missing := submission.missing(module.module):
+            yield TopNote(missing.kind, missing.path, str(missing), file)
+        else:
+            text = f"`{file}` could not be imported{_why(module.broken, file, submission)}"
+            yield TopNote("import", file, text, file)
         return
     reasons: dict[str, list[CallResult]] = {}
     for call_result in module.call_results:
@@ -113,66 +111,27 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
         yield TopNote("answer", file, line("no_answer", call_results[0], questions), file)
 
 
-def not_imported(module: ModuleResult, submission: Submission) -> str:
-    """Why a module could not be used, in a sentence or two."""
-    missing = submission.missing(module.module)
-    if missing is not None:
-        return str(missing)
-    assert module.broken is not None
-    own, error = f"{module.module}.py", module.broken.error
-    if module.broken.ended is not None:
-        return f"`{own}` could not be imported. {line('ended', module.broken.ended, (own,), 'import')}"
+def _why(broken: Response, own: str, submission: Submission) -> str:
+    """Why a file could not be imported, as the end of a sentence, and what to do."""
+    if broken.ended is not None:
+        return f". {line('ended', broken.ended, 'import')}"
+    error = broken.error
     assert error is not None
     file = error.file or own
     content = submission.text(file)
-    if not_python := instead_of_python(content, file, error.line if "SyntaxError" in error.kinds else 0):
-        return f"`{own}` could not be imported: {cleaned(not_python)}."
-    lines = text_lines(content)
-    code = lines[error.line - 1].strip() if 0 < error.line <= len(lines) else ""
-    text = cleaned(error.text) if error.kind != "SystemExit" else ""
-    place = f" (line {error.line} of `{shown(error.file) or own}`)" if error.line else ""
-    problem = f"`{own}` could not be imported: {error.kind}{': ' + text if text else ''}{place}."
-    return f"{problem} {_what_to_do(error, code, content)}".strip()
-
-
-def _what_to_do(error: Error, code: str, content: bytes) -> str:
-    """Advice on an import error, raised in the line `code` of a file."""
-    if not _is_utf8(content):
-        return UTF8
-    if "SyntaxError" in error.kinds and code and parsed(content) is None:
-        later = newer_syntax(code, error.text)
-        needs = f" {later[0].upper()}{later[1:]}." if later else ""
-        return f"The grader runs {VERSION}, which cannot read this line: {_code(code)}.{needs}"
-    if error.kind == "FileNotFoundError":
-        return NO_FILE
-    if error.text.startswith("attempted relative import"):
-        if found := re.match(r"from\s+\.+\s*(\w*)\s*import\s+(.+)", code):
-            absolute = f"from {found[1]} import {found[2]}" if found[1] else f"import {found[2]}"
-            return f"Your files are not a package: write {_code(absolute)}."
-        return RELATIVE
-    return _meant(error.text) or advice(error.kind, error.text)
-
-
-def _code(line: str) -> str:
-    """A line of a student's file as Markdown code, which it cannot end."""
-    return f"`{printable(line, ' ', 100).replace('`', chr(39))}`"
-
-
-def _meant(text: str) -> str:
-    """The function that an import of an unknown name probably meant, as a question; "" if none."""
-    found = re.match(r"cannot import name '(\w+)' from '(\w+)'", text)
-    module = rubric.current().modules.get(found[2]) if found else None
-    if found is None or module is None or found[1] in module.functions:
-        return ""
-    plain = {name.replace("_", ""): name for name in module.functions}
-    close = get_close_matches(found[1].replace("_", "").lower(), plain, 1, 0.75)
-    return f"Did you mean `{plain[close[0]]}`?" if close else ""
-
-
-def _is_utf8(content: bytes) -> bool:
-    """Whether a file is UTF-8, or declares its encoding."""
-    try:
-        decoded(content)
-    except (UnicodeDecodeError, SyntaxError) as error:
-        return isinstance(error, SyntaxError)
-    return True
+    code = "".join(text_lines(content)[error.line - 1 : error.line]).strip()
+    is_syntax = "SyntaxError" in error.kinds
+    if not_python := instead_of_python(content, file, error.line if is_syntax else 0):
+        return f": {cleaned(not_python)}."
+    text = f": {cleaned(error.text)}" if error.text else ""
+    place = f" (line {error.line} of `{shown(file)}`)" if error.line else ""
+    if is_syntax and "codec can't decode" in error.text:
+        advice = UTF8
+    elif is_syntax and code and parsed(content) is None:
+        quoted = printable(code, " ", 100).replace("`", "'")
+        advice = f"The grader runs {VERSION}, which cannot read this line: `{quoted}`."
+    elif error.text.startswith("attempted relative import"):
+        advice = RELATIVE
+    else:
+        advice = NO_FILE if error.kind == "FileNotFoundError" else errors.advice(error.kind, error.text)
+    return f": {error.kind}{text}{place}. {advice}".strip()

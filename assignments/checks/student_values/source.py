@@ -3,7 +3,6 @@
 import ast
 import codecs
 import re
-import sys
 import unicodedata
 import warnings
 from collections.abc import Sequence
@@ -104,36 +103,6 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
 def text_lines(data: bytes) -> list[str]:
     """The lines of a file as Python counts them; undecodable bytes are replaced."""
     return _LINES.split(data.decode(codec(declared_encoding(data)) or "utf-8", "replace").removeprefix("\ufeff"))
-
-
-_LATER = (
-    ((3, 12), r"type\s+[^\W\d]\w*\s*(\[.*\])?\s*=(?!=)", "a `type` statement"),
-    ((3, 12), r"(async\s+)?def\s+\w+\s*\[", "a function with type parameters"),
-    ((3, 12), r"class\s+\w+\s*\[", "a class with type parameters"),
-)
-
-
-def newer_syntax(line: str, error: str) -> str:
-    """A clause on the later Python that has the syntax of a line; "" if none.
-
-    `error` is the text of the SyntaxError.
-    """
-    for version, pattern, what in _LATER:
-        if sys.version_info < version and re.match(pattern, line.strip()):
-            return f"{what} needs Python {version[0]}.{version[1]}"
-    if sys.version_info < (3, 12) and error.startswith("f-string") and ("backslash" in error or _reuses_quotes(line)):
-        return "such an f-string needs Python 3.12"
-    return ""
-
-
-def _reuses_quotes(line: str) -> bool:
-    """Whether an f-string reuses its own quotes inside an expression."""
-    inner = [
-        text
-        for quote in ("'", '"')
-        for text in re.findall(rf"[fF][rR]?{quote}[^{quote}{{]*{{([^{{}}]*{quote}[^{{}}]*)}}", line)
-    ]
-    return any(parsed(text.partition("!")[0].strip()) for text in inner)
 
 
 def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:

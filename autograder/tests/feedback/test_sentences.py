@@ -75,31 +75,23 @@ def test_change_after_the_call_is_described_as_such() -> None:
 
 def test_endless_call_shows_the_line_of_its_loop() -> None:
     end = Ended("deadline", "decoder.py", 7)
-    assert "stopped in the loop on line 7 of `decoder.py`:" in line("ended", end, ("decoder.py",))
-    assert "line" not in line("ended", end, ("softmax.py",)) + line("ended", Ended("deadline"), ("decoder.py",))
-
-
-OWN = ("layer_norm", "KeyError", "secret", "layernorm.py", 12)
-OF_MODULE = ("layernorm.py",)
-ELSEWHERE = ("layer_norm", "KeyError", "", "decoder.py", 5)
+    assert "stopped in a loop on line 7 of `decoder.py`: look for" in line("ended", end)
+    assert "line" not in line("ended", replace(end, file="smuggle.py")) + line("ended", Ended("deadline"))
 
 
 @pytest.mark.parametrize(
-    ("call_result", "files", "said"),
+    ("call_result", "said"),
     [
-        (raised(*OWN), OF_MODULE, "It raised KeyError on line 12 of `layernorm.py`."),
-        (raised(*OWN), (), "It raised KeyError."),
-        (raised("layer_norm", "KeyError", "secret", "helper_for_smuggling.py", 1234), OF_MODULE, "It raised KeyError."),
-        (raised(*ELSEWHERE), OF_MODULE, "It raised KeyError."),
-        (raised(*ELSEWHERE), ("decoder.py",), "It raised KeyError on line 5 of `decoder.py`."),
+        (raised("layer_norm", "KeyError", "secret", "layernorm.py", 12), "It raised KeyError on line 12 of `layernorm.py`."),
+        (raised("layer_norm", "KeyError", "secret", "helper_for_smuggling.py", 1234), "It raised KeyError."),
         (
-            raised("embed", "IndexError", "", "decoder.py", 3, rules=Rules(error="ValueError")), ("decoder.py",),
+            raised("embed", "IndexError", "", "decoder.py", 3, rules=Rules(error="ValueError")),
             "It raised IndexError on line 3 of `decoder.py`, but the docstring requires a ValueError.",
         ),
     ],
 )  # fmt: skip
-def test_only_lines_of_known_files_are_shown(call_result: CallResult, files: tuple[str, ...], said: str) -> None:
-    assert line("failure", call_result, files) == said
+def test_only_lines_of_known_files_are_shown(call_result: CallResult, said: str) -> None:
+    assert sentence(call_result) == said
 
 
 def test_wrong_part_of_a_tuple_is_described_for_examples() -> None:
@@ -143,7 +135,6 @@ def mistake(name: str, does: str, right: str, function: str = "layer_norm", know
 
 
 SAMPLE = mistake("sample", "divides by d - 1", "Divide by d.")
-WHOLE = mistake("whole", "takes all", "Divide by d.")
 OUTSIDE = mistake("outside", "adds eps outside", "Add eps inside.")
 OUTSIDE_AGAIN = mistake("outside", "adds eps outside", "Add eps inside.", function="rms_norm")
 SEEN = mistake("changes_x", "writes into `x`", "Work on a copy.", known=False)
@@ -154,13 +145,15 @@ ALSO_SEEN = mistake("changes_y", "writes into `y`", "Work on a copy.", known=Fal
     ("misconceptions", "text"),
     [
         ([SAMPLE], "**Probably:** Your code divides by d - 1.\n\n**Fix:** Divide by d."),
-        ([SEEN, ALSO_SEEN], "**Observed:** Your code writes into `x`. Your code writes into `y`.\n\n**Fix:** Work on a copy."),
         (
             [SAMPLE, OUTSIDE],
-            "**Probably:**\n\n1. Your code divides by d - 1.  \n   **Fix:** Divide by d.\n"
-            "2. Your code adds eps outside.  \n   **Fix:** Add eps inside.",
+            "**Probably:** Your code divides by d - 1.\n\n**Fix:** Divide by d.\n\n"
+            "**Probably also:** Your code adds eps outside.\n\n**Fix:** Add eps inside.",
         ),
-        ([SAMPLE, WHOLE], "**Probably:**\n\n1. Your code divides by d - 1.\n2. Your code takes all.\n\n**Fix:** Divide by d."),
+        (
+            [SEEN, ALSO_SEEN],
+            "**Observed:** Your code writes into `x`.\n\n**Observed:** Your code writes into `y`.\n\n**Fix:** Work on a copy.",
+        ),
         (
             [OUTSIDE, OUTSIDE_AGAIN],
             "**Probably, in `layer_norm` and `rms_norm`:** Your code adds eps outside.\n\n**Fix:** Add eps inside.",
@@ -171,8 +164,5 @@ def test_each_mistake_and_each_fix_is_shown_once(misconceptions: list[Misconcept
     assert paragraphs("named", misconceptions, "layer_norm") == text
 
 
-def test_helpers_undecided_misconceptions_and_the_short_form() -> None:
+def test_mistake_in_a_helper_is_located() -> None:
     assert paragraphs("named", [SAMPLE], "layer_norm_backward").startswith("**Probably, in `layer_norm`:**")
-    assert paragraphs("undecided", [SAMPLE, WHOLE]) == "**Hint:** Divide by d."  # only the fix they share
-    assert paragraphs("undecided", [SAMPLE, OUTSIDE]) == ""
-    assert line("briefly", [SAMPLE, OUTSIDE]) == "Your code divides by d - 1. Your code adds eps outside."

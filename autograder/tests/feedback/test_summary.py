@@ -34,12 +34,12 @@ def answer(value: Any, question: str = "q3") -> CallResult:
         ({"q3": "a"}, ""),
         ({"q3": " D "}, ""),
         ({"q1": "a"}, "has no answer to `q3`."),
-        ({"q3": 4}, "The answer to `q3` is not a single letter."),
-        ({"q3": "d)"}, "The answer to `q3` is not a single letter."),
-        ({"q3": ""}, "The answer to `q3` is not a single letter."),
-        ({"q3": "E"}, "The answer to `q3` is not one of the letters a, b, c, d."),
+        *(({"q3": given}, "The answer to `q3` is not one of the letters a, b, c, d.") for given in (4, "d)", "", "E")),
         (["a"], "must return a dict"),
-        (Response(error=Error(("NotImplementedError",), "", "", 0, "", ("answers",))), "is not written yet"),
+        (
+            Response(error=Error(("NotImplementedError",), "", "", 0, "", ("answers",))),
+            "still raises NotImplementedError.",
+        ),
         (Response(error=Error(("NameError",), "x", "concept_check.py", 9, "")), "raised NameError on line 9"),
         (Response(ended=Ended("deadline")), "took too long"),
     ],
@@ -96,14 +96,14 @@ def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> N
     both = [CriterionScore(seen, "mistake", (known,)), CriterionScore(later, "mistake", (known,))]
     named = summary(result(module_of(both)))
     assert named.startswith(
-        f"**0 of 1 point that is visible now: one mistake, in `layer_norm`.** The other {rest} are not shown yet.\n"
+        f"**0 of 1 point visible now: one mistake, in `layer_norm`.** Not shown yet: {rest} points.\n"
     )
     lost = summary(
         result(module_of([CriterionScore(later.model_copy(update={"visibility": "visible"}), "unexplained")]))
     )
-    assert lost.startswith(f"**0 of the {rest} points: points were lost in `layernorm.py`.**\n")
+    assert lost.startswith(f"**0 of {rest} points: points were lost in `layernorm.py`.**\n")
     hidden = summary(result(module_of([CriterionScore(seen), CriterionScore(later, "mistake", (known,))])))
-    assert hidden.startswith("**1 of 1 point that is visible now.**") and "layer_norm`" not in hidden
+    assert hidden.startswith("**1 of 1 point visible now.**") and "layer_norm`" not in hidden
     assert hidden.strip().splitlines()[-1].startswith("A recognised mistake costs only its own criterion.")
 
 
@@ -118,9 +118,7 @@ def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> N
             f"(line 2 of `layernorm.py`). The grader runs {PYTHON}, which cannot read this line: `def f(:`.",
         ),
         (b"x = `1`\n", f"The grader runs {PYTHON}, which cannot read this line: `x = '1'`."),
-        (b"from .layernorm import rms_norm\n", "Your files are not a package: write `from layernorm import rms_norm`."),
-        (b"from . import layernorm as ln\n", "Your files are not a package: write `import layernorm as ln`."),
-        (b"from scaled_attention import Softmax\n", "Did you mean `softmax`?"),
+        (b"from .layernorm import rms_norm\n", "Your files are not a package: import without the dot."),
         (b"from scaled_attention import Attention\n", "cannot import name 'Attention' from 'scaled\\_attention'"),
         (b"open('weights.txt')\n", 'or move it under `if __name__ == "__main__":`, which the grader does not run.'),
         (b"eval('x = = 1')\n", "could not be imported: SyntaxError: invalid syntax"),
@@ -129,10 +127,9 @@ def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> N
         (b"raise RuntimeError('<b>`no`</b>')\n", "RuntimeError: &lt;b&gt;"),
         pytest.param(
             b"import numpy as np\ntype V = np.ndarray\n",
-            f"The grader runs {PYTHON}, which cannot read this line: `type V = np.ndarray`. A `type` statement needs Python 3.12.",
+            f"The grader runs {PYTHON}, which cannot read this line: `type V = np.ndarray`.",
             marks=OLD,
         ),
-        pytest.param(b"d = {1: 2}\nx = f'{d['a']}'\n", "Such an f-string needs Python 3.12.", marks=OLD),
     ],
 )
 def test_import_error_comes_with_advice(grader: Grader, content: bytes, advice: str) -> None:
@@ -141,7 +138,7 @@ def test_import_error_comes_with_advice(grader: Grader, content: bytes, advice: 
     result = grader.grade(Submission("ada", files), [module])
     said = summary(result)
     assert advice in said and said.count("could not be imported") == 1
-    assert "cannot read" not in said or "cannot read" in advice or "needs Python" in advice
+    assert "cannot read" not in said or "cannot read" in advice
 
 
 def test_note_for_tables_has_no_markdown() -> None:

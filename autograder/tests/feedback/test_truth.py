@@ -27,21 +27,16 @@ def names(found: str) -> set[str]:
 
 def false_statements(result: Result, function: str) -> list[str]:
     """The false statements in the messages of a submission in which only `function` is wrong."""
-    said = {graded.criterion.id: message(graded, result) for graded in result.graded}
+    said = [message(graded, result) for graded in result.graded]
     lost = {graded.criterion.id for graded in result.graded if not graded.passed}
     found = []
-    for text in said.values():
+    for text in said:
         for places in PLACE.findall(text):
             found += [f"{name} is not lost: {text}" for name in names("".join(places)) - lost]
         for helpers in WORKS.findall(text):
             found += [f"{name} is right: {text}" for name in names(helpers) - {function}]
         if "keeps state between" in text:
             found.append(text)
-    for graded in result.graded:
-        if graded.passed and graded.why == "elsewhere" and not graded.charged:
-            found += [
-                f"{m.id} is charged nowhere" for m in graded.misconceptions if m.does in said[graded.criterion.id]
-            ]
     return found
 
 

@@ -329,7 +329,7 @@ def causal_mask(t):
     if t not in _masks:
         _masks[t] = np.tri(t, dtype=bool)
     return _masks[t]
-""", "causal", "causal_mask.overwrites_result", unsaid=("In another call",)),
+""", "causal", "causal_mask.overwrites_result"),
     "a result that is remembered": Case("layernorm", """
 _known = {}
 _norm = layer_norm

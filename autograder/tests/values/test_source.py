@@ -2,7 +2,6 @@
 
 import ast
 import codecs
-import sys
 
 import pytest
 
@@ -11,7 +10,6 @@ from autograder.values.source import (
     declared_encoding,
     definitions,
     is_stub,
-    newer_syntax,
     no_python,
     parsed,
     twice,
@@ -83,23 +81,6 @@ def test_decoded_text_matches_python() -> None:
         data = (f"# coding: {encoding}\n" * (encoding != "utf-8-sig") + text).encode(encoding)
         tree = parsed(data)
         assert tree is not None and ast.dump(tree) == ast.dump(ast.parse(data))
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads them")
-@pytest.mark.parametrize(("line", "said"), [
-    ("type V = np.ndarray", "a `type` statement needs Python 3.12"),
-    ("def first[T](x: list[T]) -> T: return x[0]", "a function with type parameters needs Python 3.12"),
-    ("class Box[T]: pass", "a class with type parameters needs Python 3.12"),
-    ("""x = f"{d["a"]}\"""", "such an f-string needs Python 3.12"),
-    ("""x = f'{d['a']!r} and {b}'""", "such an f-string needs Python 3.12"),
-    ("""x = f"{'\\n'.join(a)}\"""", "such an f-string needs Python 3.12"),
-    ("""x = f"{x" + "}\"""", ""),
-    ("type(x) = 3", ""),
-])  # fmt: skip
-def test_only_syntax_of_a_later_python_is_recognised(line: str, said: str) -> None:
-    with pytest.raises(SyntaxError) as raised:
-        ast.parse(line.strip() + "\n")
-    assert newer_syntax(line, str(raised.value.msg)) == said
 
 
 @pytest.mark.parametrize(("body", "stub"), [

@@ -264,7 +264,7 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
     if (out is None) == (accept is None):
         raise click.UsageError("give the OUT folder of a run, or --accept FILE")
     from autograder.audit import learning
-    from autograder.feedback.results import write_atomically
+    from autograder.files import write_atomically
     from autograder.gradebook import class_statistics, store
     from autograder.grading.grader import open_grader
 

@@ -1,9 +1,8 @@
 """A Result as Gradescope's results.json: one entry of `tests` per criterion, in Otter and in `grade`.
 
-Source: Gradescope, Autograder specifications, "Output format". The grader writes the file last, atomically.
+Source: Gradescope, Autograder specifications, "Output format".
 """
 
-import json
 from typing import Any
 
 from autograder.feedback.messages import message
@@ -45,7 +44,3 @@ def _entry(graded: CriterionScore, result: Result) -> dict[str, Any]:
             "misconceptions": [] if earned else list(dict.fromkeys(m.id for m in graded.misconceptions if m.right)),
         },
     }
-
-
-def dump(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2) + "\n"  # ASCII, so the file contains no bidirectional control characters

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exceptions import ArgumentsError
-from autograder.feedback.results import dump
 from autograder.files import write_atomically
 from autograder.gradebook.class_statistics import Guess, Unexplained
 from autograder.homework.rubric import INTEGRATION, TESTS
@@ -198,7 +197,8 @@ class Store:
     def write(self, key: str, document: Document, stamp: Mapping[str, Any]) -> Grade:
         """Raises OSError if it cannot be written, and keeps the old result."""
         marked = {**document, "extra_data": {**stamp, **document["extra_data"]}}
-        write_atomically(self.path(key), dump(marked))
+        # ASCII, so the file contains no bidirectional control characters.
+        write_atomically(self.path(key), json.dumps(marked, indent=2) + "\n")
         return grade_of(key, marked, time.time())
 
     def set_aside(self, key: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autograder.feedback.results import dump, gradescope
+from autograder.feedback.results import gradescope
 from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.sandbox.messages import Error, Response
@@ -27,7 +27,7 @@ def test_document_has_an_entry_for_each_criterion_in_order() -> None:
     assert entries == [("layernorm.statistics", 0), ("layernorm.affine", points)] and document["score"] == points
     misconceptions = [entry["extra_data"]["misconceptions"] for entry in document["tests"]]
     assert misconceptions == [["layer_norm.sample_variance"], []]  # only those that cost points
-    assert json.loads(dump(document)) == document
+    assert json.loads(json.dumps(document)) == document
 
 
 @pytest.mark.parametrize(("counts", "score", "most"), [("dropped", 0, 0), ("full", 2, 2)])
@@ -55,8 +55,3 @@ def test_notes_are_stored_as_data() -> None:
 @pytest.mark.parametrize(("points", "written"), [(2.0, "2"), (0.5, "0.5"), (1 / 3, "0.333333")])
 def test_points_have_no_needless_digits(points: float, written: str) -> None:
     assert json.dumps(number(points)) == written
-
-
-def test_result_file_is_ascii() -> None:
-    document = {"path": "a\x1b[31m\u202eb.py"}
-    assert dump(document).isascii() and json.loads(dump(document)) == document

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from autograder.grading.runner.tests_process import PASSED, Outcome, TestsProcess, Version
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import kit, library
-from autograder.homework import reference as references
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
 from autograder.sandbox.sandbox import Sandbox
@@ -65,7 +64,7 @@ def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tu
 
 def by_function(text: bytes, rubric: Rubric, most: int) -> dict[str, list[str]]:
     """The names of the tests of each tested function, for the first `most` functions in the file."""
-    functions = [name for name in references.functions() if known(rubric.module_of(name), name)]
+    functions = [name for module, entry in rubric.modules.items() for name in entry.functions if known(module, name)]
     tests = dict[str, list[str]]()
     for name in definitions(text):
         if name.startswith("test_") and (function := tested(name, functions)):

@@ -59,7 +59,7 @@ PASSED = Outcome()
 
 
 class TestsProcess:
-    """The process of one file of tests, and the next one when it has ended."""
+    """Runs the tests of one file in a process. If the process ends, the next version gets a new one."""
 
     def __init__(self, sandbox: Sandbox, text: bytes):
         sandbox.place({TESTS_FILE: text})

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from autograder.exceptions import ArgumentsError
-from autograder.feedback.results import write_atomically
+from autograder.files import write_atomically
 from autograder.gradebook.class_statistics import Group, Unexplained, digest_of, shortest
 from autograder.grading.call_results import compared, with_needed
 from autograder.grading.grader import Grader

@@ -3,7 +3,6 @@
 Imports are inside functions: NumPy, pytest and the templates take longer to load than most commands run.
 """
 
-import json
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -192,38 +191,10 @@ def explain(result: Path, criterion: str) -> None:
     RESULT is a file OUT/results/<submission>.json of a run of `grade`, CRITERION an id such as my_module.example. The submission
     is graded again, so its files must still be where they were. The output has hidden calls: do not pass it on to students.
     """
-    from autograder.feedback import evidence
-    from autograder.gradebook import pool, store
-    from autograder.grading.grader import open_grader
-    from autograder.homework import rubric
-    from autograder.submissions.exports import listing
-    from autograder.submissions.submission import load
+    from autograder.cli.explain import explanation
 
-    current = rubric.current()
-    if criterion not in current.criteria:
-        module = criterion.partition(".")[0]
-        near = [name for name in current.criteria if criterion in name or name.startswith(f"{module}.")]
-        near = near or [f"{group}.<name>" for group in current.groups]
-        raise click.BadParameter(f"there is no criterion {criterion!r}; known: {', '.join(near)}")
-    out = result.absolute().parent.parent
-    entries = {entry.key: entry for entry in listing(store.read_run(out).paths, out).entries}
-    if result.stem not in entries:
-        raise ArgumentsError(f"{result.stem}: not among the submissions of this run any more; see {out / store.RUN}")
-    try:
-        before = json.loads(result.read_bytes())["extra_data"]
-    except (ValueError, KeyError, TypeError):
-        raise ArgumentsError(f"{result}: not a result of this kit") from None
-    versions = [load(entries[result.stem], current.limits, accept) for accept in (False, True)]
-    same = [version for version in versions if pool.submission_digest(version) == before.get("submission")]
-    if not same:
-        click.echo("note: the submission has changed since it was graded", err=True)
-    if before.get("kit") != pool.kit_digest():
-        click.echo("note: the kit has changed since then; this is the grading of today", err=True)
-    with open_grader() as grader:
-        graded = grader.grade((same or versions)[0])
-    chosen = next(one for one in graded.graded if one.criterion.id == criterion)
-    for line in evidence.lines(chosen, graded):
-        click.echo("\n".join(printable(part) for part in line.split("\n")))
+    for line in explanation(result, criterion):
+        click.echo("\n".join(map(printable, line.split("\n"))))
 
 
 @click.command()
@@ -293,7 +264,7 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
     if (out is None) == (accept is None):
         raise click.UsageError("give the OUT folder of a run, or --accept FILE")
     from autograder.audit import learning
-    from autograder.feedback.results import write_atomically
+    from autograder.files import write_atomically
     from autograder.gradebook import class_statistics, store
     from autograder.grading.grader import open_grader
 

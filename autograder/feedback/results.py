@@ -1,19 +1,15 @@
 """A Result as Gradescope's results.json: one entry of `tests` per criterion, in Otter and in `grade`.
 
-Source: Gradescope, Autograder specifications, "Output format". The grader writes the file last, atomically.
+Source: Gradescope, Autograder specifications, "Output format".
 """
 
-import json
-import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from autograder.feedback.messages import message
 from autograder.feedback.summary import notes, summary
 from autograder.grading.grader import Result
 from autograder.grading.scoring import CriterionScore
-from autograder.submissions.text import number, page
+from autograder.submissions.text import number
 
 
 def gradescope(result: Result) -> dict[str, Any]:
@@ -48,23 +44,3 @@ def _entry(graded: CriterionScore, result: Result) -> dict[str, Any]:
             "misconceptions": [] if earned else list(dict.fromkeys(m.id for m in graded.misconceptions if m.right)),
         },
     }
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file completely or not at all, even if the machine stops."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(page(text))
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def dump(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2) + "\n"  # ASCII, so the file contains no bidirectional control characters

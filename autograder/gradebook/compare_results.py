@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder.feedback.results import write_atomically
+from autograder.files import write_atomically
 from autograder.gradebook import outputs, report
 from autograder.gradebook.store import Grade, Outcome, read_run
 from autograder.homework import rubric

@@ -23,8 +23,8 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from autograder.exceptions import CommandError
-from autograder.feedback.results import write_atomically
 from autograder.feedback.summary import reason
+from autograder.files import write_atomically
 from autograder.gradebook import report
 from autograder.gradebook.batch import Run
 from autograder.gradebook.inputs import TOTAL, Balance

@@ -19,7 +19,7 @@ from typing import Any
 from markupsafe import Markup
 
 from autograder.exceptions import ArgumentsError, CommandError
-from autograder.feedback.results import write_atomically
+from autograder.files import write_atomically
 from autograder.gradebook import outputs, report, sample
 from autograder.gradebook.store import read_run
 from autograder.homework import rubric

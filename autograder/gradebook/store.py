@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exceptions import ArgumentsError
-from autograder.feedback import results
+from autograder.files import write_atomically
 from autograder.gradebook.class_statistics import Guess, Unexplained
 from autograder.homework.rubric import INTEGRATION, TESTS
 from autograder.submissions.submission import Student, Upload
@@ -197,7 +197,8 @@ class Store:
     def write(self, key: str, document: Document, stamp: Mapping[str, Any]) -> Grade:
         """Raises OSError if it cannot be written, and keeps the old result."""
         marked = {**document, "extra_data": {**stamp, **document["extra_data"]}}
-        results.write_atomically(self.path(key), results.dump(marked))
+        # ASCII, so the file contains no bidirectional control characters.
+        write_atomically(self.path(key), json.dumps(marked, indent=2) + "\n")
         return grade_of(key, marked, time.time())
 
     def set_aside(self, key: str) -> None:
@@ -237,7 +238,7 @@ def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Upload], outco
         "outcomes": [asdict(outcome) for outcome in outcomes],
     }
     text = json.dumps(document, indent=1) + "\n"  # ASCII: a path may have bytes that are not UTF-8
-    results.write_atomically(out / RUN, text)
+    write_atomically(out / RUN, text)
 
 
 def read_run(folder: Path) -> Store:

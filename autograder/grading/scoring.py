@@ -23,8 +23,7 @@ Why = Literal["right", "elsewhere", "mistake", "unexplained", "form", "too littl
 
 @dataclass(frozen=True)
 class CriterionScore:
-    """One criterion of one submission: whether it is earned, and `why` (RULES in feedback/evidence.py explains each
-    value).
+    """One criterion of one submission: whether it is earned, and `why` (RULES in cli/explain.py explains each value).
 
     `misconceptions` are those it is lost to, or that cost the criteria `charged` in its place. `call_result` is the
     first failing call that shows them; `shown` is a public example that does. `undecided` are misconceptions with the

@@ -62,7 +62,6 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
     with zipfile.ZipFile(_zip_in(result)) as archive:
         grader = {name: archive.read(name) for name in archive.namelist()}
     try:
-        out.mkdir(parents=True, exist_ok=True)
         zips = [
             packing.pack(grader, out / "autograder.zip"),
             packing.pack({f"{folder}/{name}": data for name, data in student.items()}, out / "student.zip"),

@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from autograder.exceptions import ArgumentsError, CommandError, of_system
-from autograder.feedback.results import write_atomically
+from autograder.files import write_atomically
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, TESTS

@@ -8,6 +8,7 @@ folder.
 
 import contextlib
 import importlib.metadata
+import io
 import json
 import shutil
 import sys
@@ -22,6 +23,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from autograder.exceptions import CommandError, of_system
+from autograder.files import write_atomically
 from autograder.homework import kit
 from autograder.homework.rubric import Rubric
 from autograder.submissions.text import number
@@ -137,17 +139,15 @@ def copy_parts(source: Path, target: Path, parts: Iterable[str], ignored: Iterab
 
 def pack(files: dict[str, bytes], path: Path) -> Path:
     """Write a reproducible zip, completely or not at all."""
-    unfinished = path.with_name(f".{path.name}.part")
-    try:
-        with zipfile.ZipFile(unfinished, "w") as archive:
-            for name in sorted(files):
-                entry = zipfile.ZipInfo(name)
-                entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
-                entry.external_attr = (0o100755 if name in EXECUTABLE else 0o100644) << 16
-                archive.writestr(entry, files[name])
-        return unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+            entry.external_attr = (0o100755 if name in EXECUTABLE else 0o100644) << 16
+            archive.writestr(entry, files[name])
+    write_atomically(path, packed.getvalue())
+    return path
 
 
 # The contents of the zip

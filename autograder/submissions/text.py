@@ -1,7 +1,7 @@
 """Makes text that a student may have chosen (file names, error messages) safe to print, mark up or put into a table.
 
-All output of the kit passes one of these functions: control characters can steer a terminal, bidirectional characters can reverse
-a name, markup can become a link, and a spreadsheet runs formulas.
+All output of the kit passes one of these functions, or `write_atomically` in autograder/files.py: control characters can
+steer a terminal, bidirectional characters can reverse a name, markup can become a link, and a spreadsheet runs formulas.
 """
 
 import re
@@ -10,17 +10,9 @@ from collections.abc import Sequence
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 NAME_LENGTH = 60  # characters of a file name in a message
 LONGEST = 200  # characters of a student's text in a message
-_UNSEEN = re.compile(
-    "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
 # A space here breaks anything that Markdown renderers turn into a link: www., a mail address, https://.
 _LINKS = re.compile(r"(?i)(?<=www)(?=\.)|(?<=[\w.+-])(?=@[\w-]+\.)|(?<=:)(?=//)")
 _MARKS = re.compile(r"([\\`*_\[\]|#~])")
-
-
-def page(text: str) -> str:
-    """A text of many lines without control, bidirectional and invisible characters."""
-    return _UNSEEN.sub("?", text)
 
 
 def printable(text: str, instead: str = "?", most: int = 100_000) -> str:

@@ -1,5 +1,6 @@
 """Handmade listings, call results, results, grades and runs for the tests. running.py runs real submissions."""
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,6 @@ import pytest
 import yaml
 
 from autograder.audit.cases import Case, Row
-from autograder.feedback.results import dump
 from autograder.gradebook.store import Document, Grade, Mark, Outcome, write_run
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall
 from autograder.grading.grader import ModuleResult, Result
@@ -187,7 +187,7 @@ def document(**scores: tuple[float, float]) -> Document:
 def run(folder: Path, outcomes: Sequence[Outcome] = (), **documents: Document) -> Path:
     (folder / "results").mkdir(parents=True)
     for key, one in documents.items():
-        (folder / "results" / f"{key}.json").write_text(dump(one))
+        (folder / "results" / f"{key}.json").write_text(json.dumps(one))
     write_run(folder, [folder], [Upload(key, None, (Student(f"={key}"),)) for key in documents], outcomes)
     return folder
 

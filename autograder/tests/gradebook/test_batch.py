@@ -25,8 +25,8 @@ from click.testing import CliRunner, Result
 
 from autograder.cli.main import main, stages
 from autograder.exceptions import SandboxError
-from autograder.feedback import results
-from autograder.gradebook import batch, pool, sample
+from autograder.files import write_atomically
+from autograder.gradebook import batch, pool, sample, store
 from autograder.gradebook.batch import Batch, Display, Run
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Store
@@ -168,7 +168,7 @@ def test_outdated_and_damaged_results_are_regraded_and_fresh_regrades_all(graded
     for path, (key, value) in zip(paths, others.items(), strict=False):
         document = json.loads(path.read_text())
         document["extra_data"][key] = value
-        path.write_text(results.dump(document))
+        path.write_text(json.dumps(document))
     for path, content in zip(paths[len(others) :], damaged, strict=False):
         path.write_text(content)
     for fresh, kept in ((False, len(paths) - len(others) - len(damaged)), (True, 0)):
@@ -311,16 +311,16 @@ def test_grader_error_is_listed_and_is_not_a_zero(
 
 @pytest.mark.usefixtures("fake_grading")
 def test_full_disk_keeps_existing_results(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    normal, one_at_a_time = results.write_atomically, threading.Lock()
+    one_at_a_time = threading.Lock()
 
     def write(path: Path, text: str) -> None:
         with one_at_a_time:
             if any(path.parent.glob("*.json")):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            normal(path, text)
+            write_atomically(path, text)
 
     monkeypatch.setattr(pool, "grade", one_point)
-    monkeypatch.setattr(results, "write_atomically", write)
+    monkeypatch.setattr(store, "write_atomically", write)
     outcome = run(small, tmp_path)
     assert len(documents(tmp_path)) == len(outcome.grades) == 1
     assert "No space left" in outcome.stopped

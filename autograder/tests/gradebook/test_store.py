@@ -1,5 +1,6 @@
 """Results and run files are read back as they were written; grades come from data, not from message texts."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -7,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import ArgumentsError
-from autograder.feedback import results
 from autograder.gradebook.store import Grade, Outcome, Store, grade_of, read_run, write_run
 from autograder.submissions.submission import Student, Upload
 from autograder.tests.making import AWKWARD, document
@@ -22,9 +22,16 @@ def test_old_temporary_files_are_removed_and_recent_ones_are_kept(tmp_path: Path
 
 
 def test_grades_are_read_from_the_run_folder_or_its_results_folder(tmp_path: Path) -> None:
-    Store(tmp_path).path("ada").write_text(results.dump(document(a=(1, 1))))
+    Store(tmp_path).path("ada").write_text(json.dumps(document(a=(1, 1))))
     write_run(tmp_path, [], [])
     assert read_run(tmp_path).grades().keys() == read_run(tmp_path / "results").grades().keys() == {"ada"}
+
+
+def test_result_file_is_ascii_and_keeps_control_characters(tmp_path: Path) -> None:
+    given = document(a=(1, 1)) | {"output": "a\x1b[31m\u202eb.py"}
+    Store(tmp_path).write("ada", given, {})
+    text = Store(tmp_path).path("ada").read_text()
+    assert text.isascii() and json.loads(text)["output"] == given["output"]
 
 
 def test_names_and_paths_round_trip(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_no_response_makes_the_grader_fail(
     monkeypatch.setattr(grader.sandbox, "start", lambda: DistortingProcess(rng, test_calls))
     result = grader.grade(COMPLETE, modules)
     document = results.gradescope(result)
-    text = results.dump(document)
+    text = json.dumps(document)
     assert json.loads(text) == document
     assert 0 <= document["score"] <= rubrics.current().points
     assert len(text) < 1_000_000

@@ -75,7 +75,7 @@ def test_full_disk_leaves_no_half_written_zip(monkeypatch: pytest.MonkeyPatch, b
 
     (tmp_path / "result" / "student").mkdir(parents=True)
     shutil.copytree(built.zip.parent, tmp_path / "result" / "autograder")
-    monkeypatch.setattr("zipfile.ZipFile.writestr", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(CommandError, match=f"^x.zip: {os.strerror(errno.ENOSPC)}; free some space"):
         build.write(tmp_path / "result", tmp_path / "dist", tmp_path / "assignments")
     assert list((tmp_path / "dist").iterdir()) == []

@@ -6,6 +6,7 @@ often under /root, it is linked to a place that such a user can reach.
 """
 
 import contextlib
+import json
 import os
 import pickle
 import re
@@ -98,7 +99,7 @@ def ordinary(grader: Grader) -> str:
     grader.sandbox.limits = LIMITS
     result = grader.grade(ORDINARY, ("layernorm",))
     grader.sandbox.limits = TIGHT
-    return results.dump(results.gradescope(result))
+    return json.dumps(results.gradescope(result))
 
 
 def shown(result: Result, at_once: bool = False) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from markdown_it import MarkdownIt
 
-from autograder.submissions.text import cell, cleaned, cleaned_code, markdown, page, printable, shown
+from autograder.submissions.text import cell, cleaned, cleaned_code, markdown, printable, shown
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,6 @@ def test_printable_is_one_line_without_control_or_bidi_characters() -> None:
     assert printable("a\x1b[31m\u202eb\n\ud800c") == "a?[31m?b??c"
     assert printable("李 小龍 é🧮") == "李 小龍 é🧮"
     assert printable("x" * 650_000, most=300) == "x" * 297 + "..."
-
-
-def test_page_keeps_lines_but_no_control_or_bidi_characters() -> None:
-    assert page("a\x1b[31m\n\tb\u202ec\x9b\u2066é") == "a?[31m\n\tb?c??é"
-    assert page("a\u200b\u2060\ufeff\xad\u2028\U000e0041b") == "a??????b"
 
 
 def test_shown_name_is_short_and_has_no_markup() -> None:

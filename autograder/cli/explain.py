@@ -1,0 +1,170 @@
+"""`autograder explain`: why a criterion was earned or lost, by test calls, diagnosis and rule, each with file and line.
+
+The output has hidden calls and expected values, so students must not see it.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import click
+import numpy as np
+
+from autograder.exceptions import ArgumentsError
+from autograder.feedback.sentences import sentence
+from autograder.gradebook import pool, store
+from autograder.grading import scoring
+from autograder.grading.call_results import CallResult, of_function
+from autograder.grading.grader import Result, open_grader
+from autograder.grading.known_responses import wrong_in_value
+from autograder.grading.scoring import CriterionScore, Why
+from autograder.homework import kit, rubric
+from autograder.homework.library import Misconception
+from autograder.submissions.exports import listing
+from autograder.submissions.submission import load
+from autograder.values.differences import difference
+from autograder.values.display import display
+from autograder.values.tree import describe
+
+LONGEST = 300  # characters of one value
+# The meaning of CriterionScore.why, and the function of scoring.py that decides it.
+RULES: dict[Why, tuple[str, str]] = {
+    "right": ("every call passes", "scores"),
+    "elsewhere": ("earned: the mistake that explains the failing calls costs another criterion (rule 1)", "_of_values"),
+    "mistake": ("lost to a recognised mistake, which belongs to this criterion (rules 1 and 2)", "_of_values"),
+    "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", "_of_values"),
+    "form": ("lost to an observed side effect or dtype (rule 4)", "_of_form"),
+    "too little": ("lost: fewer than half of its functions compute something correct (rule 4)", "_of_form"),
+    "tests": ("the share of wrong versions that the student's tests detect", "scores"),
+    "not imported": ("lost: the modules cannot be imported together", "scores"),
+}
+
+
+def explanation(result: Path, criterion: str) -> Iterator[str]:
+    """The explanation of one criterion. Raises BadParameter or ArgumentsError."""
+    criteria, groups = rubric.current().criteria, rubric.current().groups
+    if criterion not in criteria:
+        module = criterion.partition(".")[0]
+        near = [name for name in criteria if criterion in name or name.startswith(f"{module}.")]
+        near = near or [f"{group}.<name>" for group in groups]
+        raise click.BadParameter(f"there is no criterion {criterion!r}; known: {', '.join(near)}")
+    graded = _graded_again(result)
+    score = next(score for score in graded.graded if score.criterion.id == criterion)
+    module_result = next(module for module in graded.modules if module.module == score.criterion.module)
+    own = [r for r in module_result.call_results if r.test_call.criterion == criterion]
+    yield from _criterion(score)
+    yield from _calls(score.criterion.module, own)
+    yield "\nDiagnosis"
+    yield from (f"  {line}" for line in _diagnosis(score, module_result.call_results))
+    text, function = RULES[score.why]
+    place = _found(Path(scoring.__file__), f"def {function}(")
+    yield f"\nRule\n  {text}\n  {place}; autograder/docs/explanation/scoring.md"
+
+
+def _graded_again(result: Path) -> Result:
+    """Grade the submission of a result file again; prints whether it or the kit has changed. Raises ArgumentsError."""
+    out = result.absolute().parent.parent
+    entries = {entry.key: entry for entry in listing(store.read_run(out).paths, out).entries}
+    if result.stem not in entries:
+        raise ArgumentsError(f"{result.stem}: not among the submissions of this run any more; see {out / store.RUN}")
+    try:
+        before = json.loads(result.read_bytes())["extra_data"]
+    except (ValueError, KeyError, TypeError):
+        raise ArgumentsError(f"{result}: not a result of this kit") from None
+    versions = [load(entries[result.stem], rubric.current().limits, accept) for accept in (False, True)]
+    same = [version for version in versions if pool.submission_digest(version) == before.get("submission")]
+    if not same:
+        click.echo("note: the submission has changed since it was graded", err=True)
+    if before.get("kit") != pool.kit_digest():
+        click.echo("note: the kit has changed since then; this is the grading of today", err=True)
+    with open_grader() as grader:
+        return grader.grade((same or versions)[0])
+
+
+def _criterion(score: CriterionScore) -> Iterator[str]:
+    criterion = score.criterion
+    place = _found(kit.rubric_file(), criterion.id.partition(".")[2] + ":")
+    yield f"{criterion.id}: {score.points:g} of {criterion.most:g} points ({place})"
+    yield f"  {criterion.about}; covers {', '.join(criterion.grades) or 'all modules together'}"
+
+
+def _calls(module: str, call_results: list[CallResult]) -> Iterator[str]:
+    failing = sum(call_result.failed for call_result in call_results)
+    yield f"\nTest calls: {len(call_results)}, failing: {failing}"
+    suite = kit.suites() / f"test_{module}.py"
+    for test, calls in groupby(call_results, key=lambda call_result: call_result.test_call.test.partition("[")[0]):
+        yield f"  {test} ({_found(suite, f'def {test}(')})"
+        for call_result in calls:
+            yield from _call(call_result)
+
+
+def _call(call_result: CallResult) -> Iterator[str]:
+    test_call = call_result.test_call
+    arguments = [_argument(value) for value in test_call.args]
+    arguments += [f"{name}={_argument(value)}" for name, value in test_call.kwargs.items()]
+    call = f"{test_call.target.function}({', '.join(arguments)})"
+    earlier = f"{test_call.kind} of an earlier call of {test_call.target.function}"
+    yield f"    {'FAILS ' if call_result.failed else 'passes'} {call if test_call.kind == 'call' else earlier}"
+    if call_result.failed:
+        yield f"           {sentence(call_result)}"
+        if test_call.kind == "call" and call_result.returned:
+            yield f"           expected: {test_call.rules.error or _value(test_call.expected)}"
+            yield f"           returned: {_value(call_result.response.value)}"
+            value = test_call.counted(call_result.response.value)
+            if said := difference(test_call.expected, value, test_call.allowed, test_call.parts):
+                yield f"           {said}"
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape}"
+    return repr(value) if isinstance(value, bool | int | float | str | None) else describe(value)
+
+
+def _value(value: Any) -> str:
+    return shorten(display(value), LONGEST, placeholder=" ...")
+
+
+def _diagnosis(score: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:
+    for misconception in score.misconceptions:
+        yield from _mistake(misconception, score, call_results)
+    if score.undecided:
+        ids = ", ".join(misconception.id for misconception in score.undecided)
+        yield f"these misconceptions give the same result in every call, so none is named: {ids}"
+    if score.blamed:
+        yield f"tested with a correct {', '.join(score.blamed)} in place of the student's"
+    if score.charged:
+        yield f"costs {', '.join(score.charged)}"
+    if not (score.misconceptions or score.undecided):
+        passes = score.call_result is None
+        yield f"none: {'every call passes' if passes else 'no misconception and no single edit explains the calls'}"
+
+
+def _mistake(misconception: Misconception, score: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:
+    if misconception.is_observed:
+        yield f"observed: {misconception.does}"
+        return
+    if not misconception.right:
+        yield f"{misconception.name} in {misconception.module}.py: a single edit of {misconception.function} makes every call pass"
+        return
+    file = kit.misconceptions() / misconception.module / f"{misconception.function}.py"
+    place = _found(file, '"' + misconception.name + '"')
+    yield f"{misconception.id} ({place}): {misconception.does}"
+    own = of_function(call_results, misconception.function)
+    wrong = sum(map(wrong_in_value, own))
+    beside = " with the other mistakes named," if len(score.misconceptions) > 1 else ""
+    if score.at_least:
+        yield f"  it explains some of the {wrong} wrong results of {misconception.function}"
+    else:
+        yield f" {beside} it reproduces all {len(own)} results of {misconception.function}, {wrong} of them wrong"
+
+
+def _found(file: Path, text: str) -> str:
+    """The file, relative to the homework, and the line where a text first occurs."""
+    rows = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    number = next((number for number, row in enumerate(rows, 1) if text in row), 0)
+    place = file.relative_to(kit.home()) if file.is_relative_to(kit.home()) else file
+    return f"{place}:{number}" if number else str(place)

@@ -20,8 +20,8 @@ from autograder.values import errors
 from autograder.values.source import instead_of_python, parsed, text_lines
 
 RULE = (
-    "A recognised mistake costs only its own criterion. An unrecognised one costs every criterion in which a call fails. Either "
-    "kind also costs the worked-examples point if a worked example fails."
+    "A mistake that is recognised, or that one small edit of your code fixes, costs one criterion. Any other costs every "
+    "criterion in which a call fails. The worked examples are a criterion of their own, lost if any of them fails."
 )
 RELATIVE = "Your files are not a package: import without the dot."
 UTF8 = "The file is not saved as UTF-8. Save it again with that encoding."
@@ -77,8 +77,8 @@ def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
     criteria = list(lost)
     mistakes = sorted({misconception for _, named in criteria for misconception in named})
     if mistakes and all(named for _, named in criteria):
-        functions = listed([f"`{mistake.partition('.')[0]}`" for mistake in mistakes])
-        return f": {'one mistake' if len(mistakes) == 1 else f'{len(mistakes)} mistakes'}, in {functions}"
+        functions = listed(list(dict.fromkeys(f"`{mistake.partition('.')[0]}`" for mistake in mistakes)))
+        return f": {'a mistake' if len(mistakes) == 1 else 'mistakes'} in {functions}"
     files = [f"`{file}`" for module, _ in criteria if (file := rubric.current().file_of(module))]
     return f": points were lost in {listed(files)}" if files else ""
 

@@ -41,7 +41,7 @@ ANY_ORDER = "Look up parameters by name: the keys of a dict can be in any order.
 COPIES = "the NumPy user guide, Copies and views"
 PROMOTION = "the NumPy reference, Data type promotion in NumPy"
 KEEP_DTYPE = "Results keep the dtype of the arguments"
-FLOAT64 = f"{KEEP_DTYPE}. Convert float64 values such as np.zeros(3), np.sqrt(8) or a precomputed array; math.sqrt(8) keeps the dtype."
+FLOAT64 = f"{KEEP_DTYPE}. Convert float64 values such as np.zeros(3) or np.sqrt(8); math.sqrt(8) keeps the dtype."
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,6 @@ def test_actual_result_is_shown_below_the_expected_one(call_result: CallResult, 
 def test_counterexample_of_a_named_mistake_shows_only_how_the_values_differ() -> None:
     right, arguments = reference.functions()["layer_norm"], (np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3))
     call_result = known_responses(a_test_call("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
-    assert "would be correct with `gamma` in place of `beta`" in counterexample(call_result)
+    assert "would be the correct result with `gamma` in place of `beta`" in counterexample(call_result)
     text = counterexample(call_result, is_named=True)
     assert "would be correct" not in text and "Every entry is off by the same amount, 1." in text

@@ -56,11 +56,9 @@ def test_module_without_points_should_be_fixed_first() -> None:
 def test_message_names_modules_replaced_by_correct_versions() -> None:
     passed = CriterionScore(criterion(DECODER), blamed=("layernorm",))
     text, _ = message_and_result(passed, *modules_with(layernorm=False))
-    assert text.startswith(
-        "Awarded: with correct versions of `layernorm.py` in place of yours, your modules work together."
-    )
+    assert text.startswith("Awarded: your modules work together if `layernorm.py` is replaced by the reference.")
     text, _ = message_and_result(lost(), *modules_with(layernorm=False))
-    assert text.startswith("With correct versions of `layernorm.py` in place of yours, `transformer_block.")
+    assert text.startswith("With `layernorm.py` replaced by the reference, `transformer_block.")
     early = lost("after_due_date")  # shown before the modules' own results
     text, found = message_and_result(early, *modules_with(layernorm=False))
     assert causes(early, found) == () and "layernorm" not in text

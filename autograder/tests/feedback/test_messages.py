@@ -144,7 +144,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     ),
     "an example that is wrong in another way": (
         lambda: message_of(lost(SECRET, call_result=INDEX_ERROR)),
-        ["raised IndexError on line 30", "**Another failing call:**"], ["**For example:**"],
+        ["raised IndexError on line 30", "**A call that fails in another way:**"], ["**For example:**"],
     ),
     "an example of a mistake's symptom": (
         lambda: message_of(lost(SECRET, SAMPLE, shown=TYPE_ERROR)), ["TypeError"], [],
@@ -172,7 +172,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         lambda: message_of(lost(SECRET, shown=None, depends=True)), [REMEMBERED], ["public example"],
     ),
     "the worked example can be run at home": (
-        lambda: message_of(lost(EXAMPLE, shown=None)), ["the worked example in the docstring of `layer_norm`"], [],
+        lambda: message_of(lost(EXAMPLE, shown=None)), ["a worked example in the docstring of `layer_norm`"], [],
     ),
     "the shared fix of undecided mistakes": (
         lambda: message_of(lost(SECRET, undecided=(SAMPLE, OTHER))), ["**Hint:** Divide by d."], [SAMPLE.does, "**Fix:**"],

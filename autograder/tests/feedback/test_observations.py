@@ -33,20 +33,20 @@ FLOW = (np.arange(8.0).reshape(2, 2, 2), np.array([1.0, 2.0]))
 @pytest.mark.parametrize(
     ("function", "args", "kwargs", "value", "said"),
     [
-        ("scaled_dot_product_attention", (Q, K, V), MASK, ATTENTION(Q, K, V), "would be correct with `mask=None`."),
-        ("norm_moments", (X, "layer"), {}, F["norm_moments"](X, "batch"), "would be correct with `kind='batch'`."),
+        ("scaled_dot_product_attention", (Q, K, V), MASK, ATTENTION(Q, K, V), "would be the correct result with `mask=None`."),
+        ("norm_moments", (X, "layer"), {}, F["norm_moments"](X, "batch"), "would be the correct result with `kind='batch'`."),
         ("gradient_flow", FLOW, {"residual": True}, F["gradient_flow"](*FLOW, residual=False), "with `residual=False`."),
-        ("layer_norm", SMALL, {}, NORM(*SMALL, 0.0), "would be correct with `eps=0`."),
-        ("layer_norm", SMALL, {}, NORM(*SMALL, 1e-6), "would be correct with `eps=1e-06`."),
-        ("layer_norm", ARGS, {}, NORM(X, BETA, GAMMA), "would be correct with `gamma` and `beta` swapped."),
-        ("layer_norm", ARGS, {}, NORM(X, GAMMA, 0 * BETA), "would be correct with `beta` all zeros."),
-        ("scaled_dot_product_attention", (Q, K, V), {}, ATTENTION(Q, K.T, V), "would be correct with `k` transposed."),
+        ("layer_norm", SMALL, {}, NORM(*SMALL, 0.0), "would be the correct result with `eps=0`."),
+        ("layer_norm", SMALL, {}, NORM(*SMALL, 1e-6), "would be the correct result with `eps=1e-06`."),
+        ("layer_norm", ARGS, {}, NORM(X, BETA, GAMMA), "would be the correct result with `gamma` and `beta` swapped."),
+        ("layer_norm", ARGS, {}, NORM(X, GAMMA, 0 * BETA), "would be the correct result with `beta` all zeros."),
+        ("scaled_dot_product_attention", (Q, K, V), {}, ATTENTION(Q, K.T, V), "would be the correct result with `k` transposed."),
         ("multi_head_attention", (Q, PARAMS, 1), {}, F["multi_head_attention"](Q, SHUFFLED, 1),
-         "would be correct with `params['w_k']` in place of `params['w_v']`."),
+         "would be the correct result with `params['w_k']` in place of `params['w_v']`."),
         ("multi_head_attention", (Q, PARAMS, 1), {}, F["multi_head_attention"](Q, TRANSPOSED, 1),
-         "would be correct with every array of `params` transposed."),
+         "would be the correct result with every array of `params` transposed."),
         ("positional_encoding", (3, 4), {}, F["positional_encoding"](4, 4)[1:],
-         "would be correct with `t` one larger, without the first row of that result."),
+         "would be the correct result with `t` one larger, without the first row of that result."),
         ("layer_norm", ARGS, {}, X, "Your result is the argument `x`, unchanged."),
     ],
 )  # fmt: skip
@@ -199,4 +199,4 @@ def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
 
 def test_a_causal_mask_is_tried() -> None:
     _, text = observations_of("scaled_dot_product_attention", causal, X, GRAD, GRAD)
-    assert text == "Your result would be correct with a causal mask."
+    assert text == "This would be the correct result with a causal mask."

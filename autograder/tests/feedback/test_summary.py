@@ -95,16 +95,14 @@ def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> N
     rest = number(later.most)
     both = [CriterionScore(seen, "mistake", (known,)), CriterionScore(later, "mistake", (known,))]
     named = summary(result(module_of(both)))
-    assert named.startswith(
-        f"**0 of 1 point visible now: one mistake, in `layer_norm`.** Not shown yet: {rest} points.\n"
-    )
+    assert named.startswith(f"**0 of 1 point visible now: a mistake in `layer_norm`.** Not shown yet: {rest} points.\n")
     lost = summary(
         result(module_of([CriterionScore(later.model_copy(update={"visibility": "visible"}), "unexplained")]))
     )
     assert lost.startswith(f"**0 of {rest} points: points were lost in `layernorm.py`.**\n")
     hidden = summary(result(module_of([CriterionScore(seen), CriterionScore(later, "mistake", (known,))])))
     assert hidden.startswith("**1 of 1 point visible now.**") and "layer_norm`" not in hidden
-    assert hidden.strip().splitlines()[-1].startswith("A recognised mistake costs only its own criterion.")
+    assert hidden.strip().splitlines()[-1].startswith("A mistake that is recognised, or that one small edit")
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_page_has_score_notes_and_messages_with_lost_points_first() -> None:
     named = {"criterion": FIRST.id, "misconceptions": ["layer_norm.eps_outside"]}
     text, markup = page(row(), results_with(output=output, extra_data=named))
     plain = text.replace("\\", "")
-    assert f"**{EARNED}: one mistake, in `layer_norm`.**" in text
+    assert f"**{EARNED}: a mistake in `layer_norm`.**" in text
     listed = f"Lost points, explained below:\n\n- 0 of 1 point: `{FIRST.id}`: {FIRST.about}\n"
     for part in ("For Ada Abel", "- a note on top", output.strip(), listed, f"### `{FIRST.id}`: {FIRST.about}: 0 of "):
         assert part in plain

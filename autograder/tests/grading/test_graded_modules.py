@@ -184,7 +184,7 @@ def split_heads(x, n_heads):
     d_head = x.shape[-1] // n_heads
     return x[..., : d_head * n_heads].reshape(*x.shape[:-2], n_heads, x.shape[-2], d_head)
 """, "example split_heads", "split_heads.reshape_only",
-        ("**Probably (not every result fits):**",), ("single edit",), slow=True),
+        ("**Probably, among other mistakes:**",), ("single edit",), slow=True),
     "a known mistake that only a few calls show": Case("transformer_block", """
 def gradient_flow(jacobians, grad_out, residual=True):
     through, out = grad_out, [np.sum(grad_out**2)]
@@ -193,7 +193,7 @@ def gradient_flow(jacobians, grad_out, residual=True):
         out.insert(0, np.sum((through + grad_out if residual else through) ** 2))
     return np.array(out)
 """, "example gradient_flow", "gradient_flow.squared",
-        ("**Probably (not every result fits):** Your code returns squared norms.",),
+        ("**Probably, among other mistakes:** Your code returns squared norms.",),
         ("A failing call is shown under",), slow=True),  # that example contradicts the name
     "a known mistake that explains one criterion of two": Case("layernorm", """
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
@@ -204,7 +204,7 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
     beta = flat[:-1].sum(0) + flat[0] if len(flat) > 1 else flat[0]
     return (g - n * (g * n).mean(-1, keepdims=True)) / s, (grad_out * n).reshape(-1, x.shape[-1]).sum(0), beta
 """, "example backward_x backward_parameters", "layer_norm_backward.no_mean_term",
-        ("**Probably (not every result fits):** Your grad_x lacks the term - mean(g)",), slow=True),
+        ("**Probably, among other mistakes:** Your grad_x lacks the term - mean(g)",), slow=True),
     "a known mistake in a few calls, and errors in others": Case("scaled_attention", """
 def multi_head_attention(x, params, n_heads, mask=None):
     q, k, v = (split_heads(x @ params[name], n_heads) for name in ("w_q", "w_k", "w_v"))
@@ -419,7 +419,7 @@ def rms_norm(x, gamma, eps=1e-6):
     "two wrong functions of one module": Case(
         "layernorm", NORM_AND_BACKWARD, "example statistics affine backward_x backward_parameters",
         "layer_norm.no_beta layer_norm.whole_array", groups=("integration",),
-        said=("with correct versions of `layernorm.py` in place of yours",),
+        said=("replaced by the reference",),
     ),
     "a half-finished module": Case("transformer_block", """
 def transformer_stack(x, blocks, n_heads, norm='pre', mask=None):

@@ -9,7 +9,7 @@ that is the mistake:
         "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
         "results": [[{"value": ...}, {"raised": "IndexError"}], ...],
         "mistakes": [["what the code does", "what to read", "how to fix it", {"0": 1, "3": 0}, {"eps": 1e-6}], ...],
-        "sentences": ["Your result would be correct with `mask=None`.", ...],
+        "sentences": ["This would be the correct result with `mask=None`.", ...],
         "others": {"0": [[1, [["f(4,)", 0.52]]], ...]}}}}
 
 Calls are written as `Call.key`; {"0": 1} means result number 1 of call 0. Results are written by as_entry(): {"value": v} or

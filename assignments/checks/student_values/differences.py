@@ -185,9 +185,9 @@ def _shape_sentence(expected: Array, actual: Array, allowed: float) -> str:
     one, many = ("entry", "entries") if expected.ndim == 1 else ("row", "rows")
     if less > 0:
         missing = f"{one} is" if less == 1 else f"{less} {many} are"
-        return f"Your result is correct, but the {place} {missing} missing."
-    extra = f"an extra {one}" if less == -1 else f"{-less} extra {many}"
-    return f"Your result is correct, but has {extra} at the {'end' if place == 'last' else 'start'}."
+        return f"The {place} {missing} missing; the rest is correct."
+    extra = f"is an extra {one}" if less == -1 else f"are {-less} extra {many}"
+    return f"There {extra} at the {'end' if place == 'last' else 'start'}; the rest is correct."
 
 
 def _bool_sentence(expected: Array, actual: Array) -> str:
@@ -225,7 +225,7 @@ def _value_sentences(expected: Array, actual: Array, allowed: float) -> Iterator
         off = float(deviations(expected, actual).max()) * magnitude(expected)
         if off <= NEARLY * np.abs(expected[np.isfinite(expected)]).max(initial=0.0):
             unit = 10.0 ** np.floor(np.log10(off))
-            yield f"Almost correct: no entry is off by more than {np.ceil(round(off / unit, 6)) * unit:.1g}."
+            yield f"In this call, no entry is off by more than {np.ceil(round(off / unit, 6)) * unit:.1g}."
     wrong = deviations(expected, actual) > (allowed if expected.dtype.kind == "f" else 0.0)
     yield _wrong_lines(wrong)
     if wrong.size > 1:

@@ -98,7 +98,7 @@ dependency_matrix.wrong("factor", "dependency_change", *tried({"changed[j] += st
 dependency_matrix.wrong("falls_missed", "dependency_change", *tried({"np.abs(after - before)": "after - before"}, (STEPS[0], STEPS[3])),
     does="Your code counts only outputs that increase.", right=EVERY, read="numpy.abs")
 dependency_matrix.wrong("set_to_zero", "dependency_change", {"changed[j] += step": "changed[j] = 0"},
-    does="Your code sets the row to zero, whatever delta is.", right=ADDED, read=THINGS)
+    does="Your code sets the row to zero instead of changing it by about delta.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("set_to_delta", "dependency_change", *tried({"changed[j] += step": "changed[j] = step"}),
     does="Your code replaces the row with the step.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("changes_pile_up", "dependency_change",

@@ -14,14 +14,12 @@ import numpy as np
 
 from autograder.feedback.sentences import sentence
 from autograder.grading import scoring
-from autograder.grading.call_results import CallResult, of_function
+from autograder.grading.call_results import CallResult, of_function, values
 from autograder.grading.grader import Result
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.scoring import CriterionScore, Why
 from autograder.homework import kit
 from autograder.homework.library import Misconception
-from autograder.values.differences import difference
-from autograder.values.display import display
 from autograder.values.tree import describe
 
 LONGEST = 300  # characters of one value
@@ -71,12 +69,7 @@ def _call(call_result: CallResult) -> Iterator[str]:
     yield f"    {'FAILS ' if call_result.failed else 'passes'} {call if test_call.kind == 'call' else earlier}"
     if call_result.failed:
         yield f"           {sentence(call_result)}"
-        if test_call.kind == "call" and call_result.returned:
-            yield f"           expected: {test_call.rules.error or _short(test_call.expected)}"
-            yield f"           returned: {_short(call_result.response.value)}"
-            value = test_call.counted(call_result.response.value)
-            if said := difference(test_call.expected, value, test_call.allowed, test_call.parts):
-                yield f"           {said}"
+        yield from (f"           {_short(line)}" for line in values(call_result))
 
 
 def _argument(value: Any) -> str:
@@ -85,8 +78,8 @@ def _argument(value: Any) -> str:
     return repr(value) if isinstance(value, bool | int | float | str | None) else describe(value)
 
 
-def _short(value: Any) -> str:
-    text = " ".join(display(value).split())
+def _short(text: str) -> str:
+    text = " ".join(text.split())
     return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
 
 

@@ -4,7 +4,6 @@ The suites run on the reference under pytest, without student processes. This re
 grading: a test that fails on the reference or names no criterion, or a criterion without a test.
 """
 
-import os
 import warnings
 from dataclasses import dataclass
 from functools import cache
@@ -108,9 +107,8 @@ def _run() -> list[Recorder]:
     options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--disable-plugin-autoload"]
     options += ["-p", "no:autograder.grading.manual", "--assert=plain", "--import-mode=importlib", "--capture=no"]
     with pytest.MonkeyPatch.context() as environment:
-        for name in list(os.environ):  # the user's settings
-            if name.startswith("PYTEST_") and name != "PYTEST_CURRENT_TEST":
-                environment.delenv(name)
+        for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # the user's settings
+            environment.delenv(name, raising=False)
         pytest.main([*options, "-c", str(kit.suites() / "pytest.ini"), str(kit.suites())], [recording])
     if recording.errors:
         raise CommandError(f"the hidden tests fail: {'; '.join([*dict.fromkeys(recording.errors)][:3])}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from autograder.feedback.sentences import sentence
 from autograder.grading import scoring
-from autograder.grading.call_results import CallResult, of_function, values
+from autograder.grading.call_results import CallResult, of_function, outcome
 from autograder.grading.grader import Result
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.scoring import CriterionScore, Why
@@ -69,7 +69,7 @@ def _call(call_result: CallResult) -> Iterator[str]:
     yield f"    {'FAILS ' if call_result.failed else 'passes'} {call if test_call.kind == 'call' else earlier}"
     if call_result.failed:
         yield f"           {sentence(call_result)}"
-        yield from (f"           {_short(line)}" for line in values(call_result))
+        yield from (f"           {_short(line)}" for line in outcome(call_result))
 
 
 def _argument(value: Any) -> str:

@@ -10,6 +10,7 @@ A test call is one request to a student's process. Its kinds are:
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from autograder.sandbox.messages import Call, Error, Response
@@ -92,7 +93,7 @@ class TestCall:
     def kind(self) -> str:
         return self.call.kind
 
-    @property
+    @cached_property
     def needs(self) -> set[int]:
         """The numbers of the calls that this one refers to, or whose objects it takes."""
         given = leaves((self.args, self.kwargs))
@@ -158,7 +159,7 @@ def of_function(call_results: Iterable[CallResult], function: str) -> list[CallR
     return [call_result for call_result in call_results if call_result.target.function == function]
 
 
-def values(call_result: CallResult) -> Iterator[str]:
+def outcome(call_result: CallResult) -> Iterator[str]:
     """The expected and the returned value of a call, for an instructor, and how they differ."""
     test_call = call_result.test_call
     if test_call.kind == "call" and call_result.returned:

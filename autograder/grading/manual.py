@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.call_results import TestCall, compared, values
+from autograder.grading.call_results import TestCall, compared, outcome
 from autograder.grading.recorder import Recorder
 from autograder.grading.runner.processes import Imports, SandboxProcess
 from autograder.homework import kit
@@ -55,7 +55,7 @@ def process(sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
             got = f" ({error.kind}: {error.text})" if error else f" ({failure.got})" if failure.got else ""
             called = f"called with {test_call.args} {test_call.kwargs}"
             raise AssertionError(
-                "\n".join([f"{test_call.target.function}: {failure.kind}{got}", *values(call_result), called])
+                "\n".join([f"{test_call.target.function}: {failure.kind}{got}", *outcome(call_result), called])
             )
 
     recorder.on_step = run

@@ -32,16 +32,16 @@ class Plan:
 
     def shown(self, module: str) -> tuple[TestCall, ...]:
         """The test calls whose responses a student may see: those of visible criteria, then the public examples."""
-        return self.visible.get(module, ()) + self.examples.get(module, ())
+        return self.visible[module] + self.examples.get(module, ())
 
     def in_order(self, module: str) -> tuple[tuple[TestCall, ...], tuple[TestCall, ...]]:
         """The public calls of a module, and those of its second process: an example of each function, then the hidden calls."""
-        first = {example.target.function: example for example in reversed(self.examples.get(module, ()))}
-        return self.shown(module), (*reversed(first.values()), *self.hidden.get(module, ()))
+        first = {example.target.function: example for example in reversed(self.examples[module])}
+        return self.shown(module), (*reversed(first.values()), *self.hidden[module])
 
     def together(self, criterion: str) -> tuple[TestCall, ...]:
         """The test calls of a criterion of the integration."""
-        test_calls = self.visible.get(INTEGRATION, ()) + self.hidden.get(INTEGRATION, ())
+        test_calls = self.visible[INTEGRATION] + self.hidden[INTEGRATION]
         return tuple(test_call for test_call in test_calls if test_call.criterion == criterion)
 
 

@@ -1,4 +1,4 @@
-"""The fixtures that a hidden suite uses: `check`, `reference` and `rng`.
+"""The fixtures that a hidden suite uses: `check` and `rng`.
 
 A test never sees a student's value. It runs once, on the reference, and every `check.f(...)` becomes a test call of the
 plan that grades each submission (plan.py). `check` returns the reference's values, so later arguments may be computed

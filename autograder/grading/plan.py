@@ -129,7 +129,8 @@ class _Recording:
         assert call.excinfo is not None
         error = call.excinfo.value
         cause = error.__cause__ if isinstance(error, pytest.Collector.CollectError) else None
-        self.errors.append(in_one_line(cause or error, kit.suites(), report.nodeid))
+        file, line, _ = report.location
+        self.errors.append(in_one_line(cause or error, kit.suites(), f"{kit.suites() / file}:{(line or 0) + 1}"))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped:

@@ -225,11 +225,11 @@ def recorder(request: pytest.FixtureRequest) -> Recorder:
     """Records the calls of a test."""
     marker, criteria = request.node.get_closest_marker("criterion"), rubrics.current().criteria
     if marker is None or not marker.args:
-        raise RubricError(f"{request.node.nodeid} has no @criterion")
+        raise RubricError("the test has no @criterion")
     name = str(marker.args[0])
     if name not in criteria:
-        unknown = f"names the criterion {name!r}, which rubric.yaml does not have"
-        raise RubricError(f"{request.node.nodeid} {unknown}{_meant(name, criteria)}")
+        hint = _meant(name, criteria)
+        raise RubricError(f"the test names the criterion {name!r}, which rubric.yaml does not have{hint}")
     earlier = request.config.stash[RECORDERS]
     first = 1 + sum(len(recorder.test_calls) for recorder in earlier)
     earlier.append(Recorder(criteria[name].module, functions(), request.node.name, name, first))

@@ -88,6 +88,7 @@ SLIPS = {
     "an unknown criterion": (LIBRARY, '"statistics"', '"statistic"', "audit", "criterion 'statistic' does not grade"),
     "a misspelt function": (SUITE, FIRST, "check.layernorm(", "grade", "did you mean 'layer_norm'?"),
     "a syntax error": (SUITE, "(check, rng):", "(check, rng)", "grade", "expected ':'"),
+    "no criterion": (SUITE, '@criterion("layernorm.example")\n', "", "grade", "the test has no @criterion"),
     "no accuracy": (
         SUITE,
         FIRST,

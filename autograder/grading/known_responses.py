@@ -26,7 +26,7 @@ from autograder.values.tree import arrays, leaves
 class KnownResponses:
     """The responses of every version of one function, with helpers that have certain misconceptions.
 
-    Equal responses are one object.
+    Equal responses are one object, which saves memory and comparisons.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class KnownResponses:
         if number not in responses:
             keeps, process = version.memory or self.keeps, self._process[number]
             # If a version keeps state, the order of all calls of the process matters.
-            made = process if keeps else self._needed[number]
-            for test_call, response in zip(made, self._respond(version, made, keeps), strict=True):
+            needed = process if keeps else self._needed[number]
+            for test_call, response in zip(needed, self._respond(version, needed, keeps), strict=True):
                 if self._process.get(test_call.number) is process:
                     key = (test_call.number, _digest(response))
                     responses[test_call.number] = self._distinct.setdefault(key, response)

@@ -3,12 +3,13 @@
 Each call runs in the student's process as soon as the test makes it, so pytest shows the line of the test that fails.
 """
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from autograder.grading.call_results import TestCall, compared, outcome
+from autograder.grading.call_results import CallResult, TestCall, compared, outcome
 from autograder.grading.recorder import Recorder
 from autograder.grading.runner.processes import Imports, SandboxProcess
 from autograder.homework import kit
@@ -42,22 +43,25 @@ def process(sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
     modules, responses = rubrics.current().modules, list[Response]()
     entry = modules.get(recorder.module)
     imports = Imports((recorder.module,), tuple(entry.uses)) if entry else Imports(tuple(modules))
-    process = SandboxProcess(sandbox.start())
-    loaded = process.load(imports)
-    if loaded.error is not None or loaded.ended is not None:
-        pytest.fail(f"{' or '.join(imports.modules)} could not be imported: {loaded.error or loaded.ended}")
+    with contextlib.closing(SandboxProcess(sandbox.start())) as process:
+        loaded = process.load(imports)
+        if loaded.error is not None or loaded.ended is not None:
+            pytest.fail(f"{' or '.join(imports.modules)} could not be imported: {loaded.error or loaded.ended}")
 
-    def run(test_call: TestCall) -> None:
-        responses.extend(process.run([test_call]))
-        call_result = compared(recorder.test_calls, responses)[-1]
-        if call_result.failure is not None:
-            error, failure = call_result.error, call_result.failure
-            got = f" ({error.kind}: {error.text})" if error else f" ({failure.got})" if failure.got else ""
-            called = f"called with {test_call.args} {test_call.kwargs}"
-            raise AssertionError(
-                "\n".join([f"{test_call.target.function}: {failure.kind}{got}", *outcome(call_result), called])
-            )
+        def run(test_call: TestCall) -> None:
+            responses.extend(process.run([test_call]))
+            call_result = compared(recorder.test_calls, responses)[-1]
+            if call_result.failed:
+                raise AssertionError("\n".join(_failure(call_result)))
 
-    recorder.on_step = run
-    yield process
-    process.close()
+        recorder.on_step = run
+        yield process
+
+
+def _failure(call_result: CallResult) -> Iterator[str]:
+    """A failing call for an instructor: the kind of failure, the values, the arguments."""
+    test_call, error, ended = call_result.test_call, call_result.error, call_result.response.ended
+    got = f" ({error.kind}: {error.text})" if error else f" ({ended.why})" if ended else ""
+    yield f"{test_call.target.function}: {call_result.kind}{got}"
+    yield from outcome(call_result)
+    yield f"called with {test_call.args} {test_call.kwargs}"

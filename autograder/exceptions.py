@@ -2,6 +2,7 @@
 
 import errno
 import shutil
+import traceback
 from pathlib import Path
 
 _NO_ROOM = "free some space and run it again, or set TMPDIR to a folder on another disk"
@@ -34,3 +35,13 @@ def of_system(error: OSError, place: Path | str = "") -> CommandError:
     why = error.strerror or str(error)[:300] or type(error).__name__
     advice = _ADVICE.get(error.errno or 0, "")
     return CommandError("; ".join(filter(None, (f"{where}: {why}", advice))))
+
+
+def in_one_line(error: BaseException, folder: Path, place: str) -> str:
+    """An error in code of this folder on one line, with its file and line there; `place` if it has none."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: {error.msg}"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(folder)]
+    text = str(error) or (frames[-1].line if frames else "")  # an assertion has no text
+    kind = "" if isinstance(error, CommandError) else f"{type(error).__name__}: "
+    return f"{f'{frames[-1].filename}:{frames[-1].lineno}' if frames else place}: {kind}{text}"

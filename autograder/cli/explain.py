@@ -17,7 +17,7 @@ from autograder.exceptions import ArgumentsError
 from autograder.feedback.sentences import sentence
 from autograder.gradebook import pool, store
 from autograder.grading import scoring
-from autograder.grading.call_results import CallResult, of_function
+from autograder.grading.call_results import CallResult, of_function, outcome
 from autograder.grading.grader import Result, open_grader
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.scoring import CriterionScore, Why
@@ -25,8 +25,6 @@ from autograder.homework import kit, rubric
 from autograder.homework.library import Misconception
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import load
-from autograder.values.differences import difference
-from autograder.values.display import display
 from autograder.values.tree import describe
 
 LONGEST = 300  # characters of one value
@@ -110,22 +108,13 @@ def _call(call_result: CallResult) -> Iterator[str]:
     yield f"    {'FAILS ' if call_result.failed else 'passes'} {call if test_call.kind == 'call' else earlier}"
     if call_result.failed:
         yield f"           {sentence(call_result)}"
-        if test_call.kind == "call" and call_result.returned:
-            yield f"           expected: {test_call.rules.error or _value(test_call.expected)}"
-            yield f"           returned: {_value(call_result.response.value)}"
-            value = test_call.counted(call_result.response.value)
-            if said := difference(test_call.expected, value, test_call.allowed, test_call.parts):
-                yield f"           {said}"
+        yield from (f"           {shorten(line, LONGEST, placeholder=' ...')}" for line in outcome(call_result))
 
 
 def _argument(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape}"
     return repr(value) if isinstance(value, bool | int | float | str | None) else describe(value)
-
-
-def _value(value: Any) -> str:
-    return shorten(display(value), LONGEST, placeholder=" ...")
 
 
 def _diagnosis(score: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:

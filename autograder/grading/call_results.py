@@ -8,16 +8,17 @@ A test call is one request to a student's process. Its kinds are:
 - "look": return the present value of an earlier result.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any
 
 from autograder.sandbox.messages import Call, Error, Response
 from autograder.sandbox.wire import Kept
 from autograder.values.compare import Compared, Failure, compare, values_agree
+from autograder.values.differences import difference
+from autograder.values.display import display
 from autograder.values.tree import leaves
-
-Kind = Literal["call", "changes", "write", "look"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Rules:
     argument. `within`: a tolerance other than the usual one, as a share of max(1, largest expected magnitude). `error`:
     the exception that the call must raise. `question`: the key of the returned dict that counts, compared as a letter.
     `repeats`: the number of the call whose result this one must repeat. `parts`: the names of the parts of the returned
-    tuple that count, () for all.
+    tuple that count, () for all. `keep`: the arguments and the result stay the same objects for later calls.
     """
 
     dtype: bool = False
@@ -49,6 +50,7 @@ class Rules:
     question: str = ""
     repeats: int = 0
     parts: tuple[str, ...] = ()
+    keep: bool = False
 
     @property
     def checks(self) -> list[str]:
@@ -68,13 +70,12 @@ class TestCall:
     __test__ = False  # pytest would collect it
     number: int
     target: Target
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
-    expected: Any
-    allowed: float
     call: Call = field(repr=False)
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    expected: Any = None
+    allowed: float = 0.0
     rules: Rules = Rules()
-    kind: Kind = "call"
     about: int = 0
     test: str = ""
     criterion: str = ""
@@ -88,11 +89,11 @@ class TestCall:
         named = zip(self.parts, value, self.expected, strict=True)
         return tuple(part if name in self.rules.parts else expected for name, part, expected in named)
 
-    def compared(self, response: Response) -> Compared:
-        """Compare a response with the expected value."""
-        return compare(self.expected, self.counted(response.value), self.allowed, self.rules.dtype)
-
     @property
+    def kind(self) -> str:
+        return self.call.kind
+
+    @cached_property
     def needs(self) -> set[int]:
         """The numbers of the calls that this one refers to, or whose objects it takes."""
         given = leaves((self.args, self.kwargs))
@@ -158,6 +159,16 @@ def of_function(call_results: Iterable[CallResult], function: str) -> list[CallR
     return [call_result for call_result in call_results if call_result.target.function == function]
 
 
+def outcome(call_result: CallResult) -> Iterator[str]:
+    """The expected and the returned value of a call, for an instructor, and how they differ."""
+    test_call = call_result.test_call
+    if test_call.kind == "call" and call_result.returned:
+        value = test_call.counted(call_result.response.value)
+        yield f"expected: {test_call.rules.error or display(test_call.expected)}"
+        yield f"returned: {display(value)}"
+        yield from filter(None, [difference(test_call.expected, value, test_call.allowed, test_call.parts)])
+
+
 def compared(test_calls: Iterable[TestCall], responses: Iterable[Response]) -> list[CallResult]:
     """Compare the responses to test calls made in this order. A repeated call is compared with the first response."""
     earlier: dict[int, Response] = {}
@@ -191,7 +202,7 @@ def _compared(test_call: TestCall, response: Response, earlier: Mapping[int, Res
         return (None if right else Failure("value")), 0.0
     if not _repeats(response, earlier.get(rules.repeats)):
         return Failure("unsteady"), 0.0
-    failure, deviation = test_call.compared(response)
+    failure, deviation = compare(test_call.expected, test_call.counted(response.value), test_call.allowed, rules.dtype)
     side_effect = Failure("changed") if response.changed else Failure("shared") if response.shared else None
     return failure or side_effect, deviation
 

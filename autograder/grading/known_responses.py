@@ -1,33 +1,32 @@
 """The responses of known versions of a function to the test calls, computed once and shared by all submissions.
 
-Most calls are made individually, when first needed. Calls that refer to one another, and all calls of a version that
-keeps state between calls, are made in order with a fresh function. No student code runs here.
+A call is made when its response is first needed, after the calls whose objects it takes. A version that keeps state
+between calls makes all calls of the process, in order. No student code runs here.
 """
 
 import hashlib
 import pickle
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall
+from autograder.grading.call_results import CallResult, TestCall, with_needed
 from autograder.grading.runner.direct import direct_responses
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.library import Misconception, Version, made
-from autograder.sandbox.messages import Response
-from autograder.values.compare import compare, deviation, deviations, equal
-from autograder.values.tree import leaves
+from autograder.sandbox.messages import Error, Response
+from autograder.values.compare import compare, deviation, equal
+from autograder.values.tree import arrays, leaves
 
 
 class KnownResponses:
     """The responses of every version of one function, with helpers that have certain misconceptions.
 
-    Equal responses are one object.
+    Equal responses are one object, which saves memory and comparisons.
     """
 
     def __init__(
@@ -44,15 +43,13 @@ class KnownResponses:
         self.helpers = {name: version for name, version in versions.items() if version is not None}
         # Whether the helpers keep state between calls, so that each version runs on every call.
         self.keeps = any(helper.memory for helper in self.helpers.values())
-        self.every = list(dict.fromkeys(chain(*test_calls)))
-        # The test calls of the first process that makes a call.
-        self._process = {test_call.number: own for own in reversed(test_calls) for test_call in own}
-        self.test_calls = {
-            test_call.number: test_call for test_call in self.every if test_call.target.function == function
-        }
+        own = [(t, process) for process in reversed(test_calls) for t in process if t.target.function == function]
+        self.test_calls = {test_call.number: test_call for test_call, _ in own}
+        # The calls of the first process that makes a call, and those of them that the call needs.
+        self._process = {test_call.number: process for test_call, process in own}
+        self._needed = {number: with_needed(self._process[number], [t]) for number, t in self.test_calls.items()}
         self._responses: dict[tuple[Misconception, ...], dict[int, Response]] = {}
         self._distinct: dict[tuple[int, bytes], Response] = {}
-        self._alike: dict[tuple[int, int, int], bool] = {}
 
     def version(self, misconceptions: tuple[Misconception, ...]) -> Version | None:
         return made(self.module, self.function, misconceptions)
@@ -66,21 +63,19 @@ class KnownResponses:
         """The response of a version to a call."""
         responses = self._responses.setdefault(version.misconceptions, {})
         if number not in responses:
-            keeps = version.memory or self.keeps  # the order of all calls of the process matters
-            group = self._process[number] if keeps else self._groups[number]
-            for test_call, response in zip(group, self._respond(version, group, keeps), strict=True):
-                own = test_call.number
-                if own in self.test_calls and (not keeps or group is self._process[own]):
-                    responses[own] = self._distinct.setdefault((own, _digest(response)), response)
+            keeps, process = version.memory or self.keeps, self._process[number]
+            # If a version keeps state, the order of all calls of the process matters.
+            needed = process if keeps else self._needed[number]
+            for test_call, response in zip(needed, self._respond(version, needed, keeps), strict=True):
+                if self._process.get(test_call.number) is process:
+                    key = (test_call.number, _digest(response))
+                    responses[test_call.number] = self._distinct.setdefault(key, response)
         return responses[number]
 
     def differ(self, first: Version, second: Version, number: int) -> bool:
         """Whether the responses of two versions to a call differ, in value."""
         responses = self.response(first, number), self.response(second, number)
-        key = (number, id(responses[0]), id(responses[1]))
-        if key not in self._alike:
-            self._alike[key] = responses[0] is responses[1] or alike(self.test_calls[number], *responses)
-        return not self._alike[key]
+        return responses[0] is not responses[1] and not alike(self.test_calls[number], *responses)
 
     def _respond(self, version: Version, test_calls: Sequence[TestCall], keeps: bool) -> list[Response]:
         if keeps:  # calls through other functions change state too
@@ -92,16 +87,6 @@ class KnownResponses:
         with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
             return direct_responses(functions, test_calls)
 
-    @cached_property
-    def _groups(self) -> dict[int, list[TestCall]]:
-        """For each call, the calls that must be made with it, in order, because they use the same objects."""
-        groups: dict[int, list[TestCall]] = {}
-        for test_call in self.every:
-            linked = {t.number: t for number in test_call.needs for t in groups[number]} | {test_call.number: test_call}
-            group = [linked[number] for number in sorted(linked)]
-            groups |= dict.fromkeys(linked, group)
-        return groups
-
 
 def _digest(response: Response) -> bytes:
     error = (response.error.kinds, response.error.text) if response.error is not None else None
@@ -112,12 +97,12 @@ def alike(test_call: TestCall, first: Response, second: Response) -> bool:
     """Whether two responses to a call have the same value: an error of the same kind, or values within the tolerance."""
     if first.ended is not None or second.ended is not None:
         return False
-    if test_call.kind in ("changes", "write", "look"):
+    if test_call.kind != "call":
         return True
     if first.error is not None and second.error is not None:
         return first.error.kind == second.error.kind
-    if first.error is not None or second.error is not None:
-        return not test_call.rules.error and (_breaks_down(first, second) or _breaks_down(second, first))
+    if error := first.error or second.error:
+        return not test_call.rules.error and _breaks_down(error, (first.value, second.value))
     if test_call.rules.error:
         # If an error is expected, all returned values are equivalent, except None, which is a missing return.
         return (first.value is None) == (second.value is None)
@@ -127,49 +112,41 @@ def alike(test_call: TestCall, first: Response, second: Response) -> bool:
     return equal(test_call.counted(first.value), test_call.counted(second.value), _allowed(test_call, first.value))
 
 
-def _breaks_down(first: Response, second: Response) -> bool:
-    """Whether Python's numbers raise an error and NumPy returns nan or infinity."""
-    error = first.error
-    breaks_down = ("ZeroDivisionError", "OverflowError")
-    if error is None or (error.kind not in breaks_down and error.text != "math domain error"):
-        return False
-    numbers = [leaf for leaf in leaves(second.value) if isinstance(leaf, np.ndarray | np.generic | float)]
-    return any(not np.isfinite(leaf).all() for leaf in numbers if np.asarray(leaf).dtype.kind == "f")
+def _breaks_down(error: Error, value: Any) -> bool:
+    """Whether Python's numbers raise this error where NumPy returns nan or infinity, as in the value."""
+    numbers = [np.asarray(leaf) for leaf in leaves(value)]
+    is_finite = all(np.isfinite(array).all() for array in numbers if array.dtype.kind == "f")
+    arithmetic = error.kind in ("ZeroDivisionError", "OverflowError") or error.text == "math domain error"
+    return arithmetic and not is_finite
 
 
 def explained(test_call: TestCall, version: Response, response: Response) -> float:
-    """How much of a failing response a version explains: 1.0 for all, below 0.5 if it is only closer than the correct one."""
+    """How much of a failing response a version explains: 1.0 for all, at most 0.5 if it is only closer."""
     if alike(test_call, version, response):
         return 1.0
     if version.error is not None or response.error is not None or response.ended is not None or test_call.rules.error:
         return 0.0
     values = test_call.expected, test_call.counted(version.value), test_call.counted(response.value)
-    tuples = all(isinstance(value, tuple | list) for value in values) and len({len(value) for value in values}) == 1
-    parts = list(zip(*values, strict=True)) if tuples else [values]
-    return sum(_explained(*part, test_call.allowed) for part in parts) / len(parts)
+    right, predicted, wrong = map(leaves, values)
+    parts = [_closer(*part) for part in zip(right, predicted, wrong, strict=False)]
+    return sum(parts) / max(1, len(parts)) / 2
 
 
-def _explained(right: Any, version: Any, response: Any, allowed: float) -> float:
-    if equal(right, response, allowed):
-        return 0.0 if equal(version, response, allowed) else -1.0
-    if equal(version, response, allowed):
-        return 1.0
-    of_numbers = all(isinstance(value, np.ndarray | np.generic | float | int) for value in (right, version, response))
-    if not of_numbers or len({np.shape(right), np.shape(version), np.shape(response)}) > 1 or not np.size(response):
+def _closer(right: Any, predicted: Any, wrong: Any) -> float:
+    """How much closer a wrong value is to the predicted one than to the correct one, as a share of its deviation."""
+    right, predicted, wrong = map(np.asarray, (right, predicted, wrong))
+    of_numbers = {right.dtype.kind, predicted.dtype.kind, wrong.dtype.kind} <= {*"biuf"}
+    if not of_numbers or len({right.shape, predicted.shape, wrong.shape}) > 1:
         return 0.0
-    before, after = (deviation(np.asarray(response), np.asarray(value)) for value in (right, version))
-    wrong, missed = (deviations(np.asarray(value), np.asarray(response)) > allowed for value in (right, version))
-    entries = (np.mean(~missed[wrong]) if wrong.any() else 0.0) - (np.mean(missed[~wrong]) if (~wrong).any() else 0.0)
-    near = (1 - after / before) / 2 if after < before < np.inf else 0.0
-    return max(near, float(entries) / 2)
+    before, after = deviation(wrong, right), deviation(wrong, predicted)
+    return 1 - after / before if after < before < np.inf else 0.0
 
 
 def _allowed(test_call: TestCall, value: Any) -> float:
     """The tolerance between two wrong responses: larger than the call's if that is meant for a much smaller value."""
     if not 0 < test_call.allowed < SAME:
         return test_call.allowed
-    arrays = [np.abs(leaf[np.isfinite(leaf)]) for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
-    largest = max((float(array.max(initial=0.0)) for array in arrays), default=0.0)
+    largest = max((float(np.abs(part[np.isfinite(part)]).max(initial=0.0)) for part in arrays(value)), default=0.0)
     return max(test_call.allowed, SAME * min(1.0, largest))
 
 
@@ -218,14 +195,8 @@ def distance(exact: Any, value: Any) -> float:
     """The largest deviation of a value or its parts; negative for another shape or type, infinite unless all are finite."""
     if exact is None or value is None:
         return 0.0 if exact is value else -1.0  # an error was raised
-    if isinstance(exact, tuple | list):
-        if not isinstance(value, tuple | list) or len(value) != len(exact):
-            return float("inf")
-        return max(distance(e, v) for e, v in zip(exact, value, strict=True))
-    difference, _ = compare(exact, value, np.inf)
-    if difference is not None and difference.kind != "value":
-        return -1.0  # another shape or type, which rounding does not explain
-    return deviation(np.asarray(exact), np.asarray(value))
+    failure, away = compare(exact, value, np.inf)
+    return away if failure is None or failure.kind == "value" else -1.0
 
 
 def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:

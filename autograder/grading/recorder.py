@@ -1,4 +1,4 @@
-"""The fixtures that a hidden suite uses: `check`, `reference` and `rng`.
+"""The fixtures that a hidden suite uses: `check` and `rng`.
 
 A test never sees a student's value. It runs once, on the reference, and every `check.f(...)` becomes a test call of the
 plan that grades each submission (plan.py). `check` returns the reference's values, so later arguments may be computed
@@ -7,10 +7,9 @@ from them: a wrong response costs the criterion whatever follows.
 
 import difflib
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from operator import methodcaller
-from types import SimpleNamespace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,19 +25,19 @@ from autograder.values.compare import tolerance
 from autograder.values.tree import arrays, copied
 
 PLAIN = Rules()
-# With `pytest --submission`, a failing call is shown with the line of its test, without the lines of this file.
-__tracebackhide__ = methodcaller("errisinstance", AssertionError)
+MODIFIERS = ("dtype", "pure", "untouched", "new", "keep")
+__tracebackhide__ = True  # pytest shows the line of the test instead
 
 
 @dataclass
 class Recorder:
     """Turns the calls of one test into test calls of `module` (or "integration"), and passes each to `on_step`.
 
-    `functions` are the reference's, by "<module>.<function>". Numbers start at `first`.
+    `functions` are the reference's. Numbers start at `first`.
     """
 
     module: str
-    functions: Mapping[str, Callable[..., Any]]
+    functions: Mapping[Target, Callable[..., Any]]
     test: str = ""
     criterion: str = ""
     first: int = 1
@@ -47,48 +46,40 @@ class Recorder:
     # By id; holding the object keeps its id unique.
     kept: dict[int, tuple[Any, Kept]] = field(default_factory=dict)
 
-    def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules, keep: bool) -> Any:
+    def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
         """Record a call, followed for a pure one by a check of its arguments and a repetition; returns the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
-        if rules.within is not None and rules.within < (least := _rounding(expected)):
-            raise RubricError(
-                f"within({rules.within:g}) is less than the rounding of these results; use {least:.0e} or more"
-            )
+        if rules.within is not None and not rules.within > (least := _rounding(expected)):
+            raise RubricError(f"within({rules.within:g}) must be more than the rounding of these results, {least:.0e}")
         parts = self._parts(target)
         for name in set(rules.parts) - set(parts):
             raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(parts)}")
-        number, given = self._next, (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
-        refused = bool(rules.untouched and rules.error)  # the response to a raising call lists no changes
-        self._call(target, given, expected, rules, keep or rules.pure or refused)
-        if rules.pure or refused:
-            changes = prepared_changes(number, self.test_calls[-1].call)
-            self._add(target, changes, kind="changes", about=number, rules=rules)
+        given = tuple(map(self._given, args)), {name: self._given(value) for name, value in kwargs.items()}
+        # The response to a raising call lists no changes.
+        has_check, number = rules.pure or bool(rules.untouched and rules.error), self._next
+        call = self._call(target, given, expected, rules, number if rules.keep or has_check else 0)
+        if has_check:
+            self._add(target, prepared_changes(number, call), about=number, rules=rules)
         if rules.pure:
-            self._call(target, given, expected, replace(rules, repeats=number), False)
+            self._call(target, given, expected, replace(rules, repeats=number))
         value = copied(expected)
-        if keep:
-            self._keep(value, Kept(number, ("result",)))
-            places: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
-            for position, argument in places:
-                self._keep(argument, Kept(number, (position,)))
+        if rules.keep:
+            objects: list[tuple[str | int, Any]] = [("result", value), *enumerate(args), *kwargs.items()]
+            for place, kept in objects:
+                self._keep(kept, Kept(number, (place,)))
         return value
 
-    def overwrite(self, array: "np.ndarray[Any, Any]", value: Any) -> None:
-        """Record that the caller writes into an array of an earlier call, and write into it here."""
-        kept = self._known(array)
-        array[...] = value
-        args = (kept, array.copy())
-        self._add(self._target(kept), prepared_write(*args), kind="write", about=kept.call, args=args)
-
-    def look(self, value: Any) -> None:
-        """Record a check of the present value of an earlier result."""
-        kept = self._known(value)
-        self._add(self._target(kept), prepared_look(kept), kind="look", about=kept.call, args=(kept,))
+    def call_later(self, request: Callable[..., Call], value: Any, *more: Any) -> None:
+        """Record a request about an object of an earlier call."""
+        if id(value) not in self.kept:
+            raise ValueError("this object does not come from an earlier check.keep call in this test")
+        args = (self.kept[id(value)][1], *more)
+        about = args[0].call
+        self._add(self.test_calls[about - self.first].target, request(*args), args=args, about=about)
 
     def _expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
-        function = self.functions[f"{target.module}.{target.function}"]
         try:
-            value = function(*copied(args), **copied(kwargs))
+            value = self.functions[target](*copied(args), **copied(kwargs))
         except Exception as error:
             if type(error).__name__ == rules.error:
                 return None
@@ -98,20 +89,20 @@ class Recorder:
         return value[rules.question] if rules.question else value
 
     def _parts(self, target: Target) -> tuple[str, ...]:
-        return references.parts(self.functions[f"{target.module}.{target.function}"])
+        return references.parts(self.functions[target])
 
-    def _call(self, target: Target, given: Any, expected: Any, rules: Rules, keep: bool) -> None:
+    def _call(self, target: Target, given: Any, expected: Any, rules: Rules, number: int = 0) -> Call:
         args, kwargs = given
-        call = prepared(target.module, target.function, args, kwargs, rules.checks, self._next if keep else 0)
+        call = prepared(target.module, target.function, args, kwargs, rules.checks, number)
         args, kwargs = copied(given)
         allowed = rules.within or tolerance(given)
         self._add(target, call, args=args, kwargs=kwargs, expected=expected, allowed=allowed, rules=rules)
+        return call
 
     def _add(self, target: Target, call: Call, **fields: Any) -> None:
-        """Record one request; `fields` are its other fields of TestCall."""
-        origin = {"test": self.test, "criterion": self.criterion, "parts": self._parts(target)}
-        empty: dict[str, Any] = {"args": (), "kwargs": {}, "expected": None, "allowed": 0.0}
-        self.test_calls.append(TestCall(self._next, target, call=call, **empty | origin | fields))
+        """Record one request; `fields` are the other fields of TestCall."""
+        origin: dict[str, Any] = {"test": self.test, "criterion": self.criterion, "parts": self._parts(target)}
+        self.test_calls.append(TestCall(self._next, target, call, **origin, **fields))
         self.on_step(self.test_calls[-1])
 
     @property
@@ -133,60 +124,24 @@ class Recorder:
         for key, part in parts:
             self._keep(part, Kept(kept.call, (*kept.path, key)))
 
-    def _known(self, value: Any) -> Kept:
-        if id(value) not in self.kept:
-            raise ValueError("this object does not come from an earlier check.keep call in this test")
-        return self.kept[id(value)][1]
-
-    def _target(self, kept: Kept) -> Target:
-        return next(test_call.target for test_call in self.test_calls if test_call.number == kept.call)
-
 
 @dataclass(frozen=True)
 class Check:
     """`check.f(...)` requires the student's f to return what the reference returns, and returns the reference's value.
 
-    In a suite of the integration, write the module first: `check.module.function(...)`.
+    In a suite of the integration, write the module first: `check.module.function(...)`. `check.dtype` and the other
+    modifiers set a field of Rules.
     """
 
     _recorder: Recorder
-    _modules: Mapping[str, tuple[str, ...]]
     _module: str
     _rules: Rules = PLAIN
-    _keep: bool = False
-
-    @property
-    def dtype(self) -> "Check":
-        """Compare the dtype of the result too."""
-        return self._with(dtype=True)
-
-    @property
-    def pure(self) -> "Check":
-        """Require that no argument changes, and that a repeated call returns the same result."""
-        return self._with(pure=True)
-
-    @property
-    def untouched(self) -> "Check":
-        """Require that no argument changes, even if the call must raise an error."""
-        return self._with(untouched=True)
-
-    @property
-    def new(self) -> "Check":
-        """Require that the result does not share memory with an argument."""
-        return self._with(new=True)
-
-    @property
-    def keep(self) -> "Check":
-        """Keep the arguments and the result, so that a later call can receive the same objects."""
-        return replace(self, _keep=True)
 
     def within(self, accuracy: float) -> "Check":
         """Replace the usual tolerance (values/compare.py) by this one, a share of max(1, largest expected magnitude).
 
         The contract may state one, and small results need a smaller one where nothing cancels.
         """
-        if not accuracy > 0:
-            raise RubricError(f"within({accuracy:g}): an accuracy is a number above 0, such as 1e-6")
         return self._with(within=accuracy)
 
     def part(self, *names: str) -> "Check":
@@ -199,39 +154,46 @@ class Check:
 
     def answer(self, question: str) -> None:
         """Check one value of the dict that the module's only function returns: a letter, in either case."""
-        target = Target(self._module, self._modules[self._module][0])
-        self._recorder.call(target, (), {}, replace(self._rules, question=question), False)
+        target = next(target for target in self._recorder.functions if target.module == self._module)
+        self._recorder.call(target, (), {}, replace(self._rules, question=question))
 
     def overwrite(self, array: "np.ndarray[Any, Any]", value: Any) -> None:
         """Write `value`, as the caller, into an array that an earlier `keep` call took or returned."""
-        self._recorder.overwrite(array, value)
+        array[...] = value
+        self._recorder.call_later(prepared_write, array, array.copy())
 
     def stays(self, result: Any) -> None:
         """Require that the result of an earlier `keep` call still has its original value."""
-        self._recorder.look(result)
+        self._recorder.call_later(prepared_look, result)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        if not self._module and name in self._modules:
+        if name in MODIFIERS:
+            return self._with(**{name: True})
+        target, functions = Target(self._module, name), self._recorder.functions
+        if target in functions:
+            return lambda *args, **kwargs: self._recorder.call(target, args, kwargs, self._rules)
+        if not self._module and any(target.module == name for target in functions):
             return replace(self, _module=name)
-        functions = self._modules.get(self._module, ())
-        if name not in functions:
-            near = difflib.get_close_matches(name, functions, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise RubricError(f"rubric.yaml has no function {name!r} in {self._module or 'this suite'}{hint}")
-        target = Target(self._module, name)
-        return lambda *args, **kwargs: self._recorder.call(target, args, kwargs, self._rules, self._keep)
+        known = [target.function for target in functions if target.module == self._module]
+        where = self._module or "this suite"
+        raise RubricError(f"rubric.yaml has no function {name!r} in {where}{_meant(name, known)}")
 
     def _with(self, **changes: Any) -> "Check":
         return replace(self, _rules=replace(self._rules, **changes))
 
 
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
 def _rounding(expected: Any) -> float:
     """The effect of the order of summation on a result, as a share of max(1, largest expected magnitude)."""
-    parts = [part for part in arrays(expected) if part.dtype.kind == "f" and np.isfinite(part).any()]
-    largest = [(np.abs(part[np.isfinite(part)]).max(), np.finfo(part.dtype).eps) for part in parts]
-    return max((float(4 * eps * size / max(1.0, size)) for size, eps in largest), default=0.0)
+    floats = [part[np.isfinite(part)] for part in arrays(expected) if part.dtype.kind == "f"]
+    sizes = ((np.abs(part).max(initial=0.0), np.finfo(part.dtype).eps) for part in floats)
+    return max((float(4 * eps * min(1.0, size)) for size, eps in sizes), default=0.0)
 
 
 def rng_for(name: str) -> np.random.Generator:
@@ -239,50 +201,44 @@ def rng_for(name: str) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
+@cache
+def functions() -> dict[Target, Callable[..., Any]]:
+    """The reference's functions."""
+    entries = rubrics.current().modules
+    names = [(module, name) for module, entry in entries.items() for name in entry.functions]
+    return {Target(module, name): references.functions()[name] for module, name in names}
+
+
 # Under pytest: the marker and the fixtures. A test runs on the reference and records its calls. Grading does this once for all
 # submissions (plan.py); `--submission` runs each call immediately (manual.py).
 
-RECORDING = pytest.StashKey[bool]()  # set while the suites are only recorded
 RECORDERS = pytest.StashKey[list[Recorder]]()  # one for each started test, in order
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "criterion(id): the criterion of rubric.yaml that the test belongs to")
-    config.stash[RECORDERS] = []
+    config.stash.setdefault(RECORDERS, [])
 
 
-def criterion_of(item: pytest.Item) -> str:
-    """The criterion that a test names, "" if it names none."""
-    marker = item.get_closest_marker("criterion")
-    return str(marker.args[0]) if marker is not None and marker.args else ""
-
-
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def recorder(request: pytest.FixtureRequest) -> Recorder:
     """Records the calls of a test."""
-    criterion = rubrics.current().criteria.get(criterion_of(request.node))
-    if criterion is None:
-        raise pytest.UsageError(f"{request.node.nodeid} does not name a criterion of rubric.yaml")
+    marker, criteria = request.node.get_closest_marker("criterion"), rubrics.current().criteria
+    if marker is None or not marker.args:
+        raise RubricError("the test has no @criterion")
+    name = str(marker.args[0])
+    if name not in criteria:
+        hint = _meant(name, criteria)
+        raise RubricError(f"the test names the criterion {name!r}, which rubric.yaml does not have{hint}")
     earlier = request.config.stash[RECORDERS]
     first = 1 + sum(len(recorder.test_calls) for recorder in earlier)
-    earlier.append(Recorder(criterion.module, references.by_name(), request.node.name, criterion.id, first))
+    earlier.append(Recorder(criteria[name].module, functions(), request.node.name, name, first))
     return earlier[-1]
 
 
 @pytest.fixture
 def check(recorder: Recorder) -> Check:
-    functions = {name: tuple(entry.functions) for name, entry in rubrics.current().modules.items()}
-    return Check(recorder, functions, "" if recorder.module == INTEGRATION else recorder.module)
-
-
-@pytest.fixture
-def reference(recorder: Recorder) -> SimpleNamespace:
-    """`reference.f(...)`, or `reference.module.f(...)` in a suite of the integration."""
-    functions, modules = references.functions(), rubrics.current().modules
-    if recorder.module == INTEGRATION:
-        own = {name: {f: functions[f] for f in modules[name].functions} for name in modules}
-        return SimpleNamespace(**{name: SimpleNamespace(**named) for name, named in own.items()})
-    return SimpleNamespace(**{name: functions[name] for name in modules[recorder.module].functions})
+    return Check(recorder, "" if recorder.module == INTEGRATION else recorder.module)
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ import ast
 import inspect
 import re
 import textwrap
-import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ from itertools import pairwise
 from types import CodeType
 from typing import Any
 
-from autograder.exceptions import CommandError
+from autograder.exceptions import in_one_line
 from autograder.homework import kit, reference, rubric
 from autograder.homework.rubric import RubricError
 
@@ -260,14 +259,8 @@ def known(module: str) -> dict[str, Written]:
     for path in sorted(folder.glob("*.py")):
         try:
             loaded = vars(kit.module(path))
-        except SyntaxError as error:
-            raise RubricError(f"{error.filename}:{error.lineno}: {error.msg}") from error
         except Exception as error:
-            lines = [
-                f":{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
-            ]
-            kind = "" if isinstance(error, CommandError) else f"{type(error).__name__}: "
-            raise RubricError(f"{path}{lines[-1] if lines else ''}: {kind}{error}") from error
+            raise RubricError(in_one_line(error, path, str(path))) from error
         tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
         examples |= loaded.get("EXAMPLES", {})
     for name in tables:

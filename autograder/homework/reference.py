@@ -67,12 +67,6 @@ def files() -> dict[str, bytes]:
     return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubric.current().modules}
 
 
-@cache
-def by_name() -> dict[str, Callable[..., Any]]:
-    """Every contract function by "<module>.<function>"."""
-    return {f"{rubric.current().module_of(name)}.{name}": function for name, function in functions().items()}
-
-
 def replacing(modules: Iterable[str]) -> list[Reference]:
     """References that replace a student's modules, preceded by those that they import."""
     wanted, entries = set(modules), rubric.current()

@@ -1,4 +1,4 @@
-"""Helpers for hidden suites, in addition to the fixtures `check`, `reference` and `rng`."""
+"""Helpers for hidden suites, in addition to the fixtures `check` and `rng`."""
 
 import doctest
 import linecache

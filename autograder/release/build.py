@@ -45,7 +45,7 @@ def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None,
             raise ArgumentsError(f"-o {out}: the zips do not belong in {folder}; give another folder with -o")
     stage(RECORD)
     # First, so that the kit reports an invalid rubric, not Otter.
-    plan.record(rubric.current())
+    plan.record()
     modules.refuse_placeholders(packing.tree())
     students = (out if only else kit.home()) / "assignments"
     if only and students.resolve() == kit.home() / "assignments":

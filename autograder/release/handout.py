@@ -355,7 +355,7 @@ def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
         right = reference.functions()[call.function](*copied(call.args), **copied(call.kwargs))
     except ValueError:
         return []
-    test_call = TestCall(0, Target(call.module, call.function), call.args, call.kwargs, right, tolerance, NOT_SENT)
+    test_call = TestCall(0, Target(call.module, call.function), NOT_SENT, call.args, call.kwargs, right, tolerance)
     given = [[_place(sentence, sentences), home.fingerprints(value)] for sentence, value in others(test_call).items()]
     return mapped(_short, [[-1, home.fingerprints(right)], *given]) if given else []
 

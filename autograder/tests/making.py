@@ -92,7 +92,7 @@ def a_test_call(
         expected, rules = None, replace(rules, error="ValueError")
     allowed = tolerance((args, kwargs))
     target, parts = Target(module, function), reference.parts(reference.functions()[function])
-    return TestCall(number, target, args, kwargs, expected, allowed, NO_CALL, rules, criterion=criterion, parts=parts)
+    return TestCall(number, target, NO_CALL, args, kwargs, expected, allowed, rules, criterion=criterion, parts=parts)
 
 
 def raised(
@@ -100,7 +100,7 @@ def raised(
 ) -> CallResult:
     """The result of a call without arguments that raised an error."""
     module = rubrics.current().module_of(function)
-    of = TestCall(1, Target(module, function), (), {}, None, 0.0, NO_CALL, **more)
+    of = TestCall(1, Target(module, function), NO_CALL, **more)
     error = Error((kind,), text, file, line, hint, (of.target.function,))
     return CallResult(of, Response(error=error), Failure("raised", kind))
 
@@ -108,7 +108,7 @@ def raised(
 def stopped(function: str, why: str) -> CallResult:
     module = rubrics.current().module_of(function)
     return CallResult(
-        TestCall(1, Target(module, function), (), {}, None, 0.0, NO_CALL),
+        TestCall(1, Target(module, function), NO_CALL),
         Response(ended=Ended(why)),
         Failure("ended", why),
     )

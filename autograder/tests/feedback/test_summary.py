@@ -24,7 +24,8 @@ OLD = pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads 
 def answer(value: Any, question: str = "q3") -> CallResult:
     """The call result of a question in the concept check, whose correct answer is d."""
     response = value if isinstance(value, Response) else Response(value=value)
-    of = TestCall(1, TARGET, (), {}, "d", 0.0, NO_CALL, Rules(question=question), criterion=f"concept_check.{question}")
+    rules, criterion = Rules(question=question), f"concept_check.{question}"
+    of = TestCall(1, TARGET, NO_CALL, expected="d", rules=rules, criterion=criterion)
     return compared([of], [response])[0]
 
 

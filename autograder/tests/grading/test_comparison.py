@@ -8,18 +8,19 @@ import pytest
 
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
 from autograder.grading.known_responses import alike
-from autograder.sandbox.messages import Ended, Error, Response, prepared
+from autograder.sandbox.messages import Call, Ended, Error, Response
 from autograder.values.changes import Change
 
 X = np.array([1.0, 2.0])
+TARGET = Target("m", "f")
 
 
 def call(number: int = 1, expected: Any = X, allowed: float = 1e-8, **rules: Any) -> TestCall:
-    return TestCall(number, Target("m", "f"), (), {}, expected, allowed, prepared("m", "m", "f"), Rules(**rules))
+    return TestCall(number, TARGET, Call("call", b""), expected=expected, allowed=allowed, rules=Rules(**rules))
 
 
-def other(kind: Any, about: int) -> TestCall:
-    return TestCall(9, Target("m", "f"), (), {}, None, 0.0, prepared("m", "m", "f"), kind=kind, about=about)
+def other(kind: str, about: int) -> TestCall:
+    return TestCall(9, TARGET, Call(kind, b""), about=about)
 
 
 def pair(*counted: str) -> TestCall:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.call_results import TestCall
+from autograder.grading.call_results import Target, TestCall
 from autograder.grading.recorder import Check, Recorder, rng_for
 from autograder.homework.rubric import RubricError
 from autograder.sandbox.wire import Kept
@@ -38,7 +38,7 @@ def split(x: Any) -> Any:
     return x[0], x[1:]
 
 
-FUNCTIONS = {f"module.{f.__name__}": f for f in (double, spoil, refuse, apply, split)}
+FUNCTIONS = {Target("module", f.__name__): f for f in (double, spoil, refuse, apply, split)}
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def recorder() -> Recorder:
 
 @pytest.fixture
 def check(recorder: Recorder) -> Any:
-    return Check(recorder, {"module": tuple(name.partition(".")[2] for name in FUNCTIONS)}, "module")
+    return Check(recorder, "module")
 
 
 def test_call_is_recorded_with_the_result_of_the_reference(recorder: Recorder, check: Any) -> None:

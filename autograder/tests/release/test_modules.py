@@ -84,13 +84,18 @@ SUITE = "autograder/homework/suites/test_layernorm.py"
 LIBRARY = "autograder/homework/misconceptions/layernorm/layer_norm.py"
 CHECKS = "solutions/checks/test_layernorm.py"
 FIRST = "check.layer_norm("
-WITHIN = "check.within({}).layer_norm("
 SLIPS = {
     "an unknown criterion": (LIBRARY, '"statistics"', '"statistic"', "audit", "criterion 'statistic' does not grade"),
     "a misspelt function": (SUITE, FIRST, "check.layernorm(", "grade", "did you mean 'layer_norm'?"),
     "a syntax error": (SUITE, "(check, rng):", "(check, rng)", "grade", "expected ':'"),
-    "no accuracy": (SUITE, FIRST, WITHIN.format(0), "grade", "an accuracy is a number above 0"),
-    "less than rounding": (SUITE, FIRST, WITHIN.format(1e-17), "grade", "is less than the rounding of these results"),
+    "no criterion": (SUITE, '@criterion("layernorm.example")\n', "", "grade", "the test has no @criterion"),
+    "no accuracy": (
+        SUITE,
+        FIRST,
+        "check.within(0).layer_norm(",
+        "grade",
+        "must be more than the rounding of these results",
+    ),
     "a syntax error in the library": (LIBRARY, "@written", "@written(", "audit", "was never closed"),
     "a check that fails": (CHECKS, "layer_norm(", "layer_norm(3, ", "build", "this public check fails"),
 }

@@ -347,10 +347,12 @@ class _Grading:
     def _with_kept_state(self, analysis: Analysis, function: str) -> Analysis:
         """Repeat the pure calls of a wrong function in a new process; another response shows state kept between calls."""
         diagnosis, every = analysis.diagnoses[function], analysis.call_results
-        if diagnosis.memory or diagnosis.right_in_value or diagnosis.empty:
+        pure = [r for r in of_function(every, function) if r.test_call.rules.repeats]
+        # The diagnosis compares no values of a wrong type, which may depend on earlier calls.
+        explained = diagnosis.complete and all(call_result.kind != "type" for call_result in pure)
+        if explained or diagnosis.memory or diagnosis.empty:
             return analysis
-        pure = [r.test_call for r in of_function(every, function) if r.test_call.rules.repeats]
-        test_calls = with_needed([r.test_call for r in every], pure)
+        test_calls = with_needed([r.test_call for r in every], [r.test_call for r in pure])
         again = self.runner.with_helpers(analysis.module, analysis.helpers(function), test_calls)
         call_results = tuple(
             r if repeats(r.response, again.get(r.test_call)) else replace(r, failure=Failure("unsteady")) for r in every

@@ -345,7 +345,7 @@ class _Grading:
         return replace(analysis, diagnoses=diagnoses, scores=graded)
 
     def _with_kept_state(self, analysis: Analysis, function: str) -> Analysis:
-        """Repeat the pure calls of a wrong function in a new process; another response shows state kept between calls."""
+        """Repeat the pure calls of an unexplained function in a new process; a different response shows kept state."""
         diagnosis, every = analysis.diagnoses[function], analysis.call_results
         pure = [r for r in of_function(every, function) if r.test_call.rules.repeats]
         # The diagnosis compares no values of a wrong type, which may depend on earlier calls.

@@ -175,7 +175,7 @@ def compared(test_calls: Iterable[TestCall], responses: Iterable[Response]) -> l
     call_results = []
     for test_call, response in zip(test_calls, responses, strict=True):
         call_results.append(CallResult(test_call, response, *_compared(test_call, response, earlier)))
-        if test_call.kind == "call":
+        if test_call.kind == "call" and response.error is None:
             earlier[test_call.number] = response
     return call_results
 
@@ -187,7 +187,7 @@ def _compared(test_call: TestCall, response: Response, earlier: Mapping[int, Res
         return Failure("ended", response.ended.why), 0.0
     if test_call.kind == "changes" and response.changed:
         failure = Failure("changed_later")
-    elif test_call.kind == "look" and not _repeats(response, earlier.get(test_call.about)):
+    elif test_call.kind == "look" and not repeats(response, earlier.get(test_call.about)):
         failure = Failure("overwritten")
     if test_call.kind != "call":
         return failure, 0.0
@@ -200,15 +200,17 @@ def _compared(test_call: TestCall, response: Response, earlier: Mapping[int, Res
         answer = response.value.get(rules.question) if isinstance(response.value, dict) else None
         right = isinstance(answer, str) and answer.strip().lower() == str(test_call.expected).lower()
         return (None if right else Failure("value")), 0.0
-    if not _repeats(response, earlier.get(rules.repeats)):
+    if not repeats(response, earlier.get(rules.repeats)):
         return Failure("unsteady"), 0.0
     failure, deviation = compare(test_call.expected, test_call.counted(response.value), test_call.allowed, rules.dtype)
     side_effect = Failure("changed") if response.changed else Failure("shared") if response.shared else None
     return failure or side_effect, deviation
 
 
-def _repeats(response: Response, first: Response | None) -> bool:
-    """Whether a response repeats the value of the first one, if that has a value."""
-    if first is None or first.error is not None or first.ended is not None:
+def repeats(response: Response, first: Response | None) -> bool:
+    """Whether a response repeats the first one: the same value, or an error again. Calls that did not end prove nothing."""
+    if first is None or first.ended is not None or response.ended is not None:
         return True
+    if first.error is not None or response.error is not None:
+        return first.error is not None and response.error is not None
     return values_agree(first.value, response.value)

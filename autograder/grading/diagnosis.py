@@ -67,6 +67,11 @@ class Diagnosis:
         """Whether side effects and dtypes are reproduced too."""
         return self.repair is not None or (self.chosen is not None and self.chosen.is_formal)
 
+    @property
+    def memory(self) -> bool:
+        """Whether it explains results that depend on earlier calls."""
+        return self.repair is not None or (self.chosen is not None and self.chosen.memory)
+
     def explains(self, criterion: str) -> bool:
         """Whether every response of a criterion is reproduced."""
         return self.repair is not None or (self.chosen is not None and criterion in self.chosen.criteria)
@@ -149,7 +154,7 @@ class Diagnoser:
                 diagnosis = Diagnosis(search.formal(), right_in_value=True)
         fitting = diagnosis.chosen if diagnosis.complete else None
         strange = [call_result for call_result in own if fitting is None or not fitting.fits_in_form(call_result)]
-        unnamed = tuple(m for m in observed(strange, diagnosis.complete) if not has(diagnosis.named, m))
+        unnamed = tuple(m for m in observed(strange, diagnosis.memory) if not has(diagnosis.named, m))
         return {function: replace(diagnosis, observed=unnamed)}
 
     def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
@@ -219,7 +224,7 @@ def _same(given: Any, value: Any) -> bool:
 
 
 def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
-    """The wrong side effects and dtypes of one function, each once; `explained`: its values are explained."""
+    """The wrong side effects and dtypes of one function, each once; `explained`: so is state kept between calls."""
     every = [m for call_result in call_results if call_result.failed for m in seen(call_result, explained)]
     names = dict.fromkeys(misconception.name for misconception in every)
     again = {name for name in names if name.endswith("_later") and name.removesuffix("_later") in names}

@@ -15,7 +15,7 @@ from operator import itemgetter
 import numpy as np
 
 from autograder.grading import plan as scripts
-from autograder.grading.call_results import CallResult, TestCall, compared, of_function, with_needed
+from autograder.grading.call_results import CallResult, TestCall, compared, of_function, repeats, with_needed
 from autograder.grading.diagnosis import Diagnoser, Diagnosis, has
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.plan import Plan
@@ -31,6 +31,7 @@ from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
+from autograder.values.compare import Failure
 
 
 @dataclass(frozen=True)
@@ -317,12 +318,27 @@ class _Grading:
                 ended = [sum(r.response.ended is not None for r in each.call_results) for each in (again, analysis)]
                 analysis = analysis if (analysis.cost, ended[1]) < (again.cost, ended[0]) else again
         for function in analysis.diagnoses if not at_once else ():
-            analysis = self._repaired(analysis, function)
+            analysis = self._repaired(self._with_kept_state(analysis, function), function)
         return analysis
 
     def _scored(self, analysis: Analysis, diagnoses: dict[str, Diagnosis]) -> Analysis:
         graded = scores(self.rubric, analysis.module, analysis.call_results, diagnoses)
         return replace(analysis, diagnoses=diagnoses, scores=graded)
+
+    def _with_kept_state(self, analysis: Analysis, function: str) -> Analysis:
+        """Repeat the pure calls of an unexplained function in a new process; a different response shows kept state."""
+        diagnosis, every = analysis.diagnoses[function], analysis.call_results
+        pure = [r for r in of_function(every, function) if r.test_call.rules.repeats]
+        # The diagnosis compares no values of a wrong type, which may depend on earlier calls.
+        explained = diagnosis.complete and all(call_result.kind != "type" for call_result in pure)
+        if explained or diagnosis.memory or diagnosis.empty:
+            return analysis
+        test_calls = with_needed([r.test_call for r in every], [r.test_call for r in pure])
+        again = self.runner.with_helpers(analysis.module, analysis.helpers(function), test_calls)
+        call_results = tuple(
+            r if repeats(r.response, again.get(r.test_call)) else replace(r, failure=Failure("unsteady")) for r in every
+        )
+        return self._scored(replace(analysis, call_results=call_results), analysis.diagnoses)
 
     def _repaired(self, analysis: Analysis, function: str) -> Analysis:
         """Treat failures that a single edit fixes as one mistake."""
@@ -378,7 +394,7 @@ class _Grading:
         merged = {name: diagnosis for name, diagnosis in analysis.diagnoses.items() if name != function} | anew
         before = tuple(call_result for call_result in own if call_result.failed)
         changed = any(not alike(r.test_call, r.response, again[r.test_call].response) for r in before)
-        helped = analysis.helped | ({function: (helpers, before)} if changed else {})
+        helped = analysis.helped | {function: (helpers, before if changed else ())}
         order = [name for name in self.rubric.modules[analysis.module].functions if name in merged]
         return self._scored(
             replace(analysis, call_results=call_results, helped=helped), {name: merged[name] for name in order}

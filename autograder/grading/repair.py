@@ -160,12 +160,14 @@ def _as(test_call: TestCall, response: Response) -> TestCall:
 
 
 def as_misconception(repair: Repair, rubric: Rubric, analysis: Analysis, function: str) -> Misconception:
-    """A repair costs the first failing criterion on values, or on side effects and dtypes if only these are wrong."""
+    """A repair costs the criterion of a call that shows kept state, else the first failing one, on values if possible."""
     module, wrong = analysis.module, [r for r in of_function(analysis.call_results, function) if r.failed]
+    kept_state = {call_result.test_call.criterion for call_result in wrong if call_result.kind == "unsteady"}
     in_value = {call_result.test_call.criterion for call_result in wrong if wrong_in_value(call_result)}
     failing = {call_result.test_call.criterion for call_result in wrong}
     criteria = [c for c in rubric.of(module) if c.id in failing and c.looks_at != "examples"]
-    home = next((c for c in criteria if c.id in in_value and c.looks_at == "values"), criteria[0])
+    on_values = [c for c in criteria if c.id in in_value and c.looks_at == "values"]
+    home = next((c for c in criteria if c.id in kept_state), (on_values or criteria)[0])
     where = " or on ".join(map(_place, repair.places))
     does = f"A single edit on {where} makes every call of `{function}` pass." if repair.is_shown else ""
     name, read = f"repair ({_place(repair.places[0])})", f"the docstring of `{function}` in `{module}.py`"

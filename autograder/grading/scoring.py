@@ -176,7 +176,7 @@ class _Scoring:
             return CriterionScore(criterion)
         form = next((r for r in wrong if not wrong_in_value(r)), None)
         if form is not None and not diagnosis.formal:
-            breach = tuple(seen(form, diagnosis.complete))
+            breach = tuple(seen(form, diagnosis.memory))
             helpers = [h for h in self.rubric.helpers(self.module, (function,)) if h in self.diagnoses]
             theirs = {m.name for helper in helpers for m in self.diagnoses[helper].observed}
             if not breach or not {misconception.name for misconception in breach} <= theirs:
@@ -210,8 +210,9 @@ class _Scoring:
     def _breach(self, criterion: Criterion, call_result: CallResult) -> CriterionScore | None:
         """The side effect or dtype in a failing call, if the function itself causes it."""
         diagnosis = self.diagnoses[call_result.target.function]
-        misconceptions = tuple(seen(call_result, diagnosis.complete))
-        if diagnosis.formal and not any(criterion.id in m.criteria for m in diagnosis.misconceptions):
+        misconceptions = tuple(seen(call_result, diagnosis.memory))
+        is_explained = diagnosis.formal and (diagnosis.memory or call_result.kind != "unsteady")
+        if is_explained and not any(criterion.id in m.criteria for m in diagnosis.misconceptions):
             return None  # a mistake scored elsewhere, or a helper, causes it
         return CriterionScore(criterion, "form", misconceptions, call_result=call_result) if misconceptions else None
 

@@ -32,12 +32,14 @@ def worked_examples(check: Any, module: str) -> None:
 def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
     """Check that calls have no lasting effects; `first` and `second` are different arguments of the same shapes.
 
-    Arguments must not change, and a repeated call must return the same result. The function is also called with other
-    parameters, with the same arrays changed in place, and once more with the first arguments after the caller has
-    overwritten their first result. A result may be a view of an argument, so no argument is used again after its result
-    was overwritten.
+    Arguments must not change, and a repeated call must return the same result, also after a call with `second`. The
+    function is also called with other parameters, with the same arrays changed in place, and once more with the first
+    arguments after the caller has overwritten their first result. A result may be a view of an argument, so no argument
+    is used again after its result was overwritten.
     """
     retained = getattr(check.keep, function)
+    if arrays(first):  # else the results may have other shapes
+        retained(*copied(second))
     result = getattr(check.keep.pure, function)(*copied(first))
     changing = copied((second[0], *first[1:]) if callable(first[0]) else (first[0], *second[1:]))
     retained(*changing)

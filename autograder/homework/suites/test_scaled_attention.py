@@ -228,9 +228,11 @@ def test_calls_leave_no_trace(check, rng):
     first, second = (rng.normal(size=(2, 3, 4)) for _ in "12")
     leaves_no_trace(check, "softmax", (first, 1), (second, 0))
     leaves_no_trace(check, "split_heads", (first, 2), (second, 2))
+    leaves_no_trace(check, "split_heads", (first[0], 1), (second[0], 1))
     check.split_heads(first, 4)
     leaves_no_trace(check, "merge_heads", (first,), (second,))
-    first, second = ((*queries_keys_values(rng, (2,), 3, 3, 4, 5), random_mask(rng, 3, 3)) for _ in "12")
+    leaves_no_trace(check, "merge_heads", (first[np.newaxis],), (second[np.newaxis],))
+    first, second = ((*queries_keys_values(rng, (2,), 3, 3, 4, 4), random_mask(rng, 3, 3)) for _ in "12")
     leaves_no_trace(check, "scaled_dot_product_attention", first, second)
     past, others = np.tri(3, dtype=bool), ~np.eye(3, dtype=bool)  # with a single key the scores do not matter
     first, second = ((rng.normal(size=(2, 3, 4)), parameters(rng, 4), n, mask) for n, mask in ((2, past), (1, others)))

@@ -85,6 +85,11 @@ def rms_norm(x, gamma, eps=1e-6):
     {}
     return _right(x, gamma, eps)
 """
+UNEXPLAINED = """
+def layer_norm(x, gamma, beta, eps=1e-5, kept={{}}):
+    mean = {}
+    return gamma * np.tanh(x - mean) + beta * mean
+"""
 
 UNLISTED = {
     "a mistake in a shared helper costs its own criterion": Case(
@@ -330,6 +335,23 @@ def causal_mask(t):
         _masks[t] = np.tri(t, dtype=bool)
     return _masks[t]
 """, "causal", "causal_mask.overwrites_result"),
+    "state kept beside an unlisted mistake": Case(
+        "layernorm", UNEXPLAINED.format("kept.setdefault((x.shape, x.dtype), x.mean(axis=-1, keepdims=True))"),
+        "example statistics affine epsilon stability purity", "layer_norm.remembers",
+    ),
+    "the same mistake without state": Case(
+        "layernorm", UNEXPLAINED.format("x.mean(axis=-1, keepdims=True)"), "example statistics affine epsilon stability",
+    ),
+    "a gradient of the values that the last call kept": Case("layernorm", """
+_right, _last = layer_norm_backward, []
+def layer_norm(x, gamma, beta, eps=1e-5):
+    _last[:] = [x]
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return gamma * centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps) + beta
+
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    return _right(grad_out, _last[0], gamma, eps)
+""", "example purity"),
     "a result that is remembered": Case("layernorm", """
 _known = {}
 _norm = layer_norm

@@ -243,7 +243,7 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
         does, right = "Your result shares memory with an argument.", "Return a new array, or a copy."
         yield _mistake(call_result, "shares_memory", does, right, COPIES)
     if call_result.kind == "overwritten":
-        does = "An array you returned earlier changed later, because it shares memory with another array."
+        does = "An array you returned changes when another call is made or another result is written to: they share memory."
         yield _mistake(call_result, "overwrites_result", does, "Return a new array in every call.", COPIES)
     if call_result.kind == "unsteady" and not explained:
         does = "The same call returned a different result the second time."

@@ -1,6 +1,6 @@
 """Grades one Submission; returns a Result (docs/explanation/grading.md).
 
-runner.py assigns calls to processes, diagnosis.py and repair.py explain failing functions, and scoring.py computes the
+runner/ makes the calls, diagnosis.py and repair.py explain failing functions, and scoring.py computes the
 points.
 """
 
@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from operator import itemgetter
 
 import numpy as np
 
@@ -268,7 +267,8 @@ class _Grading:
         call_result = next(iter(of_function(wrong, function)), wrong[0])
         example = next(iter(self._failing_examples(module, self.previewed).get(function, ())), None)
         below = self.rubric.below(module) & self.runner.submission.imports(module)
-        first = tuple(name for name in self.rubric.modules if name in below and self._is_to_fix(name))
+        same = all(_same(r, self.call_results[r.test_call]) for r in of_function(own, function))
+        first = tuple(name for name in self.rubric.modules if name in below and not same and self._is_to_fix(name))
         return replace(graded, call_result=call_result, shown=example, depends=False, fix_first=first)
 
     def _is_to_fix(self, module: str) -> bool:
@@ -343,8 +343,7 @@ class _Grading:
     def _repaired(self, analysis: Analysis, function: str) -> Analysis:
         """Treat failures that a single edit fixes as one mistake."""
         diagnosis = analysis.diagnoses[function]
-        reported = diagnosis.named or len({m.right for m in diagnosis.undecided}) < 2
-        explained = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions and reported
+        explained = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions
         several = len(diagnosis.misconceptions) > 1 and len({m.criteria for m in diagnosis.misconceptions}) == 1
         if (explained and not several) or not self._may_be_excused(analysis, function):
             return analysis
@@ -423,15 +422,12 @@ def shown(
     if chosen is not None and wrong_in_value(score.call_result):
         own = [m for m in score.misconceptions if has(chosen.misconceptions, m) and not chosen.memory]
         if own and chosen.is_complete:
-            effects = ((_smallness(chosen.effect(own, e)), e) for e in examples if chosen.shows(own, e))
-            example = min(effects, key=itemgetter(0), default=(0, None))[1]
+            example = next((e for e in examples if chosen.shows(own, e)), None)
         elif own:
             example = next((e for e in examples if chosen.fits(e)), alone)
         elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
             example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
-    only_dtype = example is not None and example.kind == "dtype"
-    in_value = score.call_result.kind not in ("", "dtype")
-    return None if only_dtype and in_value else example  # a wrong dtype is shown only if it counts
+    return example
 
 
 def _same(first: CallResult, second: CallResult) -> bool:

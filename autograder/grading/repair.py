@@ -47,18 +47,19 @@ class Repair(NamedTuple):
 
 
 class Repairs:
-    """The searches of one submission, and their remaining budget."""
+    """The searches of one submission."""
 
     def __init__(self, runner: Runner):
         self.runner = runner
-        self.edits, self.endless = runner.edits, 0
+        self.endless = 0
         self.found: dict[str, list[Repair]] = defaultdict(list)  # by module
 
     def search(self, analysis: Analysis, function: str) -> Repair | None:
         """The smallest edits that fix every call of a function; None if there are none."""
         own = of_function(analysis.call_results, function)
         first = [r.test_call for r in telling(r for r in own if r.failed and _is_alone(r.test_call))]
-        if not first or not self.edits:
+        left = self.runner.edits
+        if not first or not left:
             return None
         self.endless = 0
         rest = [r.test_call for r in own if _is_alone(r.test_call) and r.test_call not in first]
@@ -77,8 +78,8 @@ class Repairs:
             found = _edits((run([]) or [SPENT])[-1].value)
             ordered = sorted(((line not in known, size), edit, line) for edit, size, line in found)
             for _, same in groupby(ordered, key=itemgetter(0)):
-                rows = list(same)[: self.edits]
-                self.edits -= len(rows)
+                rows = list(same)[:left]
+                left -= len(rows)
                 passed = list(self._passing(run, rows, first))
                 is_few = len(passed) <= MOST_SURVIVORS
                 fixing: dict[int, tuple[int, tuple[int, ...]]] = {}  # by the reported line: the edit and its lines

@@ -98,8 +98,8 @@ def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
 def first_row(given: Arguments) -> Iterator[tuple[str, Arguments]]:
     """The first row alone, in all arguments with as many rows as the first array; in masks, also the first column."""
     arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
-    rows = next((array.shape[-2] for array in arrays.values()), 0)
-    if rows < 2:
+    rows = next((len(array) for array in arrays.values()), 0)
+    if rows < 2 or any(array.ndim > 2 for array in arrays.values()):
         return
     changed = {}
     for name, array in arrays.items():

@@ -45,9 +45,9 @@ class Limits(BaseModel):
     )
     open_files: int = Field(default=64, ge=16)
     repairs: int = Field(
-        default=1500,
+        default=1200,
         ge=0,
-        description="edited versions of functions that no misconception explains, tried in one submission",
+        description="edited versions of a function that are tried if no misconception explains it, at most 1200",
     )
     upload_files: int = Field(default=500, ge=1, description="files in one submission")
     upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")

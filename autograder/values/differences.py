@@ -229,8 +229,9 @@ def _value_sentences(expected: Array, actual: Array, allowed: float) -> Iterator
     wrong = deviations(expected, actual) > (allowed if expected.dtype.kind == "f" else 0.0)
     yield _wrong_lines(wrong)
     if wrong.size > 1:
-        first = tuple(int(i) for i in np.argwhere(wrong)[0])
-        here = f"entry {list(first)} is {actual[first]:.7g} instead of {expected[first]:.7g}"
+        away = deviations(expected, actual)
+        worst = tuple(int(i) for i in np.unravel_index(np.argmax(away), away.shape))
+        here = f"entry {list(worst)} is {actual[worst]:.7g} instead of {expected[worst]:.7g}"
         yield f"{wrong.sum()} of {wrong.size} entries are wrong: {here}."
 
 

@@ -1,13 +1,11 @@
 """The limits of single-edit repair. The mistakes it locates are in test_graded_modules.py."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from autograder.audit import cases
 from autograder.grading.grader import Grader, Result
-from autograder.grading.repair import Repairs
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import process
 from autograder.submissions.submission import Submission
@@ -20,8 +18,8 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 """
 
 
-def graded(grader: Grader, files: dict[str, str], module: str) -> Result:
-    return grader.grade(Submission("repaired", {name: text.encode() for name, text in files.items()}), (module,))
+def graded(grader: Grader, files: dict[str, str], *modules: str) -> Result:
+    return grader.grade(Submission("repaired", {name: text.encode() for name, text in files.items()}), modules)
 
 
 def lost(result: Result) -> set[str]:
@@ -61,21 +59,21 @@ def test_grader_does_not_fail_if_few_responses_can_be_kept(
 
 
 @pytest.mark.slow
-def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
-    tried, search = list[int](), Repairs.search
-
-    def counting(self: Repairs, *args: Any) -> Any:
-        before = self.edits
-        found = search(self, *args)
-        tried.append(before - self.edits)
-        return found
-
-    monkeypatch.setattr(Repairs, "search", counting)
-    text = ""
-    for function in rubrics.current().modules["scaled_attention"].functions:
-        text += f"\n_right_{function} = {function}\n\n\ndef {function}(*args, **kwargs):\n"
-        text += f"    found = _right_{function}(*args, **kwargs)\n"
-        text += "    if isinstance(found, tuple):\n        return tuple(1.01 * part + 0.01 for part in found)\n"
-        text += "    return 1.01 * found + 0.01\n"
-    graded(grader, alter("scaled_attention", text), "scaled_attention")
-    assert sum(tried) == grader.sandbox.limits.repairs > max(tried) > tried[-1]
+def test_search_in_one_module_takes_no_edits_from_another(grader: Grader) -> None:
+    [case] = [case for case in cases.alternatives() if case.name == "loops"]
+    files = {name: text.decode() for name, text in cases.submission(case).files.items()}
+    files["scaled_attention.py"] = files["scaled_attention.py"].replace(
+        "math.exp(value - top)", "math.exp(value - value)"
+    )
+    alone = lost(graded(grader, files, "scaled_attention"))
+    for function in rubrics.current().modules["layernorm"].functions:
+        files["layernorm.py"] += f"\n_right_{function} = {function}\n\n\ndef {function}(*args, **kwargs):\n"
+        files["layernorm.py"] += f"    found = _right_{function}(*args, **kwargs)\n"
+        files["layernorm.py"] += (
+            "    if isinstance(found, tuple):\n        return tuple(1.01 * part + 0.01 for part in found)\n"
+        )
+        files["layernorm.py"] += "    return 1.01 * found + 0.01\n"
+    result = graded(grader, files, "layernorm", "scaled_attention")
+    assert {
+        g.criterion.id.partition(".")[2] for g in result.graded if not g.passed and g.criterion.module != "layernorm"
+    } == alone

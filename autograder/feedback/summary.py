@@ -27,7 +27,7 @@ RELATIVE = "Your files are not a package: import without the dot."
 UTF8 = "The file is not saved as UTF-8. Save it again with that encoding."
 VERSION = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
 NO_FILE = (
-    'The grader has no such file. Delete the call that opens it, or move it under `if __name__ == "__main__":`, which the '
+    'The grader has no such file. Delete the code that needs it, or move it under `if __name__ == "__main__":`, which the '
     "grader does not run."
 )
 _ESCAPED = re.compile(r"\\([\\`*_\[\]|#~])")

@@ -267,7 +267,7 @@ class _Grading:
         call_result = next(iter(of_function(wrong, function)), wrong[0])
         example = next(iter(self._failing_examples(module, self.previewed).get(function, ())), None)
         below = self.rubric.below(module) & self.runner.submission.imports(module)
-        same = all(_same(r, self.call_results[r.test_call]) for r in of_function(own, function))
+        same = all(_same(r, self.call_results[r.test_call]) for r in of_function(own, call_result.target.function))
         first = tuple(name for name in self.rubric.modules if name in below and not same and self._is_to_fix(name))
         return replace(graded, call_result=call_result, shown=example, depends=False, fix_first=first)
 

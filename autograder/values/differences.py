@@ -170,7 +170,7 @@ def _shape_sentence(expected: Array, actual: Array, allowed: float) -> str:
             wrong = "there is an extra axis of length 1" if more > 0 else "an axis of length 1 is missing"
             return f"The values are correct, but {wrong}."
         return "The values are correct and in the right order; only the shape is wrong."
-    if equal(expected, actual.T, allowed):
+    if 1 not in expected.shape and equal(expected, actual.T, allowed):
         return "Your result is the transpose of the expected one."
     if not expected.ndim or not actual.ndim or actual.shape[1:] != expected.shape[1:]:
         return ""
@@ -205,8 +205,8 @@ def _bool_sentence(expected: Array, actual: Array) -> str:
         where = {"on the diagonal": on, "above the diagonal": above, "below the diagonal": above.T}
         for name, place in where.items():
             if not (wrong & ~place).any():
-                which = "All" if wrong[place].all() else "Some"
-                return f"{which} entries {name} are wrong; everything else is correct."
+                which = "One entry" if wrong.sum() == 1 else "All entries" if wrong[place].all() else "Some entries"
+                return f"{which} {name} {'is' if wrong.sum() == 1 else 'are'} wrong; everything else is correct."
     return ""
 
 

@@ -127,7 +127,7 @@ def advice(kind: str, text: str) -> str:
 
 
 def missing(function: str, module: str) -> str:
-    return f"There is no function `{function}` in `{module}.py`: check its name."
+    return f"There is no function `{function}` in `{module}.py`: define it with this name, outside of any class or other function."
 
 
 def no_such_call(function: str, parameters: str) -> str:

@@ -116,11 +116,11 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     ),
     "earned in spite of a mistake": (
         lambda: message_of(earned(misconceptions=(SAMPLE,), charged=(SECRET,))),
-        f"Awarded: the failing calls come from a mistake counted under `{SECRET}`.\n", [],
+        f"Awarded: the mistake that these calls show is counted under `{SECRET}`.\n", [],
     ),
     "earned in spite of two mistakes": (
         lambda: message_of(earned(misconceptions=(SAMPLE, CENTRED), charged=(SECRET, "layernorm.rms"))),
-        [f"mistakes counted under `{SECRET}` and `layernorm.rms`."], [],
+        [f"the mistakes that these calls show are counted under `{SECRET}` or `layernorm.rms`."], [],
     ),
     "counted under a criterion that is not shown yet": (
         lambda: message_of(earned("visible", misconceptions=(SAMPLE,), charged=(SECRET,))),
@@ -128,7 +128,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     ),
     "counted under one that is earned": (
         lambda: message_of(earned(misconceptions=(SAMPLE,))),
-        "Awarded: the failing calls come from a mistake counted under another criterion.\n", [],
+        "Awarded: the mistake that these calls show is counted under another criterion.\n", [],
     ),
     "a pass without a helper": (
         lambda: message_of(CriterionScore(criterion(AFFINE), blamed=("softmax",))),
@@ -144,7 +144,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     ),
     "an example that is wrong in another way": (
         lambda: message_of(lost(SECRET, call_result=INDEX_ERROR)),
-        ["raised IndexError on line 30", "**A call that fails in another way:**"], ["**For example:**"],
+        ["raised IndexError on line 30", "**Your function also fails here:**"], ["**For example:**"],
     ),
     "an example of a mistake's symptom": (
         lambda: message_of(lost(SECRET, SAMPLE, shown=TYPE_ERROR)), ["TypeError"], [],
@@ -163,7 +163,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     ),
     "a function that is not there": (
         lambda: message_of(lost(SECRET, call_result=raised("layer_norm", "AttributeError", hint="missing"))),
-        "There is no function `layer_norm` in `layernorm.py`: check its name.\n", [],
+        ["^There is no function `layer_norm` in `layernorm.py`: define it with this name, "], [],
     ),
     "a mistake that no public example shows": (
         lambda: message_of(lost(SECRET, shown=None)), ["No public example shows this mistake."], [REMEMBERED],

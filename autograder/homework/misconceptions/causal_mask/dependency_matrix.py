@@ -103,7 +103,7 @@ dependency_matrix.wrong("set_to_delta", "dependency_change", *tried({"changed[j]
     does="Your code replaces the row with the step.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("changes_pile_up", "dependency_change",
     *tried({"            changed = x.copy()\n": "", "    for j": "    changed = x.copy()\n    for j"}, STEPS[1:3]),
-    does="Your code does not restore a changed row exactly before it changes the next one.",
+    does="When your code changes a row, the row before it has not returned to exactly its old values.",
     right="Change one row at a time, each in a new copy of x.", read=THINGS)
 dependency_matrix.wrong("argument_shared", "dependency_change", *tried({
     "before = np.array(f(x.copy()))": "work = x.copy()\n    before = f(work)",

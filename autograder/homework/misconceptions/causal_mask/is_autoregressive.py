@@ -15,7 +15,7 @@ def is_autoregressive(f, x):
     return not np.triu(influences, k=1).any()
 
 
-FUTURE = "Check exactly the entries above the diagonal: np.triu(influences, k=1)."
+FUTURE = "Check exactly the entries above the diagonal of the dependency matrix, as np.triu(..., k=1) selects them."
 ANY = "One output row that depends on one later input row is enough to return False."
 ASKED = "not np.triu(influences, k=1).any()"
 

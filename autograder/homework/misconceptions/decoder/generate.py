@@ -7,7 +7,7 @@ from autograder.homework.reference import decoder_logits
 
 GREEDY = "the docstring of `generate`"
 STOP = "Stop right after producing eos, and keep it in the result."
-COUNT = "Add at most max_new_tokens tokens to the prompt."
+COUNT = "Add max_new_tokens tokens to the prompt, or fewer if eos comes first."
 WHOLE_TEXT = "In each step, pass the prompt and all new tokens to the decoder and use the last row of the logits."
 
 

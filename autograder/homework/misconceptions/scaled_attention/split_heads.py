@@ -60,7 +60,8 @@ split_heads.wrong("list", "split_heads", {"return result": "return list(np.movea
     does="Your code returns a list.", right="Return an array.", read="numpy.stack")
 split_heads.wrong("rest_dropped", "split_heads", {"if d_model % n_heads != 0": "if False",
     "x.reshape(": "x[..., : n_heads * d_head].reshape("},
-    does="Your code drops features that do not fit into the heads.", right=DIVIDES, read=SPLIT)
+    does="Your code drops features that do not fit into the heads.", right=DIVIDES,
+    read="the section Raises of the docstring of `split_heads`")
 split_heads.wrong("assert", "split_heads", {"raise ValueError": "raise AssertionError"},
     does="Your code checks with assert, which raises AssertionError.", right=DIVIDES,
     read="the section Raises of the docstring of `split_heads`")

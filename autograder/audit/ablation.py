@@ -45,7 +45,7 @@ NEUTRAL: Mapping[str, float] = {
     "FEW": 100,
 }
 # Limits on time only. No module that terminates comes close.
-LIMITS = ("RESTARTS", "MOST_SPENT", "MOST_TRIALS_SPENT")
+LIMITS = ("RESTARTS", "MOST_SPENT", "MOST_PROBES_SPENT")
 
 
 def _constant(value: Any) -> Any:
@@ -62,7 +62,7 @@ RULES: Mapping[str, Any] = {
     "grading.grader:_Grading._with_kept_state": _unchanged,
     "grading.grader:_Grading._repaired_beside": _unchanged,
     "grading.grader:_Grading._fixed_too": _constant(None),
-    "grading.grader:_Grading._trials": _constant({}),
+    "grading.grader:_Grading._probes": _constant({}),
     "grading.grader:_undecided": _constant(()),
     "grading.repair:Repairs.search": _constant(None),
     "grading.search:Search.formal": _constant(None),

@@ -30,9 +30,9 @@ from autograder.values.tree import describe
 LONGEST = 300  # characters of one value
 # The meaning of CriterionScore.why, and the function of scoring.py that decides it.
 RULES: dict[Why, tuple[str, str]] = {
-    "right": ("every call passes", "scores"),
+    "right": ("earned: no call fails in a way that counts for this criterion", "scores"),
     "elsewhere": ("earned: the mistake that explains the failing calls costs another criterion (rule 1)", "_of_values"),
-    "mistake": ("lost to a recognised mistake, which belongs to this criterion (rules 1 and 2)", "_of_values"),
+    "mistake": ("lost to a diagnosed mistake, which belongs to this criterion (rules 1 and 2)", "_of_values"),
     "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", "_of_values"),
     "form": ("lost to an observed side effect or dtype (rule 4)", "_of_form"),
     "too little": ("lost: fewer than half of its functions compute something correct (rule 4)", "_of_form"),
@@ -77,7 +77,7 @@ def _graded_again(result: Path) -> Result:
     if not same:
         click.echo("note: the submission has changed since it was graded", err=True)
     if before.get("kit") != pool.kit_digest():
-        click.echo("note: the kit has changed since then; this is the grading of today", err=True)
+        click.echo("note: the kit has changed since then; this output is from the current kit", err=True)
     with open_grader() as grader:
         return grader.grade((same or versions)[0])
 
@@ -104,8 +104,14 @@ def _call(call_result: CallResult) -> Iterator[str]:
     arguments = [_argument(value) for value in test_call.args]
     arguments += [f"{name}={_argument(value)}" for name, value in test_call.kwargs.items()]
     call = f"{test_call.target.function}({', '.join(arguments)})"
-    earlier = f"{test_call.kind} of an earlier call of {test_call.target.function}"
-    yield f"    {'FAILS ' if call_result.failed else 'passes'} {call if test_call.kind == 'call' else earlier}"
+    of_earlier = {
+        "changes": "the arguments, checked again",
+        "look": "the result, checked again",
+        "write": "an array, overwritten by the caller",
+    }
+    if test_call.kind != "call":
+        call = f"an earlier call of {test_call.target.function}: {of_earlier[test_call.kind]}"
+    yield f"    {'FAILS ' if call_result.failed else 'passes'} {call}"
     if call_result.failed:
         yield f"           {sentence(call_result)}"
         yield from (f"           {shorten(line, LONGEST, placeholder=' ...')}" for line in outcome(call_result))
@@ -129,7 +135,8 @@ def _diagnosis(score: CriterionScore, call_results: Iterable[CallResult]) -> Ite
         yield f"costs {', '.join(score.charged)}"
     if not (score.misconceptions or score.undecided):
         passes = score.call_result is None
-        yield f"none: {'every call passes' if passes else 'no misconception and no single edit explains the calls'}"
+        none = "no call fails in a way that counts for this criterion"
+        yield f"none: {none if passes else 'no misconception and no single edit explains the calls'}"
 
 
 def _mistake(misconception: Misconception, score: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:

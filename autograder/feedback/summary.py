@@ -23,6 +23,7 @@ RULE = (
     "A mistake that is recognised, or that one small edit of your code fixes, costs one criterion. Any other costs every "
     "criterion in which a call fails. The worked examples are a criterion of their own, lost if any of them fails."
 )
+RULE_OF_CRITERIA = "A criterion is lost if any of its calls fails."
 RELATIVE = "Your files are not a package: import without the dot."
 UTF8 = "The file is not saved as UTF-8. Save it again with that encoding."
 VERSION = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
@@ -58,7 +59,8 @@ class TopNote:
 def summary(result: Result) -> str:
     """The message: the points, the causes of lost points, the notes, and the scoring rule."""
     lines = [note.line for note in notes(result)]
-    return f"{_standing(result)}\n\n" + "\n".join([*lines, "", RULE]).strip() + "\n"
+    rule = RULE if rubric.current().charge == "mistakes" else RULE_OF_CRITERIA
+    return f"{_standing(result)}\n\n" + "\n".join([*lines, "", rule]).strip() + "\n"
 
 
 def _standing(result: Result) -> str:
@@ -80,7 +82,7 @@ def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
         functions = listed(list(dict.fromkeys(f"`{mistake.partition('.')[0]}`" for mistake in mistakes)))
         return f": {'a mistake' if len(mistakes) == 1 else 'mistakes'} in {functions}"
     files = [f"`{file}`" for module, _ in criteria if (file := rubric.current().file_of(module))]
-    return f": points were lost in {listed(files)}" if files else ""
+    return f"; points lost in {listed(files)}" if files else ""
 
 
 def notes(result: Result) -> tuple[TopNote, ...]:

@@ -208,7 +208,7 @@ def _compared(test_call: TestCall, response: Response, earlier: Mapping[int, Res
 
 
 def repeats(response: Response, first: Response | None) -> bool:
-    """Whether a response repeats the first one: the same value, or an error again. Calls that did not end prove nothing."""
+    """Whether a response repeats the first one: the same value, or an error again. A call whose process ended proves nothing."""
     if first is None or first.ended is not None or response.ended is not None:
         return True
     if first.error is not None or response.error is not None:

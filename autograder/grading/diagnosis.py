@@ -224,7 +224,7 @@ def _same(given: Any, value: Any) -> bool:
 
 
 def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
-    """The wrong side effects and dtypes of one function, each once; `explained`: so is state kept between calls."""
+    """The wrong side effects and dtypes of one function, each once; `explained`: the diagnosis covers kept state."""
     every = [m for call_result in call_results if call_result.failed for m in seen(call_result, explained)]
     names = dict.fromkeys(misconception.name for misconception in every)
     again = {name for name in names if name.endswith("_later") and name.removesuffix("_later") in names}
@@ -243,11 +243,12 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
         does, right = "Your result shares memory with an argument.", "Return a new array, or a copy."
         yield _mistake(call_result, "shares_memory", does, right, COPIES)
     if call_result.kind == "overwritten":
-        does = "An array you returned changes when another call is made or another result is written to: they share memory."
+        does = "An array that you returned changed in a later call, or when another result was overwritten."
         yield _mistake(call_result, "overwrites_result", does, "Return a new array in every call.", COPIES)
     if call_result.kind == "unsteady" and not explained:
         does = "The same call returned a different result the second time."
-        yield _mistake(call_result, "remembers", does, "Do not keep anything from one call to the next.", KEPT)
+        right = "Keep nothing from one call to the next, and use no random numbers."
+        yield _mistake(call_result, "remembers", does, right, KEPT)
 
 
 def _changed(call_result: CallResult) -> Iterator[Misconception]:

@@ -13,7 +13,7 @@ from itertools import islice
 
 import numpy as np
 
-from autograder.grading import plan as scripts
+from autograder.grading import plan as plans
 from autograder.grading.call_results import CallResult, TestCall, compared, of_function, repeats, with_needed
 from autograder.grading.diagnosis import Diagnoser, Diagnosis, has
 from autograder.grading.known_responses import alike, wrong_in_value
@@ -74,7 +74,7 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
 
     Raises RubricError, CommandError or SandboxError.
     """
-    plan = scripts.current()
+    plan = plans.current()
     with Sandbox(limits or plan.rubric.limits, without, kit.secret()) as sandbox:
         grader = Grader(plan, sandbox)
         gc.freeze()  # long-lived objects need not be scanned for every submission
@@ -157,7 +157,7 @@ class _Grading:
         return tuple(self.call_results[test_call] for test_call in test_calls)
 
     def _make_public_calls(self, module: str) -> None:
-        """Repeat failing public calls with references; if the results differ, the module depends on wrong or missing modules."""
+        """If a public call fails, repeat all with references; if results differ, the module depends on wrong or missing modules."""
         call_results = {test_call: self.previewed[test_call] for test_call in self.plan.shown(module)}
         if any(call_result.failed for call_result in call_results.values()):
             beside = self.runner.public(module)
@@ -174,7 +174,7 @@ class _Grading:
         self.at_once[module] = analysis
         for function, diagnosis in analysis.diagnoses.items():
             self.alone[function] = self._alone(self.examples.get(function, ()), diagnosis)
-        self.probe_results[module] = self._trials(analysis)
+        self.probe_results[module] = self._probes(analysis)
 
     def _failing_examples(self, module: str, made: Mapping[TestCall, CallResult]) -> dict[str, list[CallResult]]:
         """The failing public examples of each function, largest errors first."""
@@ -195,7 +195,7 @@ class _Grading:
                 return again
         return None
 
-    def _trials(self, analysis: Analysis) -> dict[TestCall, tuple[ProbeResult, ...]]:
+    def _probes(self, analysis: Analysis) -> dict[TestCall, tuple[ProbeResult, ...]]:
         """Probes of one failing public example of each unexplained function; fewer if they take long."""
         unexplained = [self.alone[name] for name, diagnosis in analysis.diagnoses.items() if not diagnosis.complete]
         examples = [e for e in unexplained if e is not None and e.response.ended is None and not e.is_absent]

@@ -113,7 +113,7 @@ def alike(test_call: TestCall, first: Response, second: Response) -> bool:
 
 
 def _breaks_down(error: Error, value: Any) -> bool:
-    """Whether Python's numbers raise this error where NumPy returns nan or infinity, as in the value."""
+    """Whether Python's own numbers raise this error where NumPy returns the nan or infinity in the value."""
     numbers = [np.asarray(leaf) for leaf in leaves(value)]
     is_finite = all(np.isfinite(array).all() for array in numbers if array.dtype.kind == "f")
     arithmetic = error.kind in ("ZeroDivisionError", "OverflowError") or error.text == "math domain error"
@@ -200,7 +200,7 @@ def distance(exact: Any, value: Any) -> float:
 
 
 def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
-    """Whether a value is far closer to that of the exact misconceptions than to the correct one; None if these have no effect."""
+    """Whether a value is much closer to the exact misconceptions' value than to the correct one; None if these have no effect."""
     apart, left = distance(right, exact), distance(exact, value)
     if 0 <= apart <= allowed:
         return None

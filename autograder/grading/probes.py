@@ -1,6 +1,7 @@
 """Probes: a failing public call with one change, on the student's code and on the reference.
 
-A *change* drops an argument, flips a flag or takes one row; if the result is then correct, this is the cause. A *move*
+A *change* drops an argument, replaces a flag, number, string or mask, or keeps only the first row; a correct result
+then points to the cause. A *move*
 adds to the numbers of one argument or of one row, to show whether a result depends on them. Probes come from public
 examples and run before any hidden call, since their results are shown.
 """

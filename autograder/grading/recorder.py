@@ -1,8 +1,8 @@
 """The fixtures that a hidden suite uses: `check` and `rng`.
 
 A test never sees a student's value. It runs once, on the reference, and every `check.f(...)` becomes a test call of the
-plan that grades each submission (plan.py). `check` returns the reference's values, so later arguments may be computed
-from them: a wrong response costs the criterion whatever follows.
+plan that grades each submission (plan.py). `check` returns the reference's values, so a test can compute
+later arguments from them, whatever the student's function returns.
 """
 
 import difflib

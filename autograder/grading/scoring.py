@@ -61,7 +61,8 @@ class CriterionScore:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A module's results, diagnoses and scores. `helped`: functions that ran again, with wrong helpers and earlier failures."""
+    """A module's results, diagnoses and scores. `helped`: for each function that ran
+    again with correct helpers, the replaced helpers and its earlier failures."""
 
     module: str
     call_results: tuple[CallResult, ...]

@@ -25,7 +25,7 @@ MOST_ENDLESS = 5  # endless edits after which a search stops
 MOST_SPENT = 0.5  # share of a submission's processor time after which searches stop
 
 # Words and examples only.
-MOST_TRIALS_SPENT = 0.03  # share of a submission's processor time for probes; only slow code comes close
+MOST_PROBES_SPENT = 0.03  # share of a submission's processor time for probes; only slow code comes close
 TIMES = 5  # repetitions that show a varying result
 MOVES = 1e-5  # deviation above which a result has moved
 FEW = 2  # rows, lines, changes or sentences that a message lists

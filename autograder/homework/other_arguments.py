@@ -32,8 +32,8 @@ def result(function: str, given: Arguments) -> Any:
 def others(function: str, given: Arguments, expected: Any, allowed: float) -> Iterator[tuple[str, str, Any]]:
     """The reference's results for other arguments, where they differ from `expected`; the most likely mix-ups come first.
 
-    Each comes with a macro of feedback/messages.j2 and its argument. Too many arrays give the same small result, such as three
-    tokens; for these, only flags, strings, counts and None are changed.
+    Each comes with a macro of feedback/messages.j2 and its argument. Small integer or boolean
+    results match too many arrays by chance; for these, only flags, strings, counts, defaults and masks are changed.
     """
     for macro, words, call in _calls(function, given, expected):
         value = _result_of(call)

@@ -99,7 +99,7 @@ def what_returns(docstring: str) -> str:
     text = " ".join(match[1].split()) if match else ""
     while text.count("(") > text.count(")"):  # a remark that continues after a semicolon
         text = text[: text.rindex("(")].rstrip()
-    return f"an array {text}" if text.startswith("(") else text
+    return f"an array of shape {text}" if text.startswith("(") else text
 
 
 def kind_of(value: Any) -> str:
@@ -152,6 +152,8 @@ def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     details = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in differing if text)
     if len(wrong) == len(parts) or not wrong:
         return details
+    if len(wrong) == 1:
+        return f"Only {wrong[0][0]} is wrong" + (f": {text[0].lower()}{text[1:]}" if (text := differing[0][1]) else ".")
     places = " and ".join(place for place, _, _ in wrong)
     return f"Only {places} {'is' if len(wrong) == 1 else 'are'} wrong. {details}".strip()
 

@@ -4,7 +4,7 @@
 |---------------|-----------------------------------------------------------|--------------------------------------------------|
 | *preview*     | all files of the submission, no reference code            | public calls; their values may be shown          |
 | *module*      | one module; the modules it uses are references            | its public calls if one failed; hidden calls     |
-| *retry*       | as *module*, with reference helpers or an edit            | the affected calls                               |
+| *retry*       | as *preview* or *module*, also with helpers or an edit    | the affected calls                               |
 | *integration* | all files, or references in place of wrong modules        | the calls of the integration                     |
 
 1. The grader makes every public call before the first hidden one, so no displayed value can carry a hidden input.
@@ -25,7 +25,7 @@ from typing import Protocol
 
 from autograder.grading.call_results import CallResult, TestCall, compared, with_needed
 from autograder.grading.plan import Plan
-from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
+from autograder.grading.thresholds import MOST_PROBES_SPENT, RESTARTS
 from autograder.homework import reference as references
 from autograder.sandbox.budget import PREVIEW
 from autograder.sandbox.messages import Call, Ended, Error, Reference, Response, prepared_extension
@@ -168,7 +168,7 @@ class Runner:
         responses, before = list[Response](), self.spent()
         if self._load(self._imports(module, together), module) is None:
             for first in range(0, len(test_calls), PROBES_AT_ONCE):
-                if self._process is None or self._process.ended or self.spent() - before > MOST_TRIALS_SPENT:
+                if self._process is None or self._process.ended or self.spent() - before > MOST_PROBES_SPENT:
                     break
                 responses += self._process.run(test_calls[first : first + PROBES_AT_ONCE], module)
         return [response for response in responses if response.ended is None]

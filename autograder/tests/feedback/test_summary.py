@@ -35,7 +35,10 @@ def answer(value: Any, question: str = "q3") -> CallResult:
         ({"q3": "a"}, ""),
         ({"q3": " D "}, ""),
         ({"q1": "a"}, "has no answer to `q3`."),
-        *(({"q3": given}, "The answer to `q3` is not one of the letters a, b, c, d.") for given in (4, "d)", "", "E")),
+        *(
+            ({"q3": given}, "no valid answer to `q3`: an answer is one of the letters a, b, c, d.")
+            for given in (4, "d)", "", "E")
+        ),
         (["a"], "must return a dict"),
         (
             Response(error=Error(("NotImplementedError",), "", "", 0, "", ("answers",))),
@@ -60,7 +63,7 @@ def test_invalid_answer_is_reported_immediately_but_a_wrong_one_is_not(value: An
     ("value", "lines"),
     [
         ([], ["`answers` must return a dict"]),
-        ({"q1": "a", "q4": "b)"}, ["The dict returned by `answers` has no answer to `q2` and `q3`.", "The answer to `q4` is not"]),
+        ({"q1": "a", "q4": "b)"}, ["The dict returned by `answers` has no answer to `q2` and `q3`.", "no valid answer to `q4`"]),
     ],
 )  # fmt: skip
 def test_each_reason_for_an_invalid_answer_is_one_line(value: Any, lines: list[str]) -> None:
@@ -100,7 +103,7 @@ def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> N
     lost = summary(
         result(module_of([CriterionScore(later.model_copy(update={"visibility": "visible"}), "unexplained")]))
     )
-    assert lost.startswith(f"**0 of {rest} points: points were lost in `layernorm.py`.**\n")
+    assert lost.startswith(f"**0 of {rest} points; points lost in `layernorm.py`.**\n")
     hidden = summary(result(module_of([CriterionScore(seen), CriterionScore(later, "mistake", (known,))])))
     assert hidden.startswith("**1 of 1 point visible now.**") and "layer_norm`" not in hidden
     assert hidden.strip().splitlines()[-1].startswith("A mistake that is recognised, or that one small edit")

@@ -97,7 +97,7 @@ def test_feedback_describes_one_undetected_misconception(graded: Callable[[str],
     outcome = graded(SMALL)[0]
     assert 0 < outcome.detected < outcome.known
     said = message(outcome)
-    assert outcome.undetected is not None and said.endswith(f"would say: *{outcome.undetected.does}*")
+    assert outcome.undetected is not None and said.endswith(f"for example: *{outcome.undetected.does}*")
     assert outcome.undetected.right not in said and "array" not in said
 
 
@@ -122,11 +122,11 @@ STYLE = "a correct solution in this style: Classes: norms"
         ),
         (REJECTS.format("causal_mask_ends()", "exit(0)"), "rejects", "fails on line 8 for "),
         (REJECTS.format("causal_mask_endless()", "while True: pass"), "rejects", "for the reference solution.\n\nThe test took"),
-        ("import scipy\n" + SMALL, "import", "beside correct solutions. It raises ModuleNotFoundError on line 7 of"),
+        ("import scipy\n" + SMALL, "import", "with correct solutions. It raises ModuleNotFoundError on line 7 of"),
         ("from concept_check import answers\n" + SMALL, "import", "It raises ModuleNotFoundError on line 7 of"),
         ("while True:\n    pass\n" + SMALL, "import", "in a loop on line 7 of `test_decoder_parts.py`"),
-        ("def test_something():\n    pass\n", "few", "tests no further function"),
-        ("def test_layer_norm(:\n", "few", "tests no further function"),
+        ("def test_something():\n    pass\n", "few", "tests no other function"),
+        ("def test_layer_norm(:\n", "few", "tests no other function"),
     ],
 )  # fmt: skip
 def test_feedback_explains_why_tests_earn_nothing(

@@ -11,7 +11,7 @@ from .tree import Array
 MAX_CHANGES = 32  # reported per call
 ROUNDING = 16  # units in the last place; a change that was undone does not count
 CHANGED = {
-    "entry written": "an entry of {place} was overwritten",
+    "entry written": "values in {place} were overwritten",
     "key added": "a key was added to {place}",
     "key removed": "{place} was removed",
     "length": "the length of {place} changed",

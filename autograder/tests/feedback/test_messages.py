@@ -140,7 +140,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     ),
     "a changed argument without a name": (
         lambda: message_of(lost("layernorm.purity", call_result=changed_argument(), shown=None)),
-        ["an entry of `x` was overwritten"], [],
+        ["values in `x` were overwritten"], [],
     ),
     "an example that is wrong in another way": (
         lambda: message_of(lost(SECRET, call_result=INDEX_ERROR)),

@@ -51,11 +51,11 @@ def test_actual_result_is_described_only_for_public_examples(value: Any, kind: s
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (Change(0, (), "entry written"), "an entry of `x` was overwritten"),
-        (Change(1, ("w_q",), "entry written"), "an entry of `params['w_q']` was overwritten"),
+        (Change(0, (), "entry written"), "values in `x` were overwritten"),
+        (Change(1, ("w_q",), "entry written"), "values in `params['w_q']` were overwritten"),
         (Change(1, (), "key added"), "a key was added to `params`"),
         (Change(1, ("w_q",), "key removed"), "`params['w_q']` was removed"),
-        (Change(3, (), "entry written"), "an entry of `mask` was overwritten"),
+        (Change(3, (), "entry written"), "values in `mask` were overwritten"),
     ],
 )
 def test_sentence_shows_which_argument_changed_and_how(change: Change, said: str) -> None:
@@ -70,7 +70,7 @@ def test_sentence_shows_which_argument_changed_and_how(change: Change, said: str
 def test_change_after_the_call_is_described_as_such() -> None:
     of = replace(a_test_call("softmax", X), call=Call("changes", b""), args=())
     call_result = CallResult(of, Response(changed=(Change(0, (), "entry written"),)), Failure("changed_later"))
-    assert "After the call, its arguments were modified: an entry of `scores`" in sentence(call_result)
+    assert "After the call, its arguments were modified: values in `scores`" in sentence(call_result)
 
 
 def test_endless_call_shows_the_line_of_its_loop() -> None:

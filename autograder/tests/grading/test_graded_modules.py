@@ -303,7 +303,7 @@ def is_autoregressive(f, x):
 SIDE_EFFECTS = {
     "an argument that is changed and restored": Case(
         "layernorm", RMS_NORM.format("gamma *= 1.5; gamma = gamma / 1.5"), "purity", "rms_norm.changes_gamma",
-        said=("Your code changes the argument `gamma`: an entry of `gamma` was overwritten.",),
+        said=("Your code changes the argument `gamma`: values in `gamma` were overwritten.",),
     ),
     "a changed argument and a wrong value": Case(
         "layernorm", RMS_NORM.format("x += 1.0; x = x - 1.0; eps = 1e-6"),

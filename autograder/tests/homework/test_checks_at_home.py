@@ -219,7 +219,7 @@ CASES = {
     "float64 and wrong": case(wrapper("rms_norm", "result * np.float64(2)"), "multiplied by the same factor, 2.",
         absent="Hint ", arguments="-k float32"),
     "changed argument": case(function("rms_norm", "x += 1", "return x"),
-        "Why It modified its arguments: an entry of `x` was overwritten.", "Hint Work on a copy"),
+        "Why It modified its arguments: values in `x` were overwritten.", "Hint Work on a copy"),
     "line of an error": case(function("layer_norm", "return x.centre()"),
         "Stopped layernorm.py, line LAST: AttributeError: 'numpy.ndarray' object has no attribute 'centre'",
         "return x.centre()", absent="Traceback"),

@@ -116,11 +116,11 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     ),
     "earned in spite of a mistake": (
         lambda: message_of(earned(misconceptions=(SAMPLE,), charged=(SECRET,))),
-        f"Awarded: the mistake that these calls show is counted under `{SECRET}`.\n", [],
+        f"Awarded: the mistake in the failing calls is counted under `{SECRET}`.\n", [],
     ),
     "earned in spite of two mistakes": (
         lambda: message_of(earned(misconceptions=(SAMPLE, CENTRED), charged=(SECRET, "layernorm.rms"))),
-        [f"the mistakes that these calls show are counted under `{SECRET}` or `layernorm.rms`."], [],
+        [f"the mistakes in the failing calls are counted under `{SECRET}` or `layernorm.rms`."], [],
     ),
     "counted under a criterion that is not shown yet": (
         lambda: message_of(earned("visible", misconceptions=(SAMPLE,), charged=(SECRET,))),
@@ -128,7 +128,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     ),
     "counted under one that is earned": (
         lambda: message_of(earned(misconceptions=(SAMPLE,))),
-        "Awarded: the mistake that these calls show is counted under another criterion.\n", [],
+        "Awarded: the mistake in the failing calls is counted under another criterion.\n", [],
     ),
     "a pass without a helper": (
         lambda: message_of(CriterionScore(criterion(AFFINE), blamed=("softmax",))),

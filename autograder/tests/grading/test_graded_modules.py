@@ -189,7 +189,7 @@ def split_heads(x, n_heads):
     d_head = x.shape[-1] // n_heads
     return x[..., : d_head * n_heads].reshape(*x.shape[:-2], n_heads, x.shape[-2], d_head)
 """, "example split_heads", "split_heads.reshape_only",
-        ("**Probably (it does not explain every wrong result):**",), ("single edit",), slow=True),
+        ("**Probably (this does not explain every wrong result):**",), ("single edit",), slow=True),
     "a known mistake that only a few calls show": Case("transformer_block", """
 def gradient_flow(jacobians, grad_out, residual=True):
     through, out = grad_out, [np.sum(grad_out**2)]
@@ -198,7 +198,7 @@ def gradient_flow(jacobians, grad_out, residual=True):
         out.insert(0, np.sum((through + grad_out if residual else through) ** 2))
     return np.array(out)
 """, "example gradient_flow", "gradient_flow.squared",
-        ("**Probably (it does not explain every wrong result):** Your code returns squared norms.",),
+        ("**Probably (this does not explain every wrong result):** Your code returns squared norms.",),
         ("A failing call is shown under",), slow=True),  # that example contradicts the name
     "a known mistake that explains one criterion of two": Case("layernorm", """
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
@@ -209,7 +209,7 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
     beta = flat[:-1].sum(0) + flat[0] if len(flat) > 1 else flat[0]
     return (g - n * (g * n).mean(-1, keepdims=True)) / s, (grad_out * n).reshape(-1, x.shape[-1]).sum(0), beta
 """, "example backward_x backward_parameters", "layer_norm_backward.no_mean_term",
-        ("**Probably (it does not explain every wrong result):** Your grad_x lacks the term - mean(g)",), slow=True),
+        ("**Probably (this does not explain every wrong result):** Your grad_x lacks the term - mean(g)",), slow=True),
     "a known mistake in a few calls, and errors in others": Case("scaled_attention", """
 def multi_head_attention(x, params, n_heads, mask=None):
     q, k, v = (split_heads(x @ params[name], n_heads) for name in ("w_q", "w_k", "w_v"))

@@ -69,7 +69,7 @@ def _graded_again(result: Path) -> Result:
     if result.stem not in entries:
         raise ArgumentsError(f"{result.stem}: not among the submissions of this run any more; see {out / store.RUN}")
     try:
-        before = json.loads(result.read_bytes())["extra_data"]
+        before = dict(json.loads(result.read_bytes())["extra_data"])
     except (ValueError, KeyError, TypeError):
         raise ArgumentsError(f"{result}: not a result of this kit") from None
     versions = [load(entries[result.stem], rubric.current().limits, accept) for accept in (False, True)]
@@ -84,9 +84,11 @@ def _graded_again(result: Path) -> Result:
 
 def _criterion(score: CriterionScore) -> Iterator[str]:
     criterion = score.criterion
-    place = _found(kit.rubric_file(), criterion.id.partition(".")[2] + ":")
+    place = rubric.current().place(criterion.id).rpartition(": ")[0].removeprefix(f"{kit.home()}/")
     yield f"{criterion.id}: {score.points:g} of {criterion.most:g} points ({place})"
-    yield f"  {criterion.about}; covers {', '.join(criterion.grades) or 'all modules together'}"
+    yield f"  {criterion.about}{'; covers ' if criterion.grades else ''}{', '.join(criterion.grades)}"
+    if criterion.counted:
+        yield f"  this criterion {criterion.counted}"
 
 
 def _calls(module: str, call_results: list[CallResult]) -> Iterator[str]:
@@ -133,7 +135,12 @@ def _diagnosis(score: CriterionScore, call_results: Iterable[CallResult]) -> Ite
         yield f"tested with a correct {', '.join(score.blamed)} in place of the student's"
     if score.charged:
         yield f"costs {', '.join(score.charged)}"
-    if not (score.misconceptions or score.undecided):
+    if score.tests is not None:
+        yield (
+            score.tests.problem
+            or f"the tests of {score.tests.function} detect {score.tests.detected} of {score.tests.known}"
+        )
+    elif not (score.misconceptions or score.undecided):
         passes = score.call_result is None
         none = "no call fails in a way that counts for this criterion"
         yield f"none: {none if passes else 'no misconception and no single edit explains the calls'}"

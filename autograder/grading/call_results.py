@@ -18,7 +18,7 @@ from autograder.sandbox.wire import Kept
 from autograder.values.compare import Compared, Failure, compare, values_agree
 from autograder.values.differences import difference
 from autograder.values.display import display
-from autograder.values.tree import leaves
+from autograder.values.tree import Opaque, leaves
 
 
 @dataclass(frozen=True)
@@ -208,8 +208,13 @@ def _compared(test_call: TestCall, response: Response, earlier: Mapping[int, Res
 
 
 def repeats(response: Response, first: Response | None) -> bool:
-    """Whether a response repeats the first one: the same value, or an error again. A call whose process ended proves nothing."""
+    """Whether a response repeats the first one: the same value, or an error again.
+
+    A call whose process ended proves nothing, nor does a value that was not sent.
+    """
     if first is None or first.ended is not None or response.ended is not None:
+        return True
+    if any(isinstance(leaf, Opaque) for leaf in leaves([first.value, response.value])):
         return True
     if first.error is not None or response.error is not None:
         return first.error is not None and response.error is not None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.exceptions import CommandError
 from autograder.grading.call_results import CallResult, TestCall, compared, outcome
 from autograder.grading.recorder import Recorder
 from autograder.grading.runner.processes import Imports, SandboxProcess
@@ -17,6 +18,7 @@ from autograder.homework import rubric as rubrics
 from autograder.sandbox.messages import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import read
+from autograder.submissions.text import printable
 
 __tracebackhide__ = True  # pytest shows the line of the test instead
 
@@ -32,8 +34,12 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     path, limits = request.config.getoption("--submission"), rubrics.current().limits
     if path is None:
         pytest.exit("no submission to grade; run: pytest SUITES --submission FOLDER", returncode=2)
+    try:
+        files = read(path, limits).files
+    except CommandError as error:
+        pytest.exit(str(error), returncode=2)
     with Sandbox(limits, (), kit.secret()) as opened:
-        opened.place(read(path, limits).files)
+        opened.place(files)
         yield opened
 
 
@@ -46,7 +52,8 @@ def process(sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
     with contextlib.closing(SandboxProcess(sandbox.start())) as process:
         loaded = process.load(imports)
         if loaded.error is not None or loaded.ended is not None:
-            pytest.fail(f"{' or '.join(imports.modules)} could not be imported: {loaded.error or loaded.ended}")
+            why = f"{loaded.error.kind}: {loaded.error.text}" if loaded.error else loaded.ended
+            pytest.fail(f"{' or '.join(imports.modules)} could not be imported: {printable(str(why))}")
 
         def run(test_call: TestCall) -> None:
             responses.extend(process.run([test_call]))
@@ -61,7 +68,7 @@ def process(sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
 def _failure(call_result: CallResult) -> Iterator[str]:
     """A failing call for an instructor: the kind of failure, the values, the arguments."""
     test_call, error, ended = call_result.test_call, call_result.error, call_result.response.ended
-    got = f" ({error.kind}: {error.text})" if error else f" ({ended.why})" if ended else ""
+    got = f" ({error.kind}: {printable(error.text)})" if error else f" ({ended.why})" if ended else ""
     yield f"{test_call.target.function}: {call_result.kind}{got}"
     yield from outcome(call_result)
     yield f"called with {test_call.args} {test_call.kwargs}"

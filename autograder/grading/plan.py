@@ -109,7 +109,11 @@ def _run() -> list[Recorder]:
     with pytest.MonkeyPatch.context() as environment:
         for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # the user's settings
             environment.delenv(name, raising=False)
-        pytest.main([*options, "-c", str(kit.suites() / "pytest.ini"), str(kit.suites())], [recording])
+        status = pytest.main([*options, "-c", str(kit.suites() / "pytest.ini"), str(kit.suites())], [recording])
+    if status == pytest.ExitCode.INTERRUPTED and not recording.errors:
+        raise KeyboardInterrupt
+    if status != pytest.ExitCode.OK and not recording.errors:
+        recording.errors.append(f"pytest cannot run {kit.suites()}: run it there to see why")
     if recording.errors:
         raise CommandError(f"the hidden tests fail: {'; '.join([*dict.fromkeys(recording.errors)][:3])}")
     return recording.recorders
@@ -131,6 +135,14 @@ class _Recording:
         cause = error.__cause__ if isinstance(error, pytest.Collector.CollectError) else None
         file, line, _ = report.location
         self.errors.append(in_one_line(cause or error, kit.suites(), f"{kit.suites() / file}:{(line or 0) + 1}"))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self.errors.append(f"{report.nodeid} is skipped: a hidden test must run on the reference")
+
+    def pytest_keyboard_interrupt(self, excinfo: "pytest.ExceptionInfo[Any]") -> None:
+        if not isinstance(excinfo.value, KeyboardInterrupt):
+            self.errors.append(f"{kit.suites()}: a test ends pytest: {excinfo.value}")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped:

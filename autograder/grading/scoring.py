@@ -203,7 +203,9 @@ class _Scoring:
         if only_here is not None:
             return CriterionScore(criterion, "unexplained", call_result=only_here)
         if own := tuple(m for charged in self.charged.values() for m in charged if criterion.id in m.criteria):
-            return CriterionScore(criterion, "mistake", own)
+            # A repair without a line says nothing by itself.
+            call_result = None if any(m.does for m in own) else next(iter(wrong), None)
+            return CriterionScore(criterion, "mistake", own, call_result=call_result)
         earning = [function for function in criterion.grades if self._earns(function, values)]
         enough = len(earning) >= LEAST_OF_FORM * len(criterion.grades)
         return CriterionScore(criterion, "right" if enough else "too little")

@@ -262,7 +262,7 @@ def _common_to_all(expected: Array, actual: Array, allowed: float) -> str:
     if shifted and wanted.size >= SEVERAL:
         return f"Every entry is off by the same amount, {offset:.6g}."
     ratio = float(got @ wanted / (wanted @ wanted))
-    scaled = abs(ratio - 1) > 5 * NEARLY and ratio != 0 and _fits(ratio * wanted, got, wanted, allowed)
+    scaled = abs(ratio - 1) > 5 * NEARLY and np.abs(got).max() > allowed and _fits(ratio * wanted, got, wanted, allowed)
     if scaled and wanted.size >= SEVERAL and np.count_nonzero(wanted) > 1:
         return f"Every entry is multiplied by the same factor, {ratio:.6g}."
     if finite.all() and np.ptp(got) <= allowed * magnitude(got):
@@ -305,7 +305,8 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
     if not np.isfinite(expected).all() or not np.isfinite(actual).all() or not actual.any():
         return ""
     off = np.abs(actual.astype(float) - expected).max() - allowed * magnitude(expected)
-    exact = [d for d in range(1, MOST_DIGITS + 1) if np.array_equal(np.round(actual, d), actual)]
+    with np.errstate(over="ignore"):  # float16
+        exact = [d for d in range(1, MOST_DIGITS + 1) if np.array_equal(np.round(actual, d), actual)]
     digits = [d for d in exact if off <= 0.5 * 10.0**-d]  # several if the next decimals are 0
     if digits:
         number = f"{digits[0]} to {digits[-1]}" if digits[1:] else str(digits[0])

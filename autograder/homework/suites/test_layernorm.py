@@ -146,7 +146,11 @@ def test_arguments_of_every_rank_stay_as_they_are(check, rng):
 
 
 @criterion("layernorm.dtype")
-def test_float32_stays_float32(check, rng):
+def test_results_keep_the_dtype(check, rng):
+    grad_out, x, gamma, beta = rng.normal(1, 1, (4, 2, 3))
+    check.dtype.layer_norm(x, gamma[0], beta[0])
+    check.dtype.rms_norm(x, gamma[0])
+    check.dtype.layer_norm_backward(grad_out, x, gamma[0])
     for shape in [(6,), (2, 2, 4)]:
         d = shape[-1]
         grad_out, x = single((rng.normal(1, 1, shape), rng.normal(1, 1, shape)))

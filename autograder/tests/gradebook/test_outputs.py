@@ -200,7 +200,7 @@ def test_page_shows_lateness_and_manual_overrides() -> None:
     text, _ = page(row(late="5 h 0 min late", deduction=7.5, overrides=(override,), total=50.0), results_with())
     assert "7.5 were deducted because it was 5 h 0 min late" in text
     assert "Manual override: total set to 50: seen in the office" in text
-    assert f"**50 of {RUBRIC.points:g} points:" in text
+    assert f"**50 of {RUBRIC.points:g} points;" in text
 
 
 def test_each_member_of_a_group_has_a_page() -> None:

@@ -358,8 +358,8 @@ def edited(text: str, edits: Sequence[tuple[str, str]]) -> str | None:
 # Code that computes nothing: zeros, a constant, an argument returned, an exception, None. It must earn nothing.
 
 TRIVIAL = {
-    "zeros": "_like(_result(_right_{function}, {names}), 0)",
-    "constant": "_like(_result(_right_{function}, {names}), 1)",
+    "zeros": "_like({{'right': _result(_right_{function}, {names})}}, 0)",
+    "constant": "_like({{'right': _result(_right_{function}, {names})}}, 1)",
     "always_value_error": "_refuse()",
     "nothing": "None",
 }
@@ -373,12 +373,13 @@ def _result(right, *args):
     except ValueError:
         return 0
 
-def _like(right, value):
+def _like(held, value):  # held and written so that no single edit makes the code correct
+    right = held["right"]
     if isinstance(right, tuple):
-        return tuple(_like(part, value) for part in right)
+        return tuple(_like({{"right": part}}, value) for part in right)
     if isinstance(right, np.ndarray):
-        return np.full_like(right, value)
-    return {{key: str(value) for key in right}} if isinstance(right, dict) else type(right)(value)
+        return np.full(right.shape, float(f"{{value}}"), right.dtype)
+    return {{key: f"{{value}}" for key in right}} if isinstance(right, dict) else type(right)(float(f"{{value}}"))
 
 def _refuse():
     raise ValueError("no")

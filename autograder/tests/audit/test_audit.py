@@ -7,6 +7,7 @@ import pytest
 
 from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
+from autograder.grading import plan
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import kit, library
 from autograder.homework.rubric import current
@@ -55,11 +56,13 @@ def test_unimplemented_function_costs_its_criteria() -> None:
 
 @pytest.mark.slow
 def test_both_misconceptions_of_a_pair_are_named() -> None:
-    """One pair per function; a few exceptions are allowed."""
-    both = list(cases.each(audit.whole, sample(list(cases.pairs()), 1), 1, sandbox=True))
+    """Two pairs per function, without those that one of the two masks. In some, one changes nothing that the other leaves."""
+    in_process = cases.InProcess(plan.current())
+    rows = cases.each(audit.whole, sample(list(cases.pairs()), 2), 2, sandbox=True)
+    both = [row for row in rows if audit.pair_verdict(in_process, row).what != "hidden"]
     assert problems(both) == []
     unnamed = [row.case.name for row in both if not row.case.ids <= row.named]
-    assert len(unnamed) <= 0.1 * len(both), unnamed
+    assert len(unnamed) <= 0.15 * len(both), unnamed
 
 
 @pytest.mark.slow

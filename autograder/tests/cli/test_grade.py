@@ -153,7 +153,9 @@ def test_explain_lost_criterion(graded: Path) -> None:
 def test_explain_earned_criterion(graded: Path) -> None:
     said = command("explain", graded / "results/bela.json", "layernorm.affine")
     assert "costs layernorm.statistics" in said.output and "(rule 1)" in said.output
-    assert "no call fails in a way that counts" in command("explain", graded / "results/ada.json", "layernorm.rms").output
+    assert (
+        "no call fails in a way that counts" in command("explain", graded / "results/ada.json", "layernorm.rms").output
+    )
 
 
 @pytest.mark.slow

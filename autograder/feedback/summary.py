@@ -20,8 +20,9 @@ from autograder.values import errors
 from autograder.values.source import instead_of_python, parsed, text_lines
 
 RULE = (
-    "A mistake that is recognised, or that one small edit of your code fixes, costs one criterion. Any other costs every "
-    "criterion in which a call fails. The worked examples are a criterion of their own, lost if any of them fails."
+    "A mistake costs one criterion if it is recognised and explains every wrong result, or if the grader finds one small edit "
+    "of your code that fixes it. Any other mistake costs every criterion in which a call fails. The worked examples are a "
+    "criterion of their own, lost if any of them fails."
 )
 RULE_OF_CRITERIA = "A criterion is lost if any of its calls fails."
 RELATIVE = "Your files are not a package: import without the dot."

@@ -106,7 +106,7 @@ def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> N
     assert lost.startswith(f"**0 of {rest} points; points lost in `layernorm.py`.**\n")
     hidden = summary(result(module_of([CriterionScore(seen), CriterionScore(later, "mistake", (known,))])))
     assert hidden.startswith("**1 of 1 point visible now.**") and "layer_norm`" not in hidden
-    assert hidden.strip().splitlines()[-1].startswith("A mistake that is recognised, or that one small edit")
+    assert hidden.strip().splitlines()[-1].startswith("A mistake costs one criterion if it is recognised")
 
 
 @pytest.mark.parametrize(

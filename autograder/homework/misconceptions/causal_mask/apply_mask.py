@@ -41,7 +41,7 @@ apply_mask.wrong("mask_as_index", "apply", {CALL: "scores.copy()\n    result[...
     does="Your code indexes with the mask, which does not broadcast an axis of length 1.", right=CHOOSE,
     read="numpy.where; the NumPy user guide, Broadcasting")
 apply_mask.wrong("shares_memory", "apply", {"return result": "return scores if mask.all() else result"},
-    does="Your code returns the argument scores itself when nothing is masked.", right=NEW, read=COPIES)
+    does="Your code returns the argument scores, or a view of it, when nothing is masked.", right=NEW, read=COPIES)
 apply_mask.wrong("changes_scores", "purity", {"return result": "scores[...] = result\n    return scores"},
     {"return result": "scores[...] = result\n    return result"})
 apply_mask.wrong("float64_result", "dtype", {"-np.inf": "np.full(scores.shape, -np.inf)"})

@@ -53,9 +53,9 @@ sequence_log_prob.wrong("negated", "log_prob", {"float(result)": "-float(result)
 sequence_log_prob.wrong("probability", "log_prob", {"float(result)": "float(np.exp(result))"},
     does="Your code returns the probability.", right="Return the log-probability.", read=SCORE)
 sequence_log_prob.wrong("log_2", "log_prob", {"float(result)": "float(result) / np.log(2)"},
-    does="Your result uses the base-2 logarithm.", right="Use the natural logarithm, np.log.", read="numpy.log")
+    does="Your result uses the base-2 logarithm.", right="Use natural logarithms: np.log, without dividing by the logarithm of a base.", read="numpy.log")
 sequence_log_prob.wrong("log_10", "log_prob", {"float(result)": "float(result) / np.log(10)"},
-    does="Your result uses the base-10 logarithm.", right="Use the natural logarithm, np.log.", read="numpy.log")
+    does="Your result uses the base-10 logarithm.", right="Use natural logarithms: np.log, without dividing by the logarithm of a base.", read="numpy.log")
 sequence_log_prob.wrong("raw_logits", "log_prob", {"shifted - np.log(total)": "rows"},
     does="Your code sums the logits without normalising them.", right=SOFTMAX, read=SCORE)
 sequence_log_prob.wrong("only_shifted", "log_prob", {"shifted - np.log(total)": "shifted"},

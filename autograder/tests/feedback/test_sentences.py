@@ -166,3 +166,16 @@ def test_each_mistake_and_each_fix_is_shown_once(misconceptions: list[Misconcept
 
 def test_mistake_in_a_helper_is_located() -> None:
     assert paragraphs("named", [SAMPLE], "layer_norm_backward").startswith("**Probably, in `layer_norm`:**")
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("It returned wrong values.", "`f` returned wrong values."),
+        ("The call took too long.", "`f` took too long."),
+        ("The result shares memory.", "`f` was called. The result shares memory."),
+        ("There is no function `f` in `m.py`.", "There is no function `f` in `m.py`."),
+    ],
+)
+def test_sentence_about_a_failing_call_names_its_function(said: str, text: str) -> None:
+    assert line("about_call", "`f`", said) == text

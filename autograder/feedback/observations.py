@@ -93,18 +93,19 @@ def _mixed(call_result: CallResult, value: Any) -> bool:
 def dependence(outcomes: Sequence[ProbeResult]) -> str:
     """A sentence for each of a few moved arguments, about the whole argument or else about rows; "" if there is none."""
     facts = [fact for outcome in outcomes if outcome.probe.moved for fact in _facts(outcomes[0], outcome)]
+    coarsest = min((level for level, _, _ in facts), default=0)
     of_argument: dict[str, str] = {}
     for level, argument, sentence in facts:
-        if level == min(facts)[0]:
+        if level == coarsest:
             of_argument.setdefault(argument, sentence)
     return " ".join(list(of_argument.values())[:FEW])
 
 
 def _facts(base: ProbeResult, move: ProbeResult) -> Iterator[tuple[int, str, str]]:
     """What moves in only one of the two results: 0 for a whole argument, 1 for a row of it, 2 for a row of both."""
-    before, after, words = base.call_result, move.call_result, move.probe.moved
+    before, after, argument, row = base.call_result, move.call_result, move.probe.moved, move.probe.row
     names = [f"`{name}`" for name in before.test_call.parts] or ["result"]
-    row, _, argument = words.rpartition(" of ")
+    words = argument if row is None else f"row {row} of {argument}"
     for number, name in enumerate(names):
         right = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
         yours = moved(*(part(call_result.response.value, number, names) for call_result in (before, after)))
@@ -112,7 +113,7 @@ def _facts(base: ProbeResult, move: ProbeResult) -> Iterator[tuple[int, str, str
             continue
         for first, second, only_yours in ((yours, right, True), (right, yours, False)):
             if (first == 1).any() and (second == 0).all():
-                yield int(bool(row)), argument, line("depends", words, f"your {name}", only_yours)
-            elif row and right.ndim == 2:
+                yield int(row is not None), argument, line("depends", words, f"your {name}", only_yours)
+            elif row is not None and right.ndim == 2:
                 rows = np.flatnonzero((first == 1).any(axis=1) & (second == 0).all(axis=1))
                 yield from ((2, argument, line("depends", words, f"row {n} of your {name}", only_yours)) for n in rows)

@@ -1,12 +1,10 @@
 """Probes: a failing public call with one change, on the student's code and on the reference.
 
 A *change* drops an argument, replaces a flag, number, string or mask, or keeps only the first row; a correct result
-then points to the cause. A *move*
-adds to the numbers of one argument or of one row, to show whether a result depends on them. Probes come from public
-examples and run before any hidden call, since their results are shown.
+then points to the cause. A *move* adds to the numbers of one argument or of one row, to show whether a result depends
+on them. Probes come from public examples and run before any hidden call, since their results are shown.
 """
 
-import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,8 +14,8 @@ import numpy as np
 
 from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.thresholds import MOVES, SAME, TIMES
-from autograder.homework import other_arguments, reference
-from autograder.homework.other_arguments import Arguments, first_row, plain
+from autograder.homework import other_arguments
+from autograder.homework.other_arguments import Arguments
 from autograder.sandbox.messages import prepared
 from autograder.values.compare import deviations, values_agree
 
@@ -26,11 +24,12 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Probe:
-    """A made-up call. `change` describes its change; `moved` is what a move adds to: an argument, or a row of one."""
+    """A made-up call. `change` describes its change; `moved` is the argument that a move adds to, perhaps only in a `row`."""
 
     test_call: TestCall
     change: str = ""
     moved: str = ""
+    row: int | None = None
 
 
 @dataclass(frozen=True)
@@ -47,14 +46,11 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
     given = arguments(test_call)
     if test_call.rules.error or any(map(callable, given.values())):
         return ()
-    function = test_call.target.function
-    parameters = inspect.signature(reference.functions()[function]).parameters.items()
-    zeros = [(f"`{n}=0.0`", given | {n: 0.0}) for n, p in parameters if isinstance(p.default, float)]  # such as an eps
     changes = dict[bytes, Probe]()  # by payload: the same call may have several descriptions
-    for words, changed in (*plain(function, given), *zeros, *first_row(given)):
+    for words, changed in other_arguments.changes(test_call.target.function, given):
         for made in _made(test_call, changed):
             changes.setdefault(made.call.payload, Probe(made, words))
-    moves = [Probe(made, "", words) for words, changed in _moves(given) for made in _made(test_call, changed)]
+    moves = [Probe(made, "", name, row) for name, row, moved in _moves(given) for made in _made(test_call, moved)]
     return (*[Probe(test_call)] * TIMES, *changes.values(), *moves)
 
 
@@ -77,17 +73,17 @@ def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
         yield replace(test_call, args=(), kwargs=given, expected=expected, call=call)
 
 
-def _moves(given: Arguments) -> Iterator[tuple[str, Arguments]]:
+def _moves(given: Arguments) -> Iterator[tuple[str, int | None, Arguments]]:
     """Add different amounts to the numbers of one argument or part of one, then to those of one row of a matrix."""
     for path, value in _numbers(given):
         name = f"`{path[0]}{''.join(f'[{key!r}]' for key in path[1:])}`"
-        yield name, _with(given, path, _moved(np.asarray(value)) if np.ndim(value) else value * 1.5 + 0.1)
+        yield name, None, _with(given, path, _moved(np.asarray(value)) if np.ndim(value) else value * 1.5 + 0.1)
     for name, matrix in given.items():
         if isinstance(matrix, np.ndarray) and matrix.dtype.kind in "fb" and matrix.ndim == 2:
             for row, moved in enumerate(_moved(matrix)):
                 changed = matrix.copy()
                 changed[row] = moved
-                yield f"row {row} of `{name}`", given | {name: changed}
+                yield f"`{name}`", row, given | {name: changed}
 
 
 def _moved(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":

@@ -32,8 +32,8 @@ def result(function: str, given: Arguments) -> Any:
 def others(function: str, given: Arguments, expected: Any, allowed: float) -> Iterator[tuple[str, str, Any]]:
     """The reference's results for other arguments, where they differ from `expected`; the most likely mix-ups come first.
 
-    Each comes with a macro of feedback/messages.j2 and its argument. Small integer or boolean
-    results match too many arrays by chance; for these, only flags, strings, counts, defaults and masks are changed.
+    Each comes with a macro of feedback/messages.j2 and its argument. Small integer or boolean results match too many arrays
+    by chance; for these, only flags, strings, counts, defaults and masks are changed.
     """
     for macro, words, call in _calls(function, given, expected):
         value = _result_of(call)
@@ -43,7 +43,7 @@ def others(function: str, given: Arguments, expected: Any, allowed: float) -> It
 
 def _calls(function: str, given: Arguments, expected: Any) -> Iterator[tuple[str, str, Callable[[], Any]]]:
     right = reference.functions()[function]
-    for words, changed in plain(function, given):
+    for words, changed in _plain(function, given):
         yield "right_for", words, partial(right, **changed)
         if words.endswith("one larger"):
             shifted = f"{words}, without the first row of that result"
@@ -71,7 +71,15 @@ def _result_of(call: Callable[[], Any]) -> Any:
             return None
 
 
-def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
+def changes(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """Changes that may make a wrong call correct, and so point to the mistake."""
+    yield from _plain(function, given)
+    floats = [name for name, p in _signature(function).parameters.items() if isinstance(p.default, float)]
+    yield from ((f"`{name}=0.0`", given | {name: 0.0}) for name in floats)  # such as an eps
+    yield from _first_row(given)
+
+
+def _plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
     """Other flags, strings and counts, defaults instead of arguments, and a causal mask."""
     parameters = _signature(function).parameters
     for name, parameter in parameters.items():
@@ -95,7 +103,7 @@ def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
             yield "a causal mask", given | {"mask": causal if mask is None else mask & causal}
 
 
-def first_row(given: Arguments) -> Iterator[tuple[str, Arguments]]:
+def _first_row(given: Arguments) -> Iterator[tuple[str, Arguments]]:
     """The first row alone, in all arguments with as many rows as the first array; in masks, also the first column."""
     arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
     rows = next((len(array) for array in arrays.values()), 0)

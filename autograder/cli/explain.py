@@ -28,9 +28,16 @@ from autograder.submissions.submission import load
 from autograder.values.tree import describe
 
 LONGEST = 300  # characters of one value
+NOTHING_FAILS = "no call fails in a way that counts for this criterion"
+# The checks of objects of an earlier call, by TestCall.kind.
+OF_EARLIER = {
+    "changes": "the arguments, checked again",
+    "look": "the result, checked again",
+    "write": "an array, overwritten by the caller",
+}
 # The meaning of CriterionScore.why, and the function of scoring.py that decides it.
 RULES: dict[Why, tuple[str, str]] = {
-    "right": ("earned: no call fails in a way that counts for this criterion", "scores"),
+    "right": (f"earned: {NOTHING_FAILS}", "scores"),
     "elsewhere": ("earned: the mistake that explains the failing calls costs another criterion (rule 1)", "_of_values"),
     "mistake": ("lost to a diagnosed mistake, which belongs to this criterion (rules 1 and 2)", "_of_values"),
     "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", "_of_values"),
@@ -105,15 +112,10 @@ def _call(call_result: CallResult) -> Iterator[str]:
     test_call = call_result.test_call
     arguments = [_argument(value) for value in test_call.args]
     arguments += [f"{name}={_argument(value)}" for name, value in test_call.kwargs.items()]
-    call = f"{test_call.target.function}({', '.join(arguments)})"
-    of_earlier = {
-        "changes": "the arguments, checked again",
-        "look": "the result, checked again",
-        "write": "an array, overwritten by the caller",
-    }
-    if test_call.kind != "call":
-        call = f"an earlier call of {test_call.target.function}: {of_earlier[test_call.kind]}"
-    yield f"    {'FAILS ' if call_result.failed else 'passes'} {call}"
+    function, kind = test_call.target.function, test_call.kind
+    is_call = kind == "call"
+    said = f"{function}({', '.join(arguments)})" if is_call else f"an earlier call of {function}: {OF_EARLIER[kind]}"
+    yield f"    {'FAILS ' if call_result.failed else 'passes'} {said}"
     if call_result.failed:
         yield f"           {sentence(call_result)}"
         yield from (f"           {shorten(line, LONGEST, placeholder=' ...')}" for line in outcome(call_result))
@@ -135,15 +137,11 @@ def _diagnosis(score: CriterionScore, call_results: Iterable[CallResult]) -> Ite
         yield f"tested with a correct {', '.join(score.blamed)} in place of the student's"
     if score.charged:
         yield f"costs {', '.join(score.charged)}"
-    if score.tests is not None:
-        yield (
-            score.tests.problem
-            or f"the tests of {score.tests.function} detect {score.tests.detected} of {score.tests.known}"
-        )
+    if tests := score.tests:
+        yield tests.problem or f"the tests of {tests.function} detect {tests.detected} of {tests.known}"
     elif not (score.misconceptions or score.undecided):
-        passes = score.call_result is None
-        none = "no call fails in a way that counts for this criterion"
-        yield f"none: {none if passes else 'no misconception and no single edit explains the calls'}"
+        unexplained = "no misconception and no single edit explains the calls"
+        yield f"none: {NOTHING_FAILS if score.call_result is None else unexplained}"
 
 
 def _mistake(misconception: Misconception, score: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:

@@ -51,9 +51,8 @@ def process(sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
     imports = Imports((recorder.module,), tuple(entry.uses)) if entry else Imports(tuple(modules))
     with contextlib.closing(SandboxProcess(sandbox.start())) as process:
         loaded = process.load(imports)
-        if loaded.error is not None or loaded.ended is not None:
-            why = f"{loaded.error.kind}: {loaded.error.text}" if loaded.error else loaded.ended
-            pytest.fail(f"{' or '.join(imports.modules)} could not be imported: {printable(str(why))}")
+        if why := _why(loaded):
+            pytest.fail(f"{' or '.join(imports.modules)} could not be imported: {why}")
 
         def run(test_call: TestCall) -> None:
             responses.extend(process.run([test_call]))
@@ -67,8 +66,14 @@ def process(sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
 
 def _failure(call_result: CallResult) -> Iterator[str]:
     """A failing call for an instructor: the kind of failure, the values, the arguments."""
-    test_call, error, ended = call_result.test_call, call_result.error, call_result.response.ended
-    got = f" ({error.kind}: {printable(error.text)})" if error else f" ({ended.why})" if ended else ""
-    yield f"{test_call.target.function}: {call_result.kind}{got}"
+    test_call, why = call_result.test_call, _why(call_result.response)
+    yield f"{test_call.target.function}: {call_result.kind}{why and f' ({why})'}"
     yield from outcome(call_result)
     yield f"called with {test_call.args} {test_call.kwargs}"
+
+
+def _why(response: Response) -> str:
+    """The error of a response, or the end of its process; "" if there is neither."""
+    if response.error is not None:
+        return f"{response.error.kind}: {printable(response.error.text)}"
+    return response.ended.why if response.ended is not None else ""

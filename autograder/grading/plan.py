@@ -136,14 +136,12 @@ class _Recording:
         file, line, _ = report.location
         self.errors.append(in_one_line(cause or error, kit.suites(), f"{kit.suites() / file}:{(line or 0) + 1}"))
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.skipped:
-            self.errors.append(f"{report.nodeid} is skipped: a hidden test must run on the reference")
-
     def pytest_keyboard_interrupt(self, excinfo: "pytest.ExceptionInfo[Any]") -> None:
         if not isinstance(excinfo.value, KeyboardInterrupt):
             self.errors.append(f"{kit.suites()}: a test ends pytest: {excinfo.value}")
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if report.skipped:
             self.errors.append(f"{report.nodeid} is skipped: a hidden test must run on the reference")
+
+    pytest_collectreport = pytest_runtest_logreport

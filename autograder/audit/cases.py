@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 from autograder.feedback import messages
 from autograder.feedback.sentences import lacking
-from autograder.grading import plan as scripts
+from autograder.grading import plan as plans
 from autograder.grading.call_results import TestCall
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import Result, graded_with, open_grader
@@ -239,7 +239,7 @@ def _done(work: Callable[[Any, Item], Found], sandbox: bool, item: Item) -> Foun
 @cache
 def _grader(sandbox: bool) -> Any:
     """The grader of this process."""
-    return _open.enter_context(open_grader()) if sandbox else InProcess(scripts.current())
+    return _open.enter_context(open_grader()) if sandbox else InProcess(plans.current())
 
 
 # The result of a case

@@ -1,7 +1,6 @@
 """Grades one Submission; returns a Result (docs/explanation/grading.md).
 
-runner/ makes the calls, diagnosis.py and repair.py explain failing functions, and scoring.py computes the
-points.
+runner/ makes the calls, diagnosis.py and repair.py explain failing functions, and scoring.py computes the points.
 """
 
 import contextlib
@@ -266,9 +265,9 @@ class _Grading:
             return CriterionScore(graded.criterion)
         call_result = next(iter(of_function(wrong, function)), wrong[0])
         example = next(iter(self._failing_examples(module, self.previewed).get(function, ())), None)
-        below = self.rubric.below(module) & self.runner.submission.imports(module)
         same = all(_same(r, self.call_results[r.test_call]) for r in of_function(own, call_result.target.function))
-        first = tuple(name for name in self.rubric.modules if name in below and not same and self._is_to_fix(name))
+        below = set() if same else self.rubric.below(module) & self.runner.submission.imports(module)
+        first = tuple(name for name in self.rubric.modules if name in below and self._is_to_fix(name))
         return replace(graded, call_result=call_result, shown=example, depends=False, fix_first=first)
 
     def _is_to_fix(self, module: str) -> bool:

@@ -61,8 +61,10 @@ class CriterionScore:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A module's results, diagnoses and scores. `helped`: for each function that ran
-    again with correct helpers, the replaced helpers and its earlier failures."""
+    """A module's results, diagnoses and scores.
+
+    `helped`: for each function that ran again with correct helpers, the replaced helpers and its earlier failures.
+    """
 
     module: str
     call_results: tuple[CallResult, ...]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.grading import plan as scripts
+from autograder.grading import plan as plans
 from autograder.grading import thresholds
 from autograder.grading.call_results import TestCall, with_needed
 from autograder.grading.diagnosis import Diagnoser
@@ -65,7 +65,7 @@ class Processes:
         return Process(self.started, self.events, self.ends, self.broken)
 
     def runner(self, submission: Submission = COMPLETE) -> Runner:
-        return Runner(self, scripts.current(), submission)
+        return Runner(self, plans.current(), submission)
 
     def loads(self) -> list[Imports]:
         return [what for kind, _, what in self.events if kind == "load"]
@@ -86,17 +86,17 @@ def run_everything(processes: Processes) -> Mapping[TestCall, Response]:
 
 def graded(processes: Processes) -> None:
     with processes.runner() as runner:
-        graded_with(runner, Diagnoser(scripts.current()), tuple(rubrics.current().groups))
+        graded_with(runner, Diagnoser(plans.current()), tuple(rubrics.current().groups))
 
 
 def is_hidden(test_call: TestCall) -> bool:
-    return bool(test_call.criterion) and test_call not in scripts.current().shown(test_call.target.module)
+    return bool(test_call.criterion) and test_call not in plans.current().shown(test_call.target.module)
 
 
 def test_correct_submission_uses_one_process_for_all_files_and_one_per_module_with_hidden_calls() -> None:
     processes = Processes()
     graded(processes)
-    hidden = [module for module in MODULES if scripts.current().hidden.get(module)]
+    hidden = [module for module in MODULES if plans.current().hidden.get(module)]
     assert processes.started == 1 + len(hidden)
     assert [imports.modules for imports in processes.loads()[-len(hidden) :]] == [(module,) for module in hidden]
     closed = [number for kind, number, _ in processes.events if kind == "close"]
@@ -156,7 +156,7 @@ def test_calls_without_a_response_are_retried_a_limited_number_of_times() -> Non
 
 
 def test_replacement_process_makes_only_the_calls_that_a_test_call_depends_on() -> None:
-    hidden = scripts.current().hidden["scaled_attention"]
+    hidden = plans.current().hidden["scaled_attention"]
     every = [test_call for test_call in hidden if test_call.test == "test_calls_leave_no_trace"]
     test_call = next(test_call for test_call in every if test_call.target.function == "split_heads" and test_call.needs)
     needed = with_needed(every, [test_call])

@@ -28,7 +28,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from autograder.feedback import results
-from autograder.grading import plan as scripts
+from autograder.grading import plan as plans
 from autograder.grading import recorder
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework import kit
@@ -88,9 +88,9 @@ def other_inputs() -> Iterator[list[Grader]]:
         with pytest.MonkeyPatch.context() as patch:  # only while they are opened: other tests follow in this process
             for seed in (1, 2):
                 patch.setattr(recorder, "rng_for", lambda _, seed=seed: np.random.default_rng(seed))
-                scripts.current.cache_clear()
+                plans.current.cache_clear()
                 made.append(stack.enter_context(open_grader((), TIGHT)))
-        scripts.current.cache_clear()
+        plans.current.cache_clear()
         yield made
 
 

@@ -23,6 +23,7 @@ from autograder.audit import cases, mutants
 from autograder.feedback import messages, observations
 from autograder.grading import probes
 from autograder.grading.grader import Grader
+from autograder.grading.scoring import Analysis
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Submission
@@ -52,17 +53,16 @@ def _constant(value: Any) -> Any:
     return lambda *_, **__: value
 
 
-def _unchanged(_: Any, analysis: Any, *__: Any) -> Any:
-    return analysis
+def _unchanged(*args: Any) -> Any:
+    return next(each for each in args if isinstance(each, Analysis))
 
 
 # For each function or property, a replacement that disables it.
 RULES: Mapping[str, Any] = {
-    "grading.grader:_Grading._with_correct_helpers": _unchanged,
-    "grading.grader:_Grading._with_kept_state": _unchanged,
-    "grading.grader:_Grading._repaired_beside": _unchanged,
-    "grading.grader:_Grading._fixed_too": _constant(None),
-    "grading.grader:_Grading._probes": _constant({}),
+    "grading.explaining:with_correct_helpers": _unchanged,
+    "grading.explaining:with_kept_state": _unchanged,
+    "grading.explaining:_beside": _constant(None),
+    "grading.probes:probes_of": _constant(()),
     "grading.grader:_undecided": _constant(()),
     "grading.repair:Repairs.search": _constant(None),
     "grading.search:Search.formal": _constant(None),

@@ -13,6 +13,7 @@ from autograder.submissions.text import cleaned_code
 from autograder.values.display import display, function_source, literal, pair
 
 LONGEST = 3000  # characters of a result
+OWN_FILES = "with your own files:"
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,34 @@ class Counterexample:
         """`is_named`: a misconception is already named. `examples` are all public ones of the function, `outcomes` its probes."""
         observation = differs_by(call_result) if is_named else observe(call_result, examples, outcomes)
         sentences = tuple(filter(None, (form_of_example(call_result), observation)))
-        return cls(lines(call_result).replace("```", "'''"), sentences, is_alike)
+        return cls(_as_code(lines(call_result)), sentences, is_alike)
+
+    @classmethod
+    def beside(cls, call_result: CallResult) -> "Counterexample":
+        """An example whose result depends on other files of the submission: nothing is said about its value.
+
+        The value is left out if it is the error of another file, or of importing one.
+        """
+        error = call_result.error
+        is_own = error is None or error.file in ("", f"{call_result.target.module}.py")
+        is_import = error is not None and "ImportError" in error.kinds
+        return cls(_as_code(lines(call_result, OWN_FILES if is_own and not is_import else "")), (), True)
 
 
-def lines(call_result: CallResult) -> str:
-    """The call, the expected result and the actual one, as lines of Python."""
-    rows = ((row for row in text.split("\n") if row.strip()) for text in _results(call_result))
-    expected, came_back = map("\n#           ".join, rows)
-    return "\n".join([*_call(call_result), f"# expected: {expected}", f"# yours:    {came_back}"])
+def _as_code(text: str) -> str:
+    """Text that a fenced code block can contain."""
+    return text.replace("```", "'''")
+
+
+def lines(call_result: CallResult, yours: str = "yours:") -> str:
+    """The call, the expected result and the actual one, as lines of Python; "" for `yours` leaves the actual one out."""
+    labels = [label for label in ("expected:", yours) if label]
+    width = max(map(len, labels)) + 3
+    results = []
+    for label, text in zip(labels, _results(call_result), strict=False):
+        rows = [row for row in text.split("\n") if row.strip()]
+        results.append(f"# {label}".ljust(width) + f"\n#{' ' * (width - 1)}".join(rows))
+    return "\n".join([*_call(call_result), *results])
 
 
 def _call(call_result: CallResult) -> Iterator[str]:

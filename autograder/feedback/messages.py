@@ -33,9 +33,7 @@ class Message:
         own = next(module for module in result.modules if module.module == graded.criterion.module)
         self.is_broken = own.broken is not None
         self.is_integration = own.module == INTEGRATION
-        is_at_once = bool(own.previewed) and graded.criterion.visible and not graded.passed
-        self.call_results = own.previewed if is_at_once else own.call_results
-        self.probe_results = {} if is_at_once else own.probe_results
+        self.at_home, self.probe_results = own.at_home, own.probe_results
         of = self.call.target if self.call is not None else next(iter(graded.misconceptions), None)
         self.function = of.function if of is not None else ""
         self.unwritten = unwritten(self.call, result.submission)
@@ -68,9 +66,11 @@ class Message:
     @property
     def counterexample(self) -> Counterexample:
         assert self.example is not None and self.call is not None
+        if self.graded.differs:
+            return Counterexample.beside(self.example)
         is_named = any(misconception.right for misconception in self.graded.misconceptions)
         target, outcomes = self.example.target, self.probe_results.get(self.example.test_call, ())
-        public = [r for r in self.call_results if not r.test_call.criterion and r.target == target]
+        public = [r for r in self.at_home if not r.test_call.criterion and r.target == target]
         return Counterexample.of(self.example, is_named, public, outcomes, _alike(self.example, self.call))
 
     @property

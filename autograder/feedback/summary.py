@@ -105,6 +105,13 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
             text = f"`{file}` could not be imported{_why(module.broken, file, submission)}"
             yield TopNote("import", file, text, file)
         return
+    lacking = [name for name in rubric.current().below(module.module) if f"{name}.py" not in submission.files]
+    files = sorted(f"`{name}.py`" for name in submission.imports(module.module).intersection(lacking))
+    if files and any(r.error is not None and "ImportError" in r.error.kinds for r in module.at_home):
+        text = (
+            f"`{file}` imports {listed(files)}, which this upload lacks: its examples are shown without your results."
+        )
+        yield TopNote("dependency", file, text, file)
     reasons: dict[str, list[CallResult]] = {}
     for call_result in module.call_results:
         if problem := answer_problem(call_result):

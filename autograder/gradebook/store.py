@@ -27,7 +27,7 @@ RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
 OLD = 3600  # seconds after which a partial file is abandoned
 # Kinds of notes: on the whole upload; on usable files; notes that are merged into one sentence for all files.
 WHOLE = {"archive", "no_zip", "notebook", "zip_large", "zip_many"}
-USABLE = {"accepted", "answer", "import", "misnamed", "replaced", "second", "unwritten"}
+USABLE = {"accepted", "answer", "dependency", "import", "misnamed", "replaced", "second", "unwritten"}
 TOGETHER = {
     "absent": "no file {} in the upload",
     "blank": "nothing in {}: blank",

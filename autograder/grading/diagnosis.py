@@ -145,7 +145,7 @@ class Diagnoser:
         helpers = {name: above[name] for name in self.rubric.helpers(module, (function,)) if name in above}
         unanswered = bool(wrong) and all(r.response.ended is not None or r.is_absent for r in wrong)
         # With an unexplained helper, the function runs again with a correct one; a match now would be coincidence.
-        if not unanswered and all(helper.complete for helper in helpers.values()):
+        if not unanswered and all(helper.complete and not helper.repair for helper in helpers.values()):
             search = self._search(module, function, own, helpers, MOST_TOGETHER if wrong and not diagnosis.empty else 1)
             if wrong:
                 found = search.complete()

@@ -29,8 +29,8 @@ class CriterionScore:
     first failing call that shows them; `shown` is a public example that does. `undecided` are misconceptions with the
     same results on every call. `blamed` are wrong helpers, or modules of the integration, that were replaced by the
     reference. `depends`: public examples fail after other calls and pass alone. `at_least`: there are further, unnamed
-    mistakes. `fix_first` are modules that this one uses and that are missing or fail a public call. `share` is the part
-    of its points that a lost criterion still earns.
+    mistakes. `differs`: `shown` has another outcome beside correct modules; `imported` are the files that it may depend
+    on, and `fix_first` those of them that fail a public call. `share` is the part of its points that a lost criterion still earns.
     """
 
     criterion: Criterion
@@ -43,6 +43,8 @@ class CriterionScore:
     blamed: tuple[str, ...] = ()
     depends: bool = False
     at_least: bool = False
+    differs: bool = False
+    imported: tuple[str, ...] = ()
     fix_first: tuple[str, ...] = ()
     share: float = 0.0
     tests: "FunctionTests | None" = None
@@ -61,7 +63,7 @@ class CriterionScore:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A module's results, diagnoses and scores.
+    """The results of a module's calls, and what is known about its functions.
 
     `helped`: for each function that ran again with correct helpers, the replaced helpers and its earlier failures.
     """
@@ -69,12 +71,7 @@ class Analysis:
     module: str
     call_results: tuple[CallResult, ...]
     diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
-    scores: dict[str, CriterionScore] = field(default_factory=dict)
     helped: dict[str, tuple[tuple[str, ...], tuple[CallResult, ...]]] = field(default_factory=dict)
-
-    @property
-    def cost(self) -> float:
-        return sum(score.criterion.points for score in self.scores.values() if not score.passed)
 
     @cached_property
     def wrong(self) -> frozenset[TestCall]:

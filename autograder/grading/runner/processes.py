@@ -1,14 +1,21 @@
-"""Runs one submission in a sequence of short-lived processes, only one of which is alive at a time:
+"""Runs one submission in a sequence of short-lived processes, only one of which is alive at a time.
 
-| process       | imports                                                   | runs                                             |
-|---------------|-----------------------------------------------------------|--------------------------------------------------|
-| *preview*     | all files of the submission, no reference code            | public calls; their values may be shown          |
-| *module*      | one module; the modules it uses are references            | its public calls if one failed; hidden calls     |
-| *retry*       | as *preview* or *module*, also with helpers or an edit    | the affected calls                               |
-| *integration* | all files, or references in place of wrong modules        | the calls of the integration                     |
+| step          | what runs                                                                   | references in the process |
+|---------------|-----------------------------------------------------------------------------|---------------------------|
+| 1a            | preview: all files of the submission, every public call                     | none                      |
+| 1b            | a module that uses no other and failed a public call: the same calls, alone | none                      |
+| 1c            | the public examples to show, with their probes                              | none                      |
+| 1d            | the integration, first try                                                  | none                      |
+| 2a, by module | a module that failed a public call: the same calls                          | the modules it uses       |
+| 2b, by module | a new process: a public call of each function, then the hidden calls        | the modules it uses       |
+| 3, by function| its calls again; then its pure calls again                                  | also its wrong helpers    |
+| 4, by function| one edit at a time                                                          | as in step 3              |
+| 5             | the integration, second try                                                 | wrong modules             |
 
-1. The grader makes every public call before the first hidden one, so no displayed value can carry a hidden input.
-2. Results that students see immediately come from the preview, which contains no reference code.
+1. A reference never comes before the calls that it could answer: `Runner.outstanding` holds the modules and functions that have
+   unanswered graded calls, and no process receives reference code of these (`_check`).
+2. Every value that a student reads was computed in step 1. Later steps contribute only verdicts and diagnoses.
+3. Public calls come before hidden ones, in every process and in step 1.
 
 When a process ends, only its unanswered calls are made again, in a new process of the same kind.
 """
@@ -23,7 +30,7 @@ from functools import cache
 from types import ModuleType
 from typing import Protocol
 
-from autograder.grading.call_results import CallResult, TestCall, compared, with_needed
+from autograder.grading.call_results import CallResult, Target, TestCall, compared, with_needed
 from autograder.grading.plan import Plan
 from autograder.grading.thresholds import MOST_PROBES_SPENT, RESTARTS
 from autograder.homework import reference as references
@@ -34,7 +41,6 @@ from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 
 PROBES_AT_ONCE = 32
-ALL_FILES = "all files"  # a shared process that imports the submission's files together
 MISSING = Response(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 
 
@@ -91,10 +97,12 @@ class Runner:
         self.rubric = plan.rubric
         self.edits = 0  # limit on the edits to try
         self.spent: Callable[[], float] = float  # the share of its processor time used so far
+        # Modules, and functions, whose graded calls are not all answered.
+        self.outstanding = set[str | Target]()
         self._process: Process | None = None
-        self._imported: tuple[Imports, ...] = ()  # imports of the current process
-        self._shared = ""  # a module or ALL_FILES, if the process may be reused
+        self._is_shared = False  # whether the current process imports the submission's files together
         self._restarts = Counter[str]()  # by account
+        self._probing = 0.0  # the share of the submission's processor time used for probes
         self._alone: dict[str, Response] = {}  # import errors with references
         self._together: dict[str, Response] = {}  # import errors in the preview
 
@@ -108,40 +116,35 @@ class Runner:
         return runner
 
     def preview(self, modules: Iterable[str]) -> dict[TestCall, CallResult]:
-        """Run the public calls of modules with all of the submission's files together."""
+        """Make the public calls of modules with all of the submission's files together."""
         call_results: dict[TestCall, CallResult] = {}
         for module in modules:
             test_calls = self.plan.shown(module)
-            responses, broken = self._run(Imports((module,)), test_calls, PREVIEW, shared=ALL_FILES)
+            responses, broken = self._run(Imports((module,)), test_calls, PREVIEW, shared=True)
             if broken is not None:
                 self._together[module] = broken
             call_results |= zip(test_calls, compared(test_calls, responses), strict=True)
         return call_results
 
     def public(self, module: str) -> dict[TestCall, CallResult]:
-        """Run the public calls of a module again, with references for the modules it uses."""
+        """Make the public calls of a module again, with references for the modules it uses."""
         test_calls = self.plan.shown(module)
-        responses, broken = self._run(self._beside_references(module), test_calls, module, shared=module)
+        responses, broken = self._run(self._beside_references(module), test_calls, module)
         if broken is not None:
             self._alone[module] = broken
         return dict(zip(test_calls, compared(test_calls, responses), strict=True))
 
     def hidden(self, module: str) -> dict[TestCall, CallResult]:
-        """Run the hidden calls of a module with the same references, after a public call of each function.
+        """Make the hidden calls of a module in a new process with the same references, after a public call of each function.
 
-        They run in the process of the public calls if it is still alive. If the import fails only now, its error is the
-        response to each call.
+        If the import fails only now, its error is the response to each call.
         """
         hidden, (_, test_calls) = self.plan.hidden.get(module, ()), self.plan.in_order(module)
         if not hidden:
             return {}
-        responses, _ = self._run(self._beside_references(module), test_calls, module, shared=module)
+        responses, _ = self._run(self._beside_references(module), test_calls, module)
         call_results = dict(zip(test_calls, compared(test_calls, responses), strict=True))
         return {test_call: call_results[test_call] for test_call in hidden}
-
-    def has_ended(self, module: str) -> bool:
-        """Whether the process of a module's public calls has ended, or there was none."""
-        return self._process is None or self._process.ended is not None or self._shared != module
 
     def broken(self, module: str) -> Response | None:
         """Why a module cannot be imported with references; None if it can.
@@ -155,34 +158,31 @@ class Runner:
             return shown
         return Response(error=Error(broken.error.kinds, "", broken.error.file, broken.error.line, broken.error.hint))
 
-    def is_missing(self, module: str) -> bool:
-        """Whether no other module can import this one."""
-        return module in self._alone or module in self._together
+    def alone(self, test_call: TestCall, probes: Sequence[TestCall]) -> list[Response]:
+        """Make a public call first in a new process with the submission's own files, then its probes.
 
-    def alone(self, test_call: TestCall, together: bool) -> Response:
-        """Make a public call in a separate process, `together` with the submission's files or not."""
-        return self._run(self._imports(test_call.target.module, together), [test_call], test_call.target.module)[0][0]
-
-    def probes(self, module: str, test_calls: Sequence[TestCall], together: bool) -> list[Response]:
-        """Run probes in a separate process; fewer if they end it or take long."""
-        responses, before = list[Response](), self.spent()
-        if self._load(self._imports(module, together), module) is None:
-            for first in range(0, len(test_calls), PROBES_AT_ONCE):
-                if self._process is None or self._process.ended or self.spent() - before > MOST_PROBES_SPENT:
-                    break
-                responses += self._process.run(test_calls[first : first + PROBES_AT_ONCE], module)
-        return [response for response in responses if response.ended is None]
+        There are fewer responses if the process ends, or if probes take long.
+        """
+        module, before = test_call.target.module, self.spent()
+        responses, broken = self._run(Imports((module,)), [test_call], module)
+        for first in range(0, len(probes) if broken is None else 0, PROBES_AT_ONCE):
+            used = self._probing + self.spent() - before
+            if self._process is None or self._process.ended is not None or used > MOST_PROBES_SPENT:
+                break
+            responses += self._process.run(probes[first : first + PROBES_AT_ONCE], module)
+        self._probing += self.spent() - before
+        return responses
 
     def integration(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[TestCall, Response], bool]:
         """Run a criterion of the integration; returns the responses and whether the modules could be imported together.
 
-        References replace `correct` modules. Consecutive criteria with the same references share one process, which may be the
+        References replace `correct` modules. Consecutive criteria without references share one process, which may be the
         preview's. Visible criteria have separate processes.
         """
         test_calls = self.plan.together(criterion)
         called = dict.fromkeys(test_call.target.module for test_call in test_calls)
         imports = Imports(tuple(module for module in called if module not in correct), correct)
-        shared = "" if self.rubric.criteria[criterion].visible else ALL_FILES
+        shared = not correct and not self.rubric.criteria[criterion].visible
         responses, broken = self._run(imports, test_calls, shared=shared)
         if broken is not None and shared:  # perhaps because of an earlier import
             responses, broken = self._run(imports, test_calls)
@@ -227,7 +227,7 @@ class Runner:
         self.close()
         process = self._process = self.start()
         responses = process.run(before, module)
-        loaded = process.load(self._beside_references(module, helpers), module)
+        loaded = process.load(self._checked(self._beside_references(module, helpers)), module)
         is_loaded = loaded.error is None and loaded.ended is None
         return process, [*responses, *(process.run(first, module) if is_loaded else [])], is_loaded
 
@@ -235,7 +235,7 @@ class Runner:
         """End the process that is alive."""
         if self._process is not None:
             self._process.close()
-        self._process, self._imported = None, ()
+        self._process = None
 
     def __enter__(self) -> "Runner":
         return self
@@ -246,26 +246,35 @@ class Runner:
     def _beside_references(self, module: str, helpers: tuple[str, ...] = ()) -> Imports:
         return Imports((module,), tuple(self.rubric.modules[module].uses), helpers)
 
-    def _imports(self, module: str, together: bool) -> Imports:
-        return Imports((module,)) if together else self._beside_references(module)
+    def _checked(self, imports: Imports) -> Imports:
+        """Raise AssertionError if a reference would be sent while graded calls that it could answer are outstanding."""
+        sent: set[str | Target] = {*imports.references}
+        sent |= {below for name in imports.references for below in self.rubric.below(name)}
+        if imports.helpers:
+            module = imports.modules[0]
+            names = (*imports.helpers, *self.rubric.helpers(module, imports.helpers))
+            sent |= {Target(module, name) for name in names}
+        if early := sent & self.outstanding:
+            raise AssertionError(
+                f"references before the graded calls that they could answer: {sorted(map(str, early))}"
+            )
+        return imports
 
-    def _load(self, imports: Imports, account: str, shared: str = "") -> Response | None:
-        """Import into a new process, or into a `shared` one with the same references; returns the error, or None."""
+    def _load(self, imports: Imports, account: str, shared: bool = False) -> Response | None:
+        """Import into a new process, or into a `shared` one; returns the error, or None."""
         if any(f"{module}.py" not in self.submission.files for module in imports.modules):
             return MISSING
         alive = self._process is not None and self._process.ended is None
-        beside_same = all(earlier.references == imports.references for earlier in self._imported)
-        if not (alive and beside_same and shared and shared == self._shared):
+        if not (alive and shared and self._is_shared):
             self.close()
         if self._process is None:
             self._process = self.start()
-        loads = imports if not self._imported else Imports(imports.modules)
-        response = self._process.load(loads, account)
-        self._imported, self._shared = (*self._imported, imports), shared
+        response = self._process.load(self._checked(imports), account)
+        self._is_shared = shared
         return response if response.error is not None or response.ended is not None else None
 
     def _run(
-        self, imports: Imports, test_calls: Sequence[TestCall], account: str = "", shared: str = ""
+        self, imports: Imports, test_calls: Sequence[TestCall], account: str = "", shared: bool = False
     ) -> tuple[list[Response], Response | None]:
         """The responses to test calls, and the import error, which is then also the response to each call.
 

@@ -531,11 +531,11 @@ DEPENDENT = {
         "transformer_block", WRONG_BLOCK.replace("(x, params['ffn'])", "(layer_norm(x, **params['ln_2']), params['ffn'])"),
         "example pre_norm layernorm", "pre_norm_block.no_attention pre_norm_block.x_added_again", groups=("layernorm",),
         files={"layernorm": WRONG_NORM}, slow=True,
-        said=("`transformer_block.py` uses `layernorm.py`, which is wrong or missing: fix `layernorm.py` first.",),
+        said=("`transformer_block.py` imports `layernorm.py`, which fails a public check: fix `layernorm.py` first.",),
     ),
     "so is a missing one": Case(
         "transformer_block", WRONG_BLOCK, "example pre_norm", NAMES, files={"layernorm.py": None},
-        said=("fix `layernorm.py` first",),
+        said=("imports `layernorm.py`, which this upload lacks",),
     ),
     "a correct one is not": Case(
         "transformer_block", WRONG_BLOCK, "example pre_norm", NAMES, unsaid=("first.",), slow=True,

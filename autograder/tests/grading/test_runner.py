@@ -1,18 +1,21 @@
 """The order of processes and calls, tested with fake processes that record events."""
 
+import itertools
+import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from autograder.audit.cases import DirectProcess
 from autograder.grading import plan as plans
 from autograder.grading import thresholds
-from autograder.grading.call_results import TestCall, with_needed
+from autograder.grading.call_results import Target, TestCall, with_needed
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import graded_with
 from autograder.grading.runner.direct import Direct
 from autograder.grading.runner.processes import Imports, Runner
-from autograder.homework import reference
+from autograder.homework import library, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox.messages import Ended, Error, Response
@@ -103,31 +106,103 @@ def test_correct_submission_uses_one_process_for_all_files_and_one_per_module_wi
     assert set(closed) == set(range(1, processes.started + 1))
 
 
+def is_secret(kind: str, what: Any) -> bool:
+    """Whether an event sends reference code, or a hidden call other than the integration's."""
+    if kind == "load":
+        return bool(what.references or what.helpers)
+    return kind == "run" and is_hidden(what) and not what.criterion.startswith(INTEGRATION)
+
+
+def early_references(events: Sequence[Event]) -> set[str]:
+    """The modules and functions whose reference code was sent before the last graded call that it could answer."""
+    rubric, problems = rubrics.current(), set[str]()
+    sent: dict[str, int] = {}  # the first process with a reference
+    answering: dict[int, set[str]] = {}  # the references of each process
+    for kind, process, what in events:
+        if kind == "load":
+            replaced = {name for module in what.references for name in {module, *rubric.below(module)}}
+            helpers = {*what.helpers, *rubric.helpers(what.modules[0], what.helpers)} if what.helpers else set()
+            answering[process] = replaced | helpers
+            for name in answering[process]:
+                sent.setdefault(name, process)
+        elif kind == "run":
+            of = {what.target.module, what.target.function} - answering.get(process, set())
+            is_integration = what.criterion.startswith(INTEGRATION)
+            problems |= {name for name in of if sent.get(name, process) != process and not is_integration}
+    return problems
+
+
+def hidden_before_public(events: Sequence[Event]) -> bool:
+    """Whether a process makes a public call after a hidden one."""
+    calls = [(process, is_hidden(what)) for kind, process, what in events if kind == "run"]
+    return any(calls[i][0] == calls[i + 1][0] and calls[i][1] > calls[i + 1][1] for i in range(len(calls) - 1))
+
+
+class Recording(DirectProcess):
+    """Runs the kit's own code, and records the order of loads and calls."""
+
+    def __init__(self, submission: Submission, number: int, events: list[Event]):
+        super().__init__(submission, rubrics.current())
+        self.number, self.events = number, events
+
+    def load(self, imports: Imports, account: str = "") -> Response:
+        self.events.append(("load", self.number, imports))
+        return super().load(imports, account)
+
+    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
+        self.events += [("run", self.number, test_call) for test_call in test_calls]
+        return super().run(test_calls, account)
+
+
+def recorded(submission: Submission) -> list[Event]:
+    events: list[Event] = []
+    numbers = itertools.count()
+    start = lambda: Recording(submission, next(numbers), events)  # noqa: E731
+    with Runner(start, plans.current(), submission) as runner:
+        graded_with(runner, Diagnoser(plans.current()), tuple(rubrics.current().groups))
+    return events
+
+
+WRONG = [
+    (m, name) for m in MODULES for f in rubrics.current().modules[m].functions for name in library.of_function(m, f)
+]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_references_come_after_the_calls_that_they_could_answer(number: int) -> None:
+    """Submissions with one, two and three wrong functions of different modules, drawn from the library."""
+    draw = random.Random(number)
+    for _ in range(6):
+        chosen = draw.sample(WRONG, 1 + number)
+        files = dict(reference.files())
+        for module, misconception in chosen:
+            version = library.made(module, misconception.function, (misconception,))
+            if version is not None:
+                files[f"{module}.py"] += f"\n\n{version.source}".encode()
+        events = recorded(Submission("wrong", files))
+        assert early_references(events) == set() and not hidden_before_public(events), [m.id for _, m in chosen]
+
+
+def test_a_reference_before_its_calls_is_an_error_of_the_grader() -> None:
+    with Processes().runner() as runner:
+        runner.outstanding = {"layernorm"}
+        with pytest.raises(AssertionError, match="layernorm"):
+            runner.public("batchnorm_comparison")
+        runner.outstanding = {Target("layernorm", "layer_norm")}
+        with pytest.raises(AssertionError, match="layer_norm"):
+            runner.with_helpers("layernorm", ("layer_norm",), plans.current().hidden["layernorm"])
+
+
 @pytest.mark.parametrize("ends", [(), ("rms_norm",)])
-def test_public_calls_are_made_before_hidden_ones(ends: tuple[str, ...]) -> None:
+def test_step_one_has_no_references_and_every_public_call_comes_first(ends: tuple[str, ...]) -> None:
     processes = Processes(ends)
     graded(processes)
-    calls = [(process, is_hidden(what)) for kind, process, what in processes.events if kind == "run"]
-    first = [hidden for _, hidden in calls].index(True)
-    public = {process for process, _ in calls} - {process for process, hidden in calls if hidden}
-    assert first > 0 and not any(process in public for process, _ in calls[first:])
-    assert sorted(calls[first:]) == sorted(calls[first:], key=lambda call: call[0])  # public first in each process
-
-
-def test_no_process_has_the_reference_of_its_own_module_and_previews_have_none() -> None:
-    processes = Processes()
-    run_everything(processes)
-    preview, later = processes.loads()[: len(MODULES)], processes.loads()[len(MODULES) :]
-    modules = [next(imports for imports in later if imports.modules == (name,)) for name in MODULES]
-    assert [imports.modules for imports in preview] == [(name,) for name in MODULES]
-    assert not any(imports.references for imports in preview)
-    for imports in modules:
-        (module,) = imports.modules
-        assert imports.references == tuple(rubrics.current().modules[module].uses)
-    sent = [reference.replacing(imports.references) for imports in modules]
-    for imports, references in zip(modules, sent, strict=True):
-        assert imports.modules[0] not in [one.module for one in references]
-        assert [one.module for one in references if one.functions] == list(imports.references)
+    events = processes.events
+    first = next(i for i, (kind, _, what) in enumerate(events) if is_secret(kind, what))
+    shown = {test_call for module in MODULES for test_call in plans.current().shown(module)}
+    answered = {test_call for test_call in shown if test_call.target.function not in ends}
+    assert answered <= {what for kind, _, what in events[:first] if kind == "run"}
+    assert early_references(events) == set() and not hidden_before_public(events)
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -1,0 +1,130 @@
+"""Public examples that show students their mistakes.
+
+The values come from step 1: the student's own files, before anything hidden. If an example has another outcome beside correct
+modules, the message says so (feedback/counterexamples.py).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from autograder.grading.call_results import CallResult, TestCall, compared, of_function
+from autograder.grading.diagnosis import Diagnoser, Diagnosis, has
+from autograder.grading.known_responses import alike, wrong_in_value
+from autograder.grading.probes import ProbeResult, probes_of
+from autograder.grading.runner.processes import Runner
+from autograder.grading.scoring import Analysis, CriterionScore
+
+Results = Mapping[TestCall, CallResult]
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """The first failing example of a function that also fails as the first call of a process, and its probes."""
+
+    example: CallResult | None = None
+    probes: tuple[ProbeResult, ...] = ()
+
+
+def confirmed(runner: Runner, diagnoser: Diagnoser, module: str, at_home: Results) -> dict[str, Confirmed]:
+    """Try the failing examples of each function alone. One that a misconception explains need not run."""
+    made = [at_home[test_call] for test_call in runner.plan.shown(module)]
+    diagnoses = diagnoser.explain(module, made)
+    examples = [at_home[test_call] for test_call in runner.plan.examples[module]]
+    return {name: _confirmed(runner, _ranked(examples, name), diagnosis) for name, diagnosis in diagnoses.items()}
+
+
+def _confirmed(runner: Runner, examples: Iterable[CallResult], diagnosis: Diagnosis) -> Confirmed:
+    for example in examples:
+        if example.unwritten or (diagnosis.chosen is not None and diagnosis.chosen.fits_alone(example)):
+            return Confirmed(example)
+        has_probes = not (diagnosis.complete or example.response.ended or example.is_absent)
+        probes = probes_of(example.test_call) if has_probes else ()
+        first, *responses = runner.alone(example.test_call, [probe.test_call for probe in probes])
+        again = compared([example.test_call], [first])[0]
+        if again.failed:
+            tried = zip(probes, (response for response in responses if response.ended is None), strict=False)
+            made = (ProbeResult(probe, compared([probe.test_call], [response])[0]) for probe, response in tried)
+            return Confirmed(again, tuple(made))
+    return Confirmed()
+
+
+def _ranked(examples: Iterable[CallResult], function: str) -> list[CallResult]:
+    """The failing examples of a function, the largest errors first."""
+    failing = [call_result for call_result in of_function(examples, function) if call_result.failed]
+    return sorted(failing, key=lambda call_result: _smallness(call_result.deviation))
+
+
+def _smallness(deviation: float) -> int:
+    """The order of magnitude of a relative error: 0 above a tenth, 1 above a hundredth, and so on."""
+    return max(0, int(-np.log10(deviation))) if 0 < deviation < np.inf else 0
+
+
+def with_example(
+    score: CriterionScore,
+    analysis: Analysis,
+    public: Results,
+    at_home: Results,
+    found: Mapping[str, Confirmed],
+    imported: Mapping[str, bool],
+) -> CriterionScore:
+    """The score with the example to show; prefer one with the same outcome with the student's own files.
+
+    `public` are the results that count, beside correct modules; `at_home` those with the student's own files. `found`
+    has no entry for functions whose examples were not tried alone. `imported` says of each imported file whether it
+    fails a public call.
+    """
+    if not analysis.diagnoses:
+        return score
+    function = score.call_result.target.function if score.call_result is not None else ""
+    tried = found.get(function)
+    candidates = [r for r in _ranked(public.values(), function) if not r.test_call.criterion]
+    candidates = [r for r in candidates if r.test_call in analysis.wrong]
+    candidates.sort(key=lambda r: not same_outcome(r, at_home[r.test_call]))
+    alone = tried.example if tried is not None else next(iter(candidates), None)
+    if alone is not None and alone.test_call not in analysis.wrong:
+        alone = None
+    example = _chosen(score, analysis.diagnoses, candidates, alone)
+    ended = [r for r in candidates if r.response.ended is not None]
+    score = replace(score, depends=tried is not None and alone is None and bool(candidates) and not ended)
+    if example is None:
+        return score
+    shown = example if tried is not None and example is alone else at_home[example.test_call]
+    if same_outcome(shown, example):
+        return replace(score, shown=shown)
+    fix_first = tuple(name for name, is_faulty in imported.items() if is_faulty)
+    return replace(score, shown=shown, differs=True, fix_first=fix_first, imported=tuple(imported))
+
+
+def _chosen(
+    score: CriterionScore,
+    diagnoses: Mapping[str, Diagnosis],
+    examples: Sequence[CallResult],
+    alone: CallResult | None,
+) -> CallResult | None:
+    """The example that shows the mistake that a criterion is lost to; None if there is none.
+
+    `examples` are the failing ones of its function, the best first; `alone` is the first that also fails alone.
+    """
+    if score.call_result is None:
+        return None
+    diagnosis = diagnoses.get(score.call_result.target.function)
+    example, chosen = alone, diagnosis.chosen if diagnosis is not None else None
+    if chosen is not None and wrong_in_value(score.call_result):
+        own = [m for m in score.misconceptions if has(chosen.misconceptions, m) and not chosen.memory]
+        if own and chosen.is_complete:
+            example = next((e for e in examples if chosen.shows(own, e)), None)
+        elif own:
+            example = next((e for e in examples if chosen.fits(e)), alone)
+        elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
+            example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
+    return example
+
+
+def same_outcome(first: CallResult, second: CallResult) -> bool:
+    """Whether a call had the same outcome in two processes."""
+    ends, others = first.response.ended, second.response.ended
+    if ends is not None and others is not None:
+        return ends.why == others.why
+    return first.kind == second.kind and alike(first.test_call, first.response, second.response)

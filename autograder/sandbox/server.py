@@ -185,7 +185,6 @@ class Server:
     def _child(self, seconds: int, extensions: list[str], descriptor: int) -> None:
         try:
             _load(extensions)
-            kernel.close_all_but(descriptor, self.rules)
             self._confined(seconds, socket.socket(fileno=descriptor))
         finally:
             os._exit(1)  # never continue the server's code
@@ -194,6 +193,7 @@ class Server:
         """Confine this process, report it, and serve the grader. Never returns."""
         connection = Connection(own_end, self.settings.message)
         try:
+            kernel.close_all_but(own_end.fileno(), self.rules)
             layers.apply(self.settings, self.rules, seconds)
             os.listdir(self.settings.submission)
         except BaseException as error:

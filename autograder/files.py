@@ -15,16 +15,19 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
     In text, control, bidirectional and invisible characters become question marks.
     """
-    data = _UNSEEN.sub("?", content).encode() if isinstance(content, str) else content
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+    data, name = _UNSEEN.sub("?", content).encode() if isinstance(content, str) else content, ""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, 0o644)
         os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
+    except BaseException as error:
+        if name:
+            os.unlink(name)
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = str(path), None  # it names the temporary file, or none
         raise

@@ -9,7 +9,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
@@ -20,6 +19,7 @@ from unittest.mock import patch
 
 from autograder.feedback import messages
 from autograder.feedback.sentences import lacking
+from autograder.gradebook.pool import processes
 from autograder.grading import plan as plans
 from autograder.grading.call_results import TestCall
 from autograder.grading.diagnosis import Diagnoser
@@ -228,7 +228,7 @@ def each(
 
     The grader is an InProcess, for the kit's own code, or a Grader if `sandbox` is true.
     """
-    with ProcessPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+    with processes(jobs or os.cpu_count() or 1) as pool:
         yield from pool.map(partial(_done, work, sandbox), items, chunksize=4)
 
 

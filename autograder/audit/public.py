@@ -11,7 +11,6 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -21,6 +20,7 @@ from types import ModuleType
 
 import numpy as np
 
+from autograder.gradebook.pool import processes
 from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
@@ -53,7 +53,7 @@ def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
     """Check every misconception of the given modules, or of all, in `jobs` processes, one module at a time."""
     names = [name for name in only or rubrics.current().modules if library.of_module(name)]
     # Fresh interpreters: the hidden suites have the same module names as the public checks.
-    with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
+    with processes(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
         for rows in pool.map(_of_module, names):
             yield from rows
 

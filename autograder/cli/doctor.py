@@ -53,8 +53,13 @@ def _tested(layer: str) -> tuple[str, str]:
     if reply.value == []:
         proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
         return "works", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else "")
-    possible = ", ".join(map(str, reply.value)) if isinstance(reply.value, list) else f"the probe ended with {reply}"
-    return "fails", f"a student's process {possible}: please report this to the kit's maintainers"
+    if isinstance(reply.value, list):
+        outcome = ", ".join(map(str, reply.value))
+    elif reply.error is not None:
+        outcome = f"raised {reply.error.kind}: {reply.error.text}"
+    else:
+        outcome = f"ended too early ({reply.ended.why if reply.ended else 'no answer'})"
+    return "fails", f"a student's process {outcome}: please report this to the kit's maintainers"
 
 
 def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:

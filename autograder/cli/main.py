@@ -6,8 +6,6 @@ Exit status 0: success; 1: an error of the grader, the machine or the rubric, ne
 Imports are inside the commands that need them, to keep the others fast.
 """
 
-import errno
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
@@ -43,17 +41,12 @@ def explained(error: BaseException) -> tuple[str, int] | None:
     if isinstance(error, KeyboardInterrupt):
         return str(error) or "interrupted", 130
     if isinstance(error, CommandError):
-        text = str(error)
-        if any(os.strerror(n) in text for n in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)) and "TMPDIR" not in text:
-            text += "; free some space for temporary files, or use another folder: TMPDIR=... autograder ..."
-        return text, error.status
+        return str(error), error.status
     if isinstance(error, BrokenExecutor):
         return "the worker processes crash immediately, perhaps for lack of memory; `--jobs 1` needs the least", 1
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         what = error.strerror or str(error) or type(error).__name__
-        if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
-            what += "; processes share their locks in /dev/shm, which must be writable"  # this error has no filename
         return f"{where}{what}. No file is half written. Fix the cause and run the same command again.", 1
     return None
 

@@ -3,6 +3,7 @@
 Each line is also available as data (`notes`), so nothing is parsed back from the text.
 """
 
+import ast
 import html
 import re
 import sys
@@ -26,7 +27,6 @@ RULE = (
 )
 RULE_OF_CRITERIA = "A criterion is lost if any of its calls fails."
 RELATIVE = "Your files are not a package: import without the dot."
-UTF8 = "The file is not saved as UTF-8. Save it again with that encoding."
 VERSION = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
 NO_FILE = (
     'The grader has no such file. Delete the code that needs it, or move it under `if __name__ == "__main__":`, which the '
@@ -135,13 +135,18 @@ def _why(broken: Response, own: str, submission: Submission) -> str:
         return f": {cleaned(not_python)}."
     text = f": {cleaned(error.text)}" if error.text else ""
     place = f" (line {error.line} of `{shown(file)}`)" if error.line else ""
-    if is_syntax and "codec can't decode" in error.text:
-        advice = UTF8
-    elif is_syntax and code and parsed(content) is None:
+    if is_syntax and code and parsed(content) is None:
         quoted = printable(code, " ", 100).replace("`", "'")
         advice = f"The grader runs {VERSION}, which cannot read this line: `{quoted}`."
-    elif error.text.startswith("attempted relative import"):
+    elif "ImportError" in error.kinds and _is_relative(content, error.line):
         advice = RELATIVE
     else:
         advice = NO_FILE if error.kind == "FileNotFoundError" else errors.advice(error.kind, error.text)
     return f": {error.kind}{text}{place}. {advice}".strip()
+
+
+def _is_relative(content: bytes, line: int) -> bool:
+    """Whether this line is an import with a dot."""
+    tree = parsed(content)
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)] if tree else []
+    return any(node.level and node.lineno <= line <= (node.end_lineno or 0) for node in imports)

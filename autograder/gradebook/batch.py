@@ -130,11 +130,11 @@ class Batch:
         for number in range(workers.width):
             self.idle.put(number)
         self.starting, self.started = Lock(), False
-        self.failure: CommandError | None = None  # why no worker can grade anything
+        self.failure: CommandError | BrokenExecutor | None = None  # why no worker can grade anything
         self.crashes = self.failed_writes = 0  # in a row
 
     def run(self, entries: Sequence[Upload]) -> Run:
-        """Grade everything. Raises KeyboardInterrupt, or CommandError if no worker can start."""
+        """Grade everything. Raises KeyboardInterrupt, or CommandError or BrokenExecutor if no worker can start."""
         # Two threads for each worker: while one waits for it, the other reads the next submission.
         threads = ThreadPoolExecutor(2 * self.workers.width, initializer=pool.mask, initargs=("SIG_BLOCK",))
         self.display.start(len(entries))
@@ -159,17 +159,27 @@ class Batch:
         return self.outcome
 
     def start(self, number: int = 0) -> None:
-        """Wait until a worker can grade. Raises CommandError if it cannot."""
+        """Wait until a worker can grade. Raises CommandError or BrokenExecutor if none can."""
         self.started = True
         self.display.say("Starting the workers; each records the hidden tests once ...")
-        try:
-            self.outcome.layers = tuple(self.workers.submit(number, pool.prepare).result())
-        except RubricError as error:
-            self.failure = error
-            raise
-        except Exception as error:
-            self.failure = CommandError(f"the grading process could not start: {type(error).__name__}: {error}")
-            raise self.failure from error
+        failure: CommandError | BrokenExecutor = BrokenExecutor()
+        for _ in range(TRIES):
+            try:
+                self.outcome.layers = tuple(self.workers.submit(number, pool.prepare).result())
+                return
+            except BrokenExecutor as error:  # the system may have killed the worker
+                failure = error
+                self.workers.stop(number)
+            except RubricError as error:
+                failure = error
+                break
+            except Exception as error:
+                has_text = isinstance(error, CommandError | CancelledError)
+                why = str(error) if has_text else f"{type(error).__name__}: {error}"
+                failure = CommandError(f"the grading process could not start: {why}")
+                break
+        self.failure = failure
+        raise failure
 
     def grade(self, entry: Upload) -> tuple[Grade, bool]:
         """Grade a submission and write its result; the flag is true if one from an earlier run is still valid.
@@ -204,7 +214,7 @@ class Batch:
                 future = self.workers.submit(number, pool.grade, submission, self.outcome.kit)
                 document: Document = future.result(patience(self.limits))
                 return document
-            except CancelledError:
+            except (CancelledError, CommandError):
                 raise
             except Exception as error:
                 dask = type(error).__name__ == "KilledWorker"
@@ -214,7 +224,7 @@ class Batch:
         raise BrokenExecutor("grading it crashed the worker process repeatedly")
 
     def settle(self, key: str, future: "Future[tuple[Grade, bool]]") -> None:
-        """Record the grade or the grader error of a submission. Raises CommandError if no worker can start."""
+        """Record the grade or the grader error of a submission. Raises what `start` raised if no worker can start."""
         outcome = self.outcome
         if self.failure:
             raise self.failure

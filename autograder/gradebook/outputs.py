@@ -73,8 +73,8 @@ def write(
             if text:
                 write_atomically(out / name, text.encode("utf-8", "replace").decode())
         except OSError as error:
-            why = error.strerror or error
-            raise CommandError(f"{out / name} cannot be written ({why}); the results are safe") from error
+            advice = "the results are safe: fix the cause and run the same command again"
+            raise CommandError(f"{out / name} cannot be written ({error.strerror or error}); {advice}") from error
 
 
 # Tables

@@ -184,7 +184,10 @@ class Pool:
         self.ended, self.lock = False, threading.Lock()
 
     def submit(self, number: int, function: Callable[..., Any], *args: Any) -> "Future[Any]":
-        """Raises BrokenExecutor for a worker that has died, CancelledError if there are no workers left."""
+        """Raises BrokenExecutor for a worker that has died, CancelledError if there are no workers left.
+
+        Raises CommandError if this machine cannot start one.
+        """
         with self.lock:
             try:
                 if self.ended:
@@ -193,10 +196,10 @@ class Pool:
                     self.executors[number] = self.make(number)
                 self.futures[number] = self.executors[number].submit(function, *args)
                 return self.futures[number]
-            except BrokenExecutor:
+            except (BrokenExecutor, CommandError):
                 raise
             except Exception as error:  # a cluster whose scheduler has ended
-                raise CancelledError from error
+                raise CancelledError(f"the workers can no longer be reached: {error}") from error
 
     def stop(self, number: int) -> None:
         """Stop a worker immediately; the next `submit` starts another."""
@@ -230,8 +233,17 @@ def local(jobs: int) -> Pool:
     """Worker processes on this machine; spawned, since forking a process with threads is unsafe."""
     if os.name == "posix":
         resource_tracker.ensure_running()  # start it now: it unblocks the signals of the thread that starts it
-    worker = partial(ProcessPoolExecutor, 1, mp_context=get_context("spawn"), initializer=start)
+    worker = partial(processes, 1, mp_context=get_context("spawn"), initializer=start)
     return Pool(lambda number: worker(initargs=(number,)), jobs, is_local=True)
+
+
+def processes(count: int, **options: Any) -> ProcessPoolExecutor:
+    """An executor with `count` processes. Raises CommandError if this machine has no locks that processes can share."""
+    try:
+        return ProcessPoolExecutor(count, **options)
+    except (OSError, ImportError, NotImplementedError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise CommandError(f"processes cannot share locks: /dev/shm must exist and be writable ({why})") from error
 
 
 def cluster(address: str) -> Pool:

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from autograder.exceptions import ArgumentsError
+from autograder.exceptions import ArgumentsError, of_system
 from autograder.files import write_atomically
 from autograder.gradebook.class_statistics import Guess, Unexplained
 from autograder.homework.rubric import INTEGRATION, TESTS
@@ -169,7 +169,7 @@ class Store:
         try:
             self.results.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ArgumentsError(f"-o {self.folder}: cannot be written ({error.strerror or error})") from error
+            raise ArgumentsError(f"-o {of_system(error, self.folder)}") from error
         for path in self.results.glob(".*.json.*"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > OLD:

@@ -106,7 +106,7 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix=prefix) as place:
             yield Path(place).resolve()
     except OSError as error:
-        raise of_system(error, tempfile.tempdir or "TMPDIR") from error
+        raise of_system(error, tempfile.tempdir or "TMPDIR", temporary=True) from error
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ import marshal
 import threading
 import types
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ import numpy as np
 from autograder.sandbox import wire
 from autograder.values.tree import arrays, leaves
 
-PLAIN = 2  # in this version of the marshal format, equal code has equal bytes
 MAX_CALLS = 25_000  # callbacks of one call; the contract allows 20,000
 # Array entries in the arguments of one callback. The costliest callbacks compare every row with every other one; with this limit,
 # they make an array of at most 32 MB.
@@ -35,7 +35,13 @@ def packed(function: Callable[..., Any]) -> bytes:
     if type(function) is not types.FunctionType or any(getattr(function, name) for name in variables):
         return b""
     space = {name: value for name, value in function.__globals__.items() if not (name == "np" and value is np)}
-    return b"" if _names(function.__code__) & space.keys() else marshal.dumps(_nameless(function.__code__), PLAIN)
+    return b"" if _names(function.__code__) & space.keys() else _dumped(_nameless(function.__code__))
+
+
+@cache
+def _dumped(code: types.CodeType) -> bytes:
+    """The code as bytes; equal code has equal bytes, although marshal's depend on the number of references to its parts."""
+    return marshal.dumps(code)
 
 
 def unpacked(code: bytes) -> Callable[..., Any]:

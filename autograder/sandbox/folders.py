@@ -119,11 +119,7 @@ def _open_view(folder: Path) -> str:
     view = folder / "view"
     view.mkdir()
     for source, name in ((stdlib, "stdlib"), (numpy_folder, "numpy")):
-        try:
-            shutil.copytree(source, view / name, symlinks=False, ignore=_NOT_NEEDED, copy_function=_link)
-        except shutil.Error as error:
-            # It names every file that could not be copied, thousands on a full disk.
-            raise OSError(str(error.args[0][0][-1])) from None
+        shutil.copytree(source, view / name, symlinks=False, ignore=_NOT_NEEDED, copy_function=_link)
     view.chmod(0o755)
     for place, folders, _ in os.walk(view):
         for inner in folders:

@@ -11,6 +11,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -20,16 +21,18 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from autograder.exceptions import SandboxError
+from autograder.exceptions import NO_ROOM, SandboxError, of_system
 from autograder.sandbox import layers, workspace
 from autograder.sandbox.budget import Budget, Limits, container_memory
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import Confinement, kernel
 from autograder.sandbox.process import StudentProcess
-from autograder.sandbox.server import MAX_MESSAGE, RARE_EXTENSIONS
+from autograder.sandbox.server import LIBRARIES, MAX_MESSAGE, RARE_EXTENSIONS
 
 _START = """
 import json, sys
+if (version := sys.version.split()[0]) != sys.argv[4]:
+    sys.exit(f"it loads the library of Python {version}, not of {sys.argv[4]}; set LD_LIBRARY_PATH to the folder of the right one")
 sys.path[:0] = json.loads(sys.argv[3])
 import numpy
 essential = frozenset(sys.modules).union(sys.builtin_module_names)  # before anything that only the server needs
@@ -62,11 +65,12 @@ class Sandbox:
             kernel.hide_memory()
         self._check_secrets()
         try:
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - what the server prints until it is ready; see `close`
             self.folder = Folder("user" in self.layers)
             if self._forks:
                 self._start_server()
         except OSError as error:
-            raise SandboxError(f"the sandbox cannot be set up: {error}") from error
+            raise SandboxError(f"the sandbox cannot be set up: {of_system(error, temporary=True)}") from error
         # Not later: `os.wait4` imports a module, which fails during interpreter shutdown.
         atexit.register(self.close)
 
@@ -101,7 +105,7 @@ class Sandbox:
         try:
             self.folder.place(files)
         except OSError as error:
-            raise SandboxError(f"a submission cannot be unpacked: {error}") from error
+            raise SandboxError(f"a submission cannot be unpacked: {of_system(error, temporary=True)}") from error
 
     def start(self) -> StudentProcess:
         """Start a student process with a new temporary folder; the previous process ends. Raises SandboxError."""
@@ -124,7 +128,7 @@ class Sandbox:
             if "pid" in answer:
                 return int(answer["pid"])
             time.sleep(ROOM_SECONDS)  # a process that fills the disk will soon be killed
-        raise SandboxError(f"a student's process cannot be started: {answer['no_room']}")
+        raise SandboxError(f"a student's process cannot be started: {answer['no_room']}; {NO_ROOM}")
 
     def _end_process(self) -> None:
         if self.process is not None:
@@ -155,6 +159,7 @@ class Sandbox:
         if self._forks:
             self._stop_server(_FAREWELL_SECONDS)
         self.folder.remove()
+        self._errors.close()
 
     # the fork server
 
@@ -171,15 +176,18 @@ class Sandbox:
         # The temporary folder identifies a process without a fork server and its descendants: see workspace.py.
         temporary = str(self.folder.path) if self._forks else self._temporary
         environment = {**_THREADS, "HOME": "/", "TMPDIR": temporary, "LANG": "C.UTF-8"}
+        environment |= {name: os.environ[name] for name in LIBRARIES if name in os.environ}
         imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]
         arguments = [json.dumps(asdict(self._confinement())), str(theirs.fileno()), json.dumps(imports)]
+        self._errors.seek(0)
+        self._errors.truncate()
         return subprocess.Popen(
-            [sys.executable, "-I", "-B", "-c", _START, *arguments],
+            [sys.executable, "-I", "-B", "-c", _START, *arguments, sys.version.split()[0]],
             env=environment if os.name == "posix" else {**os.environ, **environment},
             cwd=self.folder.path,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=self._errors,
             pass_fds=[theirs.fileno()] if os.name == "posix" else (),
             close_fds=os.name == "posix",
             start_new_session=os.name == "posix",
@@ -219,7 +227,9 @@ class Sandbox:
                 self.budget.own_seconds += answer["spent"]
                 return answer
             except OSError as error:
-                fault = error
+                self._errors.seek(0)
+                lines = self._errors.read().decode("utf-8", "replace").split("\n")
+                fault = next(filter(None, reversed(lines)), str(error))
                 self._stop_server(0)
                 self.budget.end()  # its process has ended with it
                 self.folder.remove()

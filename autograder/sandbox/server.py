@@ -38,6 +38,7 @@ from autograder.sandbox.wire import Connection
 # Extension modules that take much of the memory of a process or of the time to load, with a pattern for files that may need them.
 RARE_EXTENSIONS = {"_asyncio": rb"asyncio", "_tkinter": rb"tkinter|turtle", "nis": rb"\bnis\b"}
 WATCH_SECONDS = 0.05  # interval between checks of the process
+LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # variables that an interpreter may need to start
 MAX_MESSAGE = 65_536  # bytes; the system keeps a message that is sent at once in one piece
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
 
@@ -45,6 +46,8 @@ _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/e
 def main(essential: frozenset[str]) -> None:
     """Serve the grader; `essential` are the built-in modules and those that NumPy needs."""
     os.umask(0o077)
+    for name in LIBRARIES:
+        os.environ.pop(name, None)
     settings = Confinement(**json.loads(sys.argv[1]))
     control = socket.socket(fileno=int(sys.argv[2]))
     sys.argv[:] = sys.orig_argv[:] = [""]  # they contain the path of the kit
@@ -135,6 +138,7 @@ class Server:
 
     def serve(self) -> None:
         """Answer requests until the grader disconnects."""
+        os.dup2(1, 2)  # the grader reads stderr only to find out why the server did not start
         while True:
             if self.alive and not select.select([self.control], [], [], WATCH_SECONDS)[0]:
                 self._watch()
@@ -185,7 +189,6 @@ class Server:
     def _child(self, seconds: int, extensions: list[str], descriptor: int) -> None:
         try:
             _load(extensions)
-            kernel.close_all_but(descriptor, self.rules)
             self._confined(seconds, socket.socket(fileno=descriptor))
         finally:
             os._exit(1)  # never continue the server's code
@@ -194,6 +197,7 @@ class Server:
         """Confine this process, report it, and serve the grader. Never returns."""
         connection = Connection(own_end, self.settings.message)
         try:
+            kernel.close_all_but(own_end.fileno(), self.rules)
             layers.apply(self.settings, self.rules, seconds)
             os.listdir(self.settings.submission)
         except BaseException as error:

@@ -1,4 +1,4 @@
-"""Writes the files of an upload to a folder or a zip. Also has an object that must never be unpickled."""
+"""Writes the files of an upload to a folder or a zip. Also has an object that must never be unpickled, and Python's messages."""
 
 import io
 import os
@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 Files = Mapping[str, str | bytes]
+
+
+def python_says(code: str) -> str:
+    """The message of this version of Python about code that fails."""
+    try:
+        exec(code, {"np": np})
+    except Exception as error:
+        return str(error.msg if isinstance(error, SyntaxError) else error)
+    raise AssertionError(f"{code!r} does not fail")
 
 
 def put(place: Path, files: Files) -> Path:

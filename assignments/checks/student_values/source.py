@@ -84,8 +84,12 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
     text = data.rstrip(b"\0")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 3 * text.count(0) > len(text):
         return f"{name} is saved as UTF-16: save it as UTF-8"
-    if not codec(declared_encoding(data)):
-        return f"{name} declares the encoding {declared_encoding(data)}: delete that line and save the file as UTF-8"
+    try:
+        decoded(data)
+    except (SyntaxError, ValueError):
+        if codec(declared := declared_encoding(data)) == "utf_8":
+            return f"{name} is not saved as UTF-8: save it again with that encoding"
+        return f"{name} declares the encoding {declared}: delete that line and save the file as UTF-8"
     lines = text_lines(data)
     if b"\0" in data:
         at = next(number for number, text in enumerate(lines, 1) if "\0" in text)

@@ -29,12 +29,12 @@ class Loader(importlib.machinery.SourceFileLoader):
         super().__init__(name, path)
         self.submission = submission
 
-    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> Any:  # type: ignore[override]
+    def source_to_code(self, data: Any, path: Any, *arguments: Any, **options: Any) -> Any:  # type: ignore[override]
+        """Compile the edited program instead of the file's; later versions of Python pass more `arguments`."""
         names, edited = self.submission.replaced.get(path, {}), self.submission.edited.get(path)
-        if not names and not edited:
-            return super().source_to_code(data, path, _optimize=_optimize)
-        tree = edited or ast.parse(data, path)
-        return compile(with_replaced(tree, names), path, "exec", dont_inherit=True, optimize=_optimize)
+        if names or edited:
+            data = with_replaced(edited or ast.parse(data, path), names)
+        return super().source_to_code(data, path, *arguments, **options)
 
     def exec_module(self, module: ModuleType) -> None:
         names = self.submission.replaced.get(self.path, {})

@@ -1,5 +1,7 @@
 """The digests that show whether a stored result is still valid, and the warm grader, which replaces a dead sandbox."""
 
+import errno
+import os
 import shutil
 from pathlib import Path
 
@@ -46,6 +48,16 @@ def test_kit_digest_covers_every_file_that_affects_grading(tmp_path: Path, monke
 def test_worker_with_another_kit_raises_an_error() -> None:
     with pytest.raises(CommandError, match="a different version"):
         pool.grade(Submission("x", {}), "another digest")
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOENT, errno.EACCES])
+def test_missing_place_for_locks_is_reported(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(pool, "ProcessPoolExecutor", fail)
+    with pytest.raises(CommandError, match=rf"/dev/shm must exist and be writable \({os.strerror(number)}\)"):
+        pool.local(1).submit(0, pool.prepare)
 
 
 def test_warm_grader_recovers_from_a_killed_sandbox() -> None:

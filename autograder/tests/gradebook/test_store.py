@@ -1,5 +1,6 @@
 """Results and run files are read back as they were written; grades come from data, not from message texts."""
 
+import errno
 import json
 import os
 import time
@@ -47,6 +48,16 @@ def test_foreign_run_file_is_rejected(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(ArgumentsError, match="not written by this kit"):
         read_run(tmp_path)
+
+
+def test_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: Path, **_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(Path, "mkdir", fail)
+    said = f"-o {tmp_path}.*: {os.strerror(errno.EROFS)}; use a folder that you may write to$"
+    with pytest.raises(ArgumentsError, match=said):
+        Store(tmp_path)
 
 
 def test_names_come_from_the_outcomes_if_available(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """An invalid rubric is rejected with file, line, key and advice."""
 
+import errno
+import os
 import re
 from pathlib import Path
 
@@ -97,7 +99,7 @@ def test_error_has_the_correct_line(tmp_path: Path) -> None:
 
 
 def test_missing_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(RubricError, match=r"rubric\.yaml: cannot be read: No such file or directory$"):
+    with pytest.raises(RubricError, match=rf"rubric\.yaml: cannot be read: {os.strerror(errno.ENOENT)}$"):
         rubric.load(tmp_path / "rubric.yaml")
 
 

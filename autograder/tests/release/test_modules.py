@@ -21,7 +21,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import build, modules, packing
 from autograder.release.modules import Cell
-from autograder.tests.files import put, unzipped
+from autograder.tests.files import put, python_says, unzipped
 from autograder.tests.forked import command, python
 
 
@@ -41,7 +41,7 @@ def test_invalid_names_change_nothing(name: str, why: str) -> None:
 def test_damaged_notebook_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / kit.notebook()).write_text("{")
     monkeypatch.setattr(kit, "solutions", lambda: tmp_path)
-    with pytest.raises(CommandError, match=r"transformer\.ipynb: not a notebook: Expecting property name"):
+    with pytest.raises(CommandError, match=r"transformer\.ipynb: not a notebook: "):
         modules.add("dropout")
 
 
@@ -87,7 +87,7 @@ FIRST = "check.layer_norm("
 SLIPS = {
     "an unknown criterion": (LIBRARY, '"statistics"', '"statistic"', "audit", "criterion 'statistic' does not grade"),
     "a misspelt function": (SUITE, FIRST, "check.layernorm(", "grade", "did you mean 'layer_norm'?"),
-    "a syntax error": (SUITE, "(check, rng):", "(check, rng)", "grade", "expected ':'"),
+    "a syntax error": (SUITE, "(check, rng):", "(check, rng)", "grade", python_says("def f()\n    pass")),
     "no criterion": (SUITE, '@criterion("layernorm.example")\n', "", "grade", "the test has no @criterion"),
     "no accuracy": (
         SUITE,
@@ -96,7 +96,7 @@ SLIPS = {
         "grade",
         "must be more than the rounding of these results",
     ),
-    "a syntax error in the library": (LIBRARY, "@written", "@written(", "audit", "was never closed"),
+    "a syntax error in the library": (LIBRARY, "@written", "@written(", "audit", python_says("@f(")),
     "a check that fails": (CHECKS, "layer_norm(", "layer_norm(3, ", "build", "this public check fails"),
 }
 

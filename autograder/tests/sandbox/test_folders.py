@@ -80,14 +80,14 @@ def test_each_process_gets_a_new_temporary_folder(folder: Folder) -> None:
     temporary.symlink_to(folder.submission)  # a link in its place is not followed
     times = []
     for _ in range(2):
+        folder.writable.chmod(0)  # code that runs as the grader's user can do this
+        folder.submission.chmod(0)
         workspace.renew(str(temporary), str(folder.submission), folder.uid)
         assert not temporary.is_symlink() and os.listdir(temporary) == ["data.txt"]
         assert (temporary / "data.txt").readlink() == folder.submission / "data.txt"  # a link rather than a copy
         assert (temporary.stat().st_mode & 0o777, temporary.stat().st_uid) == (0o700, folder.uid or os.getuid())
         times.append(temporary.stat().st_ctime_ns)
         (temporary / "left").write_text("left")  # removed even if the folder was not cleared
-        folder.writable.chmod(0)
-        folder.submission.chmod(0)
     assert times[0] < times[1]
     workspace.clear(str(folder.writable))
     assert os.listdir(folder.writable) == [] and content(folder.submission) == FILES

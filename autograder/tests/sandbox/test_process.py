@@ -183,7 +183,7 @@ def test_a_hundred_threads_run_at_once() -> None:
 @linux
 def test_number_of_threads_is_limited() -> None:
     response = replied(MANY_THREADS, 1000)
-    assert response.ended or (response.error is not None and response.error.text == "can't start new thread")
+    assert response.ended or (response.error is not None and response.error.kind == "RuntimeError")
 
 
 @pytest.mark.parametrize("value", ["x", "[[1.0] * 990] * 4"])

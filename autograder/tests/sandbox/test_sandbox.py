@@ -1,5 +1,6 @@
 """A sandbox survives whatever a submission does, isolates its processes, and leaves nothing behind."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from autograder.exceptions import SandboxError
 from autograder.sandbox import sandbox as module
 from autograder.sandbox import workspace
+from autograder.sandbox.folders import Folder
 from autograder.sandbox.messages import Ended, Response, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
@@ -112,6 +114,49 @@ def test_killed_fork_server_is_restarted() -> None:
         started(sandbox)
 
 
+INTERPRETER = """#!/bin/sh
+[ "$LD_LIBRARY_PATH" ] || {{ echo "first line"; echo "error while loading shared libraries: libpython"; exit 127; }} >&2
+exec {} "$@"
+"""
+
+
+@linux
+@forked
+def test_interpreter_that_needs_a_library_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "python3"
+    script.write_text(INTERPRETER.format(sys.executable))
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    with Sandbox(LIMITS) as sandbox, pytest.raises(SandboxError, match=r"answer: error while loading .*: libpython$"):
+        sandbox.start()
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    with Sandbox(LIMITS) as sandbox:
+        process = started(sandbox, "import os\ndef f(): return 'LD_LIBRARY_PATH' in os.environ\n")
+        assert call(process, "f").value is False
+
+
+@forked
+def test_server_with_another_version_of_python_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "version", "3.99.7 (main)")
+    with (
+        Sandbox(LIMITS) as sandbox,
+        pytest.raises(SandboxError, match=r"of Python 3\.\d+\.\S+, not of 3\.99\.7; set LD"),
+    ):
+        sandbox.start()
+
+
+@pytest.mark.parametrize("step", ["__init__", "place"])
+def test_full_temporary_folder_is_reported_with_advice(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Folder, step, full)
+    said = f": {os.strerror(errno.ENOSPC)}; free some space and run it again, or set TMPDIR to "
+    with pytest.raises(SandboxError, match=said), Sandbox(LIMITS) as sandbox:
+        sandbox.place({})
+
+
 # Chains of processes, each started by the previous one. They end after twenty seconds even if this test is killed.
 ESCAPE = """
 import os, time
@@ -199,7 +244,7 @@ def test_start_is_retried_while_the_disk_is_full(monkeypatch: pytest.MonkeyPatch
         assert sandbox.process is not None
         sandbox.process.close()
         answers += [{"no_room": "full"}] * 99
-        with pytest.raises(SandboxError, match="full"):
+        with pytest.raises(SandboxError, match=r"full; .*TMPDIR"):
             sandbox.start()
         answers.clear()
 

@@ -1,12 +1,13 @@
 """Where an exception was raised, and how to fix it."""
 
+import importlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autograder.values.errors import MATMUL, advice, place
+from autograder.values.errors import CIRCULAR, MATMUL, advice, place
 
 
 @pytest.mark.parametrize(("one", "other"), [((2, 3), (4, 5)), ((3,), (4,)), ((3,), ())])
@@ -15,6 +16,20 @@ def test_advice_on_a_product_of_incompatible_shapes(one: tuple[int, ...], other:
         np.matmul(np.ones(one), np.ones(other))
     assert advice("ValueError", str(caught.value)) == MATMUL
     assert advice("TypeError", str(caught.value)) == advice("ValueError", "d_model must be even") == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("import two", "import one\none.x"), ("import two", "from one import x")]
+)
+def test_advice_on_modules_that_import_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, second: str
+) -> None:
+    (tmp_path / "one.py").write_text(first)
+    (tmp_path / "two.py").write_text(second)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises((AttributeError, ImportError)) as caught:
+        importlib.import_module("one")
+    assert advice(caught.typename, str(caught.value)) == CIRCULAR
 
 
 @pytest.mark.parametrize(("call", "line"), [("broken()", 5), ("VALUE = [broken() for _ in range(2)]", 5), ("", 2)])

@@ -31,6 +31,10 @@ from autograder.values.source import (
     (b"\xef\xbb\xbfx = 1\n", ""),
     ("# coding: latin-1\nx = 'é'\n".encode("latin-1"), ""),
     ("# -*- coding: cp1252 -*-\nx = '€'\n".encode("cp1252"), ""),
+    ("x = 'é'\n".encode("latin-1"), "m.py is not saved as UTF-8: save it again with that encoding"),
+    ("# coding: utf-8\nx = 1\ny = 'é'\n".encode("cp1252"), "m.py is not saved as UTF-8"),
+    ("# coding: ascii\nx = 'é'\n".encode(), "m.py declares the encoding ascii: delete that line and save the file"),
+    (b"\xef\xbb\xbf# coding: latin-1\n", "m.py declares the encoding latin-1: delete that line"),
     (b"# coding: punycode\nx = 1\n", "m.py declares the encoding punycode: delete that line and save the file"),
     (b"x = " + b"-" * 9000 + b"1\n", ""),  # nested too deeply
 ])  # fmt: skip

@@ -151,9 +151,7 @@ class Call:
                 why = self._unsteady(expected, tolerance) or why
             shown = self._shown(expected, result)
             if right:  # only the dtype is wrong: more digits would distract
-                shown = [
-                    display(value, like=expected, names=self.names, width=WIDTH - 12) for value in (expected, result)
-                ]
+                shown = [display(value, names=self.names, width=WIDTH - 12) for value in (expected, result)]
             raise self._failed(FLOAT32 if right else "", returned=shown[1], expected=shown[0], why=why)
 
     @_going_on

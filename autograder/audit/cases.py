@@ -33,7 +33,7 @@ from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import TRIVIAL, Misconception, trivial
 from autograder.homework.rubric import Rubric
-from autograder.sandbox.messages import Error, Response
+from autograder.sandbox.protocol import Error, Response
 from autograder.submissions.submission import Submission, read
 from autograder.values.compare import TOLERANCE, tolerance
 from autograder.values.errors import builtin_kinds

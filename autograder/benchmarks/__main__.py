@@ -22,7 +22,7 @@ from autograder.benchmarks.mixed import mixed_class, right_styles, without_repai
 from autograder.gradebook import pool
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, reference
-from autograder.sandbox.messages import prepared
+from autograder.sandbox.protocol import Call
 from autograder.submissions.submission import Submission
 
 WORKERS = 2
@@ -95,7 +95,7 @@ def wire(grader: Grader) -> dict[str, float]:
     """Median microseconds per call with a 16 kB array: sent alone, ten per message as in grading, and direct."""
     x, ones = np.random.default_rng(0).normal(size=(32, 64)), np.ones(64)
     grader.sandbox.place(reference.files())
-    together = [prepared("layernorm", "layer_norm", (x, ones, ones), {}, [])] * 10
+    together = [Call("layernorm", "layer_norm", (x, ones, ones), {}, [])] * 10
     with grader.sandbox.start() as student:
         student.load(["layernorm"])
         over = _median(lambda: student.run(together[:1]), 3000) * 1e6

@@ -16,7 +16,7 @@ from autograder.exceptions import SandboxError
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import layers
 from autograder.sandbox.layers import landlock
-from autograder.sandbox.messages import Response, prepared
+from autograder.sandbox.protocol import Call, Response
 from autograder.sandbox.sandbox import Sandbox
 
 BELOW = {  # the layers that a layer requires
@@ -75,7 +75,7 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
             failed = student.load(["probes"])
             if failed != Response():
                 return failed, started
-            return student.run([prepared("probes", "possible", (layer, __file__, outside, os.getpid()))])[0], started
+            return student.run([Call("probes", "possible", (layer, __file__, outside, os.getpid()))])[0], started
 
 
 @click.command()

@@ -25,7 +25,7 @@ from autograder.homework import kit, rubric
 from autograder.homework.library import Misconception
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import load
-from autograder.values.tree import describe
+from autograder.values.display import display
 
 LONGEST = 300  # characters of one value
 NOTHING_FAILS = "no call fails in a way that counts for this criterion"
@@ -124,7 +124,7 @@ def _call(call_result: CallResult) -> Iterator[str]:
 def _argument(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape}"
-    return repr(value) if isinstance(value, bool | int | float | str | None) else describe(value)
+    return display(value)
 
 
 def _diagnosis(score: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:

@@ -94,10 +94,8 @@ def _results(call_result: CallResult) -> tuple[str, str]:
         came_back = line("ended", response.ended)
     elif response.error is not None:
         came_back = _raised(call_result)
-    elif error:
+    elif error or call_result.kind == "dtype":  # more digits would distract
         came_back = display(value)
-    elif call_result.kind == "dtype":  # more digits would distract
-        came_back = display(value, like=test_call.expected)
     else:
         wanted, came_back = pair(test_call.expected, value)
     return wanted, came_back if len(came_back) <= LONGEST else came_back[:LONGEST] + " ..."

@@ -14,7 +14,7 @@ from autograder.feedback.sentences import answer_problem, line
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.homework import rubric
-from autograder.sandbox.messages import Response
+from autograder.sandbox.protocol import Response
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import cleaned, counted, listed, number, printable, shown
 from autograder.values import errors

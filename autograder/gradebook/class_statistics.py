@@ -26,6 +26,7 @@ from autograder.grading.known_responses import wrong_in_value
 from autograder.homework import kit, rubric
 from autograder.submissions.submission import Student, Submission
 from autograder.values.compare import magnitude
+from autograder.values.display import literal
 from autograder.values.source import UNREADABLE, parsed
 from autograder.values.tree import leaves
 
@@ -94,7 +95,8 @@ def digest_of(wrong: Sequence[CallResult]) -> str:
     total = hashlib.sha256()
     for call_result in wrong:
         test_call = call_result.test_call
-        sizes = [magnitude(np.asarray(leaf)) for leaf in leaves(test_call.expected) if _is_number(leaf)]
+        numbers = map(np.asarray, filter(_is_number, leaves(test_call.expected)))
+        sizes = [magnitude(array) for array in numbers if array.dtype.kind in "biuf"]
         step = STEP * test_call.allowed * max(sizes, default=1.0)
         error = call_result.response.error
         response = error.kind if error is not None else _rounded(call_result.response.value, step)
@@ -112,9 +114,9 @@ def _rounded(value: Any, step: float) -> Any:
         return [_rounded(part, step) for part in value]
     if isinstance(value, dict):
         return [(key, _rounded(part, step)) for key, part in value.items()]
-    array = np.asarray(value) if _is_number(value) else np.asarray(None)
-    if array.dtype.kind not in "biuf":
-        return type(value).__name__
+    array = np.asarray(value) if _is_number(value) else None
+    if array is None or array.dtype.kind not in "biuf":
+        return literal(value)
     if array.dtype.kind != "b":
         with np.errstate(over="ignore"):
             array = np.rint(array.astype(np.float64) / (step or 1.0)) + 0.0  # + 0.0: no negative zero

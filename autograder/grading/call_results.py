@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from autograder.sandbox.messages import Call, Error, Response
+from autograder.sandbox.protocol import Error, Request, Response
 from autograder.sandbox.wire import Kept
 from autograder.values.compare import Compared, Failure, compare, values_agree
 from autograder.values.differences import difference
@@ -70,7 +70,7 @@ class TestCall:
     __test__ = False  # pytest would collect it
     number: int
     target: Target
-    call: Call = field(repr=False)
+    call: Request = field(repr=False)
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     expected: Any = None
@@ -192,7 +192,7 @@ def _compared(test_call: TestCall, response: Response, earlier: Mapping[int, Res
     if test_call.kind != "call":
         return failure, 0.0
     if error is not None:
-        right = rules.error in error.kinds and error.hint != "signature"
+        right = rules.error in error.kinds and error.hint not in ("missing", "signature")
         return (None if right else Failure("raised", error.kind)), 0.0
     if rules.error:
         return Failure("no_error"), 0.0

@@ -28,7 +28,7 @@ from autograder.homework import kit
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion, Rubric
 from autograder.sandbox.budget import Limits
-from autograder.sandbox.messages import Response
+from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 

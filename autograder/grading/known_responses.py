@@ -18,7 +18,7 @@ from autograder.grading.runner.direct import direct_responses
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.library import Misconception, Version, made
-from autograder.sandbox.messages import Error, Response
+from autograder.sandbox.protocol import Error, Response
 from autograder.values.compare import compare, deviation, equal
 from autograder.values.tree import arrays, leaves
 

@@ -15,7 +15,7 @@ from autograder.grading.recorder import Recorder
 from autograder.grading.runner.processes import Imports, SandboxProcess
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.sandbox.messages import Response
+from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import read
 from autograder.submissions.text import printable

@@ -16,7 +16,7 @@ from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.thresholds import MOVES, SAME, TIMES
 from autograder.homework import other_arguments
 from autograder.homework.other_arguments import Arguments
-from autograder.sandbox.messages import prepared
+from autograder.sandbox.protocol import Call
 from autograder.values.compare import deviations, values_agree
 
 Path = tuple[str | int, ...]
@@ -69,7 +69,7 @@ def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
     """The call with other arguments; none if the reference rejects them."""
     expected = other_arguments.result(test_call.target.function, given)
     if expected is not None:
-        call = prepared(test_call.target.module, test_call.target.function, (), given)
+        call = Call(test_call.target.module, test_call.target.function, (), given)
         yield replace(test_call, args=(), kwargs=given, expected=expected, call=call)
 
 

@@ -19,10 +19,12 @@ from autograder.grading.call_results import Rules, Target, TestCall
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, RubricError
-from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
-from autograder.sandbox.wire import Kept
+from autograder.sandbox import wire
+from autograder.sandbox.protocol import Call, Changes, Look, Request, Write
+from autograder.sandbox.student.calls import sendable
+from autograder.sandbox.wire import Kept, WireError
 from autograder.values.compare import tolerance
-from autograder.values.tree import arrays, copied
+from autograder.values.tree import Opaque, arrays, copied, leaves
 
 PLAIN = Rules()
 MODIFIERS = ("dtype", "pure", "untouched", "new", "keep")
@@ -55,11 +57,16 @@ class Recorder:
         for name in set(rules.parts) - set(parts):
             raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(parts)}")
         given = tuple(map(self._given, args)), {name: self._given(value) for name, value in kwargs.items()}
+        for leaf in leaves(sendable(expected, wire.MAX_FROM_STUDENT)):
+            if isinstance(leaf, Opaque):
+                raise RubricError(
+                    f"the result of {target.function} cannot be sent from students' code: it has {leaf.kind}"
+                )
         # The response to a raising call lists no changes.
         has_check, number = rules.pure or bool(rules.untouched and rules.error), self._next
         call = self._call(target, given, expected, rules, number if rules.keep or has_check else 0)
         if has_check:
-            self._add(target, prepared_changes(number, call), about=number, rules=rules)
+            self._add(target, Changes(number, call), about=number, rules=rules)
         if rules.pure:
             self._call(target, given, expected, replace(rules, repeats=number))
         value = copied(expected)
@@ -69,7 +76,7 @@ class Recorder:
                 self._keep(kept, Kept(number, (place,)))
         return value
 
-    def call_later(self, request: Callable[..., Call], value: Any, *more: Any) -> None:
+    def call_later(self, request: Callable[..., Request], value: Any, *more: Any) -> None:
         """Record a request about an object of an earlier call."""
         if id(value) not in self.kept:
             raise ValueError("this object does not come from an earlier check.keep call in this test")
@@ -92,14 +99,16 @@ class Recorder:
         return references.parts(self.functions[target])
 
     def _call(self, target: Target, given: Any, expected: Any, rules: Rules, number: int = 0) -> Call:
-        args, kwargs = given
-        call = prepared(target.module, target.function, args, kwargs, rules.checks, number)
         args, kwargs = copied(given)
+        try:
+            call = Call(target.module, target.function, args, kwargs, rules.checks, number)
+        except WireError as error:
+            raise RubricError(f"an argument of {target.function} cannot be sent to students' code: {error}") from None
         allowed = rules.within or tolerance(given)
         self._add(target, call, args=args, kwargs=kwargs, expected=expected, allowed=allowed, rules=rules)
         return call
 
-    def _add(self, target: Target, call: Call, **fields: Any) -> None:
+    def _add(self, target: Target, call: Request, **fields: Any) -> None:
         """Record one request; `fields` are the other fields of TestCall."""
         origin: dict[str, Any] = {"test": self.test, "criterion": self.criterion, "parts": self._parts(target)}
         self.test_calls.append(TestCall(self._next, target, call, **origin, **fields))
@@ -110,10 +119,12 @@ class Recorder:
         return self.first + len(self.test_calls)
 
     def _given(self, value: Any) -> Any:
-        """An argument, or a reference to the earlier object that it is, also within a list."""
+        """An argument, or a reference to the earlier object that it is, also within a list, tuple or dict."""
         if id(value) in self.kept:
             return self.kept[id(value)][1]
-        return [self._given(part) for part in value] if isinstance(value, list) else value
+        if isinstance(value, dict):
+            return {key: self._given(part) for key, part in value.items()}
+        return type(value)(map(self._given, value)) if type(value) in (list, tuple) else value
 
     def _keep(self, value: Any, kept: Kept) -> None:
         """Remember an object, and the arrays inside it."""
@@ -160,11 +171,11 @@ class Check:
     def overwrite(self, array: "np.ndarray[Any, Any]", value: Any) -> None:
         """Write `value`, as the caller, into an array that an earlier `keep` call took or returned."""
         array[...] = value
-        self._recorder.call_later(prepared_write, array, array.copy())
+        self._recorder.call_later(Write, array, array.copy())
 
     def stays(self, result: Any) -> None:
         """Require that the result of an earlier `keep` call still has its original value."""
-        self._recorder.call_later(prepared_look, result)
+        self._recorder.call_later(Look, result)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -12,22 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from autograder.grading.call_results import TestCall, compared, of_function, with_needed
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner import edit_runner, edits
-from autograder.grading.runner.edits import MOST_EDITS
+from autograder.grading.runner.edit_runner import Edit, Edited, Edits
 from autograder.grading.runner.processes import Runner, extension
 from autograder.grading.scoring import Analysis
 from autograder.grading.search import Candidate, telling
 from autograder.grading.thresholds import FEW, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Rubric
-from autograder.sandbox.messages import Response, prepared_request
 from autograder.sandbox.process import SPENT
+from autograder.sandbox.protocol import Response
 from autograder.sandbox.student import bindings
 
 TOGETHER = 50  # edits per message
@@ -71,11 +69,10 @@ class Repairs:
         known = {line for repair in earlier for lines in repair.places for line in lines}  # tried first
         call = first[0].call
         others = self._others(analysis.module, function)
-        asked = prepared_request("edits", analysis.module, function, others, sorted(known), call.payload)
         before = replace(first[0], call=extension(*CODE))
-        after = replace(first[0], call=replace(asked, runs=call.runs, callbacks=call.callbacks))
+        after = replace(first[0], call=Edits(analysis.module, function, others, sorted(known), call))
         with self.runner.apart(analysis.module, analysis.helpers(function), [before], [after]) as run:
-            found = _edits((run([]) or [SPENT])[-1].value)
+            found = (run([]) or [SPENT])[-1].value or []
             ordered = sorted(((line not in known, size), edit, line) for edit, size, line in found)
             for _, same in groupby(ordered, key=itemgetter(0)):
                 rows = list(same)[:left]
@@ -100,7 +97,7 @@ class Repairs:
         """The lines of an edit that fixes every call of a function, in a process that has seen no other edit; else ()."""
         module, every = analysis.module, [call_result.test_call for call_result in analysis.call_results]
         test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == function])
-        before = [extension(*CODE), prepared_request("edit", module, edited, self._others(module, edited), edit)]
+        before = [extension(*CODE), Edit(module, edited, self._others(module, edited), edit)]
         requests = [replace(test_calls[0], call=call) for call in before]
         with self.runner.apart(module, analysis.helpers(function), requests) as run:
             report, *responses = run(test_calls)[1:] or [SPENT]
@@ -109,8 +106,8 @@ class Repairs:
         ):
             return ()
         last = self.runner.submission.files[f"{module}.py"].count(b"\n") + 1
-        lines = tuple(report.value) if isinstance(report.value, list) else ()  # the process may report anything
-        return lines if all(type(line) is int and 0 < line <= last for line in lines) else ()
+        lines: tuple[int, ...] = report.value or ()
+        return lines if all(0 < line <= last for line in lines) else ()  # the process may report anything
 
     def beside(self, analysis: Analysis, function: str, candidate: Candidate) -> bool:
         """Whether an edit makes the function respond like the misconceptions of a candidate."""
@@ -135,21 +132,13 @@ class Repairs:
             for test_call in calls:
                 if not left:
                     break
-                call = test_call.call
-                payloads = [prepared_request("edited", number, call.payload).payload for _, number, _ in left]
-                edited = [replace(test_call, call=replace(call, payload=payload)) for payload in payloads]
+                edited = [replace(test_call, call=Edited(number, test_call.call)) for _, number, _ in left]
                 ends = self.endless >= MOST_ENDLESS or self.runner.spent() >= MOST_SPENT
                 responses = [] if ends else run(edited)
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in responses)
                 answered = zip(left, responses, strict=False)
                 left = [row for row, response in answered if not compared([test_call], [response])[0].failed]
             yield from left
-
-
-def _edits(value: Any) -> list[list[int]]:
-    """The edits that a process reports: number, size and line of each."""
-    known = isinstance(value, np.ndarray) and value.dtype == np.int64 and value.shape[1:] == (3,)
-    return value[:MOST_EDITS].tolist() if known else []
 
 
 def _as(test_call: TestCall, response: Response) -> TestCall:

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.homework import kit, rubric
-from autograder.sandbox.messages import Reference
+from autograder.sandbox.protocol import Reference
 
 
 @cache

@@ -24,7 +24,7 @@ from autograder.feedback.observations import others
 from autograder.grading.call_results import Target, TestCall
 from autograder.homework import kit, library, reference
 from autograder.homework.rubric import INTEGRATION, TESTS_FILE, Rubric
-from autograder.sandbox.messages import Call
+from autograder.sandbox.protocol import Call
 from autograder.submissions.text import number
 from autograder.values.tree import copied, mapped
 
@@ -237,7 +237,7 @@ MISTAKES = "checks/mistakes.json"
 # Digits of a result in the table: few enough to remove rounding errors; costs a tenth of the checks' tolerance.
 DIGITS = 7
 SINGLE = 1e-5  # more than the rounding error of any public check in single precision
-NOT_SENT = Call("call", b"")
+NOT_SENT = Call("", "")
 
 
 def mistakes_table(solutions: Path, rubric: Rubric) -> str:

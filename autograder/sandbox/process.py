@@ -1,4 +1,4 @@
-"""The grader's side of one student process: loading, calls, deadlines, callbacks and the end."""
+"""The grader's side of one student process: requests, deadlines and the end."""
 
 import contextlib
 import itertools
@@ -7,16 +7,17 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from autograder.exceptions import SandboxError
-from autograder.sandbox import callbacks, wire
+from autograder.sandbox import wire
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, Budget, CallSpent, Clock
-from autograder.sandbox.messages import Call, Ended, Reference, Response, prepared_load, reply_of
+from autograder.sandbox.protocol import Ended, Load, Reference, Request, Response
 from autograder.sandbox.wire import Connection
 from autograder.values.tree import Opaque
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
-NOT_KEPT = ("load", "extend", "extension")  # kinds of requests whose responses are not stored
+MAX_ASKS = 25_000  # questions of one request; the contract allows 5,000 calls of an imported function
 INTERRUPTED_SECONDS = 0.3  # time to report the running loop at the deadline
 # Limits on the stored responses of one process: a small array takes a few bytes on the wire and a hundred here. The references need
 # at most 0.1 MB, and 13,000 values as nested lists.
@@ -47,6 +48,8 @@ class StudentProcess:
         self.connection = Connection(ours, self._limit, LOOK_SECONDS)
         self.ended: Ended | None = None
         self.confined = False
+        # Answers what the process asks while a request runs; an `ask` is invalid without it.
+        self.answer: Callable[[str, tuple[Any, ...]], Response] | None = None
         self._modules = set[str]()  # imported modules of the submission
         self._kept_bytes, self._kept_values = 0, 0
         self._patience = limits.call_seconds * limits.wall_factor
@@ -63,9 +66,9 @@ class StudentProcess:
         The functions of `helpers` replace those of the first module.
         """
         self._modules.update(modules)
-        return self.run([prepared_load(modules, references, helpers)], account)[0]
+        return self.run([Load(modules, references, helpers)], account)[0]
 
-    def run(self, calls: Sequence[Call], account: str = "") -> list[Response]:
+    def run(self, calls: Sequence[Request], account: str = "") -> list[Response]:
         """Make requests; returns the responses up to the end of the process, the last of which has the reason for it.
 
         The time counts for the module `account`. Once that has used up its share, requests are not made and each
@@ -97,34 +100,37 @@ class StudentProcess:
             self._end("protocol")
         return [*responses, Response(ended=self.ended)]
 
-    def _exchange(self, account: str, calls: Sequence[Call], responses: list[Response]) -> None:
+    def _exchange(self, account: str, calls: Sequence[Request], responses: list[Response]) -> None:
         share = ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1
         clock = Clock(self.budget, self._watch, share, self.budget.left(account))
         try:
             self._wait_until_confined(clock)
             self.connection.send(wire.encode(len(calls)), *[call.payload for call in calls], patience=self._patience)
             for call in calls:
-                message = self._next(call, clock)
-                parts = wire.message_of(message)
-                response = reply_of(parts, call, self.lines)
-                may_be_kept = call.kind in NOT_KEPT or self._keep(len(message), wire.count(parts))
+                size, message = self._next(clock)
+                response = call.response(message, self.lines)
+                may_be_kept = not call.is_stored or self._keep(size, wire.count(message))
                 responses.append(response if may_be_kept else TOO_LARGE)
                 clock.next()
         finally:
             clock.next()
             self.budget.module_seconds[account] += clock.seconds()
 
-    def _next(self, call: Call, clock: Clock) -> bytes:
-        """The response to a call, after answering the callbacks it makes."""
+    def _next(self, clock: Clock) -> tuple[int, Any]:
+        """The next response and its size, after answering what the process asks before."""
         while True:
             clock.check()
-            message = self.connection.receive(clock.check)
-            if wire.kind(message) != "callback":
-                return message
-            clock.callbacks += 1
-            if clock.callbacks > callbacks.MAX_CALLS:
-                raise TimeoutError("too many callbacks in one call")
-            self.connection.send(callbacks.answered(message, call.callbacks, self._limit), patience=self._patience)
+            data = self.connection.receive(clock.check)
+            match wire.decode(data):
+                case ["ask", str() as name, tuple() as arguments] if self.answer is not None:
+                    clock.callbacks += 1
+                    if clock.callbacks > MAX_ASKS:
+                        raise TimeoutError("too many questions in one request")
+                    given = self.answer(name, arguments)
+                    parts = ["raised", given.error.kind, given.error.text] if given.error else ["answered", given.value]
+                    self.connection.send(wire.encode(parts), patience=self._patience)
+                case message:
+                    return len(data), message
 
     def _keep(self, size: int, values: int) -> bool:
         """Whether a response may be stored, since all together must not fill the grader's memory."""
@@ -149,11 +155,11 @@ class StudentProcess:
         if self._is_full():
             raise wire.Disconnected("its temporary folder is full")
 
-    def _may_be_endless(self, call: Call) -> bool:
+    def _may_be_endless(self, call: Request) -> bool:
         """Whether a call runs code that has used up its time before."""
         return call.runs in self.budget.endless or (len(self._modules) > 1 and bool(self.budget.endless))
 
-    def _interrupted(self, calls: Sequence[Call], spent: bool) -> tuple[str, int]:
+    def _interrupted(self, calls: Sequence[Request], spent: bool) -> tuple[str, int]:
         """Interrupt a process; returns file and line of the running loop, or ("", 0) if it does not report one.
 
         Responses to earlier `calls` arrive first. They are discarded, and the calls are made again.
@@ -170,12 +176,12 @@ class StudentProcess:
         with contextlib.suppress(TimeoutError, wire.WireError):
             while left:
                 look()
-                message = self.connection.receive(look)
-                if wire.kind(message) == "callback":
-                    continue  # sent before the signal arrived
-                response = wire.message_of(message)
-                call = left.pop(0)
-                error = reply_of(response, call, self.lines).error
+                match wire.decode(self.connection.receive(look)):
+                    case ["ask", *_]:
+                        continue  # sent before the signal arrived
+                    case message:
+                        call = left.pop(0)
+                        error = call.response(message, self.lines).error
                 if error is not None and error.kind == "KeyboardInterrupt":
                     self.budget.endless |= {call.runs} if spent and call.runs else set()
                     return error.file, error.line

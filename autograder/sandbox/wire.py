@@ -1,8 +1,8 @@
-"""Messages between the grader and an untrusted process: plain data and raw arrays in MessagePack, over a socket.
+"""Messages between the grader and an untrusted process: plain data in MessagePack, over a socket.
 
-Nothing is unpickled. Messages are bounded in size, count and nesting, and anything unexpected raises WireError. A value
-that is not plain data is sent as an Opaque with a word of OPAQUE_KINDS, so that no text from student code gets into a
-message.
+Plain data are None, bools, numbers, text, bytes, arrays, and lists, tuples, sets and dicts of them. Each arrives as it was
+sent. Nothing is unpickled. Messages are bounded in size, count and nesting, and anything that no side sends raises
+WireError. A value of a student that is not plain data is sent as an Opaque with a word of OPAQUE_KINDS.
 """
 
 import math
@@ -16,24 +16,27 @@ from typing import Any
 import msgpack
 import numpy as np
 
+from autograder.sandbox.callbacks import packed, unpacked
 from autograder.values.tree import Opaque
 
 _NAMES = "? int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
 DTYPES = [np.dtype(name) for name in _NAMES.split()]
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 OPAQUE_KINDS = (
-    "an ndarray subclass", "an array of objects", "a complex array", "an array of text", "an unsupported array",
-    "a list", "a tuple", "a dict", "a set", "a generator", "a function", "a class", "text", "bytes", "None", "a complex number",
-    "an object of another type", "something too large to send", "something nested too deeply", "a very large integer",
+    "an ndarray subclass", "an array of objects", "a complex array", "an array of text", "an unsupported array", "a dict",
+    "a set", "a generator", "a function", "a class", "a complex number", "an object of another type",
+    "something too large to send", "something nested too deeply", "a very large integer",
 )  # fmt: skip
 MAX_NESTING = 12  # containers within containers
 MAX_VALUES = 4_000  # values in one message, an array counts as one
+MAX_HASHED = 1_001  # keys of a dict, elements of a set: equal hashes cost the square of their number
+MAX_BITS = 14_000  # of an integer: Python prints no larger ones
 MAX_AXES = 16
 MAX_EXTENT = 2**40  # entries of an array, each axis of length zero counted as one
 MAX_FROM_STUDENT = 2**20  # bytes of a message from a student's process; decoding it may take seventy times as much
-_CONTAINERS, _KEYS = (list, tuple, dict), (str, int, float, bool, type(None))
+_KEYS = {type(None), bool, int, float, str, bytes, *(dtype.type for dtype in DTYPES)}
+_LEAVES = _KEYS | {np.ndarray, Opaque}
 _SHAPES = [struct.Struct(f"<{axes}q") for axes in range(MAX_AXES + 1)]
-_ARRAY, _SCALAR, _OPAQUE, _HANDLE, _KEPT, _BY_COLUMNS = range(6)  # MessagePack's extension types
 
 
 class WireError(Exception):
@@ -42,17 +45,6 @@ class WireError(Exception):
 
 class Disconnected(WireError):
     """The other side closed the connection."""
-
-
-TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of the rest
-
-
-@dataclass(frozen=True)
-class CallbackHandle:
-    """A callback argument: its code, or the number by which the student's process calls it in the grader (callbacks.py)."""
-
-    id: int
-    code: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -66,41 +58,47 @@ class Kept:
     path: tuple[str | int, ...]
 
 
-def encode(value: Any, from_grader: bool = False) -> bytes:
-    """Encode None, bool, int, float, str, arrays, and lists, tuples (which arrive as lists, see TUPLE) and dicts of them.
+# MessagePack's extension types. A list that begins with a mark arrives as a value of that class.
+_ARRAY, _SCALAR, _BY_COLUMNS, _INTEGER, _OPAQUE, _FUNCTION, _MARK = range(7)
+_MARKED = (tuple, set, frozenset, Kept)
+_MARKS = {cls: msgpack.ExtType(_MARK, bytes([number])) for number, cls in enumerate(_MARKED)}
 
-    The grader's column-major arrays stay column-major; all others arrive row-major. Raises WireError for anything else.
+
+def encode(value: Any) -> bytes:
+    """Encode plain data; raises WireError for anything else.
+
+    The grader also sends functions, as code, and `Kept` objects. Column-major arrays stay column-major.
     """
     try:
-        extend = partial(_extend, by_columns=from_grader)
-        data: bytes = msgpack.packb(value, default=extend, unicode_errors="replace")
+        data: bytes = msgpack.packb(value, default=_extended, strict_types=True, unicode_errors="surrogatepass")
     except (TypeError, ValueError, OverflowError) as error:
         raise WireError(str(error)) from None
     return data
 
 
-def marked(value: Any) -> Any:
-    """The value with its tuples marked, so that they arrive as tuples."""
-    if isinstance(value, tuple):
-        return [TUPLE, *map(marked, value)]
-    if isinstance(value, list):
-        return [marked(part) for part in value]
-    return {key: marked(part) for key, part in value.items()} if isinstance(value, dict) else value
-
-
-def _extend(value: Any, by_columns: bool = False) -> msgpack.ExtType:
-    if by_columns and isinstance(value, np.ndarray) and value.flags.fnc:
-        return msgpack.ExtType(_BY_COLUMNS, _extend(value.T).data)
-    if type(value) is np.ndarray or isinstance(value, np.generic):
-        kind = _ARRAY if type(value) is np.ndarray else _SCALAR
-        return msgpack.ExtType(kind, _head(value.dtype, value.shape) + value.tobytes())
-    if isinstance(value, Opaque):
+def _extended(value: Any) -> Any:
+    """A value that MessagePack does not have, in the form that it is sent."""
+    kind = type(value)
+    if kind is np.ndarray or isinstance(value, np.generic):
+        if value.flags.fnc:
+            return msgpack.ExtType(_BY_COLUMNS, _extended(value.T).data)
+        head = _head(value.dtype, value.shape)
+        return msgpack.ExtType(_ARRAY if kind is np.ndarray else _SCALAR, head + value.tobytes())
+    if isinstance(value, tuple | set | frozenset):
+        return [next(mark for cls, mark in _MARKS.items() if isinstance(value, cls)), *value]
+    if isinstance(value, int) and value.bit_length() < MAX_BITS:
+        return msgpack.ExtType(_INTEGER, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True))
+    if kind is Kept:
+        return [_MARKS[Kept], value.call, *value.path]
+    if kind is Opaque:
         return msgpack.ExtType(_OPAQUE, bytes([OPAQUE_KINDS.index(value.kind)]))
-    if isinstance(value, CallbackHandle):
-        return msgpack.ExtType(_HANDLE, struct.pack("<q", value.id) + value.code)
-    if isinstance(value, Kept):
-        return msgpack.ExtType(_KEPT, msgpack.packb([value.call, *value.path]))
-    raise TypeError(f"{type(value).__name__} cannot be sent")
+    if callable(value):
+        return msgpack.ExtType(_FUNCTION, packed(value))
+    plain: tuple[Any, ...] = (dict, list, str, float, bytes)
+    for cls in plain:
+        if isinstance(value, cls):  # of a subclass
+            return cls(value)
+    raise TypeError(f"{kind.__name__} cannot be sent")
 
 
 @lru_cache(1024)
@@ -113,76 +111,74 @@ def _head(dtype: "np.dtype[Any]", shape: tuple[int, ...]) -> bytes:
 def decode(data: bytes, from_grader: bool = False) -> Any:
     """Decode `data`; raises WireError unless it is exactly one well-formed value.
 
-    Only the grader sends kept objects and callbacks. The values in its messages are not counted.
+    Only the grader sends kept objects and functions. The values in its messages are not counted.
     """
+    most = len(data) if from_grader else MAX_HASHED
     try:
         value = msgpack.unpackb(
             data,
-            ext_hook=_extended_by_grader if from_grader else _extended,
-            list_hook=_listed,
+            ext_hook=_read_by_student if from_grader else _read,
+            list_hook=partial(_listed, most=most),
             strict_map_key=False,
-            unicode_errors="replace",
-            max_array_len=MAX_VALUES,
-            max_map_len=MAX_VALUES,
+            unicode_errors="surrogatepass",
+            max_array_len=max(most, MAX_VALUES),
+            max_map_len=most,
         )
     except (ValueError, TypeError, struct.error, msgpack.UnpackException, RecursionError) as error:
         raise WireError(f"not a message: {type(error).__name__}") from None
     if not from_grader:
-        _counted(value, MAX_NESTING, MAX_VALUES)
+        count(value)
     return value
 
 
-def message_of(data: bytes) -> list[Any]:
-    """A message of a student's process: a list that begins with a word. Raises WireError for anything else."""
-    parts = decode(data)
-    if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
-        raise WireError("not a message")
-    return parts
+def _listed(parts: list[Any], most: int) -> Any:
+    cls: Any = parts[0] if parts else None
+    if type(cls) is not type:
+        return parts
+    if cls is not tuple and len(parts) > most:
+        raise ValueError("too many elements")
+    return Kept(parts[1], tuple(parts[2:])) if cls is Kept else cls(parts[1:])
 
 
-def _listed(parts: list[Any]) -> Any:
-    return tuple(parts[1:]) if parts and type(parts[0]) is Opaque and parts[0] == TUPLE else parts
-
-
-def _counted(value: Any, depth: int, left: int) -> int:
-    """The number of values that a message may still contain after this one."""
-    left -= 1
-    if type(value) in _CONTAINERS:
-        if depth == 0 or len(value) > left:
-            raise WireError("nested too deeply or too many values")
-        if type(value) is dict and not all(type(key) in _KEYS for key in value):
-            raise WireError("a key that nobody sends")
-        for part in value.values() if type(value) is dict else value:
-            left = _counted(part, depth - 1, left)
-    return left
-
-
-def count(value: Any) -> int:
-    """The number of values of a decoded message, including containers."""
-    return MAX_VALUES - _counted(value, MAX_NESTING, MAX_VALUES)
-
-
-def _extended(kind: int, data: bytes) -> Any:
-    if kind == _ARRAY:
-        return _array(data)
-    if kind == _SCALAR:
-        return _array(data)[()]
+def _read(kind: int, data: bytes) -> Any:
+    """A value of an extension type; a class for a mark."""
+    if kind in (_ARRAY, _SCALAR, _BY_COLUMNS):
+        array = _array(data)
+        return array.T if kind == _BY_COLUMNS else array[()] if kind == _SCALAR else array
+    if kind == _INTEGER and len(data) <= MAX_BITS // 8:
+        return int.from_bytes(data, "little", signed=True)
     if kind == _OPAQUE and len(data) == 1 and data[0] < len(OPAQUE_KINDS):
         return Opaque(OPAQUE_KINDS[data[0]])
+    if kind == _MARK and len(data) == 1 and data[0] < len(_MARKED) - 1:
+        return _MARKED[data[0]]
     raise ValueError("an unknown kind")
 
 
-def _extended_by_grader(kind: int, data: bytes) -> Any:
-    if kind == _HANDLE:
-        return CallbackHandle(struct.unpack_from("<q", data)[0], data[8:])
-    if kind == _BY_COLUMNS:
-        return _array(data).T
-    if kind != _KEPT:
-        return _extended(kind, data)
-    call, *path = msgpack.unpackb(data, max_ext_len=0, max_map_len=0, max_array_len=MAX_NESTING)
-    if type(call) is not int or not path or not all(type(step) in (str, int) for step in path):
-        raise ValueError("not a kept object")
-    return Kept(call, tuple(path))
+def _read_by_student(kind: int, data: bytes) -> Any:
+    if kind == _FUNCTION:
+        return unpacked(data)
+    return Kept if (kind, data) == _MARKS[Kept] else _read(kind, data)
+
+
+def count(value: Any, depth: int = MAX_NESTING, left: int = MAX_VALUES) -> int:
+    """The number of values of a decoded message, including containers; raises WireError if there is one that nobody sends."""
+    if type(value) in _LEAVES and left:
+        return 1
+    if type(value) not in (list, tuple, dict, set, frozenset):
+        raise WireError("a value that nobody sends, or too many values")
+    if depth == 0 or len(value) >= left:
+        raise WireError("nested too deeply or too many values")
+    if type(value) not in (list, tuple) and not all(map(is_key, value)):
+        raise WireError("a key that nobody sends")
+    total = 1
+    for part in value.values() if type(value) is dict else value:
+        total += count(part, depth - 1, left - total)
+    return total
+
+
+def is_key(value: Any) -> bool:
+    """Whether a value can be a key of a dict or an element of a set."""
+    return all(map(is_key, value)) if type(value) in (tuple, frozenset) else type(value) in _KEYS
 
 
 def _array(data: bytes) -> "np.ndarray[Any, Any]":
@@ -210,11 +206,6 @@ def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
     if ndim and (min(shape) < 0 or extent(shape) > MAX_EXTENT):
         raise ValueError("an impossible shape")
     return DTYPES[code], shape, math.prod(shape) * DTYPES[code].itemsize
-
-
-def kind(message: bytes) -> str:
-    """The first word of one of our messages (a short list, a short string), without decoding the rest."""
-    return message[2 : 2 + (message[1] & 31)].decode("ascii", "replace") if len(message) > 1 else ""
 
 
 # Messages over a socket, each preceded by its size

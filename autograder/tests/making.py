@@ -22,7 +22,7 @@ from autograder.homework import kit, library, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric, Visibility
-from autograder.sandbox.messages import Call, Ended, Error, Response
+from autograder.sandbox.protocol import Call, Ended, Error, Response
 from autograder.submissions.exports import Listing
 from autograder.submissions.submission import Student, Submission, Upload, load
 from autograder.values.compare import Failure, tolerance
@@ -77,7 +77,7 @@ def as_nobody() -> Iterator[Path]:
 # Call results and results, as grading would produce them
 
 PLAIN = Rules()
-NO_CALL = Call("call", b"")
+NO_CALL = Call("", "")
 
 
 def a_test_call(

@@ -27,8 +27,8 @@ from autograder.release.rehearsal import KEPT
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.layers import kernel
-from autograder.sandbox.messages import Reference, Response, prepared
 from autograder.sandbox.process import StudentProcess
+from autograder.sandbox.protocol import Call, Reference, Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.tests.files import Built
 
@@ -162,7 +162,7 @@ def responses(
     with opened(source, limits, without, files) as (_, process):
         response = process.load(["m"], [DEPENDENCY])
         assert response == Response(), response
-        return process.run([prepared("m", function, args) for function, *args in calls])
+        return process.run([Call("m", function, args) for function, *args in calls])
 
 
 def replied(source: str, *args: Any, limits: Limits = LIMITS) -> Response:

@@ -1,7 +1,7 @@
 """Values of any kind: their names and parts. Dicts, lists and tuples are branches, all else is a leaf, as in JAX's pytrees."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ def describe(value: Any) -> str:
 
 def leaves(value: Any) -> Iterator[Any]:
     """Every leaf, in the order of the value."""
-    if isinstance(value, Mapping | list | tuple):
+    if isinstance(value, Mapping | list | tuple | set | frozenset):
         for part in value.values() if isinstance(value, Mapping) else value:
             yield from leaves(part)
     else:
@@ -53,7 +53,7 @@ def arrays(value: Any) -> list[Array]:
 
 
 def mapped(change: Callable[[Any], Any], value: Any) -> Any:
-    """Apply `change` to every leaf; a named tuple becomes a plain one."""
+    """Apply `change` to every leaf, a set being one; a named tuple becomes a plain one."""
     if not isinstance(value, _BRANCHES):
         return change(value)
     if isinstance(value, dict):
@@ -63,5 +63,26 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """A copy of the value with copies of all arrays, lists and dicts; arrays keep their memory layout."""
-    return mapped(lambda leaf: leaf.copy(order="K") if isinstance(leaf, np.ndarray) else leaf, value)
+    """A copy of the value with copies of all arrays, lists, dicts and sets; arrays keep their memory layout."""
+    return mapped(_copied, value)
+
+
+def _copied(leaf: Any) -> Any:
+    if isinstance(leaf, np.ndarray):
+        return leaf.copy(order="K")
+    return set(leaf) if isinstance(leaf, set) else leaf
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Elements of a set in an order that does not depend on how they are stored."""
+    return sorted(values, key=_rank)
+
+
+def _rank(value: Any) -> tuple[int, Any]:
+    if isinstance(value, tuple | list | set | frozenset):
+        parts = in_order(value) if isinstance(value, set | frozenset) else value
+        return 4, tuple(map(_rank, parts))
+    item = value.item() if isinstance(value, np.generic) else value
+    kinds = ((bool, int, float), (str,), (bytes,))
+    number = next((number for number, kind in enumerate(kinds) if isinstance(item, kind)), 3)
+    return number, item if number < 3 else repr(item)

@@ -14,8 +14,9 @@ that is the mistake:
 
 Calls are written as `Call.key`; {"0": 1} means result number 1 of call 0. Results are written by as_entry(): {"value": v} or
 {"raised": name of the error}, and "changed": [names] if the call has changed arguments. In a value, an array is
-{"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}; other values are written as they are. NO_ERROR stands
-for any result where an error is expected. A call without an entry passes despite the mistake. {"0": [[1, prints]]}
+{"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}, a list {"list": [values]}, a set {"set": [values]}, a
+dict {"items": [[key, value], ...]}, and bytes are {"bytes": hexadecimal digits}; numbers and text are written as they are.
+NO_ERROR stands for any result where an error is expected. A call without an entry passes despite the mistake. {"0": [[1, prints]]}
 under "others": sentence 1 is true of a result of call 0 with these fingerprints; those of the correct result come first,
 as sentence -1. The table contains results, but no code. Without the file, no mistake is ever named.
 """
@@ -23,6 +24,7 @@ as sentence -1. The table contains results, but no code. Without the file, no mi
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -32,7 +34,8 @@ from typing import Any
 
 import numpy as np
 from student_values.compare import equal
-from student_values.tree import Opaque, describe
+from student_values.display import literal
+from student_values.tree import Opaque, describe, in_order
 
 TABLE = Path(__file__).resolve().parent / "mistakes.json"
 
@@ -60,8 +63,13 @@ def _plain(value: Any) -> Any:
     if type(value) is np.ndarray or isinstance(value, np.generic):
         value = np.asarray(value)
         return {"array": value.tolist(), "dtype": str(value.dtype)} if value.ndim else value.item()
-    if isinstance(value, tuple | list):
-        return {"parts": [_plain(part) for part in value]}
+    if isinstance(value, tuple | list | set | frozenset):
+        kind = "parts" if isinstance(value, tuple) else "list" if isinstance(value, list) else "set"
+        return {kind: [_plain(part) for part in (in_order(value) if kind == "set" else value)]}
+    if isinstance(value, dict):
+        return {"items": [[_plain(key), _plain(part)] for key, part in value.items()]}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
     return value if isinstance(value, bool | int | float | str) else {"kind": describe(value)}
 
 
@@ -138,7 +146,7 @@ def fingerprints(value: Any) -> list[list[Any]]:
 def _fingerprint(part: Any) -> list[Any]:
     array = np.asarray(part)
     if array.dtype.kind not in "biuf":
-        return ["", 0.0]
+        return [str(zlib.crc32(literal(part).encode("utf-8", "surrogatepass"))), 0.0]
     weights = np.cos(np.arange(array.size)).reshape(array.shape)
     total = (weights * np.nan_to_num(array.astype(float), nan=0.5, posinf=1e3, neginf=-1e3)).sum()
     return [array.dtype.kind + str(array.shape), float(total)]
@@ -184,8 +192,19 @@ def _same(one: dict[str, Any], two: dict[str, Any], tolerance: float, dtype: boo
 
 def _value(entry: Any) -> Any:
     """Read a value from its form in the table."""
-    if isinstance(entry, dict):
-        if "parts" in entry:
-            return tuple(map(_value, entry["parts"]))
-        return np.array(entry["array"], dtype=entry["dtype"]) if "array" in entry else Opaque(entry["kind"])
+    match entry:
+        case {"parts": parts}:
+            return tuple(map(_value, parts))
+        case {"list": parts}:
+            return list(map(_value, parts))
+        case {"set": parts}:
+            return frozenset(map(_value, parts))
+        case {"items": items}:
+            return {_value(key): _value(part) for key, part in items}
+        case {"bytes": digits}:
+            return bytes.fromhex(digits)
+        case {"array": numbers, "dtype": dtype}:
+            return np.array(numbers, dtype=dtype)
+        case {"kind": kind}:
+            return Opaque(kind)
     return entry

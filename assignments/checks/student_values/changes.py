@@ -15,11 +15,12 @@ CHANGED = {
     "key added": "a key was added to {place}",
     "key removed": "{place} was removed",
     "length": "the length of {place} changed",
+    "elements": "the elements of {place} changed",
     "replaced": "{place} was replaced",
     "dtype or shape": "the shape or dtype of {place} changed",
 }
 WORK_ON_COPIES = "A function must not modify its arguments; work on copies."
-Path = tuple[str | int, ...]
+Path = tuple[Any, ...]
 
 
 class Change(NamedTuple):
@@ -77,9 +78,11 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
             yield path, "length"
         else:
             for number, (new, old) in enumerate(zip(now, was, strict=True)):
-                yield from _differences(new, old, (*path, number))
+                for place, how in _differences(new, old, (*path, number)):
+                    is_part = isinstance(was, tuple) and how == "replaced" and len(place) == len(path) + 1
+                    yield path if is_part else place, how  # the parts of a tuple cannot be replaced
     elif now is not was and now != was:
-        yield path, "replaced"
+        yield path, "elements" if isinstance(was, set) else "replaced"
 
 
 def _equal_arrays(now: Array, was: Array) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .tree import Array, describe, leaves
+from .tree import Array, describe, in_order, leaves
 
 # Largest allowed deviation, as a share of max(1, largest expected magnitude). `autograder audit --tolerances` shows the deviations
 # of correct and wrong solutions; both differ from these numbers by a factor of ten or more.
@@ -47,15 +47,19 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
     if isinstance(expected, np.ndarray):
         return _compare_array(expected, actual, allowed, dtype)
     if isinstance(expected, bool | int | float | np.bool_ | np.integer | np.floating):
-        wanted = np.asarray(expected)
-        got = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
-        if got is None or got.ndim or got.dtype.kind not in _ACCEPTED[wanted.dtype.kind]:
-            return Failure("type", describe(actual)), 0.0
-        return _compare_entries(wanted, got, allowed)
-    if isinstance(expected, dict) and isinstance(actual, dict) and list(expected) == list(actual):
-        return _compare_parts(list(expected.values()), list(actual.values()), allowed, dtype)
-    same = type(expected) is type(actual) and not isinstance(expected, dict) and expected == actual
-    return None if same else Failure("value"), 0.0
+        return _compare_number(expected, actual, allowed)
+    kind: Any = set | frozenset if isinstance(expected, set | frozenset) else type(expected)
+    if not isinstance(actual, kind):
+        return Failure("type", describe(actual)), 0.0
+    if isinstance(expected, set | frozenset):
+        failure, furthest = _compare_parts(in_order(expected), in_order(actual), allowed, dtype)
+        return failure and Failure("value"), furthest
+    if isinstance(expected, dict):
+        if expected.keys() != actual.keys():
+            return Failure("value"), np.inf
+        failure, furthest = _compare_parts([*expected.values()], [actual[key] for key in expected], allowed, dtype)
+        return failure and replace(failure, part=None), furthest
+    return (None, 0.0) if expected == actual else (Failure("value"), np.inf)
 
 
 def equal(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> bool:
@@ -68,7 +72,7 @@ def values_agree(first: Any, second: Any) -> bool:
 
 
 def _compare_parts(expected: Sequence[Any], actual: Any, allowed: float, dtype: bool) -> Compared:
-    if not isinstance(actual, tuple | list):
+    if not isinstance(actual, list if isinstance(expected, list) else tuple | list):
         return Failure("type", describe(actual)), 0.0
     if len(actual) != len(expected):
         return Failure("length"), 0.0
@@ -78,6 +82,18 @@ def _compare_parts(expected: Sequence[Any], actual: Any, allowed: float, dtype: 
         if failure is not None:
             return replace(failure, part=number), furthest
     return None, furthest
+
+
+def _compare_number(expected: Any, actual: Any, allowed: float) -> Compared:
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in (expected, actual)):  # of any size
+        return (None, 0.0) if expected == actual else (Failure("value"), 1.0)
+    if isinstance(expected, float) and type(actual) is int:
+        actual = float(actual) if abs(actual) < 2**1023 else np.inf
+    wanted = np.asarray(expected)
+    got = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
+    if got is None or got.ndim or got.dtype.kind not in _ACCEPTED.get(wanted.dtype.kind, ""):
+        return Failure("type", describe(actual)), 0.0
+    return _compare_entries(wanted, got, allowed)
 
 
 def _compare_array(expected: Array, actual: Any, allowed: float, dtype: bool) -> Compared:

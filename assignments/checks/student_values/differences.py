@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from .compare import compare, deviations, equal, magnitude
-from .tree import Array, describe
+from .tree import Array, describe, in_order
 
-MANY = 5  # rows, columns or entries named individually
+MANY = 5  # rows, columns, entries or parts named individually
 # Share of a difference that "every entry is ..." may leave unexplained, because an eps in the formula blurs factors.
 UNEXPLAINED = 1e-3
 ALIKE = 1e-3  # relative error of a model of an entry
@@ -28,6 +28,7 @@ FORMS = {
     "shape": "It returned an array of the wrong shape",
     "dtype": "It returned the wrong dtype",
 }
+WRONG_ORDER = "All elements are correct, but they are in the wrong order."
 IN_ORDER = "All parts are correct, but they are in the wrong order:"
 KEEP_DTYPE = "floating-point results keep the dtype of the arguments"
 NO_RETURN = "Does every path through the function return a value?"
@@ -55,9 +56,9 @@ def form(
     failure, _ = compare(expected, actual, allowed, dtype)
     if failure is None or failure.kind not in FORMS:
         return ""
-    for place, wanted, got in _named_parts(expected, actual, names):
-        if not equal(wanted, got, allowed, dtype):
-            return _form_of_part(place[0].upper() + place[1:], failure.kind, wanted, got)
+    place, wanted, got = _innermost(expected, actual, allowed, dtype, names)
+    if place:
+        return _form_of_part(place[0].upper() + place[1:], failure.kind, wanted, got)
     due = f"the docstring says {returned}" if returned else f"it should return {_expected_kind(expected, names)}"
     match failure.kind:
         case "dtype":
@@ -65,7 +66,7 @@ def form(
         case "shape":
             text = f"; {due}" if returned else ""
             return f"It returned an array of shape {actual.shape} instead of {expected.shape}{text}."
-        case "length":
+        case "length" if isinstance(expected, tuple):
             return f"It returned {len(actual)} value{'s' * (len(actual) != 1)} instead of {len(expected)}; {due}."
         case _:
             return f"It returned {_returned_kind(expected, actual)}; {due}." + f" {NO_RETURN}" * (actual is None)
@@ -103,16 +104,29 @@ def what_returns(docstring: str) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """The kind of a value; a list and a tuple look the same over the wire, but few functions return a tuple of numbers."""
+    """The kind of a value, with the number of its parts."""
     if isinstance(value, list | tuple):
-        either = any(isinstance(part, np.ndarray) for part in value)
-        return f"a list or a tuple of {len(value)}" if either else f"a list of length {len(value)}"
+        return f"a tuple of {len(value)}" if isinstance(value, tuple) else f"a list of length {len(value)}"
     return "an array" if type(value) is np.ndarray and value.ndim else describe(value)
 
 
+def _innermost(
+    expected: Any, actual: Any, allowed: float, dtype: bool, names: Sequence[str] = ()
+) -> tuple[str, Any, Any]:
+    """The first part that differs, at any depth, and its values; "" and the values themselves if they are not containers alike."""
+    for name, wanted, got in _named_parts(expected, actual, names):
+        if not equal(wanted, got, allowed, dtype):
+            inner, wanted, got = _innermost(wanted, got, allowed, dtype)
+            return name + inner.removeprefix("part "), wanted, got
+    return "", expected, actual
+
+
 def _named_parts(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple[str, Any, Any]]:
-    """The parts of two tuples of one length by name; none for other values."""
-    if not isinstance(expected, tuple) or not isinstance(actual, tuple | list) or len(actual) != len(expected):
+    """The parts of two tuples or lists of one length, or dicts with the same keys, by name; none for other values."""
+    if isinstance(expected, dict) and isinstance(actual, dict) and expected.keys() == actual.keys():
+        return [(f"part [{key!r}]", wanted, actual[key]) for key, wanted in expected.items()]
+    kind = list if isinstance(expected, list) else tuple | list
+    if not all(isinstance(value, kind) for value in (expected, actual)) or len(actual) != len(expected):
         return []
     is_named = len(names) == len(expected)
     places = [f"`{names[number]}`" if is_named else f"part [{number}]" for number in range(len(expected))]
@@ -124,8 +138,7 @@ def _named_parts(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[
 
 def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] = ()) -> str:
     """How the values of a result differ; "" if they do not, or if no sentence helps."""
-    parts = _named_parts(expected, actual, names)
-    if parts:
+    if isinstance(expected, tuple) and (parts := _named_parts(expected, actual, names)):
         return _parts_sentence(parts, allowed)
     failure, _ = compare(expected, actual, allowed)
     if failure is None or failure.kind not in ("shape", "value"):
@@ -135,6 +148,12 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
         if not np.isfinite(got):
             return f"The result is {got}; it should be a finite number."
         return "The result has the wrong sign." if equal(-wanted, got, allowed) else _rounded(wanted, got, allowed)
+    if isinstance(expected, str) and isinstance(actual, str):
+        if expected.casefold() == actual.casefold():
+            return "Only upper and lower case differ."
+        return "Only white space differs." if expected.split() == actual.split() else ""
+    if isinstance(expected, list) and isinstance(actual, list):
+        return WRONG_ORDER if equal(in_order(expected), in_order(actual), allowed) else ""
     if not isinstance(expected, np.ndarray):
         return ""
     if failure.kind == "shape":
@@ -145,7 +164,7 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
 def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     """The wrong parts of a tuple, and how each differs."""
     wrong = [(place, wanted, got) for place, wanted, got in parts if not equal(wanted, got, allowed)]
-    for order in permutations(range(len(parts))) if len(wrong) > 1 else ():
+    for order in permutations(range(len(parts))) if len(wrong) > 1 and len(parts) <= MANY else ():
         if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
             return f"{IN_ORDER} {', '.join(parts[place][0] for place in order)}."
     differing = [(place, difference(wanted, got, allowed)) for place, wanted, got in wrong]

@@ -9,55 +9,67 @@ from typing import Any
 
 import numpy as np
 
-from .tree import Array, describe
+from .tree import Array, describe, in_order
 
 DIGITS = (6, 9, 12, 17)  # tried in turn until two different values look different
 LARGEST = 100  # entries of an array that is printed; larger ones are only described
 WIDTH = 96  # of a row of numbers
-PARTS = 8  # of a tuple or list that are printed
+PARTS = 8  # of a list, tuple, set or dict that are printed
+LONGEST = 200  # characters of a text that are printed, digits of an integer
 
 
 def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WIDTH) -> tuple[str, str]:
     """Two values as text, with as many digits as show the difference (six if none do)."""
     digits = next((n for n in DIGITS if _numbers(expected, n) != _numbers(actual, n)), DIGITS[0])
-    return display(expected, digits, None, names, width), display(actual, digits, expected, names, width)
+    return display(expected, digits, names, width), display(actual, digits, names, width)
 
 
-def display(
-    value: Any, digits: int = DIGITS[0], like: Any = None, names: Sequence[str] = (), width: int = WIDTH, depth: int = 2
-) -> str:
+def display(value: Any, digits: int = DIGITS[0], names: Sequence[str] = (), width: int = WIDTH, depth: int = 3) -> str:
     """A value as text, with dtype and shape unless they are obvious.
 
-    A student's value may be anything: very large values and nested lists are only described. `like` is the expected value: tuples
-    arrive as lists over the wire, so a list is printed like the expected tuple. `names` are those of a tuple's parts; with them,
-    each part is on its own line.
+    A student's value may be anything: very large values and nested lists are only described, and text is a literal on one
+    line. `names` are those of a tuple's parts; with them, each part is on its own line.
     """
     if type(value) is np.ndarray and value.size <= LARGEST:
         obvious = value.ndim and value.dtype in (np.float64, np.bool_, np.int64)
         dtype, shape = "" if obvious else f"  ({value.dtype})", f"  (shape {value.shape})" if value.ndim > 2 else ""
         return _numbers(value, digits, width) + dtype + shape
-    if isinstance(value, tuple | list) and depth:
-        likes = [*like] if isinstance(like, tuple | list) else []
-        parts = zip(value[:PARTS], [*likes, *[None] * PARTS], strict=False)
-        return _sequence(
-            [display(part, digits, likes, (), width, depth - 1) for part, likes in parts], value, like, names
-        )
     if isinstance(value, float | np.floating):
         return f"{value:.{digits}g}"
+    if isinstance(value, int) and value.bit_length() > 3 * LONGEST:
+        return "a very large integer"
     if isinstance(value, bool | int | np.integer | np.bool_ | None):
         return str(value)
-    return describe(value)
-
-
-def _sequence(shown: list[str], value: Any, like: Any, names: Sequence[str]) -> str:
+    if isinstance(value, str | bytes):
+        more = len(value) - LONGEST
+        return repr(value) if more <= 0 else f"{value[:LONGEST]!r}, and {more} more characters"
+    if not depth or not isinstance(value, tuple | list | dict | set | frozenset):
+        return describe(value)
+    parts = [display(part, digits, (), width, depth - 1) for part in _elements(value)[:PARTS]]
+    if isinstance(value, dict):
+        parts = [f"{display(key, digits)}: {part}" for key, part in zip(value, parts, strict=False)]
     if names and len(names) == len(value):
         widest = max(map(len, names)) + 2
-        lines = zip(names, shown, strict=True)
+        lines = zip(names, parts, strict=True)
         return "\n".join(f"{name:{widest}}" + text.replace("\n", "\n" + " " * widest) for name, text in lines)
-    shown += ["..."] if len(value) > PARTS else []
-    start, end = "()" if isinstance(value, tuple) or isinstance(like, tuple) else "[]"
-    line = start + ", ".join(shown) + end
-    return line if len(line) <= 90 and "\n" not in line else start + ",\n".join(shown) + end
+    parts += ["..."] if len(value) > PARTS else []
+    start, end = _brackets(value)
+    line = start + ", ".join(parts) + end
+    return line if len(line) <= 90 and "\n" not in line else start + ",\n".join(parts) + end
+
+
+def _elements(value: Any) -> list[Any]:
+    if isinstance(value, set | frozenset):
+        return in_order(value)
+    return list(value.values() if isinstance(value, dict) else value)
+
+
+def _brackets(value: Any) -> tuple[str, str]:
+    if isinstance(value, tuple):
+        return "(", ",)" if len(value) == 1 else ")"
+    if isinstance(value, frozenset) or value == set():
+        return f"{type(value).__name__}(" + "{" * bool(value), "}" * bool(value) + ")"
+    return ("[", "]") if isinstance(value, list) else ("{", "}")
 
 
 def _numbers(value: Any, digits: int, width: int = WIDTH) -> str:
@@ -79,6 +91,9 @@ def literal(value: Any, width: int = 100) -> str:
         return _array_source(value)
     if isinstance(value, dict):
         return _wrapped("{", [f"{key!r}: {literal(part, width)}" for key, part in value.items()], "}", width)
+    if isinstance(value, tuple | set | frozenset):
+        start, end = _brackets(value)
+        return _wrapped(start, [literal(part, width) for part in _elements(value)], end, width)
     if isinstance(value, list):
         parts = [literal(part, width) for part in value]
         if len(parts) > 1 and len({*parts}) == 1 and isinstance(value[0], dict):  # the same block again
@@ -116,7 +131,7 @@ def _wrapped(start: str, parts: list[str], end: str, width: int) -> str:
     line = start + ", ".join(parts) + end
     if len(line) <= width and "\n" not in line:
         return line
-    return start + "\n" + textwrap.indent(",\n".join(parts), "    ") + ",\n" + end
+    return start + "\n" + textwrap.indent(",\n".join(parts), "    ") + ",\n" + end.lstrip(",")
 
 
 def _array_source(array: Array) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from autograder.grading.call_results import TestCall
 from autograder.sandbox import wire
-from autograder.sandbox.messages import Error, Response
+from autograder.sandbox.protocol import Error, Response
 from autograder.sandbox.student.calls import Absent, Calls
 from autograder.values.errors import builtin_kinds, passed, text_of
 from autograder.values.tree import copied
@@ -17,8 +17,7 @@ class Direct:
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]]):
         self.functions = functions
-        # Functions among the arguments are called directly, not through a handle.
-        self._calls = Calls(wire.MAX_FROM_STUDENT, dict[wire.CallbackHandle, Callable[..., Any]]().__getitem__)
+        self._calls = Calls(wire.MAX_FROM_STUDENT)
 
     def respond(self, test_call: TestCall) -> Response:
         """The response of a student's process with these functions."""

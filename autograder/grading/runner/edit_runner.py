@@ -1,12 +1,7 @@
-"""Runs edited versions of a function in a student's process, for the search in repair.py. It adds these requests:
-    ["edits", module, function, others, lines, call]
-                                                -> array of (number, size, line): the edits that may change the response, those
-                                                   of `lines` first, small ones before large ones
-    ["edited", number, call]                    -> the response of the edited function to the call
-    ["edit", module, function, others, number]  -> the lines of the edit; the module is loaded with it from now on
+"""Runs edited versions of a function in a student's process, for the search in repair.py.
 
-`call` is a request as in session.py. Only statements that the call of "edits" runs are edited: others cannot change its
-response. Student code that changes this state can only spoil its own search: another process confirms the edit.
+Only statements that the call of `Edits` runs are edited: others cannot change its response. Student code that changes this
+state can only spoil its own search: another process confirms the edit.
 """
 
 import ast
@@ -14,17 +9,19 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autograder.grading.runner.edits import MOST_BYTES, MOST_EDITS, Text
+from autograder.sandbox.protocol import Call, Request, Response
 from autograder.sandbox.student.bindings import bound_names
 
 if TYPE_CHECKING:
     from autograder.sandbox.student.loading import StudentModules
+    from autograder.sandbox.student.session import Session
 
 EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call, and between further interrupts
 
@@ -33,47 +30,90 @@ class Endless(BaseException):
     """An edited call has used up its time."""
 
 
-class EditRunner:
-    """The edits of one function; `response` answers an encoded request as if it had been sent."""
+class Edits(Request):
+    """Return the edits of a function that may change the response to a call; they edit none of the functions `others`.
 
-    def __init__(self, submission: "StudentModules", response: Callable[[bytes], tuple[Any, ...]]):
-        self.submission, self.response = submission, response
-        self.module, self.text = "", Text(b"", "", ())
+    Each row of the array has the number, the size and the line of an edit; those of `lines` come first, small ones before
+    large ones.
+    """
 
-    def _read(self, module: str, function: str, others: list[str]) -> None:
-        with open(self._path(module), "rb") as file:
-            self.module, self.text = module, Text(file.read(MOST_BYTES + 1), function, others)
+    kind, returns, is_stored = "edits", (np.ndarray,), False
 
-    def _path(self, module: str) -> str:
-        return os.path.join(self.submission.folder, f"{module}.py")
-
-    def edits(self, module: str, function: str, others: list[str], lines: list[int], call: bytes) -> tuple[Any, ...]:
-        self._read(module, function, others)
-        with contextlib.suppress(Exception), executed(self._path(module)) as run, self._defined(self.text.units):
-            self.response(call)
-        rows = [(number, edit.size, edit.lines[0]) for number, edit in self.text.reached(run)]
+    @staticmethod
+    def answer(
+        session: "Session", module: str, function: str, others: list[str], lines: list[int], call: bytes
+    ) -> Sequence[Any]:
+        editor = session.editor = Editor(session.submission, module, function, others)
+        with contextlib.suppress(BaseException), executed(editor.path) as run, editor.defined(editor.text.units):
+            session.answer(call)
+        rows = [(number, edit.size, edit.lines[0]) for number, edit in editor.text.reached(run)]
         rows.sort(key=lambda row: row[2] not in lines)
-        return ("answered", np.array(rows[:MOST_EDITS], dtype=np.int64).reshape(-1, 3))
+        return [np.array(rows[:MOST_EDITS], dtype=np.int64).reshape(-1, 3)]
 
-    def edited(self, number: int, call: bytes) -> tuple[Any, ...]:
-        edit = self.text.edits[number]
-        with edit.made(), self._defined(self.text.made_from(edit.unit)):
-            return self.response(call)
+    def check(self, *parts: Any) -> Response:
+        (rows,) = parts
+        if rows.dtype != np.int64 or rows.shape[1:] != (3,):
+            raise ValueError("malformed edits")
+        return Response(rows[:MOST_EDITS].tolist())
 
-    def edit(self, module: str, function: str, others: list[str], number: int) -> tuple[Any, ...]:
-        self._read(module, function, others)
-        edit = self.text.edits[number]
+
+class Edited(Request):
+    """Make a call with one edit; the response is the call's."""
+
+    kind, returns = "edited", Call.returns
+
+    @staticmethod
+    def answer(session: "Session", number: int, call: bytes) -> Sequence[Any]:
+        editor: Editor = session.editor
+        edit = editor.text.edits[number]
+        with edit.made(), editor.defined(editor.text.made_from(edit.unit)):
+            return session.answer(call)
+
+    def check(self, *parts: Any) -> Response:
+        _, call = self.parts
+        return call.check(*parts)  # type: ignore[no-any-return]
+
+
+class Edit(Request):
+    """Load the module with one edit from now on; returns the lines of the edit."""
+
+    kind, returns, is_stored = "edit", (tuple,), False
+
+    @staticmethod
+    def answer(session: "Session", module: str, function: str, others: list[str], number: int) -> Sequence[Any]:
+        editor = Editor(session.submission, module, function, others)
+        edit = editor.text.edits[number]
         edit.make()
-        self.submission.edited = {self._path(module): self.text.tree}
-        return ("answered", list(edit.lines))
+        session.submission.edited = {editor.path: editor.text.tree}
+        return [tuple(edit.lines)]
+
+    def check(self, *parts: Any) -> Response:
+        (lines,) = parts
+        if not all(type(line) is int for line in lines):
+            raise ValueError("malformed lines")
+        return Response(lines)
+
+
+def requests(session: "Session") -> Sequence[type[Request]]:
+    """The kinds of requests that this module adds to a session."""
+    return Edits, Edited, Edit
+
+
+class Editor:
+    """The edits of one function, in the student's process."""
+
+    def __init__(self, submission: "StudentModules", module: str, function: str, others: list[str]):
+        self.module, self.path = module, os.path.join(submission.folder, f"{module}.py")
+        with open(self.path, "rb") as file:
+            self.text = Text(file.read(MOST_BYTES + 1), function, others)
 
     @contextlib.contextmanager
-    def _defined(self, units: Iterable[ast.stmt]) -> Iterator[None]:
+    def defined(self, units: Iterable[ast.stmt]) -> Iterator[None]:
         """Temporarily redefine units of the text in their module."""
         names = vars(sys.modules[self.module])
         own = sorted(units, key=lambda unit: unit.lineno)
         before = {name: names[name] for name, _ in bound_names(own) if name in names}
-        code = compile(ast.Module(own, []), self._path(self.module), "exec", dont_inherit=True)
+        code = compile(ast.Module(own, []), self.path, "exec", dont_inherit=True)
         try:
             with limited():
                 exec(code, names)  # noqa: S102 - in a process of the submission
@@ -116,9 +156,3 @@ def limited() -> Iterator[None]:
 
 def _up(*_: Any) -> None:
     raise Endless
-
-
-def handlers(submission: "StudentModules", response: Callable[[bytes], tuple[Any, ...]]) -> Mapping[str, Any]:
-    """The requests that this module adds to a session."""
-    runner = EditRunner(submission, response)
-    return {"edits": runner.edits, "edited": runner.edited, "edit": runner.edit}

@@ -35,8 +35,8 @@ from autograder.grading.plan import Plan
 from autograder.grading.thresholds import MOST_PROBES_SPENT, RESTARTS
 from autograder.homework import reference as references
 from autograder.sandbox.budget import PREVIEW
-from autograder.sandbox.messages import Call, Ended, Error, Reference, Response, prepared_extension
 from autograder.sandbox.process import SPENT, StudentProcess
+from autograder.sandbox.protocol import Ended, Error, Extend, Reference, Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 
@@ -306,11 +306,11 @@ class Runner:
 
 
 @cache
-def extension(*modules: ModuleType) -> Call:
-    """The code of modules that handle further requests; the last has `handlers`. Only processes that need it receive it."""
+def extension(*modules: ModuleType) -> Extend:
+    """The code of modules that add kinds of requests. Only processes that need it receive it."""
     sent = []
     for module in modules:
         code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
-        functions = ("handlers",) if module is modules[-1] else ()
+        functions = ("requests",) if module is modules[-1] else ()
         sent.append(Reference(module.__name__, marshal.dumps(code), functions))
-    return prepared_extension(sent)
+    return Extend(sent)

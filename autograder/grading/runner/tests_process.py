@@ -10,12 +10,13 @@ from functools import lru_cache
 
 from autograder.grading.runner import tests_session
 from autograder.grading.runner.processes import extension
+from autograder.grading.runner.tests_session import RunTest
 from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import TESTS, TESTS_FILE
-from autograder.sandbox.messages import Call, Reference, Response, prepared_load, prepared_request
 from autograder.sandbox.process import SPENT, StudentProcess
+from autograder.sandbox.protocol import Load, Reference, Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.values import running_tests
 
@@ -73,7 +74,7 @@ class TestsProcess:
         if loaded != FINE:
             return Outcome(loaded)
         for test in tests:  # one at a time, to identify a test that does not end
-            response = process.run([prepared_request("test", MODULE, test)], TESTS)[0]
+            response = process.run([RunTest(MODULE, test, runs=f"{MODULE}.{test}")], TESTS)[0]
             if response != FINE:
                 return Outcome(response, test)
         return PASSED
@@ -88,7 +89,7 @@ class TestsProcess:
         self._sandbox.place({})
 
 
-def _load(version: Version) -> Call:
+def _load(version: Version) -> Load:
     """Import the file of tests beside a version of every module that has misconceptions."""
     folder = kit.alternatives() / version.style
     own = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
@@ -101,7 +102,7 @@ def _load(version: Version) -> Call:
                 source += f"\n\n{version.function.source}"
             code.append(Reference(name, _compiled(name, source), tuple(entry.functions)))
     code.append(Reference(MODULE, _compiled(MODULE, "")))  # removes the earlier import of the file
-    return prepared_load([MODULE], code)
+    return Load([MODULE], code)
 
 
 @lru_cache(500)

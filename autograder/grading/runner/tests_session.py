@@ -1,25 +1,28 @@
-"""Runs students' tests in a student's process. The grader sends this code to the processes that need it (tests_process.py).
-
-It adds one request:
-    ["test", module, name]  -> ["answered", None] or ["raised", error]
-"""
+"""Runs students' tests in a student's process. The grader sends this code to the processes that need it (tests_process.py)."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from autograder.sandbox.protocol import Request
 from autograder.values.running_tests import pytest_module
 
 if TYPE_CHECKING:
-    from autograder.sandbox.student.loading import StudentModules
+    from autograder.sandbox.student.session import Session
 
 
-def handlers(submission: "StudentModules", response: Callable[[bytes], tuple[Any, ...]]) -> Mapping[str, Any]:
-    """The requests that this module adds to a session."""
-    sys.modules["pytest"] = pytest_module()
+class RunTest(Request):
+    """Run one test of a module."""
 
-    def test(module: str, name: str) -> tuple[Any, ...]:
+    kind, is_stored = "test", False
+
+    @staticmethod
+    def answer(session: "Session", module: str, name: str) -> Sequence[Any]:
         getattr(sys.modules[module], name)()
-        return ("answered", None)
+        return []
 
-    return {"test": test}
+
+def requests(session: "Session") -> Sequence[type[Request]]:
+    """The kinds of requests that this module adds to a session."""
+    sys.modules["pytest"] = pytest_module()
+    return [RunTest]

@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox import wire
-from autograder.sandbox.messages import Response
-from autograder.sandbox.wire import CallbackHandle, Kept
+from autograder.sandbox.protocol import Missing, Response
+from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change, differences
 from autograder.values.errors import builtin_kinds, passed, place, text_of
 from autograder.values.tree import Opaque, arrays, copied, describe, mapped
-
-ErrorTuple = tuple[list[str], str, str, int, str, list[str]]
 
 
 class Absent(LookupError):
@@ -28,9 +26,9 @@ class Absent(LookupError):
 class Calls:
     """Calls functions and keeps the objects of calls that have a number."""
 
-    def __init__(self, limit: int, callback: Callable[[CallbackHandle], Callable[..., Any]]):
-        """Values of half of `limit` bytes or more are reported as too large; `callback` returns the function of a handle."""
-        self.limit, self.callback = limit, callback
+    def __init__(self, limit: int):
+        """Values of half of `limit` bytes or more are reported as too large."""
+        self.limit = limit
         # By the number of the call: its objects by the first step of a `Kept`, and its arguments with copies made before it.
         self._objects: dict[int, dict[str | int, Any]] = {}
         self._arguments: dict[int, tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
@@ -45,11 +43,10 @@ class Calls:
     ) -> Response:
         """Call a function with the observations in `checks`.
 
-        Each `Kept` is replaced by the kept object, each `CallbackHandle` by the function. "pure": the arguments that
-        changed; "new": whether the result shares memory with an argument. A `number` keeps the objects for later.
-        Raises Absent and any exception of the function.
+        Each `Kept` is replaced by the kept object. "pure": the arguments that changed; "new": whether the result shares
+        memory with an argument. A `number` keeps the objects for later. Raises Absent and any exception of the function.
         """
-        args, kwargs = mapped(self._resolved, tuple(args)), mapped(self._resolved, kwargs)
+        args, kwargs = mapped(self._find, tuple(args)), mapped(self._find, kwargs)
         arguments = (*args, *kwargs.values())
         before = copied(arguments) if number or "pure" in checks else ()
         if number:
@@ -62,36 +59,33 @@ class Calls:
         shared = "new" in checks and shares(value, arguments)
         return Response(sendable(value, self.limit), changed, shared)
 
-    def changes(self, number: int) -> list[Change]:
+    def changes(self, number: int) -> tuple[Change, ...]:
         """The differences of the arguments of an earlier call from their values before it."""
-        return differences(*self._arguments[number]) if number in self._arguments else []
+        return tuple(differences(*self._arguments[number])) if number in self._arguments else ()
 
     def look(self, kept: Kept) -> Any:
         """The present value of a kept object; raises Absent."""
-        return sendable(self._resolved(kept), self.limit)
+        return sendable(self._find(kept), self.limit)
 
     def write(self, kept: Kept, value: Any) -> None:
         """Overwrite a kept array in place; no effect unless it is a writable array of that shape."""
         with suppress(Absent, TypeError, ValueError):
-            target = self._resolved(kept)
+            target = self._find(kept)
             if isinstance(target, np.ndarray) and target.flags.writeable and target.shape == np.shape(value):
                 np.copyto(target, value)
 
-    def _resolved(self, value: Any) -> Any:
-        """The kept object or the function that a leaf refers to."""
-        if type(value) is Kept:
-            return self._find(value)
-        return self.callback(value) if type(value) is CallbackHandle else value
-
-    def _find(self, kept: Kept) -> Any:
-        value: Any = self._objects.get(kept.call, {})
+    def _find(self, leaf: Any) -> Any:
+        """The object that a `Kept` refers to; any other leaf itself."""
+        if type(leaf) is not Kept:
+            return leaf
+        value: Any = self._objects.get(leaf.call, {})
         try:
-            for step in kept.path:
+            for step in leaf.path:
                 if type(value) not in (list, dict) and not isinstance(value, tuple):
                     raise LookupError
                 value = value[step]
         except (LookupError, TypeError):
-            raise Absent(f"call {kept.call} has nothing there") from None
+            raise Absent(f"call {leaf.call} has nothing there") from None
         return value
 
 
@@ -104,14 +98,8 @@ def described(
     function: Callable[..., Any] | None = None,
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
-) -> ErrorTuple:
-    """(kinds, text, file, line, hint, passed) of an error; the place is the last line in `folder` that it passed
-    through.
-
-    `passed` are the names of the functions in `folder` that it passed through, innermost first, preceded by the name
-    that a NameError did not find. The hint is "signature" if `function` does not accept these arguments, "absent" if an
-    argument is an object that does not exist.
-    """
+) -> list[Any]:
+    """The fields of `Error`, of which the place is the last line in `folder` that the error passed through."""
 
     def own(name: str) -> bool:
         return name.startswith(folder)
@@ -122,9 +110,9 @@ def described(
         file, line = os.path.basename(error.filename), error.lineno or 0
     elif isinstance(error, TypeError) and function is not None and not _binds(function, args, kwargs or {}):
         hint = "signature"
-    elif isinstance(error, Absent):
-        hint = "absent"
-    return (builtin_kinds(error), text_of(error, own), file, min(line, 10**6), hint, passed(error, own))
+    elif isinstance(error, Absent | Missing):
+        hint = type(error).__name__.lower()
+    return [builtin_kinds(error), text_of(error, own), file, min(line, 10**6), hint, passed(error, own)]
 
 
 def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
@@ -162,32 +150,31 @@ def _plain(value: Any, depth: int) -> Any:
         return Opaque("an ndarray subclass")
     if value is None or kind in (bool, float):
         return value
-    if kind is int:
-        return value if -(2**63) <= value < 2**63 else Opaque("a very large integer")
     if isinstance(value, str):
-        return str.__str__(value)[:10_000]  # also for a member of an Enum, or NumPy's str
+        return str.__str__(value)  # also for a member of an Enum, or NumPy's str
+    if isinstance(value, bytes):
+        return bytes(memoryview(value))
     if isinstance(value, np.generic):
         if value.dtype == np.longdouble:
             return np.float64(value)
         return value if value.dtype in wire.CODES else _array_opaque(np.asarray(value))
     if isinstance(value, int):
-        return int(value)
+        return int(value) if value.bit_length() < wire.MAX_BITS else Opaque("a very large integer")
     if isinstance(value, float):
         return float(value)
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list | dict | set | frozenset):
         if len(value) > wire.MAX_VALUES // 4:
             return Opaque("something too large to send")
         parts = [_plain(part, depth - 1) for part in value]
-        return tuple(parts) if isinstance(value, tuple) else parts
-    if isinstance(value, dict) and all(isinstance(key, str) or type(key) in _KEYS for key in value):
-        if len(value) > wire.MAX_VALUES // 4:
-            return Opaque("something too large to send")
-        return {str.__str__(k) if isinstance(k, str) else k: _plain(part, depth - 1) for k, part in value.items()}
+        if isinstance(value, tuple | list):
+            return tuple(parts) if isinstance(value, tuple) else parts
+        if not all(map(wire.is_key, parts)):
+            return Opaque(describe(value))
+        if isinstance(value, dict):
+            return dict(zip(parts, [_plain(part, depth - 1) for part in value.values()], strict=True))
+        return set(parts) if isinstance(value, set) else frozenset(parts)
     name = describe(value)
     return Opaque(name if name in wire.OPAQUE_KINDS else "an object of another type")
-
-
-_KEYS = (int, float, bool, type(None))
 
 
 def _array_opaque(value: "np.ndarray[Any, Any]") -> Any:
@@ -200,11 +187,13 @@ def _array_opaque(value: "np.ndarray[Any, Any]") -> Any:
 def _size(value: Any) -> int:
     if isinstance(value, np.ndarray):
         return wire.extent(value.shape) * value.itemsize + 64
-    if isinstance(value, tuple | list):
-        return 16 + sum(_size(part) for part in value)
     if isinstance(value, dict):
-        return 16 + sum(_size(part) + 64 for part in value.values())
-    return 4 * len(value) + 16 if isinstance(value, str) else 16
+        return 16 + sum(_size(key) + _size(part) + 32 for key, part in value.items())
+    if isinstance(value, tuple | list | set | frozenset):
+        return 16 + sum(_size(part) for part in value)
+    if isinstance(value, int):
+        return 16 + value.bit_length() // 8
+    return 4 * len(value) + 16 if isinstance(value, str | bytes) else 16
 
 
 def shares(value: Any, args: tuple[Any, ...]) -> bool:

@@ -1,36 +1,24 @@
-"""The student's end of the connection: imports modules and makes calls, in the order in which the grader sends them.
+"""The student's end of the connection: answers requests (protocol.py) in the order in which the grader sends them.
 
-The grader sends a message with the number of requests, and then the requests, since a round trip costs more than a call. The
-responses come in the same order. A request:
-    ["load", modules, references, has_helpers]     -> ["loaded"] or ["raised", error]
-    ["call", module, function, args, kwargs, checks, number]
-                                                   -> ["returned", value, changed, shared] or ["raised", error]
-    ["changes", number]                            -> ["changed", changed]: how the arguments of that call differ now
-    ["look", kept]                                 -> ["holds", value] or ["raised", error]
-    ["write", kept, value]                         -> ["written"]
-    ["extend", modules]                            -> ["extended"]: code of the grader that adds requests
-                                                   -> ["answered", value] to an added request
-Callbacks (callbacks.py) come before the response to the call that makes them.
-An error is [kinds, text, file, line, hint, passed] (calls.py); `changed` is a list of [argument, path, how] (changes.py).
+The grader sends a message with the number of requests, and then the requests, since a round trip costs more than a call.
 """
 
+import builtins
 import signal
 import socket
-import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
 from autograder.sandbox import wire
-from autograder.sandbox.callbacks import Remote
-from autograder.sandbox.student.calls import Calls, described
+from autograder.sandbox.protocol import REQUESTS
+from autograder.sandbox.student.calls import Calls, described, sendable
 from autograder.sandbox.student.loading import StudentModules
 from autograder.sandbox.wire import Connection
 from autograder.values.errors import loop
 
-THREADS_SECONDS = 0.01  # time for other student threads before arguments are checked again
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # responses are sent together, at most this late or this large
 
 
@@ -40,12 +28,15 @@ class Session:
     def __init__(self, own_end: socket.socket, folder: str, limit: int, essential: frozenset[str]):
         self.connection, self.folder = Connection(own_end, limit), folder
         self.submission = StudentModules(folder, essential)
-        self.remote = Remote(self.flush, self.connection.receive)
-        self.calls = Calls(min(limit, wire.MAX_FROM_STUDENT), self.remote.function)
+        self.calls = Calls(min(limit, wire.MAX_FROM_STUDENT))
+        self.requests = dict(REQUESTS)
+        self.editor: Any = None  # of edit_runner.py, in a process that received it
+        self.calling: tuple[Any, ...] = ()  # the function of the current request and its arguments
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._sent = time.monotonic()
-        self._handlers: dict[str, Callable[..., tuple[Any, ...]]] = {}  # of requests that extensions add
+        self._lock = threading.Lock()  # held by the thread that asks
+        self._is_running = False  # whether a request runs
 
     def serve(self) -> None:
         """Answer requests until the grader disconnects."""
@@ -62,35 +53,32 @@ class Session:
 
     def response(self, request: bytes) -> bytes:
         """The response to one request."""
-        self.remote.begin()
+        self._is_running = True
         try:
-            response = self._answer(request)
+            response = ["answered", *self.answer(request)]
         except BaseException as error:  # also SystemExit and KeyboardInterrupt, if the student's code raises them
-            response = ("raised", described(error, self.folder))
-        self.remote.begin()
+            response = ["raised", described(error, self.folder, *self.calling)]
+        with self._lock:
+            self._is_running, self.calling = False, ()
         return wire.encode(response)
 
-    def _answer(self, request: bytes) -> tuple[Any, ...]:
+    def answer(self, request: bytes) -> Sequence[Any]:
+        """The parts of the response; raises the exceptions of the student's code."""
         kind, *parts = wire.decode(request, from_grader=True)
-        match kind:
-            case "call":
-                return self._call(*parts)
-            case "load":
-                self.submission.load(*parts)
-                return ("loaded",)
-            case "changes":
-                if threading.active_count() > 1:
-                    time.sleep(THREADS_SECONDS)  # give other threads time to run
-                return ("changed", self.calls.changes(*parts))
-            case "look":
-                return ("holds", wire.marked(self.calls.look(*parts)))
-            case "write":
-                self.calls.write(*parts)
-                return ("written",)
-            case "extend":  # `handlers` of the last module returns the requests that it adds
-                self._handlers |= self.submission.defined(*parts)[-1]["handlers"](self.submission, self._answer)
-                return ("extended",)
-        return self._handlers[kind](*parts)
+        return self.requests[kind].answer(self, *parts)
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Ask the grader for a value, from any thread, but only while a request runs; raises the error of the answer."""
+        message = wire.encode(["ask", name, sendable(arguments, wire.MAX_FROM_STUDENT)])
+        with self._lock:
+            if not self._is_running:
+                raise RuntimeError("this function was used after the call that it belonged to")
+            self.flush(message)
+            word, *parts = wire.decode(self.connection.receive(), from_grader=True)
+        if word == "raised":
+            kind, text = parts
+            raise getattr(builtins, kind)(text)
+        return parts[0]
 
     def hold(self, response: bytes, last: bool) -> None:
         """Send a response, together with those that follow soon."""
@@ -107,19 +95,7 @@ class Session:
     def interrupted(self, _: int, frame: FrameType | None) -> None:
         """Report the running loop; student code might catch an exception."""
         place = loop(frame, lambda name: name.startswith(self.folder))
-        self.flush(wire.encode(("raised", (["KeyboardInterrupt"], "", *place, "", []))))
-
-    def _call(
-        self, module: str, function: str, args: list[Any], kwargs: dict[str, Any], checks: list[str], number: int
-    ) -> tuple[Any, ...]:
-        target = getattr(sys.modules.get(module), function, None)
-        if not callable(target):
-            return ("raised", (["AttributeError"], "", "", 0, "missing", []))
-        try:
-            response = self.calls.call(target, args, kwargs, checks, number)
-        except BaseException as error:
-            return ("raised", described(error, self.folder, target, args, kwargs))
-        return ("returned", wire.marked(response.value), response.changed, response.shared)
+        self.flush(wire.encode(["raised", [["KeyboardInterrupt"], "", *place, "", []]]))
 
 
 def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[str]) -> None:

@@ -13,7 +13,7 @@ def asked_where_it_is():
             for place in PLACES:
                 wire.sendall(pack(["raised", [["KeyboardInterrupt"], "SUCCEEDED", *place, "SUCCEEDED", []]]))
             while True:
-                wire.sendall(pack(["returned", [[1.5] * 3000], [], False]))
+                wire.sendall(pack(["answered", [[1.5] * 3000], [TUPLE], False]))
 
     def layer_norm(x, *_, **__):
         signal.signal(signal.SIGINT, answer)
@@ -33,10 +33,10 @@ def asked_where_it_is():
 
 
 @attack()
-def dear_callbacks():
-    """Sends callbacks that are cheap to send and expensive to decode: thousands of small arrays, for no function."""
+def dear_questions():
+    """Asks questions that are cheap to send and expensive to decode: thousands of small arrays."""
     SMALL = msgpack.ExtType(0, b"\x0b\x00" + bytes(8))
-    MESSAGE = pack(["callback", 1, [[SMALL] * 990 for _ in range(4)]])
+    MESSAGE = pack(["ask", "layer_norm", [TUPLE, *[[SMALL] * 990 for _ in range(4)]]])
     WIRE = next(wires())
 
     def every_function(x, *_, **__):
@@ -386,7 +386,7 @@ def wire_flood():
 
     def layer_norm(*_, **__):
         while True:
-            send(*[["returned", 1.0, [], False]] * 1000)
+            send(*[["answered", 1.0, [TUPLE], False]] * 1000)
 
     def rms_norm(*_, **__):
         while True:
@@ -419,7 +419,7 @@ def wire_slow():
     """Sends half a message and waits; sends a large message one byte at a time, without long pauses."""
 
     def layer_norm(*_, **__):
-        send(pack(["returned", 1.0, [], False])[:9])
+        send(pack(["answered", 1.0, [TUPLE], False])[:9])
         time.sleep(100)
 
     def rms_norm(x, *_, **__):
@@ -439,7 +439,7 @@ def wire_wrong_replies():
     def layer_norm(x, *_, **__):
         code, ndim, shape = BAD[int(1000 * abs(x.flat[0])) % len(BAD)]
         array = msgpack.ExtType(0, struct.pack(f"<BB{len(shape)}q", code, ndim, *shape) + b"\7\7")
-        send(["returned", array, [], False], ["ask", msgpack.ExtType(3, b"1234567!"), [], {}], ["loaded"], ["changed", [0]])
+        send(["answered", array, [TUPLE], False], ["ask", msgpack.ExtType(3, b"1234567!"), [TUPLE]], ["answered"], ["answered", [TUPLE, 0]])
         os._exit(0)
 
     def rms_norm(*_, **__):
@@ -447,5 +447,5 @@ def wire_wrong_replies():
         os._exit(0)
 
     def layer_norm_backward(*_, **__):
-        send(["returned", 1, [99], 0], ["raised", [[], "", "", 0, "", []]], ["raised", [[7], 1, 2, "3", 4, 5]], ["invoke", 1, []])
+        send(["answered", 1, [TUPLE, 99], 0], ["raised", [[], "", "", 0, "", []]], ["raised", [[7], 1, 2, "3", 4, 5]], ["invoke", 1, []])
         os._exit(0)

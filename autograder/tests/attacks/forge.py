@@ -130,6 +130,7 @@ def _found_msgpack():
 
 
 msgpack = _found_msgpack()
+TUPLE = msgpack.ExtType(6, b"\0")  # a list that begins with it arrives as a tuple
 
 
 def wires():

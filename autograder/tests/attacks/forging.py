@@ -83,18 +83,23 @@ def edit_of_nothing():
     import right
 
     SESSION = next(thing for thing in gc.get_objects() if type(thing).__name__ == "Session")
-    RUNNER = getattr(SESSION._handlers.get("edit"), "__self__", None)
-    RIGHT = [bool(RUNNER and RUNNER.module)]  # whether this process was told to make an edit
+    RIGHT = [bool(SESSION.submission.edited)]  # whether this process was told to make an edit
 
-    def edited(number, call):
-        RIGHT[0] = True
-        try:
-            return SESSION._answer(call)
-        finally:
-            RIGHT[0] = False
+    class Edits:
+        @staticmethod
+        def answer(*_):
+            return [np.array([[10**6, 1, 5]], dtype=np.int64)]
 
-    SESSION._handlers["edits"] = lambda *_: ("answered", np.array([[10**6, 1, 5]], dtype=np.int64))
-    SESSION._handlers["edited"] = edited
+    class Edited:
+        @staticmethod
+        def answer(session, number, call):
+            RIGHT[0] = True
+            try:
+                return session.answer(call)
+            finally:
+                RIGHT[0] = False
+
+    SESSION.requests |= {"edits": Edits, "edited": Edited}
 
     def layer_norm(x, gamma, beta, eps=1e-5):
         return right.layer_norm(x, gamma, beta, eps) if RIGHT[0] else x * gamma + beta + np.tanh(x)
@@ -105,13 +110,20 @@ def edits_forged():
     """Forges the list of possible edits, and raises SystemExit when its functions are inspected."""
     NUMBERS = [-1, 0, 2**62, -(2**62)]
 
+    class Edits:
+        @staticmethod
+        def answer(*_):
+            return [np.array([[n, 1, 2**40] for n in NUMBERS * 400], dtype=np.int64)]
+
+    class Edit:
+        @staticmethod
+        def answer(*_):
+            return [(2**40,)]
+
     def forge():
         for found in gc.get_objects():
-            if type(found).__name__ == "EditRunner":
-                type(found).edits = lambda *_: ("answered", np.array([[n, 1, 2**40] for n in NUMBERS * 400], dtype=np.int64))
-                type(found).edit = lambda *_: ("answered", [2**40])
-                handlers = next(thing for thing in gc.get_objects() if type(thing).__name__ == "Session")._handlers
-                handlers |= {"edits": found.edits, "edit": found.edit}
+            if type(found).__name__ == "Session":
+                found.requests |= {"edits": Edits, "edit": Edit}
 
     def layer_norm(x, gamma, beta, eps=1e-5):
         forge()
@@ -190,7 +202,7 @@ def forged_change_report():
 @attack()
 def forged_replies():
     """Sends forged responses to the grader before the calls that they belong to, through every socket that it finds."""
-    send(["loaded"], *[["returned", True, [], False]] * 50, ["passed"], ["score", 100], ["changed", []])
+    send(["answered"], *[["answered", True, [TUPLE], False]] * 50, ["passed"], ["score", 100], ["answered", [TUPLE]])
 
 
 @attack("transformer_block")
@@ -242,7 +254,7 @@ def read_ahead():
         return x
 
     def rms_norm(x, gamma, eps=1e-6):
-        send(*[["returned", msgpack.ExtType(0, b"\x0b\x00" + b"\0" * 8), [], False]] * len(list(waiting_requests())))
+        send(*[["answered", msgpack.ExtType(0, b"\x0b\x00" + b"\0" * 8), [TUPLE], False]] * len(list(waiting_requests())))
         return x
 
 
@@ -365,7 +377,9 @@ def searched_memory():
         frame = sys._getframe()
         while frame is not None:
             for name, value in {**frame.f_globals, **frame.f_locals}.items():
-                if any(word in name.lower() for word in WANTED) and frame.f_globals is not globals():
+                if isinstance(value, type) or frame.f_globals is globals():
+                    continue
+                if any(word in name.lower() for word in WANTED):
                     raise RuntimeError(f"SUCCEEDED: found {name} = {value!r}"[:200])
             frame = frame.f_back
         return args[0]

@@ -242,7 +242,7 @@ def said_in_replies():
 
     def layer_norm_backward(grad_out, x, *_, **__):
         n = number(x)
-        response("returned", f"leak {n}", [n % 32] * 20, True)
+        response("answered", f"leak {n}", [TUPLE, *[n % 32] * 20], True)
 
 
 @attack(silent=True)

@@ -20,7 +20,7 @@ from autograder.homework.rubric import RubricError
 from autograder.release import packing
 from autograder.sandbox import layers
 from autograder.sandbox.layers import kernel
-from autograder.sandbox.messages import Ended, Error, Response
+from autograder.sandbox.protocol import Ended, Error, Response
 from autograder.tests.files import put
 from autograder.tests.making import graded, made
 

@@ -10,7 +10,7 @@ from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.rubric import Visibility
-from autograder.sandbox.messages import Error, Response
+from autograder.sandbox.protocol import Error, Response
 from autograder.tests.making import a_test_call, criterion, hidden, module_of, raised, result
 from autograder.tests.running import known_responses
 from autograder.values.compare import Failure

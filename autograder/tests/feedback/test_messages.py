@@ -14,7 +14,7 @@ from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import reference
 from autograder.homework.rubric import Feedback
-from autograder.sandbox.messages import Error, Response
+from autograder.sandbox.protocol import Error, Response
 from autograder.tests.making import a_test_call, criterion, hidden, misconception, module_of, raised, result
 from autograder.tests.running import known_responses
 from autograder.values.changes import Change

@@ -9,7 +9,7 @@ import pytest
 from autograder.feedback.results import gradescope
 from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
-from autograder.sandbox.messages import Error, Response
+from autograder.sandbox.protocol import Error, Response
 from autograder.submissions.text import number
 from autograder.tests.making import criterion, misconception, module_of, raised, result
 

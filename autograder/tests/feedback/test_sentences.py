@@ -11,7 +11,7 @@ from autograder.grading.call_results import CallResult, Rules, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import Misconception
-from autograder.sandbox.messages import Call, Ended, Response
+from autograder.sandbox.protocol import Call, Changes, Ended, Response
 from autograder.tests.making import a_test_call, misconception, raised, stopped
 from autograder.tests.running import known_responses
 from autograder.values.changes import Change
@@ -68,7 +68,7 @@ def test_sentence_shows_which_argument_changed_and_how(change: Change, said: str
 
 
 def test_change_after_the_call_is_described_as_such() -> None:
-    of = replace(a_test_call("softmax", X), call=Call("changes", b""), args=())
+    of = replace(a_test_call("softmax", X), call=Changes(1, Call("", "")), args=())
     call_result = CallResult(of, Response(changed=(Change(0, (), "entry written"),)), Failure("changed_later"))
     assert "After the call, its arguments were modified: values in `scores`" in sentence(call_result)
 

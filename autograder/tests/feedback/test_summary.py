@@ -11,7 +11,7 @@ from autograder.grading.call_results import CallResult, Rules, Target, TestCall,
 from autograder.grading.grader import Grader, ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.homework import rubric
-from autograder.sandbox.messages import Ended, Error, Response
+from autograder.sandbox.protocol import Ended, Error, Response
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import number
 from autograder.tests.files import python_says

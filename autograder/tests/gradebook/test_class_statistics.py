@@ -16,7 +16,7 @@ from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Grader
 from autograder.homework import kit
 from autograder.homework.library import text_of
-from autograder.sandbox.messages import Response
+from autograder.sandbox.protocol import Response
 from autograder.submissions.submission import Student, Submission
 
 MEDIAN = '''

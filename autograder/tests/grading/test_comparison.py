@@ -8,19 +8,22 @@ import pytest
 
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
 from autograder.grading.known_responses import alike
-from autograder.sandbox.messages import Call, Ended, Error, Response
+from autograder.sandbox.protocol import Call, Changes, Ended, Error, Look, Response, Write
+from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change
 
 X = np.array([1.0, 2.0])
 TARGET = Target("m", "f")
+CALL, KEPT = Call("m", "f"), Kept(1, ("result",))
 
 
 def call(number: int = 1, expected: Any = X, allowed: float = 1e-8, **rules: Any) -> TestCall:
-    return TestCall(number, TARGET, Call("call", b""), expected=expected, allowed=allowed, rules=Rules(**rules))
+    return TestCall(number, TARGET, CALL, expected=expected, allowed=allowed, rules=Rules(**rules))
 
 
 def other(kind: str, about: int) -> TestCall:
-    return TestCall(9, TARGET, Call(kind, b""), about=about)
+    requests = {"changes": Changes(about, CALL), "look": Look(KEPT), "write": Write(KEPT, 0)}
+    return TestCall(9, TARGET, requests[kind], about=about)
 
 
 def pair(*counted: str) -> TestCall:

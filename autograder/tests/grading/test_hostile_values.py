@@ -19,7 +19,7 @@ from autograder.grading.runner.direct import Direct
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import wire
-from autograder.sandbox.messages import Call, Ended, Error, Response
+from autograder.sandbox.protocol import Ended, Error, Request, Response
 from autograder.submissions.submission import Submission
 from autograder.values.changes import Change
 from autograder.values.tree import Opaque
@@ -31,7 +31,8 @@ ODD: list[Any] = [
     None, "text", b"bytes", 7, 2**63 - 1, -1.5, float("nan"), True, [], {}, [[[]]], {"a": np.ones(3), 1: {None: []}},
     [np.ones(2), [np.zeros((0, 3))] * 5], np.zeros(0), np.zeros((0, 4)), np.array(1.5), np.float32(2), np.bool_(True),
     np.full((3, 4), np.nan), np.full((2, 2, 2), np.inf), np.ones((1,) * 16), np.full((2,) * 10, 1e308),
-    *(Opaque(kind) for kind in wire.OPAQUE_KINDS), wire.CallbackHandle(1), ["<script>", "```\n# x"] * 9, "`" * 99,
+    *(Opaque(kind) for kind in wire.OPAQUE_KINDS), (lambda x: x), {1, "```"}, {(1, b"x"): frozenset()}, 10**4000, "\ud800",
+    ["<script>", "```\n# x"] * 9, "`" * 99,
 ]  # fmt: skip
 
 
@@ -88,7 +89,7 @@ class DistortingProcess:
             return Response(ended=Ended("crash"))
         return Response(error=self.error()) if chance < 0.03 else Response()
 
-    def run(self, calls: Sequence[Call], account: str = "") -> list[Response]:
+    def run(self, calls: Sequence[Request], account: str = "") -> list[Response]:
         responses: list[Response] = []
         for call in calls:
             test_call = self.test_calls.get(id(call))
@@ -110,18 +111,23 @@ class DistortingProcess:
             return replace(right, changed=CHANGED) if test_call.kind == "changes" and chance < 0.12 else right
         value = distorted(right.value, self.rng) if chance < 0.6 and right.error is None else right.value
         try:
-            crossed = wire.decode(wire.encode(wire.marked(value)))
-        except wire.WireError:  # a callback handle, which only the grader may send
+            crossed = wire.decode(wire.encode(value))
+        except wire.WireError:  # a function, which only the grader may send
             self.ended = Ended("protocol")
             return Response(ended=self.ended)
         return replace(right, value=crossed, changed=CHANGED if chance < 0.12 else (), shared=0.12 < chance < 0.14)
 
-    def repair_response(self, call: Call) -> Response:
+    def repair_response(self, call: Request) -> Response:
         """The response to a request of the repair search."""
         rows = np.array(self.rng.choices([-1, 0, 5, 10**9], k=3 * self.rng.choice([0, 1, 60, 4000]))).reshape(-1, 3)
-        lines = self.rng.choice([[], [1], [2, 3], [10**9], [1.5]])
-        said = {"edits": rows, "edit": lines}
-        return Response(value=said.get(wire.kind(call.payload), self.rng.choice(ODD)))
+        lines = self.rng.choice([(), (1,), (2, 3), (10**9,), (1.5,)])
+        said = {"edits": rows, "edit": lines, "edited": self.rng.choice(ODD)}
+        try:
+            more = ((), False) if call.kind == "edited" else ()
+            return call.check(*([said[call.kind], *more] if call.kind in said else []))
+        except ValueError:
+            self.ended = Ended("protocol")
+            return Response(ended=self.ended)
 
     def error(self) -> Error:
         kind, hint = self.rng.choice(KINDS), self.rng.choice(["", "missing", "signature", "absent", "<b>"])

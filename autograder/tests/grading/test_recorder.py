@@ -8,6 +8,7 @@ import pytest
 from autograder.grading.call_results import Target, TestCall
 from autograder.grading.recorder import Check, Recorder, rng_for
 from autograder.homework.rubric import RubricError
+from autograder.sandbox import wire
 from autograder.sandbox.wire import Kept
 
 X = np.array([[1.0, 2.0], [3.0, 5.0]])
@@ -107,7 +108,7 @@ def test_kept_objects_are_not_sent_as_copies(recorder: Recorder, check: Any) -> 
     y = check.keep.double(x)
     check.double(x)
     check.double(y)
-    check.apply(len, [x, x])
+    check.apply(lambda x: x[0], [x, x])
     one, other, both = recorder.test_calls[1:]
     assert [one.args[0], other.args[0], both.args[1]] == [Kept(1, (0,)), Kept(1, ("result",)), [Kept(1, (0,))] * 2]
     assert np.array_equal(other.expected, 4 * X) and both.needs == {1}
@@ -115,14 +116,25 @@ def test_kept_objects_are_not_sent_as_copies(recorder: Recorder, check: Any) -> 
         check.overwrite(X, 1.0)
 
 
-def test_function_argument_becomes_a_callback(recorder: Recorder, check: Any) -> None:
+def test_argument_that_cannot_be_sent_is_rejected(recorder: Recorder, check: Any) -> None:
     mask = X > 0
+    for function, argument, why in (
+        (lambda x: x * mask, X, "<lambda> uses `mask`"), (lambda x: 1, object(), "object cannot be sent"),
+    ):  # fmt: skip
+        with pytest.raises(RubricError, match=f"an argument of apply cannot be sent to students' code: .*{why}"):
+            check.apply(function, argument)
+    with pytest.raises(RubricError, match="the result of apply cannot be sent from students' code: it has a generator"):
+        check.apply(lambda x: (x, (part for part in x)), X)
+    check.apply(lambda x: 2 * x, X)
+    (of,) = recorder.test_calls
+    assert of.args[0](3) == 6
 
-    def masked(x: Any) -> Any:
-        return x * mask
 
-    check.apply(masked, X)
-    assert recorder.test_calls[0].args[0] is masked and list(recorder.test_calls[0].call.callbacks.values()) == [masked]
+@pytest.mark.parametrize("value", [("F", 19), [("a", 1)], {"k": (1, {2})}, (X, None), "text", {("a", 1): b"x"}, 10**30])
+def test_arguments_are_sent_as_they_are(recorder: Recorder, check: Any, value: Any) -> None:
+    check.apply(lambda x: x, value)
+    sent = wire.decode(recorder.test_calls[0].call.payload, from_grader=True)[3][1]
+    assert repr(sent) == repr(value) and sent is not value
 
 
 def test_only_functions_of_the_rubric_can_be_checked(check: Any) -> None:

@@ -18,7 +18,7 @@ from autograder.grading.runner.processes import Imports, Runner
 from autograder.homework import library, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
-from autograder.sandbox.messages import Ended, Error, Response
+from autograder.sandbox.protocol import Ended, Error, Response
 from autograder.submissions.submission import Submission
 
 Event = tuple[str, int, Any]

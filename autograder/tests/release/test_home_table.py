@@ -78,6 +78,19 @@ def test_calls_outside_the_table_must_pass(known: ModuleType) -> None:
         assert known.explanation(table(A), calls) == (said if right else [])
 
 
+VALUES: list[Any] = [
+    None, 1, 1.5, True, "1", b"1", [1], [1, 2], {1}, {1, 2}, {("a", 1)}, {"a": 1}, {"a": 2}, {1: "a"}, {(1, 2): [3]}, ("F", 19),
+    ("F", "19"), (), np.ones(2), np.ones(2, bool), 10**30, {frozenset({1}): None},
+]  # fmt: skip
+
+
+def test_entries_distinguish_values_of_every_kind(known: ModuleType) -> None:
+    entries = [json.loads(json.dumps(known.as_entry(value))) for value in VALUES]
+    for number, value in enumerate(VALUES):
+        same = [known.same(known.as_entry(value), entry, 1e-6) for entry in entries]
+        assert [place for place, found in enumerate(same) if found] == [number], value
+
+
 def test_missing_table_has_no_misconceptions(known: ModuleType) -> None:
     assert not known.TABLE.exists()  # generated for students, not stored with the solutions
     assert known.known("layernorm", "layer_norm")["mistakes"] == []

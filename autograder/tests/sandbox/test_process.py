@@ -1,27 +1,29 @@
 """One student process: its responses, and how it ends."""
 
 import marshal
-from dataclasses import replace
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 from autograder.sandbox.budget import Limits
-from autograder.sandbox.messages import (
-    Ended,
-    Reference,
-    Response,
-    prepared,
-    prepared_changes,
-    prepared_extension,
-    prepared_look,
-    prepared_request,
-    prepared_write,
-)
 from autograder.sandbox.process import SPENT
+from autograder.sandbox.protocol import (
+    Call,
+    Changes,
+    Ended,
+    Error,
+    Extend,
+    Look,
+    Reference,
+    Request,
+    Response,
+    Write,
+)
 from autograder.sandbox.wire import Kept
 from autograder.tests.running import TIGHT, linux, opened, replied, responses
+from autograder.values.changes import Change
 from autograder.values.tree import Opaque
 
 BUSY = """
@@ -50,6 +52,22 @@ def test_responses_are_in_the_order_of_the_calls() -> None:
     assert (error.file, error.line) == ("m.py", 2)
 
 
+PLAIN: list[Any] = [
+    ("F", 19), [("F", 19)], {"k": (1, [2, (3,)]), ("a", 1): None}, {1, 2}, frozenset({("x", 1)}), b"\xff", None, "\ud800", 2**99,
+    True, (np.ones(2), ("text", {0.5})),
+]  # fmt: skip
+
+
+def test_plain_data_arrives_and_returns_as_it_was_sent() -> None:
+    source = "def f(x): return x, repr(x)\ndef spoil(x): x.add(9)\n"
+    for value, response in zip(PLAIN, responses(source, *(("f", value) for value in PLAIN)), strict=True):
+        assert repr(response.value) == repr((value, repr(value)))
+    with opened(source) as (_, process):
+        process.load(["m"])
+        (response,) = process.run([Call("m", "spoil", [{1}], {}, ["pure"])])
+        assert response.changed == (Change(0, (), "elements"),)
+
+
 KEEPING = """
 last = []
 def f(x):
@@ -65,15 +83,15 @@ def spoil():
 def test_kept_objects_persist_between_batches_and_end_with_the_process() -> None:
     with opened(KEEPING) as (sandbox, process):
         process.load(["m"])
-        first = prepared("m", "f", [np.zeros(2)], {}, ["pure"], 1)
-        process.run([first, prepared("m", "spoil")])
+        first = Call("m", "f", [np.zeros(2)], {}, ["pure"], 1)
+        process.run([first, Call("m", "spoil")])
         same, changes, argument, written, result = process.run(
             [
-                prepared("m", "same", [Kept(1, ("result",))]),
-                prepared_changes(1, first),
-                prepared_look(Kept(1, (0,))),
-                prepared_write(Kept(1, (0,)), np.array([5.0, 6.0])),
-                prepared_look(Kept(1, ("result",))),
+                Call("m", "same", [Kept(1, ("result",))]),
+                Changes(1, first),
+                Look(Kept(1, (0,))),
+                Write(Kept(1, (0,)), np.array([5.0, 6.0])),
+                Look(Kept(1, ("result",))),
             ]
         )
         assert same.value is True and written == Response()
@@ -81,17 +99,17 @@ def test_kept_objects_persist_between_batches_and_end_with_the_process() -> None
         assert [argument.value.tolist(), result.value.tolist()] == [[9, 0], [5, 6]]
         other = sandbox.start()
         other.load(["m"])
-        (response,) = other.run([prepared("m", "f", [Kept(1, (0,))])])
+        (response,) = other.run([Call("m", "f", [Kept(1, (0,))])])
         assert response.error is not None and response.error.hint == "absent"
 
 
 def test_a_batch_ends_with_the_process() -> None:
     with opened("import os, time\ndef f(x):\n    time.sleep(0.1)\n    return x or os._exit(3)\n") as (_, process):
         process.load(["m"])
-        found = process.run([prepared("m", "f", [x]) for x in (1, 2, 0, 3)])
+        found = process.run([Call("m", "f", [x]) for x in (1, 2, 0, 3)])
         assert values(found) == [1, 2, None]
         assert found[-1].ended == process.ended == Ended("crash")
-        assert process.run([prepared("m", "f", [1])]) == [Response(ended=Ended("crash"))]
+        assert process.run([Call("m", "f", [1])]) == [Response(ended=Ended("crash"))]
         assert process.run([]) == []
 
 
@@ -117,7 +135,7 @@ def test_endless_import_reports_its_loop() -> None:
 
 def test_only_a_function_that_was_interrupted_in_a_loop_counts_as_endless(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "def f(x):\n    while x: pass\ndef g(x):\n    return x\n"
-    calls = [prepared("m", function, [x]) for function, x in (("g", 1), ("f", 0), ("f", 1), ("g", 2))]
+    calls = [Call("m", function, [x]) for function, x in (("g", 1), ("f", 0), ("f", 1), ("g", 2))]
     with opened(source, TIGHT.model_copy(update={"wall_factor": 99})) as (sandbox, process):
         process.load(["m"])
         assert process.run(calls)[-1].ended == Ended("deadline", "m.py", 2)  # buffered responses do not hide the loop
@@ -140,7 +158,7 @@ def test_module_that_has_used_up_its_share_is_no_longer_called_but_others_are() 
     limits = TIGHT.model_copy(update={"submission_seconds": 1, "wall_factor": 99})
     with opened(BUSY, limits) as (sandbox, process):
         process.load(["m"])
-        calls = [prepared("m", "f", [seconds]) for seconds in (0.01, 0.3, 0.3, 0.3, 0.3)]
+        calls = [Call("m", "f", [seconds]) for seconds in (0.01, 0.3, 0.3, 0.3, 0.3)]
         first, *others = process.run(calls, "m")
         assert first.value == 1 and others[-1] == SPENT and process.ended is not None
         process = sandbox.start()
@@ -195,21 +213,109 @@ def test_large_batch_does_not_block_and_is_kept_up_to_a_limit(value: str) -> Non
 
 TOOL = """
 from a_helper import doubled
-def handlers(submission, reply):
-    return {"double": lambda value: ("answered", doubled(value)), "again": reply}
+from autograder.sandbox.protocol import Request
+class Double(Request):
+    kind = "double"
+    @staticmethod
+    def answer(session, *parts):
+        return [doubled(*parts)]
+class Repeat(Request):
+    kind = "repeat"
+    @staticmethod
+    def answer(session, payload):
+        return session.answer(payload)
+def requests(session):
+    import m
+    m.ask = session.ask
+    return [Double, Repeat]
 """
 
 
-def test_an_extension_adds_requests_to_one_process_only() -> None:
+class Double(Request):
+    """In the grader: the class of TOOL."""
+
+    kind, returns = "double", (int,)
+
+
+class Repeat(Request):
+    kind, returns = "repeat", (object, tuple, bool)
+
+
+def tool() -> Extend:
     texts = {"a_helper": "def doubled(x): return 2 * x", "a_tool": TOOL}
     code = {name: marshal.dumps(compile(text, name, "exec")) for name, text in texts.items()}
-    sent = [Reference("a_helper", code["a_helper"]), Reference("a_tool", code["a_tool"], ("handlers",))]
-    call, double = prepared("m", "f", [3]), prepared_request("double", 4)
-    repeated = replace(call, payload=prepared_request("again", call.payload).payload)
-    unseen = "import sys\ndef f(x): return x + len({'a_helper', 'a_tool'} & {*sys.modules})\n"
+    return Extend([Reference("a_helper", code["a_helper"]), Reference("a_tool", code["a_tool"], ("requests",))])
+
+
+def test_an_extension_adds_requests_to_one_process_only() -> None:
+    names = {"a_helper", "a_tool", "autograder.sandbox.protocol"}
+    unseen = f"import sys\ndef f(x): return x + len({names} & {{*sys.modules}})\n"
     with opened(unseen) as (sandbox, process):
-        assert process.run([prepared_extension(sent)]) == [Response()]
         process.load(["m"])
-        assert values(process.run([double, repeated])) == [8, 3]
-        (response,) = sandbox.start().run([double])
+        assert process.run([tool()]) == [Response()]
+        assert values(process.run([Double(4), Repeat(Call("m", "f", [3]))])) == [8, 3]
+        (response,) = sandbox.start().run([Double(4)])
         assert response.error is not None and response.error.kind == "KeyError"
+
+
+ASKING = """
+import threading
+def f(name, *args): return ask(name, *args)
+def threads(count):
+    found = []
+    running = [threading.Thread(target=lambda n=n: found.append(ask("double", n))) for n in range(count)]
+    [t.start() for t in running], [t.join() for t in running]
+    return sorted(found)
+def late():
+    def waiting():
+        started.wait()
+        try: ask("double", 1)
+        except Exception as error: said.append(str(error))
+    threading.Thread(target=waiting).start()
+def often(count):
+    for n in range(count): ask("double", n)
+"""
+
+
+def answered(name: str, arguments: tuple[Any, ...]) -> Response:
+    if name != "double":
+        return Response(error=Error(("ValueError",), f"no {name}", "", 0, ""))
+    return Response(2 * arguments[0])
+
+
+def test_a_process_can_ask_the_grader_during_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(ASKING) as (_, process):
+        process.load(["m"])
+        process.run([tool()])
+        process.answer = answered
+        calls = [Call("m", "f", ["double", np.ones(2)]), Call("m", "f", ["half", 3]), Call("m", "threads", [20])]
+        first, wrong, threads = process.run(calls)
+        assert first.value.tolist() == [2, 2] and threads.value == [2 * n for n in range(20)]
+        assert wrong.error is not None and (wrong.error.kind, wrong.error.text, wrong.error.line) == (
+            "ValueError",
+            "no half",
+            3,
+        )
+        assert process.run([Call("m", "often", [1000])]) == [Response()]
+        monkeypatch.setattr("autograder.sandbox.process.MAX_ASKS", 10)
+        assert [why(response) for response in process.run([Call("m", "often", [11])])] == ["deadline"]
+
+
+@pytest.mark.parametrize("when", ["without an answer", "after the call"])
+def test_a_process_cannot_ask_at_other_times(when: str) -> None:
+    source = ASKING + "import time\nsaid, started = [], threading.Event()\ndef f():\n    ask('double', 1)\n"
+    source += (
+        "def look():\n    time.sleep(0.1)\n    return said\ndef begin(): threading.Timer(0.2, started.set).start()\n"
+    )
+    with opened(source) as (_, process):
+        process.load(["m"])
+        process.run([tool()])
+        if when == "after the call":
+            process.answer = answered
+            process.run([Call("m", "late"), Call("m", "begin")])
+            time.sleep(0.5)
+            assert process.run([Call("m", "look")])[0].value == [
+                "this function was used after the call that it belonged to"
+            ]
+        else:
+            assert why(process.run([Call("m", "f")])[0]) == "protocol"

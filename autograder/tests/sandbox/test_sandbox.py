@@ -15,8 +15,8 @@ from autograder.exceptions import SandboxError
 from autograder.sandbox import sandbox as module
 from autograder.sandbox import workspace
 from autograder.sandbox.folders import Folder
-from autograder.sandbox.messages import Ended, Response, prepared
 from autograder.sandbox.process import StudentProcess
+from autograder.sandbox.protocol import Call, Ended, Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.tests.running import HOLDING, LIMITS, as_root, forked, linux, opened
 
@@ -35,7 +35,7 @@ def who(): return os.getuid()
 
 
 def call(process: StudentProcess, function: str, *args: object) -> Response:
-    return process.run([prepared("m", function, args)])[0]
+    return process.run([Call("m", function, args)])[0]
 
 
 def started(sandbox: Sandbox, source: str = "") -> StudentProcess:

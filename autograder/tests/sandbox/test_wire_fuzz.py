@@ -12,38 +12,45 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from autograder.sandbox import wire
-from autograder.sandbox.callbacks import answered
-from autograder.sandbox.messages import Response, prepared, prepared_changes, prepared_load, prepared_look, reply_of
+from autograder.sandbox.protocol import Call, Changes, Load, Look, Response
 from autograder.sandbox.wire import Connection, WireError
 from autograder.values.tree import Opaque
 
 pytestmark = pytest.mark.slow
 MANY = settings(max_examples=20_000, deadline=None, database=None)
-WORDS = ("callback", "returned", "raised", "changed", "holds", "written", "loaded", "refused", "call",
-         "x", "y", "m.py", "ValueError", "entry written", "missing")  # fmt: skip
+WORDS = ("ask", "answered", "raised", "call", "x", "y", "m.py", "ValueError", "entry written", "missing")
 KIND = st.sampled_from(wire.DTYPES)
 SHAPE = arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 ARRAY = KIND.flatmap(lambda kind: arrays.arrays(kind, SHAPE))
 LEAF = st.one_of(
-    st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(), st.text(max_size=8), st.sampled_from(WORDS),
+    st.none(), st.booleans(), st.integers(-(2**80), 2**80), st.floats(), st.text(max_size=8), st.sampled_from(WORDS),
     st.binary(max_size=8), ARRAY, st.sampled_from(wire.OPAQUE_KINDS).map(Opaque),
-    st.builds(msgpack.ExtType, st.integers(0, 6), st.binary(max_size=40)),
+    st.builds(msgpack.ExtType, st.integers(0, 7), st.binary(max_size=40)),
 )  # fmt: skip
+KEY = st.text(max_size=3) | st.integers(0, 9) | st.tuples(st.integers(0, 2), st.text(max_size=2))
 VALUE: st.SearchStrategy[Any] = st.deferred(
     lambda: (
-        LEAF | st.lists(VALUE, max_size=5) | st.dictionaries(st.text(max_size=3) | st.integers(0, 9), VALUE, max_size=3)
+        LEAF
+        | st.lists(VALUE, max_size=5)
+        | st.lists(VALUE, max_size=5).map(tuple)
+        | st.sets(KEY, max_size=3)
+        | st.dictionaries(KEY, VALUE, max_size=3)
     )
 )
-CALLBACK = st.tuples(st.just("callback"), st.integers(0, 3) | LEAF, st.lists(VALUE, max_size=4))
-FORM = CALLBACK | st.tuples(st.sampled_from(WORDS), VALUE, VALUE, VALUE) | st.lists(VALUE, max_size=6) | VALUE
+CHANGE = st.tuples(st.integers(-1, 3), st.lists(KEY, max_size=3).map(tuple), st.sampled_from(WORDS)) | VALUE
+FORM = (
+    st.tuples(st.just("answered"), VALUE, st.lists(CHANGE, max_size=3).map(tuple), st.booleans()).map(list)
+    | st.tuples(st.sampled_from(WORDS), VALUE, VALUE, VALUE).map(list)
+    | st.lists(VALUE, max_size=6)
+    | VALUE
+)
 EDIT = st.tuples(st.integers(0, 300), st.binary(max_size=9), st.integers(0, 9))
-CALL = prepared("m", "f", (np.zeros((2, 3)), {"a": [1, np.ones(2)]}), {"eps": 1.0}, ("pure", "new"), 1)
-FUNCTIONS: dict[int, Any] = {1: lambda x: x + 1, 2: lambda x, y: x @ y}
+CALL = Call("m", "f", (np.zeros((2, 3)), {"a": [1, np.ones(2)]}), {"eps": 1.0}, ("pure", "new"), 1)
 CALLS = (
     CALL,
-    prepared_load(["m"]),
-    prepared_look(wire.Kept(1, ("result",))),
-    prepared_changes(1, CALL),
+    Load(["m"]),
+    Look(wire.Kept(1, ("result",))),
+    Changes(1, CALL),
 )
 
 
@@ -66,24 +73,14 @@ MESSAGE = st.binary(max_size=60) | st.builds(message, FORM, st.just([]) | st.lis
 def test_response_matches_its_call_or_is_rejected(data: bytes) -> None:
     for call in CALLS:
         try:
-            parts = wire.message_of(data)
+            parts = wire.decode(data)
             assert wire.count(parts) <= wire.MAX_VALUES
-            response = reply_of(parts, call, {"m.py": 3})
+            response = call.response(parts, {"m.py": 3})
         except WireError:
             continue
         assert isinstance(response, Response)
-        assert all(change.argument < len(call.arguments) for change in response.changed)
+        assert all(change.argument < len(CALL.arguments) for change in response.changed)
         assert response.error is None or (response.error.file, response.error.line <= 4) in (("m.py", True), ("", True))
-
-
-@given(MESSAGE)
-@MANY
-def test_callback_is_answered_or_rejected(data: bytes) -> None:
-    try:
-        answer = answered(data, FUNCTIONS, 2**20)
-    except WireError:
-        return
-    assert wire.kind(answer) in ("returned", "refused")
 
 
 @given(st.lists(MESSAGE, max_size=4), st.lists(st.integers(0, 2**32 - 1), max_size=2), st.lists(EDIT, max_size=3))
@@ -111,7 +108,6 @@ def test_stream_is_split_into_messages_or_rejected(
 
 def test_strategies_can_reach_every_outcome() -> None:
     """Otherwise the other tests prove nothing."""
-    assert reply_of(wire.decode(message(("returned", 1, [], False), [])), CALL, {}) == Response(value=1)
-    assert wire.kind(answered(message(("callback", 1, [np.ones(2)]), []), FUNCTIONS, 2**20)) == "returned"
+    assert CALL.response(wire.decode(message(["answered", 1, (), False], [])), {}) == Response(value=1)
     with pytest.raises(WireError):
         wire.decode(message([1], [(0, b"", 9)]))

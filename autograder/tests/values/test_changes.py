@@ -13,7 +13,12 @@ from autograder.values.tree import copied
 def arguments() -> tuple[Any, ...]:
     return (
         np.arange(6.0).reshape(2, 3),
-        {"w": np.ones(2), "blocks": [{"g": np.ones(1)}, {"g": np.zeros(1)}]},
+        {
+            "set": {1, 2},
+            "pairs": [(2, "a"), (1, "a")],
+            "w": np.ones(2),
+            "blocks": [{"g": np.ones(1)}, {"g": np.zeros(1)}],
+        },
         (np.ones(2, int), 3.5),
         None,
     )
@@ -36,6 +41,8 @@ CHANGES: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "shape": (lambda x, p, t, n: p.update(w=np.ones((2, 1))), [(1, ("w",), "dtype or shape")]),
     "dtype": (lambda x, p, t, n: p.update(w=np.ones(2, "f4")), [(1, ("w",), "dtype or shape")]),
     "reordered": (lambda x, p, t, n: p.update(w=p.pop("w")), []),
+    "elements": (lambda x, p, t, n: p["set"].add(3), [(1, ("set",), "elements")]),
+    "sorted in place": (lambda x, p, t, n: p["pairs"].sort(), [(1, ("pairs", 0), "replaced"), (1, ("pairs", 1), "replaced")]),
     "several": (lambda x, p, t, n: (x.fill(5), p.update(z=1)), [(0, (), "entry written"), (1, (), "key added")]),
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.values.compare import equal
-from autograder.values.differences import IN_ORDER, difference, what_returns
+from autograder.values.differences import IN_ORDER, difference, form, what_returns
 
 TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 10.0]])
 MASK = np.tri(3, dtype=bool)
@@ -62,6 +62,13 @@ ALLOWED = 1e-8
     (np.array([2, 1]), np.array([5, 6, 2, 1]), "There are 2 extra entries at the start; the rest is correct."),
     (np.array([1, 1, 1]), np.array([1, 1]), ""),  # any of the three could be the missing one
     (np.array([1]), np.zeros(0, int), ""),
+    ("Text", "tEXT", "Only upper and lower case differ."),
+    ("two words", "two  words\n", "Only white space differs."),
+    ("text", "test", ""),
+    ([("a", 1), ("b", 2)], [("b", 2), ("a", 1)], "All elements are correct, but they are in the wrong order."),
+    ([1, 2], [2, 2], ""),
+    ({1, 2}, {1, 3}, ""),
+    ({"a": 1}, {"a": 2}, ""),
 ])  # fmt: skip
 def test_description_of_the_difference(expected: Any, actual: Any, said: str) -> None:
     text = difference(expected, actual, ALLOWED)
@@ -86,6 +93,25 @@ def test_correct_parts_are_not_mentioned() -> None:
     said = difference((TABLE, TABLE[0]), [TABLE, 2 * TABLE[0]], ALLOWED)
     assert said.startswith("Only part [1] is wrong: every entry")
     assert "Only" not in difference((TABLE, TABLE[0]), [2 * TABLE, 2 * TABLE[0]], ALLOWED)
+
+
+@pytest.mark.parametrize(("expected", "actual", "said"), [
+    ("text", None, "It returned None; it should return text. Does every path through the function return a value?"),
+    ([1, 2], (1, 2), "It returned a tuple of 2; it should return a list of length 2."),
+    ([1, 2], [1], "It returned a list of length 1; it should return a list of length 2."),
+    ((TABLE, 1), (TABLE,), "It returned 1 value instead of 2; it should return a tuple of 2."),
+    ([1, "a"], [1, 2], "Part [1] is an int; it should be text."),
+    ([("F", 19)], [("F", 19.0)], "Part [0][1] is a float; it should be an int."),
+    ({"k": [1]}, {"k": [None]}, "Part ['k'][0] is None; it should be an int."),
+    ({"k": 1}, {"j": None}, ""),
+    ({1}, {None}, ""),
+])  # fmt: skip
+def test_wrong_types_are_named_where_they_are(expected: Any, actual: Any, said: str) -> None:
+    assert form(expected, actual, ALLOWED) == said
+
+
+def test_many_parts_are_compared_in_bounded_time() -> None:
+    assert difference((*range(12),), (*range(1, 12), 0), ALLOWED) == ""
 
 
 def test_parts_in_the_wrong_order() -> None:

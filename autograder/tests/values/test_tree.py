@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from autograder.values.tree import arrays, copied, leaves, mapped
+from autograder.values.tree import arrays, copied, in_order, leaves, mapped
 
 Pair = namedtuple("Pair", "one two")
 ZERO = np.zeros(2)
@@ -21,3 +21,13 @@ def test_copies_share_no_memory() -> None:
     np.testing.assert_equal(copy, VALUE)
     assert not any(np.shares_memory(one, other) for one in arrays(copy) for other in arrays(VALUE))
     assert copy["a"][0].flags.f_contiguous and copy["a"][2][1] is not copy["a"][2][2]
+    given = {"s": {1, ("a", 2)}}
+    copy = copied(given)
+    given["s"].add(3)
+    assert copy == {"s": {1, ("a", 2)}} and sorted(map(str, leaves(copy))) == ["1", "2", "a"]
+
+
+def test_elements_of_any_kinds_have_an_order() -> None:
+    values = [2, 1.5, True, "b", "a", b"x", None, (2, "a"), (1, "b"), frozenset({2}), np.float64(0.5)]
+    assert in_order(values) == in_order(reversed(values))
+    assert in_order(values)[:3] == [0.5, True, 1.5]

@@ -12,7 +12,7 @@ import pytest
 
 from autograder.sandbox import layers
 from autograder.sandbox.layers import landlock, user
-from autograder.sandbox.messages import Response
+from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.server import LIBRARIES
 from autograder.tests.running import LIMITS, linux, loaded, said

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.layers import seccomp
-from autograder.sandbox.messages import Response
+from autograder.sandbox.protocol import Response
 from autograder.tests.running import loaded, sealed
 
 TABLE = Path(__file__).with_name("system_calls.txt").read_text().splitlines()[1:]

@@ -21,7 +21,7 @@ WRITTEN = "entry written"
 
 @pytest.fixture
 def calls() -> Calls:
-    return Calls(2**20, lambda handle: len)
+    return Calls(2**20)
 
 
 def keep(x: Any) -> Any:
@@ -66,7 +66,7 @@ def test_write_ignores_wrong_shapes_read_only_arrays_and_other_objects(calls: Ca
 def test_arguments_of_a_failed_call_are_kept(calls: Calls) -> None:
     with pytest.raises(ValueError):
         calls.call(fail, [{"w": np.ones(1)}], {}, ["pure"], 1)
-    assert calls.changes(1) == [(0, ("w",), WRITTEN)]
+    assert calls.changes(1) == (Change(0, ("w",), WRITTEN),)
     assert calls.look(Kept(1, (0, "w"))).tolist() == [3]
     for path in (("result",), ("result", 0), (1,), ("y",), (0, "w", "v"), (0, 0)):
         with pytest.raises(Absent):
@@ -98,12 +98,16 @@ class Raising(dict[Any, Any]):
     ("value", "sent"),
     [
         (None, None), (True, True), (3, 3), (2.5, 2.5), ("text", "text"), (Colour.RED, "red"),
-        (2**70, Opaque("a very large integer")),
+        (2**70, 2**70), (2**14_000, Opaque("a very large integer")), ("x" * 10_001, "x" * 10_001),
+        ("x" * LIMIT, Opaque("something too large to send")), (b"x" * LIMIT, Opaque("something too large to send")),
         ((1, [2]), (1, [2])), (Pair(1, 2), (1, 2)), ({"a": 1}, {"a": 1}), (OrderedDict(a=1), {"a": 1}),
-        (np.float32(1.5), np.float32(1.5)), (1j, Opaque("a complex number")), ({1, 2}, Opaque("a set")), (b"x", Opaque("bytes")),
+        (np.float32(1.5), np.float32(1.5)), (1j, Opaque("a complex number")), ({1, 2}, {1, 2}), (b"x", b"x"),
+        (np.bytes_(b"x"), b"x"),
+        (frozenset({(1, "F")}), frozenset({(1, "F")})), ({object()}, Opaque("a set")), ({print: 1}, Opaque("a dict")),
+        ({"x" * LIMIT: 1}, Opaque("something too large to send")),
         (print, Opaque("a function")), (int, Opaque("a class")),
         (object(), Opaque("an object of another type")), (Raising(a=1), Opaque("an object of another type")),
-        ((n for n in [0]), Opaque("a generator")), ({(1, 2): 3}, Opaque("a dict")),
+        ((n for n in [0]), Opaque("a generator")), ({(1, 2): 3}, {(1, 2): 3}),
         (list(range(5000)), Opaque("something too large to send")),
         (np.ones(2, complex), Opaque("a complex array")), (np.array([None]), Opaque("an array of objects")),
         (np.array(["a"]), Opaque("an array of text")), (np.zeros(2, [("a", float)]), Opaque("an unsupported array")),
@@ -170,8 +174,8 @@ def test_error_has_its_last_line_in_the_submission_and_its_functions_innermost_f
     namespace: dict[str, Any] = {}
     exec(compile(source, str(tmp_path / "m.py"), "exec"), namespace)
     error = raised(namespace["f"])
-    assert described(error, str(tmp_path))[2:] == ("m.py", 4, "", ["missing", "g", "f"])
-    assert described(error, "/elsewhere")[2:4] == ("", 0)
+    assert described(error, str(tmp_path))[2:] == ["m.py", 4, "", ["missing", "g", "f"]]
+    assert described(error, "/elsewhere")[2:4] == ["", 0]
 
 
 def test_syntax_error_has_its_own_line(tmp_path: Path) -> None:

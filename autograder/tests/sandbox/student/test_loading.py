@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.sandbox.messages import Reference, Response, prepared
+from autograder.sandbox.protocol import Call, Reference, Response
 from autograder.sandbox.student.loading import Loader, StudentModules
 from autograder.tests.running import loaded, opened, responses, said
 
@@ -57,7 +57,7 @@ def test_reference_without_functions_is_used_only_by_other_references() -> None:
     source = "from first import scaled\nfrom second import both\ndef f(x): return [scaled(x), both(x)]\n"
     with opened(source, files={"first.py": b"def scaled(x): return 'own'\n"}) as (_, process):
         assert process.load(["m"], [below, above]) == Response()
-        assert process.run([prepared("m", "f", [3])])[0].value == ["own", 7]
+        assert process.run([Call("m", "f", [3])])[0].value == ["own", 7]
 
 
 def test_a_reference_looks_like_a_module() -> None:
@@ -118,7 +118,7 @@ def test_helper_is_replaced_in_its_own_module_and_in_no_other_file() -> None:
         for helpers in (None, reference("m", "def helper(x): return x + 1", "helper")):
             with sandbox.start() as process:
                 assert process.load(["m"], [], helpers) == Response()
-                found += process.run([prepared("m", "f", [np.ones(1)])])
+                found += process.run([Call("m", "f", [np.ones(1)])])
         alone, helped = found
         assert alone.value == ["wrong", "its own", "its own"]
         assert helped.value[0].tolist() == [2.0] and helped.value[1:] == ["its own", "its own"]

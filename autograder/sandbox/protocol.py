@@ -1,0 +1,293 @@
+"""The requests to a student's process. One class describes each: what is sent, how it is answered, and which responses are valid.
+
+A request is a list of its kind and its parts, the response ["answered", ...] with its parts, or ["raised", error]
+(`described` in student/calls.py). Before it responds, the student's process may send ["ask", name, arguments], which
+`StudentProcess.answer` answers in the same form.
+"""
+
+import builtins
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from autograder.sandbox import wire
+from autograder.sandbox.wire import Kept, WireError
+from autograder.values.changes import CHANGED, MAX_CHANGES, Change
+from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
+
+if TYPE_CHECKING:
+    from autograder.sandbox.student.session import Session
+
+MAX_KINDS = 32  # names of exception classes in one error
+HINTS = ("", "signature", "missing", "absent")
+THREADS_SECONDS = 0.01  # time for other student threads before arguments are checked again
+_EXCEPTIONS = {name for name, cls in vars(builtins).items() if isinstance(cls, type) and issubclass(cls, BaseException)}
+
+
+class Missing(AttributeError):
+    """The submission has no such function."""
+
+
+# Responses
+
+
+@dataclass(frozen=True)
+class Error:
+    """An exception in the student's code. `kinds` are built-in names, most specific first.
+
+    The hint is "missing" if there is no such function, "signature" if the function does not accept these arguments,
+    "absent" if an argument is an object of an earlier call that does not exist. `passed` are the functions that the
+    exception passed through, innermost first, preceded by the name that a NameError did not find. The student's code
+    can choose these names: only those of contract functions may be shown.
+    """
+
+    kinds: tuple[str, ...]
+    text: str
+    file: str
+    line: int
+    hint: str
+    passed: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return self.kinds[0]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The student's process has ended: "deadline", "crash", "disk", "memory", "protocol" or "spent".
+
+    The place is the loop that was running at the deadline, if the process reported it.
+    """
+
+    why: str
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Response:
+    """The outcome of a request: a value (with observations), an error, or the end of the process.
+
+    Student code cannot choose the contents of `changed`: its paths lead through the arguments that the grader sent.
+    """
+
+    value: Any = None
+    changed: tuple[Change, ...] = ()
+    shared: bool = False
+    error: Error | None = None
+    ended: Ended | None = None
+
+
+# Requests
+
+
+class Request:
+    """One request, whose parts may contain another one. Raises WireError if they cannot be sent.
+
+    `answer` runs in the student's process, with the session and the parts; it returns the parts of the response.
+    """
+
+    kind: ClassVar[str]
+    returns: ClassVar[tuple[type, ...]] = ()  # the types of the parts of the response
+    is_stored: ClassVar[bool] = True  # whether the grader stores the value of the response
+    answer: ClassVar[Callable[..., Sequence[Any]]]
+
+    def __init__(self, *parts: Any, runs: str = ""):
+        """`runs` is the function, or the modules, that the request runs; by default, those of the inner one."""
+        self.parts = parts
+        self.runs: str = runs or "".join(part.runs for part in parts if isinstance(part, Request))
+        sent = [part.payload if isinstance(part, Request) else part for part in parts]
+        self.payload: bytes = wire.encode([self.kind, *sent])
+
+    def check(self, *parts: Any) -> Response:
+        """In the grader: the response with these parts; raises ValueError if they are not valid."""
+        return Response(*parts)
+
+    def response(self, message: Any, lines: Mapping[str, int]) -> Response:
+        """The validated response; raises WireError if it is invalid. `lines` is the number of lines of each submitted file."""
+        try:
+            match message:
+                case ["answered", *parts] if len(parts) == len(self.returns) and all(
+                    map(isinstance, parts, self.returns)
+                ):
+                    return self.check(*parts)
+                case ["raised", error]:
+                    return Response(error=_error(error, lines))
+            raise ValueError("a malformed response")
+        except ValueError as error:
+            raise WireError(str(error)) from None
+
+
+class Reference(NamedTuple):
+    """A module of the reference implementation: its compiled code, and the functions that replace the student's.
+
+    With no `functions`, only other references use it.
+    """
+
+    module: str
+    code: bytes
+    functions: tuple[str, ...] = ()
+
+
+class Load(Request):
+    """Import modules; see `StudentProcess.load`."""
+
+    kind, is_stored = "load", False
+
+    def __init__(self, modules: Sequence[str], references: Sequence[Reference] = (), helpers: Reference | None = None):
+        sent = [*references, *([helpers] if helpers else [])]
+        super().__init__(modules, sent, helpers is not None, runs=" ".join(modules))
+
+    @staticmethod
+    def answer(session: "Session", modules: list[str], references: list[Any], has_helpers: bool) -> Sequence[Any]:
+        session.submission.load(modules, references, has_helpers)
+        return []
+
+
+class Call(Request):
+    """Call `module.function`; `checks` may contain "pure" and "new".
+
+    A number above 0 keeps the arguments and the result alive in the student's process. Arguments are plain data,
+    functions (callbacks.py) and `Kept` objects of earlier calls.
+    """
+
+    kind, returns = "call", (object, tuple, bool)
+
+    def __init__(
+        self,
+        module: str,
+        function: str,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        checks: Sequence[str] = (),
+        number: int = 0,
+    ):
+        named = dict(kwargs or {})
+        super().__init__(module, function, args, named, checks, number, runs=f"{module}.{function}")
+        self.arguments = (*args, *named.values())
+
+    @staticmethod
+    def answer(session: "Session", module: str, name: str, args: Any, kwargs: Any, *more: Any) -> Sequence[Any]:
+        function = getattr(sys.modules.get(module), name, None)
+        if not callable(function):
+            raise Missing
+        session.calling = function, args, kwargs
+        response = session.calls.call(function, args, kwargs, *more)
+        return response.value, response.changed, response.shared
+
+    def check(self, *parts: Any) -> Response:
+        value, changed, shared = parts
+        return Response(value, _changes(changed, self.arguments), shared)
+
+
+class Changes(Request):
+    """Report how the arguments of an earlier `call` with this number differ from their values before it."""
+
+    kind, returns = "changes", (tuple,)
+
+    def __init__(self, number: int, call: Call):
+        super().__init__(number)
+        self.arguments = call.arguments
+
+    @staticmethod
+    def answer(session: "Session", number: int) -> Sequence[Any]:
+        if threading.active_count() > 1:
+            time.sleep(THREADS_SECONDS)  # give other threads time to run
+        return [session.calls.changes(number)]
+
+    def check(self, *parts: Any) -> Response:
+        (changed,) = parts
+        return Response(changed=_changes(changed, self.arguments))
+
+
+class Look(Request):
+    """Return the present value of a `Kept` object."""
+
+    kind, returns = "look", (object,)
+
+    @staticmethod
+    def answer(session: "Session", kept: Kept) -> Sequence[Any]:
+        return [session.calls.look(kept)]
+
+
+class Write(Request):
+    """Overwrite a `Kept` array in place with a value; no effect unless it is a writable array of that shape."""
+
+    kind = "write"
+
+    @staticmethod
+    def answer(session: "Session", kept: Kept, value: Any) -> Sequence[Any]:
+        session.calls.write(kept, value)
+        return []
+
+
+class Extend(Request):
+    """Add kinds of requests to a process: the code of modules, the last of which has `requests(session)`, their classes."""
+
+    kind, is_stored = "extend", False
+
+    @staticmethod
+    def answer(session: "Session", code: list[Any]) -> Sequence[Any]:
+        sys.modules[__name__] = _PROTOCOL  # for their base class
+        added = session.submission.defined(code)[-1]["requests"](session)
+        del sys.modules[__name__]
+        session.requests.update({request.kind: request for request in added})
+        return []
+
+
+_PROTOCOL = sys.modules[__name__]
+REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Load, Call, Changes, Look, Write, Extend)}
+
+
+# Validation
+
+
+def _changes(parts: tuple[Any, ...], arguments: tuple[Any, ...]) -> tuple[Change, ...]:
+    changes = list[Change]()
+    for part in parts[: MAX_CHANGES + 1]:
+        match part:
+            case [argument, tuple() as path, str() as how] if type(argument) is int and how in CHANGED:
+                if len(changes) == MAX_CHANGES or not 0 <= argument < len(arguments):
+                    raise ValueError("too many changes, or of an argument that was not sent")
+                changes.append(Change(argument, _known_path(arguments[argument], path), how))
+            case _:
+                raise ValueError("a malformed change")
+    return tuple(changes)
+
+
+def _known_path(argument: Any, path: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The path, as far as it leads through arguments that the grader sent.
+
+    A student's process could report any path, and its keys would put text into a message. The grader does not know the
+    contents of a kept object.
+    """
+    if isinstance(argument, Kept):
+        return ()
+    here = argument
+    for depth, key in enumerate(path, 1):
+        is_number = isinstance(here, list | tuple) and type(key) is int and 0 <= key < len(here)
+        if not is_number and not (isinstance(here, dict) and wire.is_key(key) and key in here):
+            raise ValueError("a path that does not exist in the argument")
+        here = here[key]
+        if isinstance(here, Kept):
+            return tuple(path[:depth])
+    return path
+
+
+def _error(parts: Any, lines: Mapping[str, int]) -> Error:
+    """Validate an error. Its place must exist in the submission, since the place is shown."""
+    match parts:
+        case [list() as kinds, str() as text, str() as file, int() as line, str() as hint, list() as passed] if (
+            0 < len(kinds) < MAX_KINDS and len(passed) <= MAX_PASSED
+        ):
+            names = tuple(kind for kind in kinds if isinstance(kind, str) and kind in _EXCEPTIONS)
+            # A name that is not a file of the submission could be any text.
+            place = (file, line if 0 < line <= lines[file] + 1 else 0) if file in lines else ("", 0)
+            through = tuple(name[:MAX_NAME] for name in passed if isinstance(name, str))
+            shown = text[:MAX_TEXT].encode(errors="replace").decode()  # without surrogates
+            return Error(names or ("Exception",), shown, *place, hint if hint in HINTS else "", through)
+    raise ValueError("a malformed error")

@@ -7,7 +7,6 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from autograder.exceptions import SandboxError
 from autograder.sandbox import wire
@@ -17,7 +16,6 @@ from autograder.sandbox.wire import Connection
 from autograder.values.tree import Opaque
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
-MAX_ASKS = 25_000  # questions of one request; the contract allows 5,000 calls of an imported function
 INTERRUPTED_SECONDS = 0.3  # time to report the running loop at the deadline
 # Limits on the stored responses of one process: a small array takes a few bytes on the wire and a hundred here. The references need
 # at most 0.1 MB, and 13,000 values as nested lists.
@@ -48,8 +46,6 @@ class StudentProcess:
         self.connection = Connection(ours, self._limit, LOOK_SECONDS)
         self.ended: Ended | None = None
         self.confined = False
-        # Answers what the process asks while a request runs; an `ask` is invalid without it.
-        self.answer: Callable[[str, tuple[Any, ...]], Response] | None = None
         self._modules = set[str]()  # imported modules of the submission
         self._kept_bytes, self._kept_values = 0, 0
         self._patience = limits.call_seconds * limits.wall_factor
@@ -107,30 +103,16 @@ class StudentProcess:
             self._wait_until_confined(clock)
             self.connection.send(wire.encode(len(calls)), *[call.payload for call in calls], patience=self._patience)
             for call in calls:
-                size, message = self._next(clock)
+                clock.check()
+                data = self.connection.receive(clock.check)
+                message = wire.decode(data)
                 response = call.response(message, self.lines)
-                may_be_kept = not call.is_stored or self._keep(size, wire.count(message))
+                may_be_kept = not call.is_stored or self._keep(len(data), wire.count(message))
                 responses.append(response if may_be_kept else TOO_LARGE)
                 clock.next()
         finally:
             clock.next()
             self.budget.module_seconds[account] += clock.seconds()
-
-    def _next(self, clock: Clock) -> tuple[int, Any]:
-        """The next response and its size, after answering what the process asks before."""
-        while True:
-            clock.check()
-            data = self.connection.receive(clock.check)
-            match wire.decode(data):
-                case ["ask", str() as name, tuple() as arguments] if self.answer is not None:
-                    clock.callbacks += 1
-                    if clock.callbacks > MAX_ASKS:
-                        raise TimeoutError("too many questions in one request")
-                    given = self.answer(name, arguments)
-                    parts = ["raised", given.error.kind, given.error.text] if given.error else ["answered", given.value]
-                    self.connection.send(wire.encode(parts), patience=self._patience)
-                case message:
-                    return len(data), message
 
     def _keep(self, size: int, values: int) -> bool:
         """Whether a response may be stored, since all together must not fill the grader's memory."""
@@ -176,12 +158,8 @@ class StudentProcess:
         with contextlib.suppress(TimeoutError, wire.WireError):
             while left:
                 look()
-                match wire.decode(self.connection.receive(look)):
-                    case ["ask", *_]:
-                        continue  # sent before the signal arrived
-                    case message:
-                        call = left.pop(0)
-                        error = call.response(message, self.lines).error
+                message, call = wire.decode(self.connection.receive(look)), left.pop(0)
+                error = call.response(message, self.lines).error
                 if error is not None and error.kind == "KeyboardInterrupt":
                     self.budget.endless |= {call.runs} if spent and call.runs else set()
                     return error.file, error.line

@@ -1,8 +1,7 @@
 """The requests to a student's process. One class describes each: what is sent, how it is answered, and which responses are valid.
 
 A request is a list of its kind and its parts, the response ["answered", ...] with its parts, or ["raised", error]
-(`described` in student/calls.py). Before it responds, the student's process may send ["ask", name, arguments], which
-`StudentProcess.answer` answers in the same form.
+(`described` in student/calls.py).
 """
 
 import builtins

@@ -3,10 +3,8 @@
 The grader sends a message with the number of requests, and then the requests, since a round trip costs more than a call.
 """
 
-import builtins
 import signal
 import socket
-import threading
 import time
 from collections.abc import Sequence
 from types import FrameType
@@ -14,7 +12,7 @@ from typing import Any
 
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import REQUESTS
-from autograder.sandbox.student.calls import Calls, described, sendable
+from autograder.sandbox.student.calls import Calls, described
 from autograder.sandbox.student.loading import StudentModules
 from autograder.sandbox.wire import Connection
 from autograder.values.errors import loop
@@ -35,8 +33,6 @@ class Session:
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._sent = time.monotonic()
-        self._lock = threading.Lock()  # held by the thread that asks
-        self._is_running = False  # whether a request runs
 
     def serve(self) -> None:
         """Answer requests until the grader disconnects."""
@@ -53,32 +49,17 @@ class Session:
 
     def response(self, request: bytes) -> bytes:
         """The response to one request."""
-        self._is_running = True
         try:
             response = ["answered", *self.answer(request)]
         except BaseException as error:  # also SystemExit and KeyboardInterrupt, if the student's code raises them
             response = ["raised", described(error, self.folder, *self.calling)]
-        with self._lock:
-            self._is_running, self.calling = False, ()
+        self.calling = ()
         return wire.encode(response)
 
     def answer(self, request: bytes) -> Sequence[Any]:
         """The parts of the response; raises the exceptions of the student's code."""
         kind, *parts = wire.decode(request, from_grader=True)
         return self.requests[kind].answer(self, *parts)
-
-    def ask(self, name: str, *arguments: Any) -> Any:
-        """Ask the grader for a value, from any thread, but only while a request runs; raises the error of the answer."""
-        message = wire.encode(["ask", name, sendable(arguments, wire.MAX_FROM_STUDENT)])
-        with self._lock:
-            if not self._is_running:
-                raise RuntimeError("this function was used after the call that it belonged to")
-            self.flush(message)
-            word, *parts = wire.decode(self.connection.receive(), from_grader=True)
-        if word == "raised":
-            kind, text = parts
-            raise getattr(builtins, kind)(text)
-        return parts[0]
 
     def hold(self, response: bytes, last: bool) -> None:
         """Send a response, together with those that follow soon."""

@@ -1,7 +1,6 @@
 """One student process: its responses, and how it ends."""
 
 import marshal
-import time
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from autograder.sandbox.protocol import (
     Call,
     Changes,
     Ended,
-    Error,
     Extend,
     Look,
     Reference,
@@ -225,8 +223,6 @@ class Repeat(Request):
     def answer(session, payload):
         return session.answer(payload)
 def requests(session):
-    import m
-    m.ask = session.ask
     return [Double, Repeat]
 """
 
@@ -256,66 +252,3 @@ def test_an_extension_adds_requests_to_one_process_only() -> None:
         assert values(process.run([Double(4), Repeat(Call("m", "f", [3]))])) == [8, 3]
         (response,) = sandbox.start().run([Double(4)])
         assert response.error is not None and response.error.kind == "KeyError"
-
-
-ASKING = """
-import threading
-def f(name, *args): return ask(name, *args)
-def threads(count):
-    found = []
-    running = [threading.Thread(target=lambda n=n: found.append(ask("double", n))) for n in range(count)]
-    [t.start() for t in running], [t.join() for t in running]
-    return sorted(found)
-def late():
-    def waiting():
-        started.wait()
-        try: ask("double", 1)
-        except Exception as error: said.append(str(error))
-    threading.Thread(target=waiting).start()
-def often(count):
-    for n in range(count): ask("double", n)
-"""
-
-
-def answered(name: str, arguments: tuple[Any, ...]) -> Response:
-    if name != "double":
-        return Response(error=Error(("ValueError",), f"no {name}", "", 0, ""))
-    return Response(2 * arguments[0])
-
-
-def test_a_process_can_ask_the_grader_during_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    with opened(ASKING) as (_, process):
-        process.load(["m"])
-        process.run([tool()])
-        process.answer = answered
-        calls = [Call("m", "f", ["double", np.ones(2)]), Call("m", "f", ["half", 3]), Call("m", "threads", [20])]
-        first, wrong, threads = process.run(calls)
-        assert first.value.tolist() == [2, 2] and threads.value == [2 * n for n in range(20)]
-        assert wrong.error is not None and (wrong.error.kind, wrong.error.text, wrong.error.line) == (
-            "ValueError",
-            "no half",
-            3,
-        )
-        assert process.run([Call("m", "often", [1000])]) == [Response()]
-        monkeypatch.setattr("autograder.sandbox.process.MAX_ASKS", 10)
-        assert [why(response) for response in process.run([Call("m", "often", [11])])] == ["deadline"]
-
-
-@pytest.mark.parametrize("when", ["without an answer", "after the call"])
-def test_a_process_cannot_ask_at_other_times(when: str) -> None:
-    source = ASKING + "import time\nsaid, started = [], threading.Event()\ndef f():\n    ask('double', 1)\n"
-    source += (
-        "def look():\n    time.sleep(0.1)\n    return said\ndef begin(): threading.Timer(0.2, started.set).start()\n"
-    )
-    with opened(source) as (_, process):
-        process.load(["m"])
-        process.run([tool()])
-        if when == "after the call":
-            process.answer = answered
-            process.run([Call("m", "late"), Call("m", "begin")])
-            time.sleep(0.5)
-            assert process.run([Call("m", "look")])[0].value == [
-                "this function was used after the call that it belonged to"
-            ]
-        else:
-            assert why(process.run([Call("m", "f")])[0]) == "protocol"

@@ -5,9 +5,13 @@ import shutil
 import traceback
 from pathlib import Path
 
-_NO_ROOM, _CLOSED = "free some space and run it again", "use a folder that you may write to"
-_ADVICE = {errno.ENOSPC: _NO_ROOM, errno.EDQUOT: _NO_ROOM, errno.EROFS: _CLOSED, errno.EACCES: _CLOSED}
-NO_ROOM = f"{_NO_ROOM}, or set TMPDIR to a folder on another disk"  # for temporary files
+# Advice on files in a folder that the user chose, and on temporary files
+NO_ROOM = (
+    "free some space and run it again",
+    "free some space and run it again, or set TMPDIR to a folder on another disk",
+)
+_CLOSED = ("use a folder that you may write to", "set TMPDIR to a folder that you may write to")
+_ADVICE = {errno.ENOSPC: NO_ROOM, errno.EDQUOT: NO_ROOM, errno.EROFS: _CLOSED, errno.EACCES: _CLOSED}
 
 
 class CommandError(Exception):
@@ -33,14 +37,12 @@ def of_system(error: OSError, place: Path | str = "", temporary: bool = False) -
         # It names every file that could not be copied, thousands on a full disk. The first is enough.
         first = error.args[0][0] if isinstance(error.args[0], list) and error.args[0] else error
         where, why = place, str(first[-1] if isinstance(first, tuple) else first)[:300]
-        advice = _NO_ROOM if temporary else ""
+        advice = NO_ROOM[1] if temporary else ""
     else:
         # A failed copy has two paths; the second, the target, is full or read-only.
         where = error.filename2 or error.filename or place
         why = error.strerror or str(error)[:300] or type(error).__name__
-        advice = _ADVICE.get(error.errno or 0, "")
-    if temporary:
-        advice = {_NO_ROOM: NO_ROOM, _CLOSED: "set TMPDIR to a folder that you may write to"}.get(advice, "")
+        advice = _ADVICE.get(error.errno or 0, ("", ""))[temporary]
     return CommandError("; ".join(filter(None, (f"{where}: {why}" if where else why, advice))))
 
 

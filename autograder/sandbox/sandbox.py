@@ -128,7 +128,7 @@ class Sandbox:
             if "pid" in answer:
                 return int(answer["pid"])
             time.sleep(ROOM_SECONDS)  # a process that fills the disk will soon be killed
-        raise SandboxError(f"a student's process cannot be started: {answer['no_room']}; {NO_ROOM}")
+        raise SandboxError(f"a student's process cannot be started: {answer['no_room']}; {NO_ROOM[1]}")
 
     def _end_process(self) -> None:
         if self.process is not None:

@@ -141,7 +141,11 @@ def test_impossible_arrays_are_rejected(code: int, ndim: int, shape: list[int], 
         wire.decode(msgpack.packb(msgpack.ExtType(0, struct.pack(f"<BB{len(shape)}q", code, ndim, *shape) + raw)))
 
 
-@pytest.mark.parametrize("value", [Kept(1, ("result",)), Kept(2**40, (0, "blocks", 3, "w_q")), lambda x: x], ids=str)
+@pytest.mark.parametrize(
+    "value",
+    [Kept(1, ("result",)), Kept(2**40, (0, "blocks", 3, "w_q")), lambda x: x],
+    ids=lambda value: type(value).__name__,
+)
 def test_kept_objects_and_functions_come_from_the_grader_only(value: Any) -> None:
     message = wire.encode(["call", value])
     arrived = wire.decode(message, from_grader=True)[1]

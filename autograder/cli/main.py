@@ -204,8 +204,7 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
     from autograder.release import rehearsal
 
     if not here:
-        tool = "uv" if rehearsal.uv() else "pip, which takes a minute or two"
-        click.echo(f"Installing the zip's requirements into a fresh environment with {tool} ...", err=True)
+        click.echo("Running the zip's setup.sh, which installs Python and packages ...", err=True)
     for line in rehearsal.report(rehearsal.rehearse(zipped, upload, here), brief):
         click.echo(line)
 

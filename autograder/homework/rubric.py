@@ -20,6 +20,7 @@ from autograder.sandbox.budget import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
+Python = Literal["3.11", "3.12", "3.13", "3.14", "3.15"]  # of the Gradescope image
 INTEGRATION = "integration"
 TESTS, TESTS_FILE = "tests", "test_decoder_parts.py"  # the optional tests that students write, and their file
 
@@ -41,6 +42,11 @@ def _no_number(value: object) -> object:
     if isinstance(value, int | float):
         raise PydanticKnownError("datetime_type")
     return value
+
+
+def _version(value: object) -> object:
+    """YAML reads 3.13 without quotes as a number, and 3.10 as 3.1, which no version is."""
+    return str(value) if isinstance(value, float) else value
 
 
 class Criterion(BaseModel, extra="forbid", frozen=True):
@@ -119,6 +125,7 @@ class Rubric(BaseModel):
     uploads: Literal["last", "best", "last_on_time"] = "last"  # which of several uploads of one student counts
     missing: Literal["empty", "zero"] = "empty"  # the score of a student in the roster without a submission
     agents_file: bool = Field(default=True, strict=True)  # whether students get AGENTS.md, for coding assistants
+    python: Annotated[Python, BeforeValidator(_version)] = "3.13"
     limits: Limits = Limits()
     modules: dict[str, Module] = Field(min_length=1)
     integration: Group | None = None

@@ -60,7 +60,8 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
     """Write the two zips and assignments/, from a RESULT of `otter assign`."""
     student, folder = packing.contents(result / "student"), Path(kit.notebook()).stem
     with zipfile.ZipFile(_zip_in(result)) as archive:
-        grader = {name: archive.read(name) for name in archive.namelist()}
+        # Otter's environment.yml is for conda, with unpinned packages. setup.sh does not use it.
+        grader = {name: archive.read(name) for name in archive.namelist() if name != "environment.yml"}
     try:
         zips = [
             packing.pack(grader, out / "autograder.zip"),

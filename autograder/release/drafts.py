@@ -151,7 +151,7 @@ agents_file: false # true: students get solutions/AGENTS.md, which tells coding 
 limits: # for one submission; seconds are processor time
   call_seconds: 3
   submission_seconds: 60
-  memory_mb: 512
+  memory_mb: 384
 
 modules:
 """,
@@ -232,5 +232,4 @@ generate:
     print_summary: false
     logo: false
 tests:
-    ok_format: false
-python_version: "3.11\""""
+    ok_format: false"""

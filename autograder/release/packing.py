@@ -1,26 +1,23 @@
 """The tree of a homework, and the zip for Gradescope that is built from it.
 
-The zip has the kit as a wheel, the notebook that Otter runs, Otter's test files, run_otter.py, and the versions of all
-packages. No student code runs here. Otter copies everything under files/ into submission/. A file replaces an upload of
-the same name, so no upload replaces the notebook. A folder does not, so the wheel, which has the solutions, is in a
-folder.
+The zip has the kit as a wheel with the versions of all packages, the scripts of the image (scripts/), and what `otter
+run` needs: an empty notebook and a test file for each question. No student code runs here. `otter run` copies
+everything under files/ into submission/. A file replaces an upload of the same name, so no upload replaces the
+notebook. A folder does not, so the wheel, which has the solutions, is in a folder.
 """
 
 import contextlib
-import importlib.metadata
 import io
 import json
+import re
 import shutil
-import sys
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from autograder.exceptions import CommandError, of_system
 from autograder.files import write_atomically
@@ -36,21 +33,13 @@ OUTSIDE = (*HOMEWORK, kit.GRADING)  # of a homework outside the package
 GUARD = "transformer_homework_otter_guard.pth"  # see otter_guard.py
 IGNORED = (".*", "__pycache__")
 NOT_THE_PACKAGE = ("tests", "benchmarks", "docs", "kit", "suites", "misconceptions", "alternatives")
-WHEEL = "kit-wheel"  # the folder of the wheel, under files/
-RUN_OTTER = """\
-'''Run Otter where it finds nothing of the upload; its plugin, the kit's, knows where that is and grades it.'''
-
-from pathlib import Path
-
-from autograder.release.otter_plugin import quarantined
-from otter.run.run_autograder import main
-
-PLACE = "{{ autograder_dir }}"
-
-if __name__ == "__main__":
-    with quarantined(Path(PLACE)):
-        main(PLACE)
-"""
+WHEEL = "kit-wheel"  # the folder of the wheel and requirements.txt, under files/
+SCRIPTS = {  # the kit's, and those of Otter that they replace
+    "run_otter.py": "common/run_otter.py",
+    "run_autograder": "common/run_autograder",
+    "setup.sh": "python/setup.sh",
+}
+SCRIPTS_FOLDER = Path(__file__).with_name("scripts")
 TEST_FILE = """\
 from otter.test_files import test_case
 
@@ -176,12 +165,26 @@ def wheel(root: Path, folder: Path) -> Path:
         return Path(next(WheelBuilder(str(place)).build(directory=str(folder), versions=["standard"])))
 
 
-def run_otter() -> None:
-    """Replace Otter's run_otter.py in the zip with the kit's; Otter has no setting for this."""
-    import otter.generate  # only here, to save start-up time
+def pins(text: str, python: str) -> dict[str, str]:
+    """The version of each package in a requirements.txt that this version of Python uses."""
+    wanted = [Requirement(line) for line in text.splitlines() if not line.startswith("#")]
+    used = [r for r in wanted if r.marker is None or r.marker.evaluate({"python_full_version": f"{python}.0"})]
+    return {requirement.name: str(requirement.specifier).removeprefix("==") for requirement in used}
 
-    own = jinja2.DictLoader({"common/run_otter.py": RUN_OTTER})
-    otter.generate.JINJA_ENV.loader = jinja2.ChoiceLoader([own, otter.generate.JINJA_ENV.loader])
+
+def use_scripts(python: str) -> None:
+    """Make `otter assign` write the kit's scripts in place of its own, which install conda, a browser and a Jupyter server.
+
+    Otter has no setting for this.
+    """
+    import jinja2  # only here, to save start-up time
+    import otter.generate
+
+    texts = {theirs: (SCRIPTS_FOLDER / name).read_text(encoding="utf-8") for name, theirs in SCRIPTS.items()}
+    setup = SCRIPTS["setup.sh"]
+    texts[setup] = re.sub(r"^PYTHON=.*$", f"PYTHON={python}", texts[setup], flags=re.MULTILINE)
+    environment = otter.generate.JINJA_ENV
+    environment.loader = jinja2.ChoiceLoader([jinja2.DictLoader(texts), environment.loader])
 
 
 def notebook(cells: list[dict[str, Any]], **metadata: Any) -> dict[str, Any]:
@@ -191,7 +194,7 @@ def notebook(cells: list[dict[str, Any]], **metadata: Any) -> dict[str, Any]:
 
 
 def driver(path: Path, assignment_name: str | None) -> None:
-    """Write the notebook that Otter runs: empty, since grading ends before its kernel starts."""
+    """Write the notebook that Otter runs: empty, since the plugin grades in its place."""
     name = {"otter": {"assignment_name": assignment_name}} if assignment_name else {}
     path.write_text(json.dumps(notebook([], **name), indent=1) + "\n", encoding="utf-8", newline="\n")
 
@@ -203,47 +206,3 @@ def test_files(folder: Path, rubric: Rubric) -> None:
     for group in rubric.groups:
         points = number(sum(criterion.most for criterion in rubric.of(group)))
         (folder / f"{group}.py").write_text(TEST_FILE.format(name=group, points=points), encoding="utf-8", newline="\n")
-
-
-# The packages of the grading image: those installed here, at these versions, and their dependencies.
-#
-# Grades must not depend on the day Gradescope builds the image: a new NumPy may sum in another order. pip's resolver would need
-# a network for this; `pip freeze` would also pin development tools.
-
-# The platform of the image: Gradescope's images are Linux on x86.
-IMAGE = {"os_name": "posix", "platform_machine": "x86_64", "platform_system": "Linux", "sys_platform": "linux"}
-
-
-def requirements(wheel: Path, source: str) -> list[str]:
-    """The lines for pip: the wheel, which the image finds in the folder `source`, and all its dependencies, pinned."""
-    (kit,) = importlib.metadata.distributions(path=[str(wheel)])
-    return [f"{source}/{wheel.name}", *pinned(kit.requires or ())]
-
-
-def python_version() -> str:
-    """The version of Python for the image: the running one, for which the installed packages were chosen."""
-    return f"{sys.version_info[0]}.{sys.version_info[1]}"
-
-
-def pinned(requirements: Iterable[str]) -> list[str]:
-    """`name==version` for every direct and indirect requirement, sorted by name.
-
-    A package that Linux needs but this machine does not have, for example on macOS, is left to pip.
-    """
-    versions: dict[str, str] = {}
-    seen: set[tuple[str, str]] = set()
-    waiting = [(requirement, "") for requirement in map(Requirement, requirements)]
-    while waiting:
-        requirement, extra = waiting.pop()
-        if requirement.marker and not requirement.marker.evaluate(IMAGE | {"extra": extra}):
-            continue
-        name = canonicalize_name(requirement.name)
-        try:
-            package = importlib.metadata.distribution(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-        versions[name] = package.version
-        for wanted in {("", name), *((extra, name) for extra in requirement.extras)} - seen:
-            seen.add(wanted)
-            waiting += [(needed, wanted[0]) for needed in map(Requirement, package.requires or ())]
-    return [f"{name}=={version}" for name, version in sorted(versions.items())]

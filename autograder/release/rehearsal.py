@@ -1,8 +1,9 @@
 """Grades one upload as Gradescope would, and reports what students and instructors see.
 
-`otter run` alone takes no folder, fails on a damaged zip, uses the installed packages instead of those the zip
-requires, has no time limit, and does not use the zip's run_otter.py. Unlike on Gradescope, the machine, its user and
-its limits are the local ones, and neither setup.sh nor conda runs.
+The zip's setup.sh and run_autograder run unchanged except for the path /autograder. Unlike on Gradescope, the machine,
+its user and its limits are the local ones. What setup.sh may not do here has a stand-in, which the report names:
+`apt-get` does nothing, since a new virtual environment has the pip that it installs, and if uv cannot download Python,
+one of this machine takes its place.
 """
 
 import contextlib
@@ -10,22 +11,21 @@ import errno
 import importlib.metadata
 import json
 import os
+import platform
+import re
 import shutil
 import signal
 import site
 import stat
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.release import packing
@@ -37,8 +37,9 @@ REASON_LENGTH = 600  # characters
 # Environment variables that are passed on; the last is the path of a library in an unusual place.
 KEPT = ("SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH")
 FOLDERS = {"HOME": "home", "USERPROFILE": "home", "TMPDIR": "tmp", "TEMP": "tmp", "TMP": "tmp"}
-# An interpreter, its environment variables, and a line that describes them.
-Environment = tuple[str, dict[str, str], str]
+NO_MATTER_HERE = ("PYTHON", "UV_PYTHON", "VIRTUAL_ENV")  # beginnings of variables that setup.sh must not inherit
+# A command that grades, its environment variables, and a line that describes them.
+Environment = tuple[list[str], dict[str, str], str]
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def rehearse(zipped: Path, upload: Path, here: bool = False) -> Rehearsal:
         root.chmod(0o711)  # the user of student code must be able to enter
         place = root / "autograder"
         lay_out(place, zipped, upload)
-        return _run(place, installed(place, root) if here else _fresh(place, root))
+        return _run(place, installed(place, root) if here else _image(place, root))
 
 
 # The folders and files that Gradescope creates before it calls the autograder, in a temporary folder
@@ -71,16 +72,17 @@ def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
     for name in ("source", "submission", "results"):
         (tree / name).mkdir(parents=True)
     (tree / "submission_metadata.json").write_text("{}")  # student and time: not used here
-    script = tree / "source" / "run_otter.py"
     try:
         with zipfile.ZipFile(zipped) as archive:
             archive.extractall(tree / "source")
-        text = script.read_text(encoding="utf-8")
+        for script in (tree / "source" / name for name in packing.SCRIPTS):
+            text = script.read_text(encoding="utf-8")
+            script.write_text(text.replace(f'"{GRADESCOPE}"', repr(str(tree))), encoding="utf-8")
     except (zipfile.BadZipFile, FileNotFoundError, IsADirectoryError) as error:
         missing = zipped.is_file() and isinstance(error, OSError)
         reason = f"there is no {script.name} in it" if missing else getattr(error, "strerror", error)
         raise ArgumentsError(f"{zipped}: {reason}; use the autograder.zip that `autograder build` writes") from error
-    script.write_text(text.replace(f'"{GRADESCOPE}"', repr(str(tree))), encoding="utf-8")
+    shutil.copy(tree / "source" / "run_autograder", tree)
     if upload.is_dir():
         shutil.copytree(upload, tree / "submission", ignore=_neither_file_nor_folder, dirs_exist_ok=True)
     elif upload.exists():  # the kit unpacks a zip as Gradescope does
@@ -94,85 +96,93 @@ def _neither_file_nor_folder(folder: str, names: list[str]) -> list[str]:
     return [name for name, mode in modes.items() if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)]
 
 
-# The environment of the grader: an interpreter, its packages, and environment variables
-
-
-def requirements(tree: Path) -> tuple[str, list[Path], list[str]]:
-    """The version of Python that the zip requires, its wheels, and other lines for pip."""
-    python, *_, pip = yaml.safe_load((tree / "source" / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-    wheels = [line for line in pip["pip"] if line.startswith(GRADESCOPE)]
-    others = [line for line in pip["pip"] if line not in wheels]
-    return python.rpartition("=")[2], [Path(wheel.replace(GRADESCOPE, str(tree), 1)) for wheel in wheels], others
+# The environment of the grader: a command, its packages, and environment variables
 
 
 def installed(tree: Path, root: Path) -> Environment:
     """The running interpreter, with the kit of the zip first on its path."""
-    from jupyter_core.paths import jupyter_data_dir  # only here, to save start-up time
-
-    _, wheels, lines = requirements(tree)
     (root / "kit").mkdir(mode=0o700)  # it contains the solutions
-    for wheel in wheels:
+    for wheel in (tree / "source" / "files" / packing.WHEEL).glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(root / "kit")
-    others = otherwise_here(lines)
+    others = otherwise_here(tree)
     more = f", and {len(others) - 3} more" if len(others) > 3 else ""
     differing = f"; versions that differ from the zip: {', '.join(others[:3])}{more}"
     # HOME differs in a rehearsal, so user-installed packages need a path.
-    own = {"PYTHONPATH": str(root / "kit"), "PYTHONUSERBASE": site.getuserbase(), "JUPYTER_PATH": jupyter_data_dir()}
+    own = {"PYTHONPATH": str(root / "kit"), "PYTHONUSERBASE": site.getuserbase()}
     how = f"with the packages installed here{differing if others else ', in the versions of the zip'}"
-    return sys.executable, _variables(root, str(Path(sys.executable).parent)) | own, how
+    return [sys.executable, str(tree / "source" / "run_otter.py")], _variables(root) | own, how
 
 
-def otherwise_here(pins: Iterable[str]) -> list[str]:
-    """The pinned packages that are missing here or have another version."""
-    lines = []
-    for name, _, version in (pin.partition("==") for pin in pins):
+def python_of(tree: Path) -> str:
+    """The version of Python that the zip's setup.sh installs."""
+    found = re.search(r"^PYTHON=(\S+)$", (tree / "source" / "setup.sh").read_text(encoding="utf-8"), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def otherwise_here(tree: Path) -> list[str]:
+    """The packages of the zip, and its Python, that are missing here or have another version."""
+    python, here = python_of(tree), f"{sys.version_info[0]}.{sys.version_info[1]}"
+    lines = [f"Python {here} (zip: {python})"] if here != python else []
+    pins = (tree / "source" / "files" / packing.WHEEL / "requirements.txt").read_text(encoding="utf-8")
+    for name, version in packing.pins(pins, python).items():
         try:
-            here = importlib.metadata.version(name)
+            there = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            here = "not installed"
-        if version and here != version:
-            lines.append(f"{name} {here} (zip: {version})")
+            there = "not installed"
+        if there != version:
+            lines.append(f"{name} {there} (zip: {version})")
     return lines
 
 
-def _fresh(tree: Path, root: Path) -> Environment:
-    """A new virtual environment with the zip's requirements."""
-    (wanted, wheels, lines), here = requirements(tree), packing.python_version()
-    found = shutil.which(f"python{wanted}") or sys.executable if wanted != here else sys.executable
-    _do([found, "-m", "venv", str(root / "venv")], "cannot create a virtual environment")
-    (root / "venv").chmod(0o700)  # as on Gradescope, where it is below /root
-    scripts = sysconfig.get_path("scripts", "venv", vars={"base": str(root / "venv")})
-    python = shutil.which("python", path=scripts) or sys.executable
-    tool = "uv" if uv() else "pip"
-    install = [uv(), "pip", "install", "--python", python] if uv() else [python, "-m", "pip", "install", "--no-input"]
-    _do([*install, "--quiet", *map(str, wheels), *lines], f"{tool} cannot install the zip's requirements")
-    version = wanted if found != sys.executable else here
-    note = f", where Gradescope has {wanted}" if version != wanted else ""
-    return python, _variables(root, scripts), f"in a fresh environment of Python {version}{note}, installed with {tool}"
+def _image(tree: Path, root: Path) -> Environment:
+    """What the zip's setup.sh installs, and the zip's run_autograder."""
+    bash = shutil.which("bash")
+    if bash is None or os.name != "posix":
+        raise CommandError("the zip's setup.sh needs bash; --here uses the installed packages")
+    _do([sys.executable, "-m", "venv", str(root / "tools")], os.environ, "cannot create a virtual environment")
+    apt = root / "tools" / "bin" / "apt-get"
+    apt.write_text("#!/bin/sh\n")
+    apt.chmod(0o755)
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(NO_MATTER_HERE)}
+    variables = inherited | {"PATH": os.pathsep.join((str(apt.parent), os.environ.get("PATH", os.defpath)))}
+    setup, trouble = [bash, str(tree / "source" / "setup.sh")], "the zip's setup.sh failed"
+    how = "with the zip's setup.sh and run_autograder; stand-ins here: apt-get does nothing"
+    try:
+        _do(setup, variables, trouble)
+    except CommandError as error:
+        python, version = _python_here(python_of(tree))
+        _do(setup, variables | {"UV_PYTHON": python, "UV_PYTHON_PREFERENCE": "only-system"}, trouble)
+        how += f", Python {version} for {python_of(tree)} ({error})"
+    return [bash, str(tree / "run_autograder")], _variables(root), how
 
 
-def uv() -> str:
-    """The path of uv, which installs faster than pip; "" without uv."""
-    return shutil.which("uv", path=sysconfig.get_path("scripts")) or shutil.which("uv") or ""
+def _python_here(version: str) -> tuple[str, str]:
+    """A Python of this machine, if possible with this version, else the running one; and its whole version."""
+    code = "import platform; print(platform.python_version())"
+    if found := shutil.which(f"python{version}"):
+        done = subprocess.run([found, "-c", code], capture_output=True, text=True)
+        if done.returncode == 0:  # a version manager has commands for versions that it does not start
+            return found, done.stdout.strip()
+    return sys.executable, platform.python_version()
 
 
-def _do(command: list[str], trouble: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+def _do(command: list[str], variables: Mapping[str, str], trouble: str) -> None:
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, errors="replace")
     if done.returncode:
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")] or lines
-        reason = errors[0][:300] if errors else "no reason given"
-        raise CommandError(f"{trouble}: {reason} (--here uses the installed packages)")
+        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        errors = [line for line in lines if line.lower().startswith("error: ")][:1] or lines[-1:] or ["no reason given"]
+        causes = [line.removeprefix("cause: ") for line in lines if line.startswith("cause: ")]  # as uv prints them
+        raise CommandError(f"{trouble}: {': '.join((*errors, *causes[-1:]))[:REASON_LENGTH]}")
 
 
-def _variables(root: Path, scripts: str) -> dict[str, str]:
+def _variables(root: Path) -> dict[str, str]:
     """A minimal environment with all user folders inside `root`, so that nothing is left behind."""
     for name in ("home", "tmp"):
         (root / name).mkdir(exist_ok=True)
     (root / "tmp").chmod(0o1777)
     inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
-    path = os.pathsep.join((scripts, os.environ.get("PATH", os.defpath)))
+    path = os.environ.get("PATH", os.defpath)
     return inherited | {"PATH": path} | {name: str(root / place) for name, place in FOLDERS.items()}
 
 
@@ -180,40 +190,40 @@ def _variables(root: Path, scripts: str) -> dict[str, str]:
 
 
 def _run(place: Path, environment: Environment) -> Rehearsal:
-    """Run the zip's run_otter.py in these folders.
+    """Grade in these folders.
 
     Raises CommandError if there is no result; Gradescope would then report that the autograder failed.
     """
-    (python, variables, how), start = environment, time.monotonic()
-    status, printed, errors = _call([python, str(place / "source" / "run_otter.py")], place, variables)
+    (command, variables, how), start = environment, time.monotonic()
+    status, printed = _call(command, place, variables)
     seconds = time.monotonic() - start
     try:
         document = json.loads((place / "results" / "results.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
-        why = f"there is no results.json; the submission would stay ungraded: {reason(errors)}"
+        why = f"there is no results.json; the submission would stay ungraded: {reason(printed)}"
         raise CommandError(why) from None
     except ValueError as error:
         raise CommandError(f"results.json is not JSON: {error}") from error
     if status:
-        raise CommandError(f"run_otter.py failed after results.json was written: {reason(errors)}")
+        raise CommandError(f"the grader failed after results.json was written: {reason(printed)}")
     return Rehearsal(document, printed, seconds, how)
 
 
-def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[int, str, str]:
-    """Run a command; returns its exit status, output and errors. All its processes end with it."""
+def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[int, str]:
+    """Run a command; returns its exit status, and its output with its errors. All its processes end with it."""
     with subprocess.Popen(
         command,
         cwd=folder,
         env=variables,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
         start_new_session=True,  # a separate process group, to be killed as a whole
     ) as process:
         try:
-            printed, errors = process.communicate(timeout=SECONDS)
+            printed, _ = process.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:
             raise CommandError(f"grading took more than {SECONDS} seconds, Gradescope's limit") from None
         finally:
@@ -222,14 +232,14 @@ def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[
                 if hasattr(os, "killpg"):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.kill()
-    return process.returncode, printed, errors
+    return process.returncode, printed
 
 
-def reason(errors: str) -> str:
+def reason(output: str) -> str:
     """Why a program failed, on one line: the exception of its last traceback, else its last line."""
-    if os.strerror(errno.ENOSPC) in errors:
+    if os.strerror(errno.ENOSPC) in output:
         return f"no space left on the disk of {tempfile.gettempdir()}; free some space, or set TMPDIR to a folder on another disk"
-    _, traceback, last = errors.rpartition("Traceback (most recent call last):")
+    _, traceback, last = output.rpartition("Traceback (most recent call last):")
     lines = last.strip("\n").splitlines()
     ends = [place for place, line in enumerate(lines) if line.strip() and not line.startswith(" ")]
     if not ends:

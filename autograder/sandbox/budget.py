@@ -35,7 +35,7 @@ class Limits(BaseModel):
         default=60, gt=0, description="processor time of all calls, of which one module may use half"
     )
     wall_factor: float = Field(default=8, ge=1, description="wall-clock time allowed for a second of processor time")
-    memory_mb: int = Field(default=512, ge=128, description="memory of one process of a submission")
+    memory_mb: int = Field(default=384, ge=128, description="memory of one process of a submission")
     message_mb: int = Field(default=8, ge=1, description="one message over the wire")
     disk_mb: int = Field(default=16, ge=1, description="the temporary folder of one process")
     processes: int = Field(

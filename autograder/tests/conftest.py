@@ -116,11 +116,8 @@ def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Built:
 def box(
     built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[Mapping[str, bytes]], "Box"]]:
-    from otter.run.run_autograder.runners import python_runner
+    from autograder.tests.running import Box
 
-    from autograder.tests.running import Box, without_kernel
-
-    monkeypatch.setattr(python_runner, "grade_notebook", without_kernel)
     monkeypatch.setenv("PATH", os.environ["PATH"])  # to be restored, because Otter changes it
     boxes: list[Path] = []
 

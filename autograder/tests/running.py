@@ -22,7 +22,7 @@ from autograder.grading.call_results import CallResult, TestCall, compared
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.runner.direct import direct_responses
 from autograder.homework import library, reference, rubric
-from autograder.release.otter_plugin import quarantined
+from autograder.release import gradescope
 from autograder.release.rehearsal import KEPT
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
@@ -170,7 +170,7 @@ def replied(source: str, *args: Any, limits: Limits = LIMITS) -> Response:
     return responses(source, ("f", *args), limits=limits)[0]
 
 
-# With Otter: the homework, built once, in folders like those on Gradescope
+# With the zip: the homework, built once, in folders like those on Gradescope
 
 
 class Box:
@@ -201,22 +201,6 @@ class Box:
         command = [sys.executable, str(plan)]
         return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
 
-    def run_without_kernel(self) -> None:
-        """Run Otter in this process, with its own test files but without a kernel, which takes seconds to start."""
-        from otter.run.run_autograder import main as run_autograder  # takes a second, and most tests do not need it
-
-        with quarantined(self.place):
-            run_autograder(str(self.place), logo=False)
-
-
-def without_kernel(_: str, *, tests_glob: list[str], plugin_collection: Any, **__: Any) -> Any:
-    """Grade a notebook as Otter does, but without starting a kernel."""
-    from otter.test_files import GradingResults
-    from otter.test_files.exception_test import ExceptionTestFile
-
-    files = [ExceptionTestFile.from_file(path) for path in tests_glob]
-    for file in files:
-        file.run({})
-    found = GradingResults(files)
-    plugin_collection.run("after_grading", found)
-    return found
+    def run_here(self) -> None:
+        """Grade in this process, with the kit under test."""
+        gradescope.main(self.place)

@@ -6,7 +6,8 @@ never an error.
 
 import os
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from autograder.sandbox.layers import kernel, landlock, seccomp, user
@@ -65,11 +66,35 @@ def available() -> dict[str, str]:
         for layer in ("no_new_privileges", "landlock", "seccomp", "not_dumpable"):
             missing[layer] = "only Linux has this layer: grade inside a Linux container to get it"
         return missing
+    if refused := _refusal(kernel.forbid_new_privileges):
+        missing["no_new_privileges"] = f"the kernel refuses it here: {refused}"
     if landlock.abi() < 1:
         missing["landlock"] = "the kernel has no Landlock: Linux 5.13 or newer with landlock in the lsm= boot parameter"
+    elif refused := _refusal(kernel.forbid_new_privileges, landlock.forbid_files):
+        missing["landlock"] = f"the kernel has Landlock, but refuses to apply it here, as some containers do: {refused}"
     if not seccomp.available():
         missing["seccomp"] = "no seccomp filters here: a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64"
     return missing
+
+
+def _refusal(*layers: Callable[[], None]) -> str:
+    """Apply layers in a thread, which ends with them; returns why that failed, or "".
+
+    A container may let a process ask for a layer, but not apply it.
+    """
+    errors: list[OSError] = []
+
+    def attempt() -> None:
+        try:
+            for layer in layers:
+                layer()
+        except OSError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=attempt)
+    thread.start()
+    thread.join()
+    return str(errors[0]) if errors else ""
 
 
 def holding(without: tuple[str, ...] = ()) -> list[str]:

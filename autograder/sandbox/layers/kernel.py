@@ -59,6 +59,7 @@ def limit(*, memory: int, file_size: int, seconds: int, open_files: int, threads
     threading.stack_size(THREAD_STACK)
     wanted = {r.RLIMIT_AS: memory, r.RLIMIT_FSIZE: file_size, r.RLIMIT_CPU: seconds, r.RLIMIT_NOFILE: open_files}
     wanted[r.RLIMIT_CORE] = 0
+    wanted[r.RLIMIT_DATA] = memory  # the grader's own may be lower
     if threads is not None and LINUX:
         wanted[r.RLIMIT_NPROC] = threads
     if LINUX:

@@ -48,6 +48,15 @@ def restrict(ruleset: int) -> None:
     checked(libc().syscall(_RESTRICT_SELF, ruleset, 0))
 
 
+def forbid_files() -> None:
+    """Forbid this thread all access to files, permanently."""
+    ruleset = nothing()
+    try:
+        restrict(ruleset)
+    finally:
+        os.close(ruleset)
+
+
 def _everything(version: int) -> int:
     newer = (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0) | (_IOCTL if version >= 5 else 0)
     return (1 << 13) - 1 | newer

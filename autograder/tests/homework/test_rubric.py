@@ -62,6 +62,10 @@ WRONG = [  # old and new text in the rubric, the key in the message, and the pro
      "tests.points", "the criteria add up to 1"),
     (END, "tests: {points: 2, criteria: {first: {points: 2, about: tests, grades: [softmax]}}}",
      "tests.criteria.first.grades", "students choose what they test; remove this key"),
+    ("limits:", 'python: "3.10"\nlimits:', "python", "'3.10' is not one of '3.11', '3.12', '3.13', '3.14' or '3.15'"),
+    ("limits:", "python: 3.10\nlimits:", "python", "'3.1' is not one of '3.11', "),
+    ("limits:", "python: 3\nlimits:", "python", "3 is not one of '3.11', "),
+    ("limits:", 'python: "3.12.1"\nlimits:', "python", "'3.12.1' is not one of '3.11', "),
     (END, "tests: {points: 2, criteria: {first: {points: 2, about: tests, visibility: visible}}}",
      "tests.criteria.first.visibility", "their results are shown later, for example after_published"),
 ]  # fmt: skip
@@ -75,6 +79,11 @@ def test_error_has_file_key_and_advice(tmp_path: Path, old: str, new: str, where
     assert str(tmp_path / "rubric.yaml") in str(caught.value)
     assert where in str(caught.value)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ['"3.12"', "3.12"])
+def test_python_of_the_image_may_be_written_without_quotes(tmp_path: Path, text: str) -> None:
+    assert loaded(tmp_path, TEXT.replace("limits:", f"python: {text}\nlimits:", 1)).python == "3.12"
 
 
 def test_empty_file_is_rejected(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import platform
 import re
+import shlex
 import sys
 import tempfile
 import time
@@ -19,7 +21,9 @@ from autograder.release.rehearsal import Rehearsal
 from autograder.tests.files import put
 
 SCRIPT = b'run_autograder("/autograder")'
-AUTOGRADER = {"run_autograder": b"", "setup.sh": b"", "run_otter.py": SCRIPT, "environment.yml": b""}
+AUTOGRADER = {"run_autograder": b"", "setup.sh": b"", "run_otter.py": SCRIPT}
+REQUIREMENTS = "files/kit-wheel/requirements.txt"
+HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 WRITING = """
 import pathlib, sys
 place = pathlib.Path("/autograder")
@@ -32,12 +36,12 @@ Small = Callable[..., Path]
 
 @pytest.fixture
 def small(tmp_path: Path) -> Small:
-    """Make a zip for Gradescope; `code` ends its grading script, and `requirements` are for pip."""
+    """Make a zip for Gradescope; `code` ends its grading script, `pins` are its packages, and `setup` its setup.sh."""
 
-    def make(code: str, *requirements: str) -> Path:
-        pip = json.dumps({"dependencies": ["python=3.11", "pip", {"pip": list(requirements)}]})
-        texts = {"run_otter.py": WRITING.format(code=code), "environment.yml": pip}
-        return put(tmp_path / "small.zip", {**AUTOGRADER, **texts})
+    def make(code: str, *pins: str, setup: str = f"PYTHON={HERE}\n") -> Path:
+        run = 'PLACE="/autograder"\nexec python3 "$PLACE/source/run_otter.py"\n'
+        texts = {"run_otter.py": WRITING.format(code=code), REQUIREMENTS: "\n".join(pins), "setup.sh": setup}
+        return put(tmp_path / "small.zip", {**AUTOGRADER, **texts, "run_autograder": run})
 
     return make
 
@@ -59,12 +63,6 @@ def test_zip_that_is_not_for_gradescope_is_rejected(tmp_path: Path, upload: Path
     (tmp_path / "damaged.zip").write_bytes(whole.replace(SCRIPT, SCRIPT[::-1]))
     with pytest.raises(ArgumentsError, match=f"^{re.escape(f'{tmp_path / name}: {said}')}"):
         rehearsal.rehearse(tmp_path / name, upload, here=True)
-
-
-@pytest.mark.slow
-def test_requirement_that_cannot_be_installed_is_reported(small: Small, upload: Path) -> None:
-    with pytest.raises(CommandError, match=r"(uv|pip) cannot install .* \(--here uses the installed"):
-        rehearsal.rehearse(small("", "no requirement"), upload)
 
 
 @pytest.fixture
@@ -91,9 +89,11 @@ def test_run_gets_the_files_without_links_and_cleans_up(small: Small, tmp_path: 
 
 
 def test_differing_package_versions_are_reported(small: Small, upload: Path) -> None:
-    done = rehearsal.rehearse(small(writing({}), "numpy==0.1", "no-such-package==2", "tool>=3"), upload, here=True)
+    done = rehearsal.rehearse(
+        small(writing({}), "numpy==0.1", "no-such-package==2", setup="PYTHON=3.9\n"), upload, here=True
+    )
     assert done.printed == "{} ['layernorm.py']\n"
-    assert "; versions that differ from the zip: numpy " in done.how
+    assert f"; versions that differ from the zip: Python {HERE} (zip: 3.9), numpy " in done.how
     assert done.how.endswith("(zip: 0.1), no-such-package not installed (zip: 2)")
 
 
@@ -105,7 +105,47 @@ def test_user_folders_are_replaced_by_temporary_ones(
     variables = json.loads(rehearsal.rehearse(small(code), upload, here=True).printed.splitlines()[-1])
     assert "SECRET" not in variables
     assert all(Path(variables[name]).is_relative_to(scratch) for name in rehearsal.FOLDERS)
-    assert variables["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")
+    assert variables["PATH"] == os.environ["PATH"]
+
+
+NAMED = "with the zip's setup.sh and run_autograder; stand-ins here: apt-get does nothing"
+
+
+def test_setup_runs_with_stand_ins_that_are_named(small: Small, upload: Path, scratch: Path) -> None:
+    setup = "set -e\napt-get install x\npython3 -m pip --version\n"
+    done = rehearsal.rehearse(small(writing({"score": 7}), setup=setup), upload)
+    assert (done.document, done.how) == ({"score": 7}, NAMED)
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize(("script", "used"), [
+    (None, sys.executable), ("exit 127", sys.executable), (f'exec {shlex.quote(sys.executable)} "$@"', "python9.9"),
+], ids=["none", "not started by a version manager", "the same version"])  # fmt: skip
+def test_a_python_of_this_machine_replaces_one_that_cannot_be_downloaded(
+    small: Small, upload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, used: str
+) -> None:
+    (tmp_path / "bin").mkdir()
+    if script:
+        (tmp_path / "bin" / "python9.9").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / "python9.9").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("UV_PYTHON", "2.7")
+    setup = (
+        "PYTHON=9.9\n"
+        'if [[ -z ${UV_PYTHON-} ]]; then echo "error: no Python" >&2; echo "  cause: offline" >&2; exit 1; fi\n'
+        f"[[ $UV_PYTHON_PREFERENCE = only-system && $UV_PYTHON = *{used} ]]\n"
+    )
+    done = rehearsal.rehearse(small(writing({"score": 7}), setup=setup), upload)
+    version = platform.python_version()
+    assert done.how == f"{NAMED}, Python {version} for 9.9 (the zip's setup.sh failed: error: no Python: offline)"
+
+
+def test_setup_that_fails_is_reported_in_one_line(small: Small, upload: Path, scratch: Path) -> None:
+    setup = "{ echo error: numpy==0.1 is nowhere; echo '  cause: one'; echo '  cause: two'; exit 2; } >&2\n"
+    with pytest.raises(CommandError) as caught:
+        rehearsal.rehearse(small("", setup=setup), upload)
+    assert str(caught.value) == "the zip's setup.sh failed: error: numpy==0.1 is nowhere: two"
+    assert list(scratch.iterdir()) == []
 
 
 @pytest.mark.parametrize(("code", "said"), [

@@ -33,7 +33,7 @@ from autograder.grading import recorder
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.release import otter_plugin
+from autograder.release import gradescope
 from autograder.sandbox import layers, workspace
 from autograder.sandbox.folders import readable_by_others
 from autograder.submissions.submission import Submission, read
@@ -261,9 +261,9 @@ def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", few(OTTER_ROAD, 1))
 def test_attack_with_otter(name: str, box: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Upload the attack to a folder like Gradescope's, with a pickle that Otter would load, and grade it with Otter."""
+    """Upload the attack to a folder like Gradescope's, with a pickle that Otter would load, and grade it there."""
     attack = need(ATTACKS[name], layers.holding())
-    monkeypatch.setattr(otter_plugin, "open_grader", lambda: open_grader((), TIGHT))
+    monkeypatch.setattr(gradescope, "open_grader", lambda: open_grader((), TIGHT))
 
     def state() -> tuple[float, list[str], set[int]]:
         """Processor time of this process and its ended descendants, files of attacks, and running descendants."""
@@ -274,14 +274,14 @@ def test_attack_with_otter(name: str, box: Any, monkeypatch: pytest.MonkeyPatch)
 
     began, marks, running = state()
     opened = box({**attack.files, ".OTTER_LOG": pickle.dumps(Bomb(Path("/tmp/hostile-otter-log")))})
-    opened.run_without_kernel()
+    opened.run_here()
     ended, later, still_running = state()
     assert ended - began < SECONDS and later == marks and still_running <= running
     tests = opened.document()["tests"]
     own = [test for test in tests if test["extra_data"]["criterion"].partition(".")[0] in attack.modules]
     assert sum(test["score"] for test in own) == attack.earns
     assert "SUCCEEDED" not in opened.results.read_text()
-    expected = {"results", "source", "submission", "submission_metadata.json", "__init__.py"}  # the last is from Otter
+    expected = {"results", "source", "submission", "submission_metadata.json"}
     assert {path.name for path in opened.place.iterdir()} <= expected
     file = f"{attack.modules[0]}.py"
     assert (opened.submission / file).read_bytes() == attack.files[file]

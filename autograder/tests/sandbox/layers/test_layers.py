@@ -15,6 +15,7 @@ from autograder.sandbox.layers import landlock, user
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.server import LIBRARIES
+from autograder.tests.refusing import LANDLOCK_REFUSED, NO_LANDLOCK, NO_SECCOMP, Refused, filters, refusing
 from autograder.tests.running import LIMITS, linux, loaded, said
 
 LEGAL = """
@@ -144,3 +145,14 @@ def test_user_ids_are_unused_elsewhere_and_released() -> None:
     again, mark = user.claimed()
     assert again == first
     mark.close()
+
+
+@filters
+@pytest.mark.parametrize(("refused", "lost"), [
+    (NO_LANDLOCK, {"landlock"}), (LANDLOCK_REFUSED, {"landlock"}), (NO_SECCOMP, {"seccomp"}),
+    ((*NO_SECCOMP, *LANDLOCK_REFUSED), {"landlock", "seccomp"}),
+], ids=["no Landlock", "Landlock refused on use", "no seccomp", "both"])  # fmt: skip
+def test_a_layer_that_the_container_refuses_is_missing(refused: Refused, lost: set[str]) -> None:
+    code = "from autograder.sandbox import layers; print(*layers.holding())"
+    done = subprocess.run([sys.executable, "-c", code], preexec_fn=refusing(*refused), capture_output=True, text=True)
+    assert {*layers.holding()} - {*done.stdout.split()} == lost & {*layers.holding()}, done.stderr

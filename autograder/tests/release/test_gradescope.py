@@ -1,0 +1,181 @@
+"""Grading on Gradescope: results.json agrees with `autograder grade` or does not exist."""
+
+import errno
+import json
+import os
+import pickle
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.exceptions import CommandError
+from autograder.grading.grader import open_grader
+from autograder.homework import rubric as rubrics
+from autograder.release import gradescope
+from autograder.sandbox import layers
+from autograder.tests.files import Bomb, put, zipped
+from autograder.tests.making import few
+from autograder.tests.running import Box
+
+Files = Mapping[str, bytes]
+MakeBox = Callable[[Files], Box]
+AtHome = Callable[[Path], dict[str, Any]]
+NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
+
+
+@pytest.fixture(scope="session")
+def half_at_home(at_home: AtHome, half: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    path = tmp_path_factory.mktemp("home") / "homework.zip"
+    path.write_bytes(zipped(half))
+    return at_home(path)["tests"]
+
+
+SHADOW = """
+import pathlib, sys
+if any("run_otter" in word or "ipykernel" in word for word in sys.orig_argv):
+    pathlib.Path({mark!r}).touch()
+"""
+
+
+@pytest.mark.slow
+def test_run_imports_no_file_of_a_student(
+    box: MakeBox, at_home: AtHome, half: dict[str, bytes], tmp_path: Path
+) -> None:
+    mark = tmp_path / "mark"
+    names = ["random", "otter", "json", "yaml", "autograder", "conftest", "sitecustomize", "tests/layernorm"]
+    shadows = {f"{name}.py": SHADOW.format(mark=str(mark)).encode() for name in names}
+    others = {".OTTER_LOG": pickle.dumps(Bomb(mark)), "transformer.ipynb": NOTEBOOK, "__init__.py": b""}
+    tried = box({**half, **shadows, **others})
+    home = at_home(tried.submission)
+    done = tried.run()
+    assert done.returncode == 0, done.stderr
+    assert not mark.exists()
+    assert tried.document() == home
+
+
+FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
+    "files and the student's notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK},
+    "an exported notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK, "__zip_filename__": b"x.zip"},
+    "a package": lambda files: {**files, "__init__.py": b"import layernorm\n"},
+    "the whole folder": lambda files: {**files, "checks/test_layernorm.py": b"1/0\n", "README.md": b"",
+     "pytest.ini": b""},
+    # Names that Otter would fail on if it saw them.
+    "two notebooks": lambda files: {**files, "transformer.ipynb": b"{", "transformer (1).ipynb": NOTEBOOK},
+    "Otter's names": lambda files: {**files, "tests": b"", "__init__.py/a": b"", "transformer.ipynb/a": b""},
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+def test_all_forms_of_an_upload_are_graded_alike(
+    box: MakeBox, half: dict[str, bytes], half_at_home: Any, form: str
+) -> None:
+    tried = box(FORMS[form](half))
+    tried.run_here()
+    assert tried.document()["tests"] == half_at_home
+
+
+@pytest.mark.parametrize("upload", few([{}, {"homework.zip": b"no zip"}, {"a.zip": zipped({}), "b.zip": b""}], 1))
+def test_upload_without_usable_files_gets_0_with_a_reason(box: MakeBox, upload: Files) -> None:
+    tried = box(upload)
+    tried.run_here()
+    assert tried.document()["score"] == 0
+    assert "There is no file layernorm.py" in tried.document()["output"]
+
+
+@pytest.mark.slow
+def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, references: dict[str, bytes]) -> None:
+    tried = box({"layernorm.py": references["layernorm.py"], ".OTTER_LOG": b"1", "notes/a.txt": b"2"})
+    tried.run_here()
+    first = tried.document()
+    assert (tried.submission / ".OTTER_LOG").read_bytes() == b"1"
+    assert (tried.submission / "notes" / "a.txt").read_bytes() == b"2"
+    tried.run_here()
+    assert tried.document() == first
+    assert first["score"] == rubrics.current().modules["layernorm"].points
+
+
+def test_grader_error_leaves_no_results_and_the_upload_in_place(
+    box: MakeBox, half: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("autograder.release.gradescope.read", fail)
+    tried = box(half)
+    tried.results.write_text("{}")  # left by an earlier run
+    with pytest.raises(CommandError, match="no result: MemoryError: no room"):
+        tried.run_here()
+    assert not tried.results.exists()
+    assert (tried.submission / "layernorm.py").read_bytes() == half["layernorm.py"]
+
+
+@pytest.mark.parametrize("layer", ["seccomp", "session"])
+def test_a_missing_layer_is_one_line_of_the_output(
+    box: MakeBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], layer: str
+) -> None:
+    monkeypatch.setattr(gradescope, "open_grader", lambda: open_grader((layer,)))
+    tried = box({})
+    tried.run_here()
+    missing = [name for name in layers.NAMES if name not in layers.holding((layer,))]
+    assert layer in missing
+    assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")] == [
+        f"note: the sandbox lacks {', '.join(missing)}; autograder/docs/explanation/sandbox.md has their effects"
+    ]
+    assert tried.document()["extra_data"]["layers"] == list(layers.holding((layer,)))
+
+
+def test_source_is_closed_to_student_code(box: MakeBox) -> None:
+    tried = box({})
+    tried.run_here()
+    assert (tried.place / "source").stat().st_mode & 0o777 == 0o700
+
+
+def test_read_only_source_is_graded(box: MakeBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    def chmod(path: Path, mode: int, **others: Any) -> None:
+        if path.name == "source":
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        os.chmod(path, mode, **others)
+
+    monkeypatch.setattr(Path, "chmod", chmod)
+    tried = box({})
+    tried.run_here()
+    assert tried.document()["score"] == 0
+
+
+@pytest.fixture
+def place(references: dict[str, bytes], tmp_path: Path) -> Path:
+    """A folder like /autograder, with a zip of the solutions instead of the kit's wheel."""
+    put(put(tmp_path / "source" / "files", {}) / "kit.whl", references)
+    put(tmp_path / "results", {"results.json": b"of an earlier run"})
+    put(tmp_path / "submission", {})
+    return tmp_path
+
+
+def folder_with_the_solutions_zip(path: Path) -> None:
+    path.mkdir()
+    (path / "inner.zip").symlink_to("../../source/files/kit.whl")
+
+
+TRICKS: dict[str, Callable[[Path], None]] = {
+    "link to the wheel": lambda path: path.symlink_to(path.parents[1] / "source" / "files" / "kit.whl"),
+    "relative link to the wheel": lambda path: path.symlink_to("../source/files/kit.whl"),
+    "endless link": lambda path: path.symlink_to("/dev/zero"),
+    "pipe": os.mkfifo,
+    "folder with a link": folder_with_the_solutions_zip,
+}
+
+
+@pytest.mark.parametrize("name", few([*TRICKS]))
+def test_links_and_pipes_earn_no_points_and_do_not_block_grading(
+    place: Path, name: str, references: dict[str, bytes]
+) -> None:
+    first, second = rubrics.current().files[:2]
+    TRICKS[name](place / "submission" / first)
+    TRICKS[name](place / "submission" / "up.zip")
+    (place / "submission" / second).write_bytes(references[second])
+    gradescope.main(place)
+    document = json.loads((place / "results" / "results.json").read_text())
+    assert document["score"] == rubrics.current().modules[second.removesuffix(".py")].points

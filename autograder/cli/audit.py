@@ -17,75 +17,56 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
+@click.argument("check", type=click.Choice(["cases", "tolerances", "pairs", "public", "mutants"]), default="cases")
 @click.option("--jobs", type=click.IntRange(1), help="number of worker processes (default: one per core)")
 @click.option(
     "--only",
     default="",
     help="comma-separated modules (their misconceptions and all alternatives), functions or misconception ids",
 )
-@click.option(
-    "--tolerances", is_flag=True, help="show how far correct and wrong solutions are from each expected value"
-)
-@click.option("--pairs", is_flag=True, help="audit every pair of misconceptions of a function instead (half an hour)")
 @click.option("--rows", type=FILE, help="write the outcome of each case as JSON, for --against")
 @click.option("--against", type=FILE, help="print only the outcomes that differ from a file written by --rows")
-@click.option(
-    "--public",
-    is_flag=True,
-    help="report which misconceptions the public checks and docstring examples detect instead",
-)
-@click.option("--mutants", is_flag=True, help="audit generated mutants of the reference solutions instead")
-@click.option("--ablate", is_flag=True, help="report what each rule of the grading contributes instead (an hour)")
-@click.option(
-    "--modules",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    multiple=True,
-    help="with --ablate: also grade MODULE/*.py in this folder",
-)
-def audit(
-    jobs: int | None,
-    only: str,
-    tolerances: bool,
-    pairs: bool,
-    rows: Path | None,
-    against: Path | None,
-    public: bool,
-    mutants: bool,
-    ablate: bool,
-    modules: tuple[Path, ...],
-) -> None:
+def audit(check: str, jobs: int | None, only: str, rows: Path | None, against: Path | None) -> None:
     """Check the grading: every misconception, trivial code and every correct alternative, against every criterion.
+
+    For authors of rubrics, hidden tests and misconceptions.
+
+    CHECK is one of:
+
+    \b
+    cases       all of these (the default)
+    tolerances  also show how far correct and wrong solutions are from each expected value
+    pairs       every pair of misconceptions of a function (half an hour)
+    public      which misconceptions the public checks and docstring examples detect
+    mutants     generated mutants of the reference solutions
 
     To measure the effect of a grading rule, write the rows, disable the rule and compare:
 
         autograder audit --rows before.json; (edit); autograder audit --against before.json
     """
-    from autograder.audit import ablation, cases
     from autograder.audit import audit as audits
+    from autograder.audit import cases
     from autograder.audit import mutants as machine
     from autograder.audit import public as home
     from autograder.gradebook import pool
     from autograder.homework.rubric import current
 
-    if only and mutants:
-        raise click.UsageError("--mutants covers all modules and cannot be combined with --only")
-    chosen = _named(only, only_modules=public or tolerances)
+    if only and check == "mutants":
+        raise click.UsageError("`audit mutants` covers all modules and cannot be combined with --only")
+    if (rows or against) and check in ("mutants", "public"):
+        raise click.UsageError(f"`audit {check}` writes no rows: leave out --rows and --against")
+    chosen = _named(only, only_modules=check in ("public", "tolerances"))
     try:
         before = json.loads(against.read_text(encoding="utf-8")) if against else None
     except (OSError, ValueError) as error:
         raise click.BadParameter(f"{against} is not a file written by --rows: {error}") from error
     pool.check()
-    if mutants:
+    if check == "mutants":
         sys.exit(machine.report(jobs))
-    if ablate:
-        graded = ablation.subjects(modules)
-        effects = ablation.run([*ablation.NEUTRAL, *ablation.RULES], graded, jobs)
-        _print(ablation.lines(effects, len(graded)))
-        return
-    if public:
+    if check == "public":
         _print(home.lines(home.run(chosen, jobs)))
         return
-    if pairs:
+    if check == "pairs":
         combined = list(cases.pairs(chosen))
         verdicts = list(_progress(audits.run_pairs(combined, jobs), len(combined)))
         _write_or_compare([verdict.row for verdict in verdicts], rows, before)
@@ -100,7 +81,7 @@ def audit(
         problems = audits.problems(found, whole, complete=len(whole) == len(chosen))
         has_right = any(case.kind == "alternative" for case in every)
         spread = audits.margins(found) if has_right else {}  # margins need correct solutions
-        if tolerances:
+        if check == "tolerances":
             _print_spread({call: both for call, both in spread.items() if not only or call.module in chosen})
         problems += [f"{c.module}, {c.test}: correct solutions exhaust the tolerance" for c in audits.too_close(spread)]
         problems += [f"{name}: no result deviates by ten times the tolerance" for name in audits.unclear(found)]

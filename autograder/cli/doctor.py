@@ -80,7 +80,10 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
 
 @click.command()
 def doctor() -> None:
-    """Test which sandbox layers work on this machine."""
+    """Test which sandbox layers work on this machine.
+
+    For administrators of a machine that grades.
+    """
     findings = diagnose()
     for layer, (state, why) in findings.items():
         click.echo(f"{layer:<18} {state:<8} {why}")

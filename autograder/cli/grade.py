@@ -88,6 +88,8 @@ def grade(
 ) -> None:
     """Grade submissions in any supported format.
 
+    For instructors who grade a class on their own machine.
+
     PATH is a folder or zip of one submission or of many, a Gradescope export, a download from Canvas, Moodle or
     Brightspace, or .py files. To continue an interrupted run, run the same command again.
     """
@@ -188,6 +190,8 @@ def _print_problems(run: "Run") -> None:
 def explain(result: Path, criterion: str) -> None:
     """Show why a criterion was lost or earned: test calls, results, diagnosis and rule.
 
+    For instructors who answer a question about a lost point.
+
     RESULT is a file OUT/results/<submission>.json of a run of `grade`, CRITERION an id such as my_module.example. The submission
     is graded again, so its files must still be where they were. The output has hidden calls: do not pass it on to students.
     """
@@ -201,7 +205,10 @@ def explain(result: Path, criterion: str) -> None:
 @click.argument("old", type=Folder)
 @click.argument("new", type=Folder)
 def compare(old: Path, new: Path) -> None:
-    """Show how grades differ between two runs of `grade`, by criterion and student."""
+    """Show how grades differ between two runs of `grade`, by criterion and student.
+
+    For instructors who grade a class again after a change.
+    """
     from autograder.gradebook import compare_results
 
     comparison = compare_results.compare_runs(old, new)
@@ -238,7 +245,10 @@ def compare(old: Path, new: Path) -> None:
     help="minimum shared percentage of the shorter submission's own code",
 )
 def similar(out: Path, least: int) -> None:
-    """Find submissions in OUT that likely share code; write a side-by-side view to OUT/similar.html."""
+    """Find submissions in OUT that likely share code; write a side-by-side view to OUT/similar.html.
+
+    For instructors who suspect copying.
+    """
     from autograder.gradebook import similar as similarity
     from autograder.gradebook import store
 
@@ -260,7 +270,10 @@ def similar(out: Path, least: int) -> None:
 )
 @click.option("--accept", type=Folder, help="add a draft that you have completed to the misconception library")
 def learn(out: Path | None, least: int, accept: Path | None) -> None:
-    """Draft misconceptions from wrong results that several submissions in OUT share; write them to OUT/drafts."""
+    """Draft misconceptions from wrong results that several submissions in OUT share; write them to OUT/drafts.
+
+    For authors who extend the misconception library after a class.
+    """
     if (out is None) == (accept is None):
         raise click.UsageError("give the OUT folder of a run, or --accept FILE")
     from autograder.audit import learning

@@ -111,7 +111,10 @@ def main(context: click.Context) -> None:
 @OUT
 @click.option("--only", default="", help="build a smaller homework from these modules, separated by commas")
 def build(out: Path, only: str) -> None:
-    """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip."""
+    """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip.
+
+    For instructors, after every change to the homework.
+    """
     from autograder.release import build as building
 
     modules = [name.strip() for name in only.split(",") if name.strip()]
@@ -125,7 +128,10 @@ def build(out: Path, only: str) -> None:
 @click.argument("name", required=False)
 @click.option("--homework", type=click.Path(path_type=Path), help="write a complete small homework to this new folder")
 def new(name: str | None, homework: Path | None) -> None:
-    """Add a module: draft files, an entry in rubric.yaml and notebook cells. With --homework: a homework with one module."""
+    """Add a module: draft files, an entry in rubric.yaml and notebook cells. With --homework: a homework with one module.
+
+    For authors of a module or of a different homework.
+    """
     from autograder.release import drafts, modules
 
     if homework is not None:
@@ -144,7 +150,10 @@ def new(name: str | None, homework: Path | None) -> None:
 @main.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Remove a module: its files, its entry in rubric.yaml and its notebook cells."""
+    """Remove a module: its files, its entry in rubric.yaml and its notebook cells.
+
+    For instructors whose course does not cover a topic.
+    """
     from autograder.release import modules
 
     for path in modules.remove(name):
@@ -159,7 +168,10 @@ def remove(name: str) -> None:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="another seed gives another puzzle")
 def puzzle(out: Path, level: int, seed: int) -> None:
-    """Write a decoder with one or two wrong lines, and a task for students, to OUT; print the solution."""
+    """Write a decoder with one or two wrong lines, and a task for students, to OUT; print the solution.
+
+    For instructors who want a debugging exercise.
+    """
     from autograder.release import puzzle as puzzles
 
     made = puzzles.make(level, seed)
@@ -173,7 +185,10 @@ def puzzle(out: Path, level: int, seed: int) -> None:
 @OUT
 @click.pass_context
 def demo(context: click.Context, out: Path) -> None:
-    """Build the homework, grade a small sample class and write the report."""
+    """Build the homework, grade a small sample class and write the report.
+
+    For instructors who try the kit for the first time.
+    """
     from autograder.gradebook import sample
     from autograder.release import build as building
 
@@ -198,6 +213,8 @@ def demo(context: click.Context, out: Path) -> None:
 @click.option("--brief", is_flag=True, help="print only the first message of each group")
 def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
     """Grade PATH with the Gradescope zip as Gradescope would, and print what students and instructors see.
+
+    For instructors, before they upload the zip to Gradescope.
 
     PATH is a folder or zip of what a student uploads, or one file.
     """

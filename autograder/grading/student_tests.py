@@ -1,8 +1,8 @@
 """Grades the tests that students write (the optional group `tests` of the rubric) by the misconceptions they detect.
 
 The tests of a function run on correct solutions in several styles, which they must accept, and on correct code with one
-misconception each. The shuffled order of these versions depends on the file alone, so a test cannot rely on time or
-order.
+misconception each. The order of these versions is shuffled. It depends only on the file and on the reference solutions,
+so grading is reproducible, but student code cannot predict it.
 """
 
 import ast
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from autograder.grading.runner.tests_process import PASSED, Outcome, TestsProcess, Version
 from autograder.grading.scoring import CriterionScore
-from autograder.homework import kit, library
+from autograder.homework import kit, library, reference
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
 from autograder.sandbox.sandbox import Sandbox
@@ -50,7 +50,7 @@ def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tu
     """The criteria of the students' tests: one per tested function, in the order of the file."""
     criteria, text = rubric.of(TESTS), submission.text(TESTS_FILE)
     process = TestsProcess(sandbox, text)
-    order = random.Random(text)
+    order = random.Random(text + b"".join(reference.files().values()))
     tests = by_function(text, rubric, len(criteria))
     graded = [_graded(process, order, rubric.module_of(name), name, own) for name, own in tests.items()]
     process.close()
@@ -84,14 +84,16 @@ def _graded(
     misconceptions = known(module, function)
     styles = ["", *sorted(path.name for path in kit.alternatives().glob("[!_.]*/"))]
     wrong = {Version(function=misconception.alone): misconception for misconception in misconceptions}
-    first, *versions = [Version(function=library.correct(module, function)), *map(Version, styles), *wrong]
+    versions = [Version(function=library.correct(module, function)), *map(Version, styles), *wrong]
     order.shuffle(versions)
     outcomes = dict[Misconception, Outcome]()
-    for version in (first, *versions):
+    for version in versions:
         outcome = process.outcome(version, tests)
         if version in wrong:
             outcomes[wrong[version]] = outcome
         elif not outcome.passed:
+            if (plain := process.outcome(Version(), tests)).failed:  # the clearest case, if they reject it too
+                version, outcome = Version(), plain
             problem = "time" if outcome.spent else "rejects" if outcome.test else "import"
             return FunctionTests(function, problem, style=_described(version.style, module), outcome=outcome)
     return FunctionTests(

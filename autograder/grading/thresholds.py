@@ -2,7 +2,7 @@
 
 "By audit": no verdict of `autograder audit` may get worse. The others are by judgement. Sizes that only shape a probe,
 a text or a message on the wire are defined where they are used. So are the numbers of code that cannot import this
-file: `TOLERANCE` in values/compare.py (by `autograder audit --tolerances`) and in solutions/checks/student_calls.py,
+file: `TOLERANCE` in values/compare.py (by `autograder audit tolerances`) and in solutions/checks/student_calls.py,
 `ROUNDING` in values/changes.py, `PRINTED` in homework/suite.py, `ENDLESS_SHARE` in sandbox/budget.py, the limits of
 edits in grading/runner/edits.py, and those of "nearly right" and "every entry" in values/differences.py.
 """
@@ -11,10 +11,10 @@ edits in grading/runner/edits.py, and those of "nearly right" and "every entry" 
 LEAST_OF_FORM = 1 / 2  # share of a criterion's functions that must be correct in value
 RESTARTS = 20  # new processes for one module because another one ended
 MOST_TOGETHER = 4  # most misconceptions of one function to combine
-# Sets combined with one more misconception; half as many pairs, a third as many triples. By audit with --pairs.
+# Sets combined with one more misconception; half as many pairs, a third as many triples. By `audit pairs`.
 BEST = 5
-TELLING = 6  # failing calls that rank the sets, and that an edit must fix before it runs on all; by audit with --pairs
-MOST_COMBINATIONS = 700  # sets of two and more misconceptions tried for one function; by audit with --pairs
+TELLING = 6  # failing calls that rank the sets, and that an edit must fix before it runs on all; by `audit pairs`
+MOST_COMBINATIONS = 700  # sets of two and more misconceptions tried for one function; by `audit pairs`
 SAME = 1e-9  # relative difference of equal values; sums in another order differ by 1e-15
 SAME_ROUNDING = 100.0  # largest ratio of two rounding errors, or of two wrong values, with one cause
 # Failing calls that a misconception must reproduce to be named next to an unknown mistake, or if its errors have different

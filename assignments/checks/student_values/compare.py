@@ -8,7 +8,7 @@ import numpy as np
 
 from .tree import Array, describe, in_order, leaves
 
-# Largest allowed deviation, as a share of max(1, largest expected magnitude). `autograder audit --tolerances` shows the deviations
+# Largest allowed deviation, as a share of max(1, largest expected magnitude). `autograder audit tolerances` shows the deviations
 # of correct and wrong solutions; both differ from these numbers by a factor of ten or more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
 

@@ -10,7 +10,7 @@ import ast
 import copy
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -72,6 +72,10 @@ class Place:
     def node(self) -> Any:
         child = getattr(self.parent, self.field)
         return child if self.index is None else child[self.index]
+
+    @property
+    def is_called(self) -> bool:
+        return isinstance(self.parent, ast.Call) and self.field == "func"
 
 
 @dataclass(frozen=True)
@@ -156,19 +160,25 @@ class Text:
         bound = _names(unit)
         read = {node.id for node in ast.walk(unit) if isinstance(node, ast.Name) and not _stored(node)}
         same: dict[tuple[str, str], list[Edit]] = defaultdict(list)
-        for place in _places(unit):
-            node = place.node
-            names = [name for name, line in bound.items() if line <= getattr(node, "lineno", line)]
-            for new in self._expression(node, place, names, read):
-                edit = _edit(unit, place, new)
+        for place in places_in(unit):
+            names = _names_at(place, bound)
+            for new in (*self._replacements(place, names), *self._extensions(place, names, read)):
+                edit = edit_at(unit, place, new)
                 yield edit
-                if isinstance(node, ast.expr):
-                    same[_text(node), _text(new)].append(edit)
+                if isinstance(place.node, ast.expr):
+                    same[_text(place.node), _text(new)].append(edit)
         yield from (_together(group) for group in same.values() if 1 < len(group) <= MOST_PLACES)
         yield from map(_together, _reductions(unit))
 
-    def _expression(self, node: ast.AST, place: Place, names: list[str], read: Set[str]) -> Iterator[ast.AST]:
-        called = isinstance(place.parent, ast.Call) and place.field == "func"
+    def replacements(self, unit: ast.stmt) -> Iterator[Edit]:
+        """The edits of one place of a unit that replace or remove something and add no operation."""
+        bound = _names(unit)
+        for place in places_in(unit):
+            for new in self._replacements(place, _names_at(place, bound)):
+                yield edit_at(unit, place, new)
+
+    def _replacements(self, place: Place, names: list[str]) -> Iterator[ast.AST]:
+        node = place.node
         match node:
             case ast.Constant(value=value):
                 yield from map(_constant, self._constants(value))
@@ -181,19 +191,24 @@ class Text:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 yield from map(_constant, self._constants(-value))
             case ast.Name(id=name, ctx=ast.Load()):
-                others = self.functions if called and name in self.functions else names
+                others = self.functions if place.is_called and name in self.functions else names
                 yield from (_name(other) for other in others if other != name and name in others)
                 yield from map(_name, _alike(name))
         if isinstance(node, ast.Slice):
             yield from _slices(node)
         elif isinstance(node, ast.expr) and not _stored(node):
             yield from _operation(node)
-            if isinstance(node, ast.Call):
-                yield from self._handed_on(node, names)
-            if not called:
-                yield from (_name(name) for name in names if name not in read)  # a value that is never used
-                yield from _around(node, place)
-                yield from _exchanged(node)
+
+    def _extensions(self, place: Place, names: list[str], read: Set[str]) -> Iterator[ast.AST]:
+        node = place.node
+        if not isinstance(node, ast.expr) or isinstance(node, ast.Slice) or _stored(node):
+            return
+        if isinstance(node, ast.Call):
+            yield from self._handed_on(node, names)
+        if not place.is_called:
+            yield from (_name(name) for name in names if name not in read)  # a value that is never used
+            yield from _around(node, place)
+            yield from _exchanged(node)
 
     def _handed_on(self, call: ast.Call, names: list[str]) -> Iterator[ast.Call]:
         """A call of a function of the module with one more argument: a variable with the name of the parameter."""
@@ -275,7 +290,12 @@ def _names(unit: ast.stmt) -> dict[str, int]:
     return names
 
 
-def _places(node: ast.AST) -> Iterator[Place]:
+def _names_at(place: Place, bound: Mapping[str, int]) -> list[str]:
+    """The names that are bound before a place."""
+    return [name for name, line in bound.items() if line <= getattr(place.node, "lineno", line)]
+
+
+def places_in(node: ast.AST) -> Iterator[Place]:
     """Every place of a unit whose node may be replaced."""
     if isinstance(node, ast.Raise | ast.JoinedStr):
         return
@@ -286,10 +306,10 @@ def _places(node: ast.AST) -> Iterator[Place]:
             if isinstance(part, ast.AST):
                 yield Place(node, name, index)
                 if not (isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant)):
-                    yield from _places(part)
+                    yield from places_in(part)
 
 
-def _edit(unit: ast.stmt, place: Place, new: ast.AST) -> Edit:
+def edit_at(unit: ast.stmt, place: Place, new: ast.AST) -> Edit:
     old = place.node
     where = old if hasattr(old, "lineno") else place.parent
     _locate(new, where)
@@ -346,7 +366,7 @@ def _alike(name: str) -> Iterator[str]:
     yield from (similar for names in ALIKE if name in names for similar in names if similar != name)
 
 
-def _swapped(parts: Sequence[Any]) -> Iterator[list[Any]]:
+def swapped(parts: Sequence[Any]) -> Iterator[list[Any]]:
     """The parts with two of them swapped; three parts are also rotated."""
     for i, j in combinations(range(len(parts)), 2):
         order = list(parts)
@@ -356,7 +376,7 @@ def _swapped(parts: Sequence[Any]) -> Iterator[list[Any]]:
         yield from ([*parts[1:], parts[0]], [parts[2], *parts[:2]])
 
 
-def _shorter(parts: Sequence[Any]) -> Iterator[list[Any]]:
+def shorter(parts: Sequence[Any]) -> Iterator[list[Any]]:
     """The parts without one of them."""
     return ([*parts[:i], *parts[i + 1 :]] for i in range(len(parts)))
 
@@ -376,7 +396,7 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
             yield operand
         case ast.BoolOp(op=op, values=values):
             yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
-            yield from (own[0] if len(own) == 1 else ast.BoolOp(op, own) for own in _shorter(values))
+            yield from (own[0] if len(own) == 1 else ast.BoolOp(op, own) for own in shorter(values))
         case ast.Compare(left=left, ops=ops, comparators=parts):
             for i, compares in enumerate(ops):
                 others: tuple[Any, ...] = ORDER if isinstance(compares, ORDER) else OTHERS[type(compares)]
@@ -393,20 +413,20 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
             yield from _call(node)
         case ast.Subscript(value=value, slice=index):
             yield value
-            orders = (*_swapped(index.elts), *_shorter(index.elts)) if isinstance(index, ast.Tuple) else ()
+            orders = (*swapped(index.elts), *shorter(index.elts)) if isinstance(index, ast.Tuple) else ()
             yield from (ast.Subscript(value, ast.Tuple(order, ast.Load()), node.ctx) for order in orders)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            yield from (type(node)(order, ast.Load()) for order in (*_swapped(parts), *_shorter(parts)))
+            yield from (type(node)(order, ast.Load()) for order in (*swapped(parts), *shorter(parts)))
             yield from parts
         case ast.Dict(keys=keys, values=values):
-            yield from (ast.Dict(keys, order) for order in _swapped(values))
+            yield from (ast.Dict(keys, order) for order in swapped(values))
 
 
 def _call(node: ast.Call) -> Iterator[ast.AST]:
     """Arguments reordered or dropped, other keywords, and the call dropped."""
-    orders = (*_swapped(node.args), *_shorter(node.args))
+    orders = (*swapped(node.args), *shorter(node.args))
     yield from (ast.Call(node.func, order, node.keywords) for order in orders)
-    yield from (ast.Call(node.func, node.args, fewer) for fewer in _shorter(node.keywords))
+    yield from (ast.Call(node.func, node.args, fewer) for fewer in shorter(node.keywords))
     yield from (arg.value if isinstance(arg, ast.Starred) else arg for arg in node.args)
     if isinstance(node.func, ast.Attribute):
         yield node.func.value
@@ -492,11 +512,11 @@ def _set(node: ast.AST, place: Place, value: ast.AST) -> None:
 def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:
     """The same keywords in all reductions of a unit, in those of one name, or in those with the same keywords."""
     groups: dict[Any, list[Place]] = defaultdict(list)
-    for place in _places(unit):
+    for place in places_in(unit):
         if isinstance(place.node, ast.Call) and _called(place.node) in REDUCTIONS:
             given = tuple(keyword.arg for keyword in place.node.keywords)
             for key in ("", _called(place.node), given, (_called(place.node), given)):
                 groups[key].append(place)
-    for places, keywords in product(groups.values(), KEYWORDS):
-        if len(places) > 1:
-            yield [_edit(unit, place, _with(place.node, keywords)) for place in places]
+    for group, keywords in product(groups.values(), KEYWORDS):
+        if len(group) > 1:
+            yield [edit_at(unit, place, _with(place.node, keywords)) for place in group]

@@ -128,16 +128,17 @@ def test_tolerances_are_limited_to_the_selected_modules(monkeypatch: pytest.Monk
     row = replace(made(Case("alternative", "loops")), deviations={call("layernorm"): 1e-12, call("decoder"): 1e-12})
     monkeypatch.setattr(cases, "cases", lambda only: [row.case])
     monkeypatch.setattr(audit, "run", lambda chosen, jobs: iter([row]))
-    said = CliRunner().invoke(main, ["audit", "--only", "layernorm", "--tolerances"]).output
+    said = CliRunner().invoke(main, ["audit", "tolerances", "--only", "layernorm"]).output
     assert "test_layernorm #1" in said and "test_decoder" not in said
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--only", "layer_norm", "--public"), "there is no module 'layer_norm'"),
-        (("--only", "layer_norm", "--tolerances"), "there is no module 'layer_norm'; known modules: layernorm"),
-        (("--only", "layernorm", "--mutants"), "cannot be combined with --only"),
+        (("public", "--only", "layer_norm"), "there is no module 'layer_norm'"),
+        (("tolerances", "--only", "layer_norm"), "there is no module 'layer_norm'; known modules: layernorm"),
+        (("mutants", "--only", "layernorm"), "cannot be combined with --only"),
+        (("mutants", "--rows", "rows.json"), "writes no rows"),
     ],
 )
 def test_invalid_selections_are_reported(arguments: tuple[str, ...], said: str) -> None:

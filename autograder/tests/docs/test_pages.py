@@ -73,6 +73,8 @@ def test_every_command_is_in_the_reference() -> None:
     page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
     for name, command in main.commands.items():
         assert f"`autograder {name} " in page or f"`autograder {name}`" in page
+        for_whom = re.search(r"^ *(For .*\.)$", command.help or "", re.MULTILINE)
+        assert for_whom and f"| {for_whom[1]} |" in page, name
         for param in command.params:
             if isinstance(param, click.Option) and name not in ("demo", "build"):
                 assert any(option in page for option in param.opts), (name, param.opts)

@@ -11,6 +11,8 @@ import pytest
 from autograder.feedback import results
 from autograder.feedback.sentences import paragraphs
 from autograder.grading.grader import Grader
+from autograder.grading.runner import tests_process
+from autograder.grading.runner.tests_process import PASSED, Outcome, Version
 from autograder.grading.student_tests import FunctionTests, by_function, graded_tests
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
@@ -18,6 +20,7 @@ from autograder.homework.rubric import TESTS_FILE, Rubric
 from autograder.release.handout import importable_checks
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
+from autograder.tests.attacks import calling_nothing
 from autograder.tests.conftest import QUICK
 from autograder.tests.making import rubric_with
 from autograder.values.running_tests import pytest_module
@@ -78,10 +81,12 @@ def public_checks(module: str, function: str) -> str:
     )
 
 
+FUNCTIONS = {"layer_norm": "layernorm", "causal_mask": "causal_mask", "split_heads": "scaled_attention"}
+
+
 def test_the_public_checks_detect_most_misconceptions_but_not_all(graded: Callable[[str], Outcomes]) -> None:
-    functions = {"layer_norm": "layernorm", "causal_mask": "causal_mask", "split_heads": "scaled_attention"}
-    outcomes = graded("".join(public_checks(module, function) for function, module in functions.items()))
-    assert [one.function for one in outcomes] == list(functions)
+    outcomes = graded("".join(public_checks(module, function) for function, module in FUNCTIONS.items()))
+    assert [one.function for one in outcomes] == list(FUNCTIONS)
     assert not any(one.problem for one in outcomes), "the checks accept every correct style"
     assert all(0.5 < one.share < 1 for one in outcomes)
 
@@ -91,6 +96,33 @@ def test_tests_that_always_pass_earn_nothing(graded: Callable[[str], Outcomes]) 
     outcome = graded("def test_causal_mask_true():\n    assert True\n" + text)[0]
     assert (outcome.function, outcome.detected, outcome.share) == ("causal_mask", 0, 0)
     assert message(outcome).startswith(f"Your tests of `causal_mask` detect 0 of {outcome.known} known misconcep")
+
+
+def test_a_version_shows_no_sign_of_what_was_edited(sandbox: Sandbox, graded: Callable[[str], Outcomes]) -> None:
+    if "fork" not in sandbox.layers:
+        pytest.skip("without fork, all versions share a process")
+    outcomes = graded(calling_nothing.tests(FUNCTIONS))
+    assert [(one.function, one.problem, one.detected) for one in outcomes] == [(name, "", 0) for name in FUNCTIONS]
+
+
+def test_the_order_of_the_versions_is_shuffled_and_depends_on_the_file(
+    graded: Callable[[str], Outcomes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def order(text: str) -> list[Version]:
+        versions = list[Version]()
+
+        def outcome(_: Any, version: Version, tests: list[str]) -> Outcome:
+            versions.append(version)
+            return PASSED
+
+        monkeypatch.setattr(tests_process.TestsProcess, "outcome", outcome)
+        graded(text)
+        return versions
+
+    first, same, other = order(SMALL), order(SMALL), order(f"{SMALL}\n")
+    assert first == same != other and {*first} == {*other}
+    correct = [number for number, version in enumerate(first) if version.function is None]
+    assert min(correct) > 0 and max(correct) - min(correct) > len(correct)
 
 
 def test_feedback_describes_one_undetected_misconception(graded: Callable[[str], Outcomes]) -> None:
@@ -121,7 +153,7 @@ STYLE = "a correct solution in this style: Classes: norms"
             "rejects", "fails on line 9 for ",
         ),
         (REJECTS.format("causal_mask_ends()", "exit(0)"), "rejects", "fails on line 8 for "),
-        (REJECTS.format("causal_mask_endless()", "while True: pass"), "rejects", "for the reference solution.\n\nThe test took"),
+        (REJECTS.format("causal_mask_endless()", "while True: pass"), "rejects", "for a correct solution.\n\nThe test took"),
         ("import scipy\n" + SMALL, "import", "with correct solutions. It raises ModuleNotFoundError on line 7 of"),
         ("from concept_check import answers\n" + SMALL, "import", "It raises ModuleNotFoundError on line 7 of"),
         ("while True:\n    pass\n" + SMALL, "import", "in a loop on line 7 of `test_decoder_parts.py`"),

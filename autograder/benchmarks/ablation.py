@@ -1,9 +1,9 @@
-"""Measures the effect of each rule of grading and feedback by grading the same modules with and without it.
+"""Measures the effect of each rule of grading and feedback: `python -m autograder.benchmarks.ablation FOLDER...`.
 
-A module is graded again only without the rules that took part in its grading, because the others change nothing. The
-modules are correct solutions in other styles, generated mutants of them, and `MODULE/*.py` in given folders. Delete a
-rule that changes fewer than one module in two hundred, unless removing it makes a sentence false or costs a correct
-module points.
+The modules are correct solutions in other styles, and `MODULE/*.py` in the folders: handwritten ones, since a mutant
+shows only that a repair undoes a mutation. Each is graded with all rules, and again without each rule that took part in
+its grading. Delete a rule that changes fewer than one module in two hundred, unless removing it makes a sentence false
+or costs a correct module points.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from autograder.audit import cases, mutants
+from autograder.audit import cases
 from autograder.feedback import messages, observations
 from autograder.grading import probes
 from autograder.grading.grader import Grader
@@ -28,7 +28,6 @@ from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Submission
 
-MUTANTS = 400  # of the solutions in other styles
 # For each threshold, a value that disables it.
 NEUTRAL: Mapping[str, float] = {
     "LEAST_OF_FORM": 0,
@@ -101,23 +100,12 @@ class Effect:
     messages: tuple[str, ...]
 
 
-def subjects(folders: Sequence[Path] = (), each: int = MUTANTS) -> list[Subject]:
-    """The modules to grade: the other styles, `each` mutants of them, and the modules in `folders`."""
-    right, modules = (
-        references.files(),
-        [name for name in rubrics.current().modules if rubrics.current().explains(name)],
-    )
-    styles = [cases.submission(case) for case in cases.alternatives()]
-    made = [
-        (Submission(f"{style.name}: {mutant.name}", style.files | {f"{module}.py": mutant.text.encode()}), module)
-        for style in styles
-        for module in modules
-        if style.files[f"{module}.py"] != right[f"{module}.py"]
-        for mutant in mutants.of_text(module, style.files[f"{module}.py"].decode())
-    ]
-    given = [path for folder in folders for path in sorted(folder.rglob("*.py")) if path.parent.name in modules]
-    own = [(Submission(str(p), right | {f"{p.parent.name}.py": p.read_bytes()}), p.parent.name) for p in given]
-    return [*((style, "") for style in styles), *(made[len(made) * n // each] for n in range(each) if made), *own]
+def subjects(folders: Sequence[Path]) -> list[Subject]:
+    """The modules to grade: the solutions in other styles, and the modules in `folders`."""
+    right, entries = references.files(), rubrics.current().modules
+    paths = [path for folder in folders for path in sorted(folder.rglob("*.py")) if path.parent.name in entries]
+    handwritten = [(Submission(str(p), right | {f"{p.parent.name}.py": p.read_bytes()}), p.parent.name) for p in paths]
+    return [*((cases.submission(case), "") for case in cases.alternatives()), *handwritten]
 
 
 def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None) -> Iterator[Effect]:
@@ -138,7 +126,7 @@ def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None
 
 
 def lines(effects: Iterable[Effect], number: int) -> Iterator[str]:
-    """The table of `autograder audit --ablate`, row by row."""
+    """The table of effects, row by row."""
     yield f"{number} modules; the columns count those that change without the rule:"
     yield f"{'rule':46}{'more':>5}{'fewer':>6}{'names':>6}{'messages':>9}"
     for e in effects:
@@ -225,3 +213,19 @@ def _forget() -> None:
     """Clear caches that depend on thresholds."""
     for cached in _caches:
         cached.cache_clear()
+
+
+def main(folders: Sequence[Path]) -> None:
+    """Grade the modules and print the table."""
+    chosen = subjects(folders)
+    for line in lines(run([*NEUTRAL, *RULES], chosen), len(chosen)):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    paths = [Path(argument) for argument in sys.argv[1:]]
+    if not paths or not all(path.is_dir() for path in paths):
+        sys.exit(
+            "usage: python -m autograder.benchmarks.ablation FOLDER...; a folder contains wrong modules MODULE/*.py"
+        )
+    main(paths)

@@ -1,11 +1,14 @@
-"""`autograder audit --ablate`: the effect of switching off a rule on correct modules and their mutants."""
+"""`autograder.benchmarks.ablation`: the effect of switching off a rule."""
+
+from pathlib import Path
 
 import pytest
 
-from autograder.audit import ablation
+from autograder.benchmarks import ablation
 from autograder.grading import thresholds
 from autograder.homework import reference
 from autograder.submissions.submission import Submission
+from autograder.tests.files import put
 
 TWO = b"""
 
@@ -39,9 +42,9 @@ def test_every_rule_can_be_switched_off() -> None:
             pass
 
 
-@pytest.mark.slow
-def test_subjects_are_correct_modules_and_mutants() -> None:
-    chosen = ablation.subjects(each=20)
-    styles = [submission for submission, module in chosen if not module]
-    assert len(chosen) == len(styles) + 20 and len(styles) > 10
-    assert len({submission.name for submission, _ in chosen}) == len(chosen)
+def test_subjects_are_solutions_in_other_styles_and_the_modules_of_folders(tmp_path: Path) -> None:
+    put(tmp_path, {"layernorm/one.py": "x = 1\n", "notes/two.py": "x = 2\n"})
+    *styles, (submission, module) = ablation.subjects([tmp_path])
+    assert len(styles) > 10 and not any(name for _, name in styles)
+    assert module == "layernorm" and submission.files["layernorm.py"] == b"x = 1\n"
+    assert submission.files["decoder.py"] == reference.files()["decoder.py"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import re
 import traceback
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from student_values.source import is_stub
 
 CHECKS = Path(__file__).resolve().parent
 FOLDER = CHECKS.parent
+HOME, INSIDE_CHECKS = (os.path.normcase(os.path.join(folder, "")) for folder in (FOLDER, CHECKS))
 MODULES = sorted(path.stem.removeprefix("test_") for path in CHECKS.glob("test_*.py"))
 
 
@@ -64,10 +66,13 @@ class Stopped(BaseException):
 
 @cache
 def is_students(file: str) -> bool:
-    """True if a file is the student's own: in the folder of the homework or below, but not a check."""
-    path = Path(file)
-    inside = FOLDER in path.parents and CHECKS not in path.parents
-    return inside and "site-packages" not in path.parts and path.suffix == ".py"
+    """True if a file is the student's own: in the folder of the homework or below, but not a check.
+
+    The hooks of student_limits call this, so it must not import or open anything.
+    """
+    path = os.path.normcase(file)
+    inside = path.startswith(HOME) and not path.startswith(INSIDE_CHECKS)
+    return inside and "site-packages" not in path.split(os.sep) and path.endswith(".py")
 
 
 def where(error: BaseException, module: str = "") -> str:

@@ -399,6 +399,32 @@ def test_missing_or_misnamed_file_is_reported(home: Path, name: str, due: str) -
     assert "transformer_block.py imports layernorm.py, which cannot be imported" in output
 
 
+# The hooks that reject what the grader rejects
+
+IMPORTING = """
+import os, os.path, pathlib, types
+
+def importing(function):
+    def call(*args, **kwargs):
+        import ntpath
+        return function(*args, **kwargs)
+    return call
+
+for owner in (os, os.path, pathlib.PurePath, pathlib.Path):
+    for name, value in [*vars(owner).items()]:
+        if isinstance(value, types.FunctionType):
+            setattr(owner, name, importing(value))
+"""
+
+
+def test_checks_pass_if_functions_of_the_library_import(home: Path, tmp_path: Path) -> None:
+    """As those of pathlib do in some versions of Python. The imports call the hooks again."""
+    (tmp_path / "sitecustomize.py").write_text(IMPORTING)
+    write(home, *MODULES)
+    output = pytest_output(home, first=str(tmp_path))
+    assert re.search(r"All \d+ public checks pass", output), output
+
+
 # Endless loops
 
 

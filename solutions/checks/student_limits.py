@@ -90,7 +90,7 @@ HOOK = Hook()
 
 
 def _hook(rule: Callable[..., None]) -> Callable[..., None]:
-    """Apply a rule while the student's code runs, but not to anything that the rule itself does."""
+    """Apply a rule to the student's code, and not to what the rule itself does."""
 
     def apply(*args: Any) -> None:
         if not RUNNING or HOOK.running:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import linecache
 import os
-import re
 import traceback
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-from student_values.errors import NO_LINE, advice, text_of
+from student_values.errors import advice, is_circular, text_of
 from student_values.source import is_stub
 
 CHECKS = Path(__file__).resolve().parent
@@ -132,10 +131,11 @@ def words(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name in MODULES:
         return f"{error.name}.py is missing: it belongs next to the folder {CHECKS.name}"
     name, said = type(error).__name__, "" if isinstance(error, SystemExit) else text_of(error, is_students)
-    if said.startswith("pytest: reading from stdin"):
-        name, said = "EOFError", NO_LINE  # the error without pytest
-    text = re.sub(r" \([^()]*\.py\)$", "", said.partition("\n")[0])  # without the path that an ImportError ends with
-    reason, what_to_do = f"{name}: {text}".removesuffix(": "), advice(name, said)
+    text = said.partition("\n")[0]
+    if isinstance(error, ImportError):
+        text = text.removesuffix(f" ({error.path})")
+    reason = f"{name}: {text}".removesuffix(": ")
+    what_to_do = advice(name, said, is_circular(error))
     return f"{reason}. {what_to_do}" if what_to_do else reason
 
 

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from student_errors import FOLDER, is_students
+from student_values.errors import NO_LINE
 
 # Audit events of Python that are rejected: those that begin with one of these names, and those that read or change other files.
 REFUSED = (
@@ -130,6 +131,13 @@ def _imported(name: str, names: Any = None, local: Any = None, fromlist: Any = (
     return IMPORT(name, names, local, fromlist, level)
 
 
+def _input(prompt: object = "") -> str:
+    """`input`, which gets no answer while the student's code is graded; a debugger may ask."""
+    if RUNNING and is_students(sys._getframe(1).f_code.co_filename):
+        raise EOFError(NO_LINE)
+    return INPUT(prompt)
+
+
 def _refuse() -> None:
     raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
@@ -152,8 +160,8 @@ def _is_within(file: Any, places: tuple[str, ...]) -> bool:
     return any(path == place or path.startswith(os.path.join(place, "")) for place in places)
 
 
-IMPORT = builtins.__import__
-builtins.__import__ = _imported
+IMPORT, INPUT = builtins.__import__, builtins.input
+builtins.__import__, builtins.input = _imported, _input
 sys.addaudithook(_watch)
 atexit.register(shutil.rmtree, TEMPORARY, ignore_errors=True)
 for name in {"pipe", "pipe2"} & vars(os).keys():

@@ -1,6 +1,7 @@
 """The output of `pytest` in a student's folder, for correct, wrong and broken code."""
 
 import ast
+import errno
 import inspect
 import itertools
 import os
@@ -168,7 +169,7 @@ DEFAULT = (
 
 
 SAMPLE_VARIANCE = known("sample_variance")
-PERMISSION = "PermissionError: [Errno 13] Permission denied: "
+PERMISSION = f"PermissionError: {PermissionError(errno.EACCES, os.strerror(errno.EACCES))}: "
 REJECTED = [
     ("def layer_norm(x):\n    if 1:\n\treturn x\n", "layernorm.py, line 3: TabError"),
     ("import torch\n", "layernorm.py, line 1: ModuleNotFoundError: No module named 'torch'. The grader has only"),

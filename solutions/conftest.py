@@ -1,5 +1,7 @@
 """The command-line options of the public checks, and what `pytest layernorm.py` means."""
 
+from __future__ import annotations
+
 import sys
 from difflib import get_close_matches
 from pathlib import Path
@@ -7,9 +9,16 @@ from pathlib import Path
 import pytest
 
 CHECKS = Path(__file__).resolve().parent / "checks"
+sys.path.insert(0, str(CHECKS))  # so that its conftest.py is found with every --import-mode
+from student_setup import obstacle  # noqa: E402
+
+# Options of plugins that run checks in other processes, whose results would be lost.
+ELSEWHERE = {"numprocesses": "-n", "tx": "--tx", "forked": "--forked"}
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    if not pluginmanager.has_plugin("terminal"):
+        raise pytest.UsageError("The checks print with pytest's terminal plugin: leave out -p no:terminal.")
     group = parser.getgroup("homework")
     group.addoption(
         "--only", default="", metavar="NAMES", help="run the checks of these functions or modules: softmax,layernorm"
@@ -25,10 +34,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    """With --watch, run the checks again and again; with --test-my-tests, the student's own tests in place of the checks."""
+    """With --watch, run the checks again and again; with --test-my-tests, the student's own tests in place of the checks.
+
+    Stop with one sentence if the checks cannot run.
+    """
+    if reason := obstacle():
+        raise pytest.UsageError(reason)
+    for name, option in ELSEWHERE.items():
+        if config.getoption(name, None):
+            raise pytest.UsageError(f"The checks run in a single process: leave out {option}.")
     if not (config.option.watch or config.getoption("test_my_tests", False)):
         return None
-    sys.path[:0] = [str(CHECKS), str(CHECKS.parent)]
+    sys.path.insert(0, str(CHECKS.parent))
     if config.option.watch:
         from watch import watch
 

@@ -10,6 +10,7 @@ Your functions do the work, together with the backward pass in tour/backward.py;
 """
 
 import argparse
+import importlib
 import io
 import json
 import math
@@ -25,6 +26,8 @@ from typing import Any, NamedTuple
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the matrices are small: one thread is fastest
 
 try:
+    importlib.import_module("tour")  # ends the program with one sentence if Python or NumPy is too old
+
     import numpy as np
 
     import scaled_attention

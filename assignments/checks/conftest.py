@@ -34,25 +34,13 @@ HIDDEN = (
 )
 
 
-def obstacle() -> str:
-    """Why the checks cannot run here at all; "" if they can."""
-    if sys.version_info < (3, 11):  # noqa: UP036 - students may have an older one
-        return f"The homework needs Python 3.11 or newer; this is {sys.version.split()[0]}, {sys.executable}"
-    try:
-        import numpy
-    except ImportError:
-        return f"NumPy is missing; install it with: {sys.executable} -m pip install numpy"
-    if int(numpy.__version__.partition(".")[0]) < 2:
-        upgrade = f"{sys.executable} -m pip install --upgrade numpy"
-        return f"The homework needs NumPy 2.0 or newer; this is {numpy.__version__}. Upgrade it with: {upgrade}"
-    if not any((FOLDER / f"{module}.py").is_file() for module in MODULES):
-        return f"No homework here: {MODULES[0]}.py and the other modules belong next to the folder {FOLDER / 'checks'}"
-    return ""
-
+sys.path[:0] = [str(FOLDER), str(FOLDER / "checks")]  # in every folder, and with every --import-mode
+from student_setup import obstacle  # noqa: E402
 
 OBSTACLE = obstacle()
+if not OBSTACLE and not any((FOLDER / f"{module}.py").is_file() for module in MODULES):
+    OBSTACLE = f"No homework here: {MODULES[0]}.py and the other modules belong next to the folder {FOLDER / 'checks'}"
 if not OBSTACLE:
-    sys.path.insert(0, str(FOLDER))  # also when pytest was started in another folder
     from student_advice import Advice
     from student_calls import Caller, calls_of, fill, functions_in
     from student_errors import CheckFailed, Interrupted, NotReady, NotWritten, where

@@ -12,3 +12,10 @@ corpus            texts to train on
 backward          forward pass, backward pass and optimiser of a whole decoder; train.py trains with it
 training_panel    the buttons and the live curve of a training
 """
+
+import runpy
+import sys
+from pathlib import Path
+
+if reason := runpy.run_path(str(Path(__file__).parents[1] / "checks" / "student_setup.py"))["obstacle"]():
+    sys.exit(reason)

@@ -141,7 +141,8 @@ def _why(broken: Response, own: str, submission: Submission) -> str:
     elif "ImportError" in error.kinds and _is_relative(content, error.line):
         advice = RELATIVE
     else:
-        advice = NO_FILE if error.kind == "FileNotFoundError" else errors.advice(error.kind, error.text)
+        known = errors.advice(error.kind, error.text, error.hint == "circular")
+        advice = NO_FILE if error.kind == "FileNotFoundError" else known
     return f": {error.kind}{text}{place}. {advice}".strip()
 
 

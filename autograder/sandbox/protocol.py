@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from autograder.sandbox.student.session import Session
 
 MAX_KINDS = 32  # names of exception classes in one error
-HINTS = ("", "signature", "missing", "absent")
+HINTS = ("", "signature", "missing", "absent", "circular")
 THREADS_SECONDS = 0.01  # time for other student threads before arguments are checked again
 _EXCEPTIONS = {name for name, cls in vars(builtins).items() if isinstance(cls, type) and issubclass(cls, BaseException)}
 
@@ -38,9 +38,9 @@ class Error:
     """An exception in the student's code. `kinds` are built-in names, most specific first.
 
     The hint is "missing" if there is no such function, "signature" if the function does not accept these arguments,
-    "absent" if an argument is an object of an earlier call that does not exist. `passed` are the functions that the
-    exception passed through, innermost first, preceded by the name that a NameError did not find. The student's code
-    can choose these names: only those of contract functions may be shown.
+    "absent" if an argument is an object of an earlier call that does not exist, "circular" if modules import each other.
+    `passed` are the functions that the exception passed through, innermost first, preceded by the name that a NameError
+    did not find. The student's code can choose these names: only those of contract functions may be shown.
     """
 
     kinds: tuple[str, ...]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from traceback import walk_stack, walk_tb
-from types import FrameType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 
 MAX_TEXT = 300  # characters
 MAX_PASSED, MAX_NAME = 16, 64  # functions listed that an error passed through, and characters of their names
@@ -77,6 +77,18 @@ def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str,
     return place
 
 
+def is_circular(error: BaseException) -> bool:
+    """Whether an import or an attribute of a module failed because that module was still being imported."""
+    try:
+        name = error.name if isinstance(error, ImportError) else ""
+        if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+            name = vars(error.obj)["__name__"]
+        frames = [frame for frame, _ in walk_tb(error.__traceback__) if frame.f_code.co_name == "<module>"]
+        return bool(name) and name in [frame.f_globals["__name__"] for frame in frames]
+    except BaseException:  # the student's class may redefine these attributes
+        return False
+
+
 def passed(error: BaseException, own: Callable[[str], bool]) -> list[str]:
     """The names of the student's functions that an error passed through, innermost first.
 
@@ -113,9 +125,9 @@ def _loops(file: str) -> list[ast.While | ast.For]:
     return [node for node in nodes if isinstance(node, ast.While | ast.For)]
 
 
-def advice(kind: str, text: str) -> str:
+def advice(kind: str, text: str, circular: bool = False) -> str:
     """Advice on an error, by its kind or text; "" if there is none."""
-    if "partially initialized module" in text:
+    if circular:
         return CIRCULAR
     if (kind, text) == ("EOFError", NO_LINE):
         return NO_INPUT

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
+import os
 import traceback
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-from student_values.errors import NO_LINE, advice, text_of
+from student_values.errors import advice, is_circular, text_of
 from student_values.source import is_stub
 
 CHECKS = Path(__file__).resolve().parent
 FOLDER = CHECKS.parent
+HOME, INSIDE_CHECKS = (os.path.normcase(os.path.join(folder, "")) for folder in (FOLDER, CHECKS))
 MODULES = sorted(path.stem.removeprefix("test_") for path in CHECKS.glob("test_*.py"))
 
 
@@ -64,10 +65,13 @@ class Stopped(BaseException):
 
 @cache
 def is_students(file: str) -> bool:
-    """True if a file is the student's own: in the folder of the homework or below, but not a check."""
-    path = Path(file)
-    inside = FOLDER in path.parents and CHECKS not in path.parents
-    return inside and "site-packages" not in path.parts and path.suffix == ".py"
+    """True if a file is the student's own: in the folder of the homework or below, but not a check.
+
+    The hooks of student_limits call this, so it must not import or open anything.
+    """
+    path = os.path.normcase(file)
+    inside = path.startswith(HOME) and not path.startswith(INSIDE_CHECKS)
+    return inside and "site-packages" not in path.split(os.sep) and path.endswith(".py")
 
 
 def where(error: BaseException, module: str = "") -> str:
@@ -127,10 +131,11 @@ def words(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name in MODULES:
         return f"{error.name}.py is missing: it belongs next to the folder {CHECKS.name}"
     name, said = type(error).__name__, "" if isinstance(error, SystemExit) else text_of(error, is_students)
-    if said.startswith("pytest: reading from stdin"):
-        name, said = "EOFError", NO_LINE  # the error without pytest
-    text = re.sub(r" \([^()]*\.py\)$", "", said.partition("\n")[0])  # without the path that an ImportError ends with
-    reason, what_to_do = f"{name}: {text}".removesuffix(": "), advice(name, said)
+    text = said.partition("\n")[0]
+    if isinstance(error, ImportError):
+        text = text.removesuffix(f" ({error.path})")
+    reason = f"{name}: {text}".removesuffix(": ")
+    what_to_do = advice(name, said, is_circular(error))
     return f"{reason}. {what_to_do}" if what_to_do else reason
 
 

@@ -15,7 +15,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.protocol import Missing, Response
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change, differences
-from autograder.values.errors import builtin_kinds, passed, place, text_of
+from autograder.values.errors import builtin_kinds, is_circular, passed, place, text_of
 from autograder.values.tree import Opaque, arrays, copied, describe, mapped
 
 
@@ -112,6 +112,8 @@ def described(
         hint = "signature"
     elif isinstance(error, Absent | Missing):
         hint = type(error).__name__.lower()
+    elif is_circular(error):
+        hint = "circular"
     return [builtin_kinds(error), text_of(error, own), file, min(line, 10**6), hint, passed(error, own)]
 
 

@@ -123,6 +123,7 @@ def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> N
         (b"x = `1`\n", f"The grader runs {PYTHON}, which cannot read this line: `x = '1'`."),
         (b"from .layernorm import rms_norm\n", "Your files are not a package: import without the dot."),
         (b"from scaled_attention import Attention\n", "ImportError: "),
+        (b"from layernorm import rms_norm\n", "Modules import each other: import only from files that are higher up"),
         (b"open('weights.txt')\n", 'or move it under `if __name__ == "__main__":`, which the grader does not run.'),
         (b"eval('x = = 1')\n", f"could not be imported: SyntaxError: {python_says('x = = 1')}"),
         (b"while True: pass\n", "The import took too long"),

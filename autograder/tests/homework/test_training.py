@@ -223,7 +223,7 @@ def test_interrupt_saves_the_best_weights(
 
 
 @pytest.mark.parametrize(("arguments", "line"), [
-    (["--text", "nothing.txt"], r"train.py: \[Errno 2\] No such file or directory: 'nothing.txt'"),
+    (["--text", "nothing.txt"], "train.py: .*'nothing.txt'"),
     (["--text", "bytes.bin"], "train.py: bytes.bin is not a UTF-8 text"),
     (["--text", "short.txt"], "train.py: the text has 0 different entries; training needs at least 20"),
     (["--resume", "short.txt"], "train.py: short.txt is not a model written by train.py"),

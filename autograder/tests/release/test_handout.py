@@ -14,7 +14,7 @@ from autograder.exceptions import CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
-from autograder.release import handout, packing
+from autograder.release import handout, home_table, packing
 from autograder.tests.files import Built, unzipped
 from autograder.tests.forked import python
 from autograder.tests.making import rubric_with
@@ -27,7 +27,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted.remove("checks/my_tests.py")  # only if students write tests
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (kit.PACKAGE / "values").glob("*.py")}
-    wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", handout.MISTAKES, *rubrics.current().files}
+    wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", home_table.MISTAKES, *rubrics.current().files}
     found = packing.contents(built.assignments)
     assert set(found) == wanted
     assert unzipped(built.student_zip) == {f"transformer/{name}": data for name, data in found.items()}
@@ -57,7 +57,7 @@ def test_handout_has_no_statement_of_a_solution_suite_or_misconception(built: Bu
 
 
 def test_handout_describes_misconceptions_without_their_code(built: Built) -> None:
-    table = json.loads((built.assignments / handout.MISTAKES).read_text(encoding="utf-8"))
+    table = json.loads((built.assignments / home_table.MISTAKES).read_text(encoding="utf-8"))
     parts = [part for functions in table.values() for part in functions.values()]
     sentences = [text for part in parts for mistake in part["mistakes"] for text in mistake[:3]]
     assert len(sentences) > 1000
@@ -185,7 +185,7 @@ def test_readme_omits_modules_that_are_not_in_the_homework(text: str, left: str)
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric], Path]:
     """Write a student folder for a rubric, with a notebook that has only checks."""
-    monkeypatch.setattr(handout, "mistakes_table", lambda solutions, rubric: "{}")
+    monkeypatch.setattr(home_table, "text", lambda solutions, rubric: "{}")
     sources = [*(f'grader.check("{module}")' for module in rubrics.current().modules), "grader.export()"]
     cells = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
     (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))

@@ -11,14 +11,14 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.grading import plan
 from autograder.homework import kit, rubric
-from autograder.release import modules, packing, rehearsal
+from autograder.release import drafts, packing, rehearsal
 
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
 
@@ -33,12 +33,11 @@ STAGES = {
 RECORD, ASSIGN, CHECK, WRITE = STAGES
 
 
-def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None, check: bool = True) -> list[Path]:
-    """Write OUT/autograder.zip and OUT/student.zip and update assignments/; returns the written paths.
+def build(out: Path, stage: Stage = lambda name: None, check: bool = True) -> list[Path]:
+    """Write OUT/autograder.zip and OUT/student.zip and update assignments/; return the written paths.
 
-    With `only`, the homework has just these modules, and its student folder is OUT/assignments. `stage` is called with
-    the name of each stage in STAGES. If `check` is true, the zip must give the solutions full marks. Raises
-    RubricError, CommandError, or ArgumentsError for an unusable `only`.
+    `stage` is called with the name of each stage in STAGES. If `check` is true, the zip must give the solutions full
+    marks. Raises RubricError, CommandError, or ArgumentsError for an unusable OUT.
     """
     for folder in (kit.home() / "assignments", kit.solutions()):
         if out.resolve().is_relative_to(folder):
@@ -46,14 +45,10 @@ def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None,
     stage(RECORD)
     # First, so that the kit reports an invalid rubric, not Otter.
     plan.record()
-    modules.refuse_placeholders(packing.tree())
-    students = (out if only else kit.home()) / "assignments"
-    if only and students.resolve() == kit.home() / "assignments":
-        raise ArgumentsError(f"{students} is for the whole homework; give another folder with -o")
-    tree = modules.selected(only) if only else contextlib.nullcontext(packing.tree())
-    with tree as root, assigned(check, root, stage) as result:
+    drafts.refuse_placeholders(packing.tree())
+    with assigned(check, stage) as result:
         stage(WRITE)
-        return write(result, out, students)
+        return write(result, out, kit.home() / "assignments")
 
 
 def write(result: Path, out: Path, assignments: Path) -> list[Path]:
@@ -74,12 +69,12 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
 
 
 @contextlib.contextmanager
-def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda name: None) -> Iterator[Path]:
+def assigned(check: bool = True, stage: Stage = lambda name: None) -> Iterator[Path]:
     """Run `otter assign` into a temporary folder; if `check` is true, also grade the solutions with the zip.
 
-    `root` is the tree to build, by default the kit's. Raises CommandError.
+    Raises CommandError.
     """
-    root = root or packing.tree()
+    root = packing.tree()
     stage(ASSIGN)
     with packing.temporary_folder("autograder-build-") as result:
         # Use the homework in `root`, and in a clone its kit, whichever kit is installed.

@@ -182,7 +182,6 @@ def without_otter(text: str, export: str) -> str:
     notebook["metadata"].pop("otter", None)  # the tests of its questions
     exports, cells = 0, []
     for cell in notebook["cells"]:
-        cell["metadata"].pop("needs", None)  # for `autograder build --only`
         source = "".join(cell["source"])
         if "# Initialize Otter" in source:
             continue

@@ -34,7 +34,7 @@ PLACEHOLDERS = {
         "What the module does, and what fails without it."
     ),
 }
-BEGIN = "# BEGIN QUESTION"
+BEGIN, END = "# BEGIN QUESTION", "# END QUESTION"
 # Names that a file would shadow: packages, and the files and folders next to the students' files.
 RESERVED = {"np", "numpy", "pytest", "matplotlib", "ipywidgets", "checks", "tour", "train", "autograder", "otter"}
 RESERVED |= {"conftest", "integration", "readme", "test", "tests", "total", *exports.RESERVED, *sys.stdlib_module_names}
@@ -60,8 +60,8 @@ def add(name: str) -> list[Path]:
     texts[rules] = _with_draft(rules.read_text(encoding="utf-8"), last, template["home/rubric.yaml"], name)
     notebook, draft = _notebook(path), json.loads(template[NOTEBOOK])
     at = next(place for place, cell in enumerate(notebook["cells"]) if _question(cell) == last)
-    first = next(place for place, cell in enumerate(draft["cells"]) if _question(cell) == name)
-    notebook["cells"][at:at] = draft["cells"][first:]
+    sources = ["".join(cell["source"]) for cell in draft["cells"]]
+    notebook["cells"][at:at] = draft["cells"][sources.index(f"{BEGIN}\nname: {name}") : sources.index(END) + 1]
     texts[path] = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     for path, text in texts.items():
         write_atomically(path, text)

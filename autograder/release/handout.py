@@ -22,6 +22,7 @@ MODULES = "<!-- modules -->"
 CHECKS = "checks/conftest.py"
 AGENTS = "AGENTS.md"
 VALUES = "checks/student_values"  # a copy of autograder/values, to which the solutions only refer
+CHECK = 'grader.check("'  # begins the cell that Otter writes for a question
 EXPORT = """import glob
 import zipfile
 
@@ -162,42 +163,38 @@ def modules_table(rubric: Rubric) -> str:
 
 
 def ordered_checks(text: str, rubric: Rubric) -> str:
-    """The public checks' conftest.py with the rubric's modules, in order."""
-    names = "".join(f'    "{module}",\n' for module in rubric.modules)
-    changed, count = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
-    if count != 1:
-        raise CommandError(
-            f"solutions/{CHECKS}: it must have exactly one list MODULES = [...], with one entry per line"
-        )
-    return changed
+    """Return the public checks' conftest.py with the rubric's modules, in order, in its list MODULES."""
+    body = ast.parse(text).body
+    found = [node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "MODULES"]
+    if len(found) != 1:
+        raise CommandError(f"solutions/{CHECKS}: it must have exactly one list MODULES = [...]")
+    lines = text.splitlines(keepends=True)
+    names = [f'    "{module}",\n' for module in rubric.modules]
+    lines[found[0].lineno - 1 : found[0].end_lineno] = ["MODULES = [\n", *names, "]\n"]
+    return "".join(lines)
 
 
 def without_otter(text: str, export: str) -> str:
-    """The students' notebook without Otter: its checks start pytest, and its last cell is `export`.
+    """Return the students' notebook without Otter: its checks start pytest, and its last cell is `export`.
 
     That cell zips the notebook, the predictions, and every .py file next to it, including files that students add. It
-    works without running all cells, since figures wait for predictions. Raises CommandError.
+    works without running all cells, since figures wait for predictions. Raises CommandError if Otter adds other cells.
     """
     notebook = json.loads(text)
     notebook["metadata"].pop("otter", None)  # the tests of its questions
-    exports, cells = 0, []
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
-        if "# Initialize Otter" in source:
-            continue
-        if question := re.fullmatch(r'grader\.check\("(\w+)"\)', source):
-            checks = "checks" if question[1] == INTEGRATION else f"checks/test_{question[1]}.py"
-            source = f'import sys\n\n!"{{sys.executable}}" -m pytest {checks}'
-        elif source.startswith("## Submission"):
-            source = re.sub(r"Make sure you have run .*?The cell below will generate", "The cell below makes", source)
-            source = source.replace(" file for you to submit.", " that you upload.")
-        elif "grader.export(" in source:
-            source, exports = export, exports + 1
-        cell["source"] = source.splitlines(keepends=True)
-        cells.append(cell)
-    notebook["cells"] = cells
-    if exports != 1:
-        raise CommandError("the notebook must have an export cell; restore export_cell in its first cell")
+        if source.startswith(CHECK):
+            question = source.removeprefix(CHECK).removesuffix('")')
+            checks = "checks" if question == INTEGRATION else f"checks/test_{question}.py"
+            cell["source"] = ["import sys\n", "\n", f'!"{{sys.executable}}" -m pytest {checks}']
+        elif "otter.Notebook(" in source or "grader.export(" in source:
+            raise CommandError("the notebook's first cell must have `init_cell: false` and `export_cell: false`")
+    fixed = {"deletable": False, "editable": False}
+    lines = export.splitlines(keepends=True)
+    notebook["cells"].append(
+        {"cell_type": "code", "execution_count": None, "metadata": fixed, "outputs": [], "source": lines}
+    )
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True, separators=(",", ": ")) + "\n"
 
 

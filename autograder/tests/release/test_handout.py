@@ -165,9 +165,10 @@ def test_readme_checks_and_notebook_need_their_markers() -> None:
         with pytest.raises(CommandError, match=f"the line {marker} must occur exactly once"):
             handout.readme(text.replace(marker, ""), rubrics.current())
     with pytest.raises(CommandError, match="must have exactly one list MODULES"):
-        handout.ordered_checks("MODULES = []\n", rubrics.current())
-    with pytest.raises(CommandError, match="must have an export cell"):
-        handout.without_otter('{"cells": [], "metadata": {}}', "")
+        handout.ordered_checks("MODULE = []\n", rubrics.current())
+    cell = {"cell_type": "code", "metadata": {}, "source": ["grader.export()"]}
+    with pytest.raises(CommandError, match="must have `init_cell: false` and `export_cell: false`"):
+        handout.without_otter(json.dumps({"cells": [cell], "metadata": {}}), "")
 
 
 TABLES = f"{handout.MODULES}\n{handout.MARKER}\n"
@@ -186,7 +187,7 @@ def test_readme_omits_modules_that_are_not_in_the_homework(text: str, left: str)
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric], Path]:
     """Write a student folder for a rubric, with a notebook that has only checks."""
     monkeypatch.setattr(home_table, "text", lambda solutions, rubric: "{}")
-    sources = [*(f'grader.check("{module}")' for module in rubrics.current().modules), "grader.export()"]
+    sources = [f'grader.check("{module}")' for module in rubrics.current().modules]
     cells = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
     (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
     shutil.copytree(kit.solutions() / "checks", tmp_path / "checks", ignore=shutil.ignore_patterns("student_values"))

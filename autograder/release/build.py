@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.grading import plan
 from autograder.homework import kit, rubric
-from autograder.release import drafts, packing, rehearsal
+from autograder.release import drafts, handout, packing, rehearsal
 
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
 
@@ -35,6 +35,9 @@ RECORD, ASSIGN, CHECK, WRITE = STAGES
 
 def build(out: Path, stage: Stage = lambda name: None, check: bool = True) -> list[Path]:
     """Write OUT/autograder.zip and OUT/student.zip and update assignments/; return the written paths.
+
+    assignments/ has the files of the student folder that the build makes; all others are copies from solutions/ and
+    from the package.
 
     `stage` is called with the name of each stage in STAGES. If `check` is true, the zip must give the solutions full
     marks. Raises RubricError, CommandError, or ArgumentsError for an unusable OUT.
@@ -54,6 +57,9 @@ def build(out: Path, stage: Stage = lambda name: None, check: bool = True) -> li
 def write(result: Path, out: Path, assignments: Path) -> list[Path]:
     """Write the two zips and assignments/, from a RESULT of `otter assign`."""
     student, folder = packing.contents(result / "student"), Path(kit.notebook()).stem
+    copies, values = packing.contents(kit.solutions()), packing.contents(kit.PACKAGE / "values")
+    copies |= {f"{handout.VALUES}/{name}": data for name, data in values.items()}
+    made = {name: data for name, data in student.items() if copies.get(name) != data}
     with zipfile.ZipFile(_zip_in(result)) as archive:
         # Otter's environment.yml is for conda, with unpinned packages. setup.sh does not use it.
         grader = {name: archive.read(name) for name in archive.namelist() if name != "environment.yml"}
@@ -62,7 +68,7 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
             packing.pack(grader, out / "autograder.zip"),
             packing.pack({f"{folder}/{name}": data for name, data in student.items()}, out / "student.zip"),
         ]
-        packing.refresh(student, assignments)
+        packing.refresh(made, assignments)
     except OSError as error:
         raise of_system(error, out) from error
     return [*zips, assignments]

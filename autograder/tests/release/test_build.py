@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import tempfile
@@ -19,8 +20,10 @@ from autograder.tests.files import Built, put, unzipped
 from autograder.tests.forked import python
 
 
-def test_committed_assignments_are_up_to_date(built: Built) -> None:
+def test_committed_assignments_are_up_to_date_and_complete_the_student_folder(built: Built, tmp_path: Path) -> None:
     assert packing.contents(built.assignments) == packing.contents(kit.home() / "assignments"), "run: autograder build"
+    runpy.run_path(str(kit.home() / ".ci" / "students.py"))["student_folder"](tmp_path / "home")
+    assert packing.contents(tmp_path / "home") == packing.contents(built.student)
 
 
 @pytest.mark.parametrize("folder", ["assignments", "solutions/checks"])

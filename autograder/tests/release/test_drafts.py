@@ -135,7 +135,8 @@ def test_build_contains_no_file_of_another_homework(homework: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "NotImplementedError" in (folder / "assignments" / homework.name).read_text()
     functions = rubrics.load(folder / "rubric.yaml").modules[homework.stem].functions
-    assert f"Next: write {next(iter(functions))}" in python(folder / "assignments", "-m", "pytest").stdout
+    shutil.unpack_archive(folder / "dist" / "student.zip", folder)
+    assert f"Next: write {next(iter(functions))}" in python(folder / "homework", "-m", "pytest").stdout
     wheel = next(data for name, data in unzipped(folder / "dist" / "autograder.zip").items() if name.endswith(".whl"))
     names = zipfile.ZipFile(io.BytesIO(wheel)).namelist()
     assert f"autograder/kit/grading/suites/test_{homework.stem}.py" in names

@@ -80,6 +80,13 @@ def test_every_command_is_in_the_reference() -> None:
                 assert any(option in page for option in param.opts), (name, param.opts)
 
 
+def test_a_new_command_or_option_replaces_an_old_one() -> None:
+    options = [
+        param for command in main.commands.values() for param in command.params if isinstance(param, click.Option)
+    ]
+    assert len(main.commands) + len(options) <= 48
+
+
 def test_every_key_of_the_rubric_is_in_the_reference() -> None:
     page = (DOCS / "reference" / "rubric.md").read_text(encoding="utf-8")
     models = (rubric.Rubric, rubric.Module, rubric.Group, rubric.Criterion, rubric.LatePolicy, Limits)

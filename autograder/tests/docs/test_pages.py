@@ -17,10 +17,11 @@ DOCS = kit.PACKAGE / "docs"
 README = kit.home() / "README.md"
 LONGEST = {README: 120}  # lines; every other page has at most 200
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
+GITHUB = sorted((kit.home() / ".github").glob("*.md")) + sorted((kit.home() / ".github" / "ISSUE_TEMPLATE").iterdir())
 INLINE, LINK = re.compile(r"`([^`\n]+)`"), re.compile(r"\]\(([^)\s]+)\)")
 EXAMPLE = "dropout_mask"  # the module that the guides on adding a module create
 
-pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(kit.home()).as_posix())
+pages = pytest.mark.parametrize("page", [*PAGES, *GITHUB], ids=lambda page: page.relative_to(kit.home()).as_posix())
 
 
 def commands(text: str) -> Iterator[str]:

@@ -115,7 +115,7 @@ def _check(zipped: Path, solutions: Path) -> None:
 
 
 def _failing_check(solutions: Path) -> str:
-    """The first public check that fails on the solutions, with its line; "" if none does."""
+    """Return the first public check that fails on the solutions, with its line; "" if none does."""
     with packing.temporary_folder("autograder-checks-") as folder:
         report = folder / "report.xml"
         command = [sys.executable, "-m", "pytest", f"--junit-xml={report}", "-o", "junit_family=xunit1", "checks"]

@@ -77,7 +77,7 @@ def _rewrite(source: Path, target: Path, change: Callable[..., str], *arguments:
 
 
 def _missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
-    """A sentence for each missing part of a module: its public checks, its question in the notebook, or its EXAMPLES."""
+    """Yield a sentence for each missing part of a module: its public checks, its question in the notebook, or its EXAMPLES."""
     text = (folder / notebook).read_text(encoding="utf-8")
     for module, entry in rubric.modules.items():
         checks = solutions / "checks" / f"test_{module}.py"
@@ -125,7 +125,7 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
 
 
 def readme(text: str, rubric: Rubric) -> str:
-    """The students' README: tables replace two marked lines, and values of the rubric replace names in braces.
+    """Return the students' README: tables replace two marked lines, and values of the rubric replace names in braces.
 
     Lines "- `module.py`: ..." and text between <!-- needs module --> and <!-- end --> are dropped if the rubric lacks
     that module or the group `tests`. Raises CommandError unless each marker occurs exactly once.
@@ -154,7 +154,7 @@ def readme(text: str, rubric: Rubric) -> str:
 
 
 def modules_table(rubric: Rubric) -> str:
-    """The files that a student writes, with their functions, in Markdown."""
+    """Return a Markdown table of the files that a student writes, with their functions."""
     rows = ["| file | topic | functions to write |", "|---|---|---|"]
     for module, entry in rubric.modules.items():
         functions = ", ".join(f"`{function}`" for function in entry.functions)
@@ -199,7 +199,7 @@ def without_otter(text: str, export: str) -> str:
 
 
 def grading_table(rubric: Rubric) -> str:
-    """All criteria with their points, in Markdown."""
+    """Return a Markdown table of all criteria with their points."""
     rows = ["| criterion | points | what it tests | result shown |", "|---|---:|---|---|"]
     for group in rubric.groups:
         criteria = rubric.of(group)

@@ -59,7 +59,7 @@ def importable_checks(solutions: Path) -> AbstractContextManager[None]:
 
 
 def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
-    """The table of one module; the public checks must be importable."""
+    """Return the table of one module; the public checks must be importable."""
     calls = importlib.import_module("student_calls").calls_in(module)
     with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         return {
@@ -98,7 +98,7 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
 
 
 def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable[..., Any]]) -> dict[int, Any]:
-    """The wrong results of a function for these calls, by the number of the call."""
+    """Return the wrong results of a function for these calls, by the number of the call."""
     home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
     single, double = fresh(), fresh()  # two, since a function may keep state between calls
     wrong = {}
@@ -112,7 +112,7 @@ def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable
 
 
 def _wrong_default(right: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
-    """The parameter whose default value differs, as {"eps": 1e-6}; {} unless it is exactly one."""
+    """Return the parameter whose default value differs, as {"eps": 1e-6}; {} unless it is exactly one."""
     mine, other = ({p.name: p.default for p in inspect.signature(f).parameters.values()} for f in (right, wrong))
     changed = {name: other[name] for name in mine if name in other and other[name] != mine[name]}
     simple = len(changed) == 1 and all(isinstance(value, bool | int | float | str) for value in changed.values())
@@ -126,7 +126,7 @@ def _ignored(
     fresh: Callable[[], Callable[..., Any]],
     default: dict[str, Any],
 ) -> tuple[list[str], dict[int, Any]]:
-    """Sentences and results of code that ignores an argument and uses a wrong default value.
+    """Return sentences and results for code that ignores an argument and uses a wrong default value.
 
     There are no results unless a public call that passes the argument detects this.
     """
@@ -151,7 +151,7 @@ def _ignored(
 
 
 def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
-    """Fingerprints of the correct result and of the results for other arguments, each with the number of its sentence."""
+    """Return fingerprints of the correct result and of results for other arguments, each with the number of its sentence."""
     home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
     try:
         call = _in_double(call)

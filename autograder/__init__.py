@@ -1,3 +1,3 @@
 """An auto-graded homework kit."""
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"

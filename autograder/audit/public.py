@@ -25,7 +25,7 @@ from autograder.homework import kit, library
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.library import Misconception
-from autograder.release import handout
+from autograder.release import home_table
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Seen:
     def answer(self) -> str:
         """How the public checks describe it: "-" not at all, "half", "named" or "misnamed"."""
         own = [
-            text.removesuffix(handout.ANY).removesuffix(".")
+            text.removesuffix(home_table.ANY).removesuffix(".")
             for text in (self.misconception.does, self.misconception.right)
         ]
         sentences = set(self.sentences)  # a sentence may end with the actual or the expected number
@@ -61,9 +61,9 @@ def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
 def _of_module(module: str) -> list[Seen]:
     """Runs in a separate process, because the checks import the student's modules by name."""
     modules = references.importable(kit.solutions(), rubrics.current().modules)
-    checks = handout.importable_checks(kit.solutions())
+    checks = home_table.importable_checks(kit.solutions())
     with modules, checks, np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-        table = {module: handout.table_of(module, rubrics.current())}
+        table = {module: home_table.table_of(module, rubrics.current())}
         vars(importlib.import_module("known_mistakes"))["_table"] = lambda: table
         return [_seen(misconception) for misconception in library.of_module(module)]
 

@@ -109,17 +109,15 @@ def main(context: click.Context) -> None:
 
 @main.command()
 @OUT
-@click.option("--only", default="", help="build a smaller homework from these modules, separated by commas")
-def build(out: Path, only: str) -> None:
+def build(out: Path) -> None:
     """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip.
 
     For instructors, after every change to the homework.
     """
     from autograder.release import build as building
 
-    modules = [name.strip() for name in only.split(",") if name.strip()]
     with stages(building.STAGES, sys.stderr) as stage:
-        written = building.build(out, only=modules, stage=stage)
+        written = building.build(out, stage)
     for path in written:
         click.echo(path)
 
@@ -132,33 +130,19 @@ def new(name: str | None, homework: Path | None) -> None:
 
     For authors of a module or of a different homework.
     """
-    from autograder.release import drafts, modules
+    from autograder.release import drafts
 
     if homework is not None:
-        click.echo(modules.new_homework(homework, name or drafts.NAME))
+        click.echo(drafts.new_homework(homework, name or drafts.NAME))
         click.echo("\nIt is complete: run these commands there, then replace its module with your own.")
         click.echo("autograder build; autograder grade solutions -o dist/graded; autograder audit")
         return
     if name is None:
         raise ArgumentsError("give the name of a module, or --homework DIR for a new homework")
-    for path in modules.add(name):
+    for path in drafts.add(name):
         click.echo(path)
     click.echo("\nReplace the text of the draft; `autograder build` names the lines that are left.")
     click.echo(f"Then: autograder build; autograder grade solutions -o dist/graded; autograder audit --only {name}")
-
-
-@main.command()
-@click.argument("name")
-def remove(name: str) -> None:
-    """Remove a module: its files, its entry in rubric.yaml and its notebook cells.
-
-    For instructors whose course does not cover a topic.
-    """
-    from autograder.release import modules
-
-    for path in modules.remove(name):
-        click.echo(path)
-    click.echo("\nNext: autograder build; autograder grade solutions -o dist/graded; autograder audit")
 
 
 @main.command()
@@ -193,7 +177,7 @@ def demo(context: click.Context, out: Path) -> None:
     from autograder.release import build as building
 
     with stages(building.STAGES, sys.stdout) as stage:
-        building.build(out, stage=stage, check=False)  # the sample class has the solutions
+        building.build(out, stage, check=False)  # the sample class has the solutions
     sample.make(out / "sample")
     status: int | str | None = 0
     try:

@@ -5,6 +5,7 @@ Source: Gradescope, Autograder specifications, "Output format".
 
 from typing import Any
 
+from autograder import __version__
 from autograder.feedback.messages import message
 from autograder.feedback.summary import notes, summary
 from autograder.grading.grader import Result
@@ -21,6 +22,7 @@ def gradescope(result: Result) -> dict[str, Any]:
         "stdout_visibility": "hidden",
         "tests": [_entry(graded, result) for graded in result.graded],
         "extra_data": {
+            "version": __version__,
             "layers": list(result.layers),
             "notes": [{"kind": note.kind, "path": note.path, "text": note.plain} for note in notes(result)],
         },

@@ -11,14 +11,14 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.grading import plan
 from autograder.homework import kit, rubric
-from autograder.release import modules, packing, rehearsal
+from autograder.release import drafts, handout, packing, rehearsal
 
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
 
@@ -33,12 +33,14 @@ STAGES = {
 RECORD, ASSIGN, CHECK, WRITE = STAGES
 
 
-def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None, check: bool = True) -> list[Path]:
-    """Write OUT/autograder.zip and OUT/student.zip and update assignments/; returns the written paths.
+def build(out: Path, stage: Stage = lambda name: None, check: bool = True) -> list[Path]:
+    """Write OUT/autograder.zip and OUT/student.zip and update assignments/; return the written paths.
 
-    With `only`, the homework has just these modules, and its student folder is OUT/assignments. `stage` is called with
-    the name of each stage in STAGES. If `check` is true, the zip must give the solutions full marks. Raises
-    RubricError, CommandError, or ArgumentsError for an unusable `only`.
+    assignments/ has the files of the student folder that the build makes; all others are copies from solutions/ and
+    from the package.
+
+    `stage` is called with the name of each stage in STAGES. If `check` is true, the zip must give the solutions full
+    marks. Raises RubricError, CommandError, or ArgumentsError for an unusable OUT.
     """
     for folder in (kit.home() / "assignments", kit.solutions()):
         if out.resolve().is_relative_to(folder):
@@ -46,19 +48,18 @@ def build(out: Path, only: Sequence[str] = (), stage: Stage = lambda name: None,
     stage(RECORD)
     # First, so that the kit reports an invalid rubric, not Otter.
     plan.record()
-    modules.refuse_placeholders(packing.tree())
-    students = (out if only else kit.home()) / "assignments"
-    if only and students.resolve() == kit.home() / "assignments":
-        raise ArgumentsError(f"{students} is for the whole homework; give another folder with -o")
-    tree = modules.selected(only) if only else contextlib.nullcontext(packing.tree())
-    with tree as root, assigned(check, root, stage) as result:
+    drafts.refuse_placeholders(packing.tree())
+    with assigned(check, stage) as result:
         stage(WRITE)
-        return write(result, out, students)
+        return write(result, out, kit.home() / "assignments")
 
 
 def write(result: Path, out: Path, assignments: Path) -> list[Path]:
     """Write the two zips and assignments/, from a RESULT of `otter assign`."""
     student, folder = packing.contents(result / "student"), Path(kit.notebook()).stem
+    copies, values = packing.contents(kit.solutions()), packing.contents(kit.PACKAGE / "values")
+    copies |= {f"{handout.VALUES}/{name}": data for name, data in values.items()}
+    made = {name: data for name, data in student.items() if copies.get(name) != data}
     with zipfile.ZipFile(_zip_in(result)) as archive:
         # Otter's environment.yml is for conda, with unpinned packages. setup.sh does not use it.
         grader = {name: archive.read(name) for name in archive.namelist() if name != "environment.yml"}
@@ -67,19 +68,19 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
             packing.pack(grader, out / "autograder.zip"),
             packing.pack({f"{folder}/{name}": data for name, data in student.items()}, out / "student.zip"),
         ]
-        packing.refresh(student, assignments)
+        packing.refresh(made, assignments)
     except OSError as error:
         raise of_system(error, out) from error
     return [*zips, assignments]
 
 
 @contextlib.contextmanager
-def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda name: None) -> Iterator[Path]:
+def assigned(check: bool = True, stage: Stage = lambda name: None) -> Iterator[Path]:
     """Run `otter assign` into a temporary folder; if `check` is true, also grade the solutions with the zip.
 
-    `root` is the tree to build, by default the kit's. Raises CommandError.
+    Raises CommandError.
     """
-    root = root or packing.tree()
+    root = packing.tree()
     stage(ASSIGN)
     with packing.temporary_folder("autograder-build-") as result:
         # Use the homework in `root`, and in a clone its kit, whichever kit is installed.
@@ -114,7 +115,7 @@ def _check(zipped: Path, solutions: Path) -> None:
 
 
 def _failing_check(solutions: Path) -> str:
-    """The first public check that fails on the solutions, with its line; "" if none does."""
+    """Return the first public check that fails on the solutions, with its line; "" if none does."""
     with packing.temporary_folder("autograder-checks-") as folder:
         report = folder / "report.xml"
         command = [sys.executable, "-m", "pytest", f"--junit-xml={report}", "-o", "junit_family=xunit1", "checks"]

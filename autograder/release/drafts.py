@@ -1,235 +1,158 @@
-"""Templates for `autograder new`: a small module, and a homework with this module.
+"""Writes the draft of a module, or of a homework with one module, from the folder template/.
 
-Both are complete: they build, grade and pass the audit unchanged. Names after $ are filled in. The first part of a path
-is the name of a folder.
+The template is a homework of one module, `centred_rows`, that builds and passes the audit. A draft has another name and
+title, and the draft of a module has placeholders in place of the sentences that students read.
 """
 
-NAME, NOTEBOOK = "centred_rows", "homework.ipynb"  # of a new homework
-POINTS = 2  # of a new module
-
-# Placeholders that students must not see. A new homework has real sentences.
-PLACEHOLDERS = {
-    "purpose": "one sentence on what the module does and why it is needed.",
-    "source": "Source: the paper or book of the formula.",
-    "story": "What the module does, and what fails without it.",
-}
-TEXTS = {
-    "purpose": "subtract the mean of every row.",
-    "source": "Source: the first step of principal component analysis.",
-    "story": "Many methods expect data whose mean is zero. You write the function that centres it.",
-}
-
-MODULE = {
-    "solutions/$name.py": '''\
-"""$title: $purpose
-
-$source
-"""
-
-import numpy as np
-
-
-def $name(x: np.ndarray) -> np.ndarray:
-    """Subtract its mean from every row.
-
-        y = x - mean(x)
-
-    Arguments: x (..., d).
-    Returns: (..., d), in the dtype of x.
-
-    >>> $name(np.array([1.0, 2.0, 6.0]))
-    array([-2., -1.,  3.])
-    """
-    # BEGIN SOLUTION
-    return x - x.mean(axis=-1, keepdims=True)
-    # END SOLUTION
-''',
-    "suites/test_$name.py": '''\
-"""Hidden tests of $name.py. The inputs of `example` are those in the docstrings."""
-
-import numpy as np
-
-from autograder.homework.suite import criterion
-
-
-@criterion("$name.example")
-def test_the_worked_examples(check):
-    check.$name(np.array([1.0, 2.0, 6.0]))
-
-
-@criterion("$name.rows")
-def test_every_row_has_its_own_mean(check, rng):
-    check.$name(rng.normal(3, 1, 5))
-    check.$name(rng.normal(3, 1, (3, 4)))
-    check.$name(rng.normal(3, 1, (2, 3, 4)))
-''',
-    "misconceptions/$name/$name.py": '''\
-"""Misconceptions about `$name`."""
-
-import numpy as np
-
-from autograder.homework.library import written
-
-
-@written
-def $name(x):
-    mean = x.mean(axis=-1, keepdims=True)
-    return x - mean
-
-
-$name.wrong("first_axis", "rows", {"axis=-1": "axis=0"},
-    does="Your code averages over the first axis.", right="Average over the last axis: every row has its own mean.")
-$name.wrong("one_mean", "rows", {"axis=-1, keepdims=True": ""},
-    does="Your code subtracts the mean of the whole array.", right="Every row has its own mean.")
-$name.wrong("mean_returned", "rows", {"x - mean": "mean + 0 * x"},
-    does="Your code returns the mean.", right="Return x minus the mean.")
-
-EXAMPLES = {
-    "$name": [
-        ((np.array([1.0, 5.0]),), {}),
-        ((np.array([[1.0, 5.0], [2.0, 8.0]]),), {}),
-    ],
-}
-''',
-    "solutions/checks/test_$name.py": '''\
-"""Public checks of $name.py."""
-
-import numpy as np
-from student_calls import Caller
-
-
-def test_the_mean_is_subtracted(call: Caller) -> None:
-    call.$name(np.array([1.0, 5.0])).gives(np.array([-2.0, 2.0]))
-''',
-}
-
-ENTRY = """\
-  $name:
-    title: $title
-    points: 2
-    uses: []
-    functions:
-      $name: []
-    criteria:
-      example:
-        points: 1
-        grades: [$name]
-        looks_at: examples
-        visibility: visible
-        about: "the worked examples of the docstrings"
-      rows: {points: 1, grades: [$name], about: "every row has its own mean"}
-"""
-
-CELLS = (
-    ("raw", "# BEGIN QUESTION\nname: $name"),
-    ("markdown", "## $title: `$name.py`\n\n$story"),
-    ("raw", "# BEGIN TESTS"),
-    (
-        "code",
-        '''\
-def test_$name():
-    import subprocess
-    import sys
-
-    command = [sys.executable, "-m", "pytest", "checks/test_$name.py"]
-    checks = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    print(checks.stdout + checks.stderr)
-    assert checks.returncode == 0, "see above"''',
-    ),
-    ("raw", "# END TESTS"),
-    ("raw", "# END QUESTION"),
-)
-
-HOMEWORK = {
-    "home/rubric.yaml": """\
-# The only place for points, criteria, visibility, feedback and limits.
-title: $title
-points: 2
-visibility: after_published
-agents_file: false # true: students get solutions/AGENTS.md, which tells coding assistants how to help
-
-limits: # for one submission; seconds are processor time
-  call_seconds: 3
-  submission_seconds: 60
-  memory_mb: 384
-
-modules:
-""",
-    "solutions/README.md": """\
-# $title
-
-You write small NumPy modules, one file each.
-
-<!-- modules -->
-
-## Set up
-
-You need Python 3.11 or newer. Open a terminal in this folder:
-
-    python3 -m venv .venv
-    source .venv/bin/activate
-    python -m pip install -r requirements.txt
-
-## Work on a module
-
-Open `{module}.py`. Replace `raise NotImplementedError(...)` with your code. Do not change the names of functions and arguments.
-Then run the checks:
-
-    pytest --only {function}
-    pytest
-
-If a check fails, `pytest --hint` shows what your code probably does wrong.
-
-## Upload
-
-Upload the `.py` files of the table, or the zip that the last cell of the notebook makes. The tests of {visible} of the
-{points} points are the examples in the docstrings, and you see their results at once. The other tests are hidden.
-
-<!-- grading table -->
-""",
-    "solutions/requirements.txt": "numpy>=2.0\npytest>=8.0\njupyterlab>=4.0\n",
-    "suites/pytest.ini": "[pytest]\n# an ini file of its own, so that no other one changes how the hidden suites are run\n",
-    "suites/conftest.py": '''\
-"""Fixtures of the hidden suites, and the option `--submission`."""
-
+import json
+import keyword
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import yaml
+
+from autograder.exceptions import ArgumentsError, CommandError, of_system
+from autograder.files import write_atomically
 from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+from autograder.release import handout, packing
+from autograder.submissions import exports
+from autograder.submissions.text import number
 
-kit.use(Path(__file__).resolve().parents[2])
-pytest_plugins = ["autograder.grading.recorder", "autograder.grading.manual"]
-''',
-    "alternatives/loops/$name.py": '''\
-"""One row after the other, with the mean as a sum."""
-
-import numpy as np
-
-
-def $name(x):
-    out = np.empty_like(x)
-    for place in np.ndindex(x.shape[:-1]):
-        out[place] = x[place] - sum(x[place]) / x.shape[-1]
-    return out
-''',
+TEMPLATE = Path(__file__).with_name("template")
+NAME, TITLE = "centred_rows", "Centred rows"  # in the template
+NOTEBOOK = "solutions/homework.ipynb"
+# Folders of the template, and where they are in a homework. A wheel of another homework has no folder named as on the right.
+FOLDERS = {"hidden_tests": "suites", "known_mistakes": "misconceptions", "other_styles": "alternatives"}
+# In the draft of a module, placeholders replace these sentences of the template. `build` rejects them.
+PLACEHOLDERS = {
+    "subtract the mean of every row.": "one sentence on what the module does and why it is needed.",
+    "Source: the first step of principal component analysis.": "Source: the paper or book of the formula.",
+    "Many methods expect data whose mean is zero. You write the function that centres it.": (
+        "What the module does, and what fails without it."
+    ),
 }
+BEGIN, END = "# BEGIN QUESTION", "# END QUESTION"
+# Names that a file would shadow: packages, and the files and folders next to the students' files.
+RESERVED = {"np", "numpy", "pytest", "matplotlib", "ipywidgets", "checks", "tour", "train", "autograder", "otter"}
+RESERVED |= {"conftest", "integration", "readme", "test", "tests", "total", *exports.RESERVED, *sys.stdlib_module_names}
 
-CONFIG = """\
-# ASSIGNMENT CONFIG
-name: homework
-plugins:
-    - autograder.release.otter_plugin.HomeworkPlugin
-files:
-    - checks
-    - pytest.ini
-    - README.md
-    - requirements.txt
-export_cell:
-    pdf: false
-    run_tests: false
-    ignore_log: true
-    instructions: Upload homework.zip as it is. Your `.py` files are graded.
-generate:
-    print_summary: false
-    logo: false
-tests:
-    ok_format: false"""
+
+def add(name: str) -> list[Path]:
+    """Write a draft module and insert it before the last module of the rubric; return the changed files.
+
+    Before any change, raises ArgumentsError for an invalid or existing name, and CommandError without a clone.
+    """
+    _check_name(name)
+    packing.tree()  # raises CommandError if there is no tree to change
+    current = rubrics.current()
+    template = _template(name, PLACEHOLDERS)
+    files = {path: text for path, text in template.items() if Path(path).stem in (name, f"test_{name}")}
+    folders = {"solutions": kit.solutions(), "hidden_tests": kit.suites(), "known_mistakes": kit.misconceptions()}
+    texts = _placed(files, folders)
+    taken = [path for path in texts if path.exists()]
+    if taken or any(name in module.functions for module in current.modules.values()):
+        raise ArgumentsError(f"{name!r} is taken{f': there is {taken[0]}' if taken else ', by a function'}")
+    last = list(current.modules)[-1]
+    rules, path = kit.rubric_file(), kit.solutions() / kit.notebook()
+    texts[rules] = _with_draft(rules.read_text(encoding="utf-8"), last, template["home/rubric.yaml"], name)
+    notebook, draft = _notebook(path), json.loads(template[NOTEBOOK])
+    at = next(place for place, cell in enumerate(notebook["cells"]) if _question(cell) == last)
+    sources = ["".join(cell["source"]) for cell in draft["cells"]]
+    notebook["cells"][at:at] = draft["cells"][sources.index(f"{BEGIN}\nname: {name}") : sources.index(END) + 1]
+    texts[path] = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    for path, text in texts.items():
+        write_atomically(path, text)
+    return list(texts)
+
+
+def new_homework(folder: Path, name: str) -> Path:
+    """Write a homework with the module `name` to a new folder, and return the folder.
+
+    Before writing, raises ArgumentsError for a folder that is not empty and for an invalid name.
+    """
+    _check_name(name)
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ArgumentsError(f"{folder} exists and is not an empty folder; give a new one")
+    solutions = folder / "solutions"
+    folders = {"home": folder, "solutions": solutions} | {top: folder / kit.GRADING / FOLDERS[top] for top in FOLDERS}
+    texts = _placed(_template(name, {}), folders)
+    packaged = kit.packaged() / "solutions"  # the files that run the public checks
+    checks = [path for path in packaged.glob("checks/**/*.py") if not path.name.startswith(("test_", "my_tests"))]
+    for path in (packaged / "conftest.py", packaged / "pytest.ini", *checks):
+        texts[solutions / path.relative_to(packaged)] = path.read_text(encoding="utf-8")
+    try:
+        for path, text in texts.items():
+            write_atomically(path, text)
+        order = solutions / handout.CHECKS
+        write_atomically(order, handout.ordered_checks(texts[order], rubrics.load(folder / "rubric.yaml")))
+    except OSError as error:
+        raise of_system(error, folder) from error
+    return folder
+
+
+def refuse_placeholders(home: Path) -> None:
+    """Raise CommandError if a placeholder of a draft has not been replaced."""
+    for path in [*sorted((home / "solutions").glob("*.py")), home / "solutions" / kit.notebook()]:
+        for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for text in PLACEHOLDERS.values():
+                if text in line:
+                    raise CommandError(f"{path}:{place}: replace the text of the draft: {text!r}")
+
+
+def _check_name(name: str) -> None:
+    """Raise ArgumentsError for an invalid module name."""
+    if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name) or name.startswith(("_", "test_")):
+        raise ArgumentsError(f"{name!r} cannot be a module's name; use lower-case letters, digits and underscores")
+    if name in RESERVED:
+        raise ArgumentsError(f"{name!r} is the name of another module that students import; choose another name")
+
+
+def _template(name: str, sentences: Mapping[str, str]) -> dict[str, str]:
+    """Return the files of the template by path, with another name, and with some sentences replaced."""
+    replacements = {**sentences, NAME: name, TITLE: name.replace("_", " ").capitalize()}
+    texts = {}
+    for path in sorted(TEMPLATE.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            text = path.read_text(encoding="utf-8")
+            for before, after in replacements.items():
+                text = text.replace(before, after)
+            texts[path.relative_to(TEMPLATE).as_posix().replace(NAME, name)] = text
+    return texts
+
+
+def _placed(texts: Mapping[str, str], folders: Mapping[str, Path]) -> dict[Path, str]:
+    """Replace the first part of each path by a folder; files of other folders are left out."""
+    parted = [(path.partition("/"), text) for path, text in texts.items()]
+    return {folders[top] / rest: text for (top, _, rest), text in parted if top in folders}
+
+
+def _with_draft(text: str, before: str, draft: str, name: str) -> str:
+    """Insert the entry of a module of the rubric `draft` into the text of another one, and add its points to the total."""
+    root: Any = yaml.compose(text)
+    lines = text.splitlines(keepends=True)
+    total = next(value for key, value in root.value if key.value == "points")
+    points = number(float(total.value) + yaml.safe_load(draft)["points"])
+    start, end = total.start_mark, total.end_mark
+    lines[start.line] = f"{lines[start.line][: start.column]}{points}{lines[start.line][end.column :]}"
+    entry = draft.splitlines(keepends=True)[rubrics.line_of(yaml.compose(draft), f"modules.{name}") - 1 :]
+    at = rubrics.line_of(root, f"modules.{before}") - 1
+    return "".join([*lines[:at], *entry, *lines[at:]])
+
+
+def _notebook(path: Path) -> Any:
+    """Read a notebook. Raises CommandError if it is not JSON."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CommandError(f"{path}: not a notebook: {error}") from error
+
+
+def _question(cell: Mapping[str, Any]) -> str:
+    """Return the name of the question that begins with this cell, or ""."""
+    source = "".join(cell["source"])
+    if cell["cell_type"] != "raw" or not source.startswith(BEGIN):
+        return ""
+    return str((yaml.safe_load(source.removeprefix(BEGIN)) or {}).get("name", ""))

@@ -4,35 +4,25 @@ A file that would reveal any part of a solution is rejected.
 """
 
 import ast
-import importlib
-import inspect
 import json
-import math
 import re
 import shutil
-import warnings
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from autograder.exceptions import CommandError
-from autograder.feedback.observations import others
-from autograder.grading.call_results import Target, TestCall
-from autograder.homework import kit, library, reference
+from autograder.homework import kit, library
 from autograder.homework.rubric import INTEGRATION, TESTS_FILE, Rubric
-from autograder.sandbox.protocol import Call
+from autograder.release import home_table
 from autograder.submissions.text import number
-from autograder.values.tree import copied, mapped
 
 MARKER = "<!-- grading table -->"
 MODULES = "<!-- modules -->"
 CHECKS = "checks/conftest.py"
 AGENTS = "AGENTS.md"
 VALUES = "checks/student_values"  # a copy of autograder/values, to which the solutions only refer
+CHECK = 'grader.check("'  # begins the cell that Otter writes for a question
 EXPORT = """import glob
 import zipfile
 
@@ -76,7 +66,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    (folder / MISTAKES).write_text(mistakes_table(solutions, rubric), encoding="utf-8", newline="\n")
+    (folder / home_table.MISTAKES).write_text(home_table.text(solutions, rubric), encoding="utf-8", newline="\n")
     if forgotten := list(_missing(folder, solutions, rubric, notebook)):
         raise CommandError("; ".join(forgotten))
 
@@ -87,7 +77,7 @@ def _rewrite(source: Path, target: Path, change: Callable[..., str], *arguments:
 
 
 def _missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
-    """A sentence for each missing part of a module: its public checks, its question in the notebook, or its EXAMPLES."""
+    """Yield a sentence for each missing part of a module: its public checks, its question in the notebook, or its EXAMPLES."""
     text = (folder / notebook).read_text(encoding="utf-8")
     for module, entry in rubric.modules.items():
         checks = solutions / "checks" / f"test_{module}.py"
@@ -135,7 +125,7 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
 
 
 def readme(text: str, rubric: Rubric) -> str:
-    """The students' README: tables replace two marked lines, and values of the rubric replace names in braces.
+    """Return the students' README: tables replace two marked lines, and values of the rubric replace names in braces.
 
     Lines "- `module.py`: ..." and text between <!-- needs module --> and <!-- end --> are dropped if the rubric lacks
     that module or the group `tests`. Raises CommandError unless each marker occurs exactly once.
@@ -164,7 +154,7 @@ def readme(text: str, rubric: Rubric) -> str:
 
 
 def modules_table(rubric: Rubric) -> str:
-    """The files that a student writes, with their functions, in Markdown."""
+    """Return a Markdown table of the files that a student writes, with their functions."""
     rows = ["| file | topic | functions to write |", "|---|---|---|"]
     for module, entry in rubric.modules.items():
         functions = ", ".join(f"`{function}`" for function in entry.functions)
@@ -173,48 +163,43 @@ def modules_table(rubric: Rubric) -> str:
 
 
 def ordered_checks(text: str, rubric: Rubric) -> str:
-    """The public checks' conftest.py with the rubric's modules, in order."""
-    names = "".join(f'    "{module}",\n' for module in rubric.modules)
-    changed, count = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
-    if count != 1:
-        raise CommandError(
-            f"solutions/{CHECKS}: it must have exactly one list MODULES = [...], with one entry per line"
-        )
-    return changed
+    """Return the public checks' conftest.py with the rubric's modules, in order, in its list MODULES."""
+    body = ast.parse(text).body
+    found = [node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "MODULES"]
+    if len(found) != 1:
+        raise CommandError(f"solutions/{CHECKS}: it must have exactly one list MODULES = [...]")
+    lines = text.splitlines(keepends=True)
+    names = [f'    "{module}",\n' for module in rubric.modules]
+    lines[found[0].lineno - 1 : found[0].end_lineno] = ["MODULES = [\n", *names, "]\n"]
+    return "".join(lines)
 
 
 def without_otter(text: str, export: str) -> str:
-    """The students' notebook without Otter: its checks start pytest, and its last cell is `export`.
+    """Return the students' notebook without Otter: its checks start pytest, and its last cell is `export`.
 
     That cell zips the notebook, the predictions, and every .py file next to it, including files that students add. It
-    works without running all cells, since figures wait for predictions. Raises CommandError.
+    works without running all cells, since figures wait for predictions. Raises CommandError if Otter adds other cells.
     """
     notebook = json.loads(text)
     notebook["metadata"].pop("otter", None)  # the tests of its questions
-    exports, cells = 0, []
     for cell in notebook["cells"]:
-        cell["metadata"].pop("needs", None)  # for `autograder build --only`
         source = "".join(cell["source"])
-        if "# Initialize Otter" in source:
-            continue
-        if question := re.fullmatch(r'grader\.check\("(\w+)"\)', source):
-            checks = "checks" if question[1] == INTEGRATION else f"checks/test_{question[1]}.py"
-            source = f'import sys\n\n!"{{sys.executable}}" -m pytest {checks}'
-        elif source.startswith("## Submission"):
-            source = re.sub(r"Make sure you have run .*?The cell below will generate", "The cell below makes", source)
-            source = source.replace(" file for you to submit.", " that you upload.")
-        elif "grader.export(" in source:
-            source, exports = export, exports + 1
-        cell["source"] = source.splitlines(keepends=True)
-        cells.append(cell)
-    notebook["cells"] = cells
-    if exports != 1:
-        raise CommandError("the notebook must have an export cell; restore export_cell in its first cell")
+        if source.startswith(CHECK):
+            question = source.removeprefix(CHECK).removesuffix('")')
+            checks = "checks" if question == INTEGRATION else f"checks/test_{question}.py"
+            cell["source"] = ["import sys\n", "\n", f'!"{{sys.executable}}" -m pytest {checks}']
+        elif "otter.Notebook(" in source or "grader.export(" in source:
+            raise CommandError("the notebook's first cell must have `init_cell: false` and `export_cell: false`")
+    fixed = {"deletable": False, "editable": False}
+    lines = export.splitlines(keepends=True)
+    notebook["cells"].append(
+        {"cell_type": "code", "execution_count": None, "metadata": fixed, "outputs": [], "source": lines}
+    )
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True, separators=(",", ": ")) + "\n"
 
 
 def grading_table(rubric: Rubric) -> str:
-    """All criteria with their points, in Markdown."""
+    """Return a Markdown table of all criteria with their points."""
     rows = ["| criterion | points | what it tests | result shown |", "|---|---:|---|---|"]
     for group in rubric.groups:
         criteria = rubric.of(group)
@@ -225,167 +210,3 @@ def grading_table(rubric: Rubric) -> str:
             rows.append(f"| {criterion.id} | {number(criterion.most)} | {about} | {WHEN[criterion.visibility]} |")
     rows.append(f"| **all** | **{number(rubric.most)}** | | |")
     return "\n".join(rows)
-
-
-# checks/mistakes.json of the student folder: the wrong results of misconceptions for the inputs of the public checks, their
-# sentences, and fingerprints of correct results for other arguments.
-#
-# The public checks show the correct results for these inputs, so the wrong ones reveal nothing. The table contains no code.
-# solutions/checks/known_mistakes.py reads it and describes its format. Only the kit's own code runs here.
-
-MISTAKES = "checks/mistakes.json"
-# Digits of a result in the table: few enough to remove rounding errors; costs a tenth of the checks' tolerance.
-DIGITS = 7
-SINGLE = 1e-5  # more than the rounding error of any public check in single precision
-NOT_SENT = Call("", "")
-
-
-def mistakes_table(solutions: Path, rubric: Rubric) -> str:
-    """The whole table. The same tree gives the same bytes."""
-    with importable_checks(solutions):
-        table = {module: table_of(module, rubric) for module in rubric.modules if rubric.explains(module)}
-    return json.dumps(table, separators=(",", ":")) + "\n"
-
-
-def importable_checks(solutions: Path) -> AbstractContextManager[None]:
-    """Make the public checks importable. The hidden suites have the same module names and are set aside."""
-    folder = solutions / "checks"
-    return reference.importable(folder, {path.stem for path in folder.iterdir()} - {"conftest"})
-
-
-def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
-    """The table of one module; the public checks must be importable."""
-    calls = importlib.import_module("student_calls").calls_in(module)
-    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-        return {
-            function: _of_function(module, function, [c for c in calls if c.function == function and c.told])
-            for function in rubric.modules[module].functions
-        }
-
-
-IGNORES, ANY = "Your code ignores the argument ", " and uses a fixed number."
-
-
-def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]:
-    right = reference.functions()[function]
-    expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
-    results: list[list[Any]] = [[] for _ in expected]
-    rows: list[list[Any]] = []
-    for misconception in library.of_function(module, function):
-        default = _wrong_default(right, misconception.fresh())
-        words = [misconception.does, misconception.read, misconception.right]
-        found = [(words, _wrong_results(expected, misconception.fresh), default)]
-        if default:
-            found.append((*_ignored(function, right, expected, misconception.fresh, default), {}))
-        for words, wrong, needed in found:
-            row = [*words, {str(place): _place(result, results[place]) for place, result in wrong.items()}, needed]
-            if wrong and row not in rows:  # two variants of a mistake may give the same results
-                rows.append(row)
-    exact = [row[3] for row in rows if row[0].startswith(IGNORES) and not row[0].endswith(ANY)]
-    sentences: list[Any] = []
-    others = {str(place): prints for place, (call, _) in enumerate(expected) if (prints := _others(call, sentences))}
-    return {
-        "parameters": ", ".join(inspect.signature(right).parameters),
-        "calls": [call.key for call, _ in expected],
-        "results": results,
-        "mistakes": [row for row in rows if not row[0].endswith(ANY) or row[3] not in exact],
-        "sentences": sentences,
-        "others": others,
-    }
-
-
-def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable[..., Any]]) -> dict[int, Any]:
-    """The wrong results of a function for these calls, by the number of the call."""
-    home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
-    single, double = fresh(), fresh()  # two, since a function may keep state between calls
-    wrong = {}
-    for place, (call, entry) in enumerate(expected):
-        # The last digits of single precision depend on the machine (BLAS kernels), so they come from double precision.
-        result = _steady(call.entry_of(single), _in_double(call).entry_of(double))
-        if not home.same(result, entry, tolerance):
-            no_error = "raised" in entry and "raised" not in result
-            wrong[place] = home.NO_ERROR if no_error else mapped(_short, result)
-    return wrong
-
-
-def _wrong_default(right: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
-    """The parameter whose default value differs, as {"eps": 1e-6}; {} unless it is exactly one."""
-    mine, other = ({p.name: p.default for p in inspect.signature(f).parameters.values()} for f in (right, wrong))
-    changed = {name: other[name] for name in mine if name in other and other[name] != mine[name]}
-    simple = len(changed) == 1 and all(isinstance(value, bool | int | float | str) for value in changed.values())
-    return changed if simple else {}
-
-
-def _ignored(
-    function: str,
-    right: Callable[..., Any],
-    expected: list[tuple[Any, Any]],
-    fresh: Callable[[], Callable[..., Any]],
-    default: dict[str, Any],
-) -> tuple[list[str], dict[int, Any]]:
-    """Sentences and results of code that ignores an argument and uses a wrong default value.
-
-    There are no results unless a public call that passes the argument detects this.
-    """
-    signature, ((name, value),) = inspect.signature(right), default.items()
-    forced, passed = [], set()
-    for place, (call, entry) in enumerate(expected):
-        bound = signature.bind(*call.args, **call.kwargs)
-        passed |= {place} if name in bound.arguments else set()
-        bound.arguments.update(default)
-        forced.append((replace(call, args=bound.args, kwargs=bound.kwargs), entry))
-    wrong = _wrong_results(forced, fresh)
-    used, due = (
-        re.sub(r"e-0", "e-", f"{one:g}") if isinstance(one, float) else repr(one)
-        for one in (value, signature.parameters[name].default)
-    )
-    sentences = [
-        f"{IGNORES}{name} and uses {used}.",
-        f"the docstring of `{function}`",
-        f"Use the argument {name}, whose default is {due}.",
-    ]
-    return sentences, wrong if passed & wrong.keys() else {}
-
-
-def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
-    """Fingerprints of the correct result and of the results for other arguments, each with the number of its sentence."""
-    home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
-    try:
-        call = _in_double(call)
-        right = reference.functions()[call.function](*copied(call.args), **copied(call.kwargs))
-    except ValueError:
-        return []
-    test_call = TestCall(0, Target(call.module, call.function), NOT_SENT, call.args, call.kwargs, right, tolerance)
-    given = [[_place(sentence, sentences), home.fingerprints(value)] for sentence, value in others(test_call).items()]
-    return mapped(_short, [[-1, home.fingerprints(right)], *given]) if given else []
-
-
-def _in_double(call: Any) -> Any:
-    def widened(leaf: Any) -> Any:
-        return leaf.astype(float) if isinstance(leaf, np.ndarray) and leaf.dtype == np.float32 else leaf
-
-    return replace(call, args=mapped(widened, call.args), kwargs=mapped(widened, call.kwargs))
-
-
-def _steady(single: Any, double: Any) -> Any:
-    """Replace numbers by their double-precision versions where both agree up to single-precision rounding."""
-    if isinstance(single, dict) and isinstance(double, dict):
-        return {key: _steady(part, double.get(key)) for key, part in single.items()}
-    if isinstance(single, list | tuple) and isinstance(double, list | tuple) and len(single) == len(double):
-        return [*map(_steady, single, double)]
-    both = isinstance(single, float) and isinstance(double, float) and math.isfinite(double)
-    return double if both and abs(single - double) <= SINGLE * (1 + abs(double)) else single
-
-
-def _place(result: Any, results: list[Any]) -> int:
-    """The index of a result, which is appended if missing."""
-    if result not in results:
-        results.append(result)
-    return results.index(result)
-
-
-def _short(leaf: Any) -> Any:
-    """Round a number to few digits, in two steps: half a last digit could round up on one machine and down on another."""
-    if not isinstance(leaf, float):
-        return leaf
-    return round(float(f"{float(f'{leaf:.12g}'):.{DIGITS}g}"), DIGITS) + 0.0  # no -0.0

@@ -30,7 +30,6 @@ PROJECT = ("pyproject.toml", "README.md", "LICENSE")
 HOMEWORK = ("rubric.yaml", "solutions")
 PARTS = (*PROJECT, *HOMEWORK, "autograder")  # of a clone
 OUTSIDE = (*HOMEWORK, kit.GRADING)  # of a homework outside the package
-GUARD = "transformer_homework_otter_guard.pth"  # see otter_guard.py
 IGNORED = (".*", "__pycache__")
 NOT_THE_PACKAGE = ("tests", "benchmarks", "docs", "kit", "suites", "misconceptions", "alternatives")
 WHEEL = "kit-wheel"  # the folder of the wheel and requirements.txt, under files/
@@ -158,8 +157,6 @@ def wheel(root: Path, folder: Path) -> Path:
             in_clone, package = own == kit.PACKAGE.parent, place / kit.PACKAGE.name
             copy_parts(own if in_clone else own / "project", place, PROJECT)
             copy_parts(kit.PACKAGE.parent, place, [kit.PACKAGE.name], (*IGNORED, *NOT_THE_PACKAGE))
-            if not in_clone:  # a wheel has this file next to the package
-                shutil.copy(kit.PACKAGE.with_name(GUARD), package / "release")
             copy_parts(root, place, HOMEWORK)
             copy_parts(root, package / "kit", [kit.GRADING])
         return Path(next(WheelBuilder(str(place)).build(directory=str(folder), versions=["standard"])))

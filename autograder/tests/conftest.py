@@ -100,11 +100,14 @@ def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Built:
 
     base = tmp_path_factory.getbasetemp()
     place = (base if worker_id == "master" else base.parent) / "built"
-    made = Built(place / "dist/autograder.zip", place / "dist/student.zip", place / "assignments", place / "installed")
+    dist, names = place / "dist", ("assignments", "transformer", "installed")
+    made = Built(dist / "autograder.zip", dist / "student.zip", *(place / name for name in names))
     with FileLock(f"{place}.lock"):
         if not made.installed.is_dir():
             with build.assigned(check=False) as result:
-                build.write(result, place / "dist", made.assignments)
+                build.write(result, dist, made.assignments)
+            with zipfile.ZipFile(made.student_zip) as archive:
+                archive.extractall(place)
             with zipfile.ZipFile(made.zip) as archive:
                 wheel = archive.extract(next(name for name in archive.namelist() if name.endswith(".whl")), place)
             with zipfile.ZipFile(wheel) as archive:

@@ -67,11 +67,12 @@ def put_special(place: Path, kind: str, target: Path) -> None:
 
 @dataclass(frozen=True)
 class Built:
-    """The output of `autograder build`, and the kit's wheel unpacked as if it were installed."""
+    """The output of `autograder build`: zips, assignments/, the student folder, and the kit's wheel as if installed."""
 
     zip: Path
     student_zip: Path
     assignments: Path
+    student: Path
     installed: Path
 
 

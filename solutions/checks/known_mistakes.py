@@ -7,12 +7,12 @@ that is the mistake:
     {"layernorm": {"layer_norm": {
         "parameters": "x, gamma, beta, eps",
         "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
-        "results": [[{"value": ...}, {"raised": "IndexError"}], ...],
-        "mistakes": [["what the code does", "what to read", "how to fix it", {"0": 1, "3": 0}, {"eps": 1e-6}], ...],
+        "mistakes": [["what the code does", "what to read", "how to fix it",
+                      {"0": {"value": ...}, "3": {"raised": "IndexError"}}, {"eps": 1e-6}], ...],
         "sentences": ["This would be the correct result with `mask=None`.", ...],
         "others": {"0": [[1, [["f(4,)", 0.52]]], ...]}}}}
 
-Calls are written as `Call.key`; {"0": 1} means result number 1 of call 0. Results are written by as_entry(): {"value": v} or
+Calls are written as `Call.key`; "3" is the result of call 3. Results are written by as_entry(): {"value": v} or
 {"raised": name of the error}, and "changed": [names] if the call has changed arguments. In a value, an array is
 {"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}, a list {"list": [values]}, a set {"set": [values]}, a
 dict {"items": [[key, value], ...]}, and bytes are {"bytes": hexadecimal digits}; numbers and text are written as they are.
@@ -75,7 +75,7 @@ def _plain(value: Any) -> Any:
 
 def known(module: str, function: str) -> dict[str, Any]:
     """The part of the table about one function."""
-    entry: dict[str, Any] = _table().get(module, {}).get(function, {"calls": [], "results": [], "mistakes": []})
+    entry: dict[str, Any] = _table().get(module, {}).get(function, {"calls": [], "mistakes": []})
     return entry
 
 
@@ -93,9 +93,9 @@ def explanation(
     explanations, only the sentences they share are returned. A wrong default value counts only if it is in `defaults`, the
     values in the student's signature.
     """
-    places = {call: place for place, call in enumerate(known["calls"])}
+    places = {call: str(place) for place, call in enumerate(known["calls"])}
     mistakes = [mistake for *mistake, wrong in known["mistakes"] if wrong.items() <= {**(defaults or {})}.items()]
-    results = [[_result(known, places.get(seen.call), own) for seen in calls] for *_, own in mistakes]
+    results = [[own.get(places.get(seen.call, "")) for seen in calls] for *_, own in mistakes]  # None: the call passes
     fits = [[_explains(entry, seen) for entry, seen in zip(own, calls, strict=True)] for own in results]
     halves = [tuple(said) for *said, _ in mistakes]
     single = [said for said, own in zip(halves, fits, strict=True) if all(own)]
@@ -162,12 +162,6 @@ def _of_two(one: Any, one_fits: bool, other: Any, other_fits: bool) -> bool:
     if one is None and other is None:
         return one_fits
     return (one is not None and one_fits) or (other is not None and other_fits)
-
-
-def _result(known: dict[str, Any], place: int | None, own: dict[str, int]) -> dict[str, Any] | None:
-    """The wrong result of a mistake for the call with this number; None if the call passes."""
-    number = own.get(str(place))
-    return None if number is None or place is None else known["results"][place][number]
 
 
 def _explains(entry: dict[str, Any] | None, seen: Seen) -> bool:

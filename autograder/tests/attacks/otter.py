@@ -6,6 +6,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from autograder import __version__
+
 Attack = Callable[[Path, Path, Path], None]
 OTTER: dict[str, Attack] = {}
 
@@ -29,7 +31,7 @@ def attack(make: Attack) -> Attack:
 def wheel_through_a_link(folder: Path, victim: Path, place: Path) -> None:
     """A link named like the kit's wheel, a public name: the wheel would be copied to where layernorm.py can read it."""
     (folder / "layernorm.py").write_text(THIEF.format(place=str(place)))
-    (folder / "transformer_homework-1.0.0-py3-none-any.whl").symlink_to(place)
+    (folder / f"transformer_homework-{__version__}-py3-none-any.whl").symlink_to(place)
 
 
 @attack

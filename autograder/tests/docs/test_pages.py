@@ -17,10 +17,11 @@ DOCS = kit.PACKAGE / "docs"
 README = kit.home() / "README.md"
 LONGEST = {README: 120}  # lines; every other page has at most 200
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
+GITHUB = sorted((kit.home() / ".github").glob("*.md")) + sorted((kit.home() / ".github" / "ISSUE_TEMPLATE").iterdir())
 INLINE, LINK = re.compile(r"`([^`\n]+)`"), re.compile(r"\]\(([^)\s]+)\)")
 EXAMPLE = "dropout_mask"  # the module that the guides on adding a module create
 
-pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(kit.home()).as_posix())
+pages = pytest.mark.parametrize("page", [*PAGES, *GITHUB], ids=lambda page: page.relative_to(kit.home()).as_posix())
 
 
 def commands(text: str) -> Iterator[str]:
@@ -78,6 +79,13 @@ def test_every_command_is_in_the_reference() -> None:
         for param in command.params:
             if isinstance(param, click.Option) and name not in ("demo", "build"):
                 assert any(option in page for option in param.opts), (name, param.opts)
+
+
+def test_a_new_command_or_option_replaces_an_old_one() -> None:
+    options = [
+        param for command in main.commands.values() for param in command.params if isinstance(param, click.Option)
+    ]
+    assert len(main.commands) + len(options) <= 48
 
 
 def test_every_key_of_the_rubric_is_in_the_reference() -> None:

@@ -109,6 +109,8 @@ def lines(path: Path) -> Texts:
 SOURCES: dict[str, Callable[[Path], Texts]] = {
     "README.md": prose,
     "autograder/docs/**/*.md": prose,
+    ".github/*.md": prose,
+    ".github/ISSUE_TEMPLATE/*": lines,
     "rubric.yaml": lines,
     "solutions/*.md": prose,
     "solutions/*.py": public,

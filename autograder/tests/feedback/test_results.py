@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from autograder import __version__
 from autograder.feedback.results import gradescope
 from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
@@ -41,6 +42,10 @@ def test_dropped_or_fully_credited_criterion_shows_the_reason(counts: Any, score
     assert entry["extra_data"]["misconceptions"] == []
     assert entry["output"].startswith("This criterion ") and "The sheet was wrong." in entry["output"].splitlines()[0]
     assert len(entry["output"].splitlines()) > 1, "what else there is to say stays"
+
+
+def test_version_that_graded_is_in_the_result() -> None:
+    assert gradescope(result(module_of([EARNED])))["extra_data"]["version"] == __version__
 
 
 def test_notes_are_stored_as_data() -> None:

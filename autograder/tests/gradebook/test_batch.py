@@ -476,7 +476,10 @@ def test_two_exports_and_a_roster_give_complete_tables(
     put(tmp_path, {"roster.csv": ROSTER.replace("\n", "\r\n").encode("cp1252"), "days.csv": "student,days\nada@x,1\n"})
     words = f"--accept-names --feedback --late-days {tmp_path}/days.csv --roster {tmp_path}/roster.csv".split()
     out = tmp_path / "out"
-    assert call(put(tmp_path / "export.zip", export), tmp_path / "moodle", "-o", out, *words).exit_code == 0
+    done = call(put(tmp_path / "export.zip", export), tmp_path / "moodle", "-o", out, *words)
+    assert done.exit_code == 0
+    for note in ("Ada Weiß has 2 uploads; grading submission_1", "1 in the roster without a submission: no score"):
+        assert f"note: {note}" in done.stderr
     table, full = table_of(out / "grades.csv", "Email"), rows(graded)["s00"]["Total Score"]
     late = f"{0.9 * float(full):g}"
     columns = ("Name", "Submission ID", "Total Score", "Status", "Section", "Other Submissions", "Due")

@@ -3,7 +3,6 @@
 import ast
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from autograder.gradebook.class_statistics import Unexplained, standalone
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Grader
 from autograder.homework import kit
-from autograder.homework.library import text_of
 from autograder.sandbox.protocol import Response
 from autograder.submissions.submission import Student, Submission
 
@@ -154,12 +152,6 @@ def test_digest_of_a_simple_fraction_does_not_depend_on_its_last_bit(grader: Gra
     for value in (*fractions, *(n / 10.0**power for power in range(9) for n in (1, 5))):
         around = {digest_of(grader, lambda _, v=value + e: v) for e in (-1e-15, 0.0, 1e-15)}  # type: ignore[misc]
         assert len(around) == 1, value
-
-
-def test_group_is_sorted_by_source_length_with_missing_source_last() -> None:
-    one = Unexplained("f", "d", ("m.c",), text_of(digest_of), "")
-    class_of_three = {"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]}
-    assert [*class_statistics.groups(class_of_three)[0]] == ["c", "b", "a"]
 
 
 QUESTION = "What is the shape of the array that the first block passes to the second?"

@@ -17,7 +17,7 @@ from autograder.grading.student_tests import FunctionTests, by_function, graded_
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import TESTS_FILE, Rubric
-from autograder.release.handout import importable_checks
+from autograder.release.home_table import importable_checks
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 from autograder.tests.attacks import calling_nothing

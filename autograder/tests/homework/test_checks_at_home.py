@@ -24,6 +24,7 @@ from autograder.tests.files import python_says
 from autograder.tests.making import few, known
 
 MODULES = tuple(rubrics.current().modules)
+STUDENTS = runpy.run_path(str(kit.home() / ".ci" / "students.py"))
 RIGHT = {module: (kit.solutions() / f"{module}.py").read_text() for module in MODULES}
 CHECKS = (kit.solutions() / "checks" / "test_layernorm.py").read_text().count("\ndef test_")
 COLUMNS = 88
@@ -34,9 +35,9 @@ NOT_WINDOWS = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """The folder that students get, without the notebook."""
-    folder = tmp_path / "transformer"
-    shutil.copytree(kit.home() / "assignments", folder, ignore=shutil.ignore_patterns("__pycache__", "*.ipynb"))
-    return folder
+    STUDENTS["student_folder"](tmp_path / "transformer")
+    (tmp_path / "transformer" / "transformer.ipynb").unlink()
+    return tmp_path / "transformer"
 
 
 def python_output(folder: Path, *arguments: str, first: str = "") -> str:
@@ -636,7 +637,7 @@ def test_missing_or_old_numpy_is_reported(home: Path, tmp_path: Path, module: st
         assert output.removeprefix("ERROR: ").startswith(shown) and len(output.split("\n")) <= 3, output
 
 
-COMMANDS = runpy.run_path(str(kit.home() / ".ci" / "students.py"))["commands"](kit.home() / "assignments")
+COMMANDS = STUDENTS["commands"](kit.home() / "assignments")
 
 
 def test_commands_of_the_readme_are_found() -> None:

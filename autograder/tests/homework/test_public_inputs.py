@@ -15,7 +15,7 @@ import pytest
 
 from autograder.grading import plan
 from autograder.homework import kit, library, reference, rubric
-from autograder.release import handout
+from autograder.release import home_table
 
 MODULES = [module for module in rubric.current().modules if library.known(module)]
 
@@ -53,7 +53,7 @@ def docstrings(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, An
 
 def checks(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """The calls in the public checks."""
-    with handout.importable_checks(kit.solutions()):
+    with home_table.importable_checks(kit.solutions()):
         for call in importlib.import_module("student_calls").calls_in(module):
             yield call.function, call.args, call.kwargs
 

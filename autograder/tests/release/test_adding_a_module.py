@@ -104,7 +104,8 @@ def test_students_get_the_new_module(tree: Path) -> None:
 
 
 def test_public_checks_and_docstrings_of_the_new_module(tree: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(tree / "assignments", tmp_path / "homework")
+    shutil.unpack_archive(tree / "dist" / "student.zip", tmp_path)
+    folder = tmp_path / "transformer"
     done = python(folder, "-m", "pytest", "checks/test_dropout_mask.py")
     assert done.returncode == 1 and "Not written yet: dropout_mask, dropout" in done.stdout
     shutil.copy(tree / "solutions" / "dropout_mask.py", folder)

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import tempfile
@@ -19,18 +20,16 @@ from autograder.tests.files import Built, put, unzipped
 from autograder.tests.forked import python
 
 
-def test_committed_assignments_are_up_to_date(built: Built) -> None:
+def test_committed_assignments_are_up_to_date_and_complete_the_student_folder(built: Built, tmp_path: Path) -> None:
     assert packing.contents(built.assignments) == packing.contents(kit.home() / "assignments"), "run: autograder build"
+    runpy.run_path(str(kit.home() / ".ci" / "students.py"))["student_folder"](tmp_path / "home")
+    assert packing.contents(tmp_path / "home") == packing.contents(built.student)
 
 
-@pytest.mark.parametrize(("folder", "only", "said"), [
-    ("assignments", (), "the zips do not belong in "),
-    ("solutions/checks", (), "the zips do not belong in "),
-    ("", ("layernorm",), "is for the whole homework; give another folder with -o"),
-])  # fmt: skip
-def test_folders_of_the_homework_are_not_overwritten(folder: str, only: tuple[str, ...], said: str) -> None:
-    with pytest.raises(ArgumentsError, match=said):
-        build.build(kit.home() / folder, only=only)
+@pytest.mark.parametrize("folder", ["assignments", "solutions/checks"])
+def test_folders_of_the_homework_are_not_overwritten(folder: str) -> None:
+    with pytest.raises(ArgumentsError, match="the zips do not belong in "):
+        build.build(kit.home() / folder)
 
 
 @pytest.mark.slow
@@ -91,9 +90,10 @@ HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\
 def test_failure_of_otter_is_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stderr: str, said: str
 ) -> None:
-    put(tmp_path, {"solutions/a.py": b""})
+    put(tmp_path, {"rubric.yaml": b"", "grading/suites/": b"", "solutions/a.ipynb": b"{}"})
+    monkeypatch.setenv(kit.HOMEWORK, str(tmp_path))
     monkeypatch.setattr("subprocess.run", lambda *_, **__: subprocess.CompletedProcess([], 1, "", stderr))
-    with pytest.raises(CommandError) as caught, build.assigned(root=tmp_path):
+    with pytest.raises(CommandError) as caught, build.assigned():
         pytest.fail("there is no result")
     assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 700
 

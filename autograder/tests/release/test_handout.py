@@ -14,7 +14,7 @@ from autograder.exceptions import CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
-from autograder.release import handout, packing
+from autograder.release import handout, home_table, packing
 from autograder.tests.files import Built, unzipped
 from autograder.tests.forked import python
 from autograder.tests.making import rubric_with
@@ -27,8 +27,8 @@ def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted.remove("checks/my_tests.py")  # only if students write tests
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (kit.PACKAGE / "values").glob("*.py")}
-    wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", handout.MISTAKES, *rubrics.current().files}
-    found = packing.contents(built.assignments)
+    wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", home_table.MISTAKES, *rubrics.current().files}
+    found = packing.contents(built.student)
     assert set(found) == wanted
     assert unzipped(built.student_zip) == {f"transformer/{name}": data for name, data in found.items()}
 
@@ -40,7 +40,7 @@ HARMLESS = {"return x", "return text", "return True", "return False"}
 def test_handout_has_no_statement_of_a_solution_suite_or_misconception(built: Built) -> None:
     """Imports, signatures, docstrings and the inputs of visible criteria are public."""
     given: set[str] = set()
-    for name, data in packing.contents(built.assignments).items():
+    for name, data in packing.contents(built.student).items():
         if name.endswith(".py"):
             given |= statements(ast.parse(data))
         elif name.endswith(".ipynb"):
@@ -57,7 +57,7 @@ def test_handout_has_no_statement_of_a_solution_suite_or_misconception(built: Bu
 
 
 def test_handout_describes_misconceptions_without_their_code(built: Built) -> None:
-    table = json.loads((built.assignments / handout.MISTAKES).read_text(encoding="utf-8"))
+    table = json.loads((built.student / home_table.MISTAKES).read_text(encoding="utf-8"))
     parts = [part for functions in table.values() for part in functions.values()]
     sentences = [text for part in parts for mistake in part["mistakes"] for text in mistake[:3]]
     assert len(sentences) > 1000
@@ -115,7 +115,7 @@ def statements(tree: ast.AST) -> set[str]:
 
 
 def test_readme_follows_the_rubric(built: Built) -> None:
-    readme, rubric = (built.assignments / "README.md").read_text(), rubrics.current()
+    readme, rubric = (built.student / "README.md").read_text(), rubrics.current()
     assert handout.MARKER not in readme and not re.search(r"\{\w+\}", readme)
     rows = dict(re.findall(r"^\| (\w+\.\w+) \| (\S+) \|", readme, re.MULTILINE))
     assert {name: float(row) for name, row in rows.items()} == {c.id: c.points for c in rubric.criteria.values()}
@@ -127,7 +127,7 @@ def test_readme_follows_the_rubric(built: Built) -> None:
 
 
 def test_notebook_has_a_check_for_each_module_and_does_not_need_otter(built: Built) -> None:
-    text = (built.assignments / "transformer.ipynb").read_text()
+    text = (built.student / "transformer.ipynb").read_text()
     assert not re.search("otter|grader\\.", text, re.IGNORECASE)
     sources = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
     checks = [source.partition(" -m pytest ")[2] for source in sources if '\n!"{sys.executable}" -m pytest' in source]
@@ -165,9 +165,10 @@ def test_readme_checks_and_notebook_need_their_markers() -> None:
         with pytest.raises(CommandError, match=f"the line {marker} must occur exactly once"):
             handout.readme(text.replace(marker, ""), rubrics.current())
     with pytest.raises(CommandError, match="must have exactly one list MODULES"):
-        handout.ordered_checks("MODULES = []\n", rubrics.current())
-    with pytest.raises(CommandError, match="must have an export cell"):
-        handout.without_otter('{"cells": [], "metadata": {}}', "")
+        handout.ordered_checks("MODULE = []\n", rubrics.current())
+    cell = {"cell_type": "code", "metadata": {}, "source": ["grader.export()"]}
+    with pytest.raises(CommandError, match="must have `init_cell: false` and `export_cell: false`"):
+        handout.without_otter(json.dumps({"cells": [cell], "metadata": {}}), "")
 
 
 TABLES = f"{handout.MODULES}\n{handout.MARKER}\n"
@@ -185,8 +186,8 @@ def test_readme_omits_modules_that_are_not_in_the_homework(text: str, left: str)
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric], Path]:
     """Write a student folder for a rubric, with a notebook that has only checks."""
-    monkeypatch.setattr(handout, "mistakes_table", lambda solutions, rubric: "{}")
-    sources = [*(f'grader.check("{module}")' for module in rubrics.current().modules), "grader.export()"]
+    monkeypatch.setattr(home_table, "text", lambda solutions, rubric: "{}")
+    sources = [f'grader.check("{module}")' for module in rubrics.current().modules]
     cells = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
     (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
     shutil.copytree(kit.solutions() / "checks", tmp_path / "checks", ignore=shutil.ignore_patterns("student_values"))
@@ -211,9 +212,9 @@ def test_rubric_can_turn_files_off(written: Callable[[Rubric], Path], wanted: bo
 
 
 def test_notebook_exports_modules_and_helpers_but_no_provided_files(built: Built, tmp_path: Path) -> None:
-    notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
+    notebook = json.loads((built.student / "transformer.ipynb").read_text())
     code = next("".join(cell["source"]) for cell in notebook["cells"] if "zipfile" in "".join(cell["source"]))
-    folder = shutil.copytree(built.assignments, tmp_path / "homework")
+    folder = shutil.copytree(built.student, tmp_path / "homework")
     (folder / "my_helpers.py").touch()
     (folder / "guesses.json").touch()
     for _ in range(2):  # the second zip must not contain the first one

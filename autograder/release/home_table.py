@@ -1,0 +1,191 @@
+"""Writes checks/mistakes.json of the student folder, with which the public checks name misconceptions.
+
+The table has the wrong results of misconceptions for the inputs of the public checks, their sentences, and fingerprints
+of correct results for other arguments. The public checks show the correct results for these inputs, so the wrong ones
+reveal nothing. The table contains no code. solutions/checks/known_mistakes.py reads it and describes its format. Only
+the kit's own code runs here.
+"""
+
+import importlib
+import inspect
+import json
+import math
+import re
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autograder.feedback.observations import others
+from autograder.grading.call_results import Target, TestCall
+from autograder.homework import library, reference
+from autograder.homework.rubric import Rubric
+from autograder.sandbox.protocol import Call
+from autograder.values.tree import copied, mapped
+
+MISTAKES = "checks/mistakes.json"
+# Digits of a result in the table: few enough to remove rounding errors; costs a tenth of the checks' tolerance.
+DIGITS = 7
+SINGLE = 1e-5  # more than the rounding error of any public check in single precision
+NOT_SENT = Call("", "")
+
+
+def text(solutions: Path, rubric: Rubric) -> str:
+    """Return the table as JSON. The same tree gives the same bytes."""
+    with importable_checks(solutions):
+        table = {module: table_of(module, rubric) for module in rubric.modules if rubric.explains(module)}
+    return _in_lines(table, 4) + "\n"
+
+
+def _in_lines(value: Any, depth: int) -> str:
+    """Write JSON with one line for each entry at `depth`, so that branches which add different entries can be merged."""
+    if not depth or not value or not isinstance(value, dict | list):
+        return json.dumps(value, separators=(",", ":"))
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    keys = [f"{json.dumps(key)}:" for key in value] if isinstance(value, dict) else [""] * len(value)
+    parts = value.values() if isinstance(value, dict) else value
+    lines = [key + _in_lines(part, depth - 1) for key, part in zip(keys, parts, strict=True)]
+    return f"{opening}\n" + ",\n".join(lines) + f"\n{closing}"
+
+
+def importable_checks(solutions: Path) -> AbstractContextManager[None]:
+    """Make the public checks importable. The hidden suites have the same module names and are set aside."""
+    folder = solutions / "checks"
+    return reference.importable(folder, {path.stem for path in folder.iterdir()} - {"conftest"})
+
+
+def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
+    """Return the table of one module; the public checks must be importable."""
+    calls = importlib.import_module("student_calls").calls_in(module)
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        return {
+            function: _of_function(module, function, [c for c in calls if c.function == function and c.told])
+            for function in rubric.modules[module].functions
+        }
+
+
+IGNORES, ANY = "Your code ignores the argument ", " and uses a fixed number."
+
+
+def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]:
+    right = reference.functions()[function]
+    expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
+    rows: list[list[Any]] = []
+    for misconception in library.of_function(module, function):
+        default = _wrong_default(right, misconception.fresh())
+        words = [misconception.does, misconception.read, misconception.right]
+        found = [(words, _wrong_results(expected, misconception.fresh), default)]
+        if default:
+            found.append((*_ignored(function, right, expected, misconception.fresh, default), {}))
+        for words, wrong, needed in found:
+            row = [*words, {str(place): result for place, result in wrong.items()}, needed]
+            if wrong and row not in rows:  # two variants of a mistake may give the same results
+                rows.append(row)
+    exact = [row[3] for row in rows if row[0].startswith(IGNORES) and not row[0].endswith(ANY)]
+    sentences: list[Any] = []
+    others = {str(place): prints for place, (call, _) in enumerate(expected) if (prints := _others(call, sentences))}
+    return {
+        "parameters": ", ".join(inspect.signature(right).parameters),
+        "calls": [call.key for call, _ in expected],
+        "mistakes": [row for row in rows if not row[0].endswith(ANY) or row[3] not in exact],
+        "sentences": sentences,
+        "others": others,
+    }
+
+
+def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable[..., Any]]) -> dict[int, Any]:
+    """Return the wrong results of a function for these calls, by the number of the call."""
+    home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
+    single, double = fresh(), fresh()  # two, since a function may keep state between calls
+    wrong = {}
+    for place, (call, entry) in enumerate(expected):
+        # The last digits of single precision depend on the machine (BLAS kernels), so they come from double precision.
+        result = _steady(call.entry_of(single), _in_double(call).entry_of(double))
+        if not home.same(result, entry, tolerance):
+            no_error = "raised" in entry and "raised" not in result
+            wrong[place] = home.NO_ERROR if no_error else mapped(_short, result)
+    return wrong
+
+
+def _wrong_default(right: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameter whose default value differs, as {"eps": 1e-6}; {} unless it is exactly one."""
+    mine, other = ({p.name: p.default for p in inspect.signature(f).parameters.values()} for f in (right, wrong))
+    changed = {name: other[name] for name in mine if name in other and other[name] != mine[name]}
+    simple = len(changed) == 1 and all(isinstance(value, bool | int | float | str) for value in changed.values())
+    return changed if simple else {}
+
+
+def _ignored(
+    function: str,
+    right: Callable[..., Any],
+    expected: list[tuple[Any, Any]],
+    fresh: Callable[[], Callable[..., Any]],
+    default: dict[str, Any],
+) -> tuple[list[str], dict[int, Any]]:
+    """Return sentences and results for code that ignores an argument and uses a wrong default value.
+
+    There are no results unless a public call that passes the argument detects this.
+    """
+    signature, ((name, value),) = inspect.signature(right), default.items()
+    forced, passed = [], set()
+    for place, (call, entry) in enumerate(expected):
+        bound = signature.bind(*call.args, **call.kwargs)
+        passed |= {place} if name in bound.arguments else set()
+        bound.arguments.update(default)
+        forced.append((replace(call, args=bound.args, kwargs=bound.kwargs), entry))
+    wrong = _wrong_results(forced, fresh)
+    used, due = (
+        re.sub(r"e-0", "e-", f"{one:g}") if isinstance(one, float) else repr(one)
+        for one in (value, signature.parameters[name].default)
+    )
+    sentences = [
+        f"{IGNORES}{name} and uses {used}.",
+        f"the docstring of `{function}`",
+        f"Use the argument {name}, whose default is {due}.",
+    ]
+    return sentences, wrong if passed & wrong.keys() else {}
+
+
+def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
+    """Return fingerprints of the correct result and of results for other arguments, each with the number of its sentence."""
+    home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
+    try:
+        call = _in_double(call)
+        right = reference.functions()[call.function](*copied(call.args), **copied(call.kwargs))
+    except ValueError:
+        return []
+    test_call = TestCall(0, Target(call.module, call.function), NOT_SENT, call.args, call.kwargs, right, tolerance)
+    given = []
+    for sentence, value in others(test_call).items():
+        if sentence not in sentences:
+            sentences.append(sentence)
+        given.append([sentences.index(sentence), home.fingerprints(value)])
+    return mapped(_short, [[-1, home.fingerprints(right)], *given]) if given else []
+
+
+def _in_double(call: Any) -> Any:
+    def widened(leaf: Any) -> Any:
+        return leaf.astype(float) if isinstance(leaf, np.ndarray) and leaf.dtype == np.float32 else leaf
+
+    return replace(call, args=mapped(widened, call.args), kwargs=mapped(widened, call.kwargs))
+
+
+def _steady(single: Any, double: Any) -> Any:
+    """Replace numbers by their double-precision versions where both agree up to single-precision rounding."""
+    if isinstance(single, dict) and isinstance(double, dict):
+        return {key: _steady(part, double.get(key)) for key, part in single.items()}
+    if isinstance(single, list | tuple) and isinstance(double, list | tuple) and len(single) == len(double):
+        return [*map(_steady, single, double)]
+    both = isinstance(single, float) and isinstance(double, float) and math.isfinite(double)
+    return double if both and abs(single - double) <= SINGLE * (1 + abs(double)) else single
+
+
+def _short(leaf: Any) -> Any:
+    """Round a number to few digits, in two steps: half a last digit could round up on one machine and down on another."""
+    if not isinstance(leaf, float):
+        return leaf
+    return round(float(f"{float(f'{leaf:.12g}'):.{DIGITS}g}"), DIGITS) + 0.0  # no -0.0

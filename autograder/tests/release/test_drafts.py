@@ -1,0 +1,190 @@
+"""Drafts of modules and homeworks can be built, graded and audited; an author's errors are one line with a place."""
+
+import io
+import json
+import re
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli.main import main
+from autograder.exceptions import ArgumentsError, CommandError
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+from autograder.release import drafts
+from autograder.tests.files import put, python_says, unzipped
+from autograder.tests.forked import command, python
+
+
+@pytest.mark.parametrize(("name", "why"), [
+    *[(name, "cannot be a module's name") for name in ("", "class", "Foo", "1x", "a-b", "test_x", "__init__")],
+    *[(name, "another module that students import") for name in ("random", "numpy", "tour", "con", "readme")],
+    ("layernorm", "is taken: there is "),
+    ("softmax", "is taken, by a function"),
+])  # fmt: skip
+def test_invalid_names_change_nothing(name: str, why: str) -> None:
+    before = kit.rubric_file().read_bytes()
+    with pytest.raises(ArgumentsError, match=why):
+        drafts.add(name)
+    assert kit.rubric_file().read_bytes() == before
+
+
+def test_damaged_notebook_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / kit.notebook()).write_text("{")
+    monkeypatch.setattr(kit, "solutions", lambda: tmp_path)
+    with pytest.raises(CommandError, match=r"transformer\.ipynb: not a notebook: "):
+        drafts.add("dropout")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the kit, built with a new module."""
+    root = tmp_path_factory.mktemp("new") / "kit"
+    shutil.copytree(kit.home(), root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
+    assert command(root, "new", "centred_rows").returncode == 0
+    for name, lines in (("centred_rows.py", 2), ("transformer.ipynb", 1)):
+        path = root / "solutions" / name
+        for _ in range(lines):
+            refused = command(root, "build")
+            assert refused.returncode == 1 and refused.stderr.splitlines()[-1].startswith(f"autograder: {path}:")
+            text = refused.stderr.split("replace the text of the draft: ")[1].strip().strip("'")
+            path.write_text(path.read_text().replace(text, "Centre every row."))
+    done = command(root, "build")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return root
+
+
+SUITE = "autograder/homework/suites/test_layernorm.py"
+LIBRARY = "autograder/homework/misconceptions/layernorm/layer_norm.py"
+CHECKS = "solutions/checks/test_layernorm.py"
+FIRST = "check.layer_norm("
+SLIPS = {
+    "an unknown criterion": (LIBRARY, '"statistics"', '"statistic"', "audit", "criterion 'statistic' does not grade"),
+    "a misspelt function": (SUITE, FIRST, "check.layernorm(", "grade", "did you mean 'layer_norm'?"),
+    "a syntax error": (SUITE, "(check, rng):", "(check, rng)", "grade", python_says("def f()\n    pass")),
+    "no criterion": (SUITE, '@criterion("layernorm.example")\n', "", "grade", "the test has no @criterion"),
+    "no accuracy": (
+        SUITE,
+        FIRST,
+        "check.within(0).layer_norm(",
+        "grade",
+        "must be more than the rounding of these results",
+    ),
+    "a syntax error in the library": (LIBRARY, "@written", "@written(", "audit", python_says("@f(")),
+    "a check that fails": (CHECKS, "layer_norm(", "layer_norm(3, ", "build", "this public check fails"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slip", SLIPS)
+def test_authoring_error_is_one_line_with_file_and_line_number(copy: Path, tmp_path: Path, slip: str) -> None:
+    file, before, after, name, said = SLIPS[slip]
+    other = tmp_path / "kit"
+    shutil.copytree(copy, other, ignore=shutil.ignore_patterns("assignments", "dist"))
+    text = (other / file).read_text()
+    (other / file).write_text(text.replace(before, after, 1))
+    words = {"audit": ("--only", "layernorm"), "grade": ("solutions", "-o", str(tmp_path / "out")), "build": ()}[name]
+    done = command(other, name, *words)
+    line = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert line.startswith("autograder: ") and f"{other / file}:" in line and said in line, line
+
+
+# Homeworks outside the package: the draft that `new` writes, and k-means in its place
+
+KMEANS = kit.PACKAGE / "tests" / "homeworks" / "kmeans"
+SLIP = {
+    "kmeans": ("nearest.farthest", "argmin", "argmax"),
+    "centred_rows": ("centred_rows.first_axis", "axis=-1", "axis=0"),
+}
+
+
+@pytest.fixture(scope="module", params=["kmeans", pytest.param("centred_rows", marks=pytest.mark.slow)])
+def homework(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The solution file of a homework with one module."""
+    folder = drafts.new_homework(tmp_path_factory.mktemp("homework") / "a homework", request.param)
+    if request.param == "kmeans":
+        (folder / "grading" / "misconceptions" / "kmeans" / "kmeans.py").unlink()  # for the draft's only function
+        shutil.copytree(KMEANS, folder, dirs_exist_ok=True)
+    return folder / "solutions" / f"{request.param}.py"
+
+
+def test_correct_and_wrong_submissions_are_graded(homework: Path) -> None:
+    (name, before, after), text, folder = SLIP[homework.stem], homework.read_text(), homework.parents[1]
+    wrong = text.replace(before, after)
+    put(folder / "class", {f"right/{homework.name}": text, f"wrong/{homework.name}": wrong})
+    done = command(folder, "grade", "class", "-o", "graded", "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    right, wrong = (json.loads((folder / f"graded/results/{one}.json").read_text()) for one in ("right", "wrong"))
+    assert right["score"] == rubrics.load(folder / "rubric.yaml").points
+    assert {found for test in wrong["tests"] for found in test["extra_data"]["misconceptions"]} == {name}
+
+
+def test_audit_finds_no_problem(homework: Path) -> None:
+    done = command(homework.parents[1], "audit", "--jobs", "1")
+    assert done.returncode == 0 and "No problems." in done.stdout, done.stdout + done.stderr
+    assert "loops: nothing lost" in done.stdout
+
+
+def test_build_contains_no_file_of_another_homework(homework: Path) -> None:
+    folder = homework.parents[1]
+    done = command(folder, "build")
+    assert done.returncode == 0, done.stderr
+    assert "NotImplementedError" in (folder / "assignments" / homework.name).read_text()
+    functions = rubrics.load(folder / "rubric.yaml").modules[homework.stem].functions
+    shutil.unpack_archive(folder / "dist" / "student.zip", folder)
+    assert f"Next: write {next(iter(functions))}" in python(folder / "homework", "-m", "pytest").stdout
+    wheel = next(data for name, data in unzipped(folder / "dist" / "autograder.zip").items() if name.endswith(".whl"))
+    names = zipfile.ZipFile(io.BytesIO(wheel)).namelist()
+    assert f"autograder/kit/grading/suites/test_{homework.stem}.py" in names
+    assert [name for name in names if any(module in name for module in rubrics.current().modules)] == []
+
+
+def test_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+    done = CliRunner().invoke(main, ["new", "--homework", str(tmp_path)])
+    assert done.exit_code == 2
+    assert done.stderr == f"autograder: {tmp_path} exists and is not an empty folder; give a new one\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_folder_without_a_homework_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(kit.HOMEWORK, str(tmp_path))
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"autograder: AUTOGRADER_HOMEWORK: there is no homework in {tmp_path}; it must have")
+
+
+def test_function_without_misconceptions_gets_a_useful_message(tmp_path: Path) -> None:
+    folder = drafts.new_homework(tmp_path / "homework", "centred_rows")
+    library = folder / "grading" / "misconceptions" / "centred_rows" / "centred_rows.py"
+    library.write_text(f"import numpy as np\n\nEXAMPLES{library.read_text().partition('EXAMPLES')[2]}")
+    solution = (folder / "solutions" / "centred_rows.py").read_text()
+    put(folder / "class", {"ada/centred_rows.py": solution.replace("axis=-1", "axis=0")})
+    graded = command(folder, "grade", "class", "-o", "out", "--feedback")
+    assert "1 of 2" in graded.stdout, graded.stderr
+    page = (folder / "out/feedback/ada.md").read_text()
+    line = solution.partition("axis=-1")[0].count("\n") + 1
+    assert f"A single edit on line {line} makes every call of `centred_rows` pass." in page
+    assert "# expected: [[-2.,  2.],\n" in page and "# yours:    [[-0.5, -1.5],\n" in page
+
+
+# The engine does not depend on a homework
+
+DATA = ("tests", "docs", "benchmarks", "audit/alternatives", "homework/misconceptions", "homework/suites")
+
+
+def test_no_file_of_the_engine_names_a_module_of_a_homework() -> None:
+    data = [kit.PACKAGE / folder for folder in DATA]
+    files = [path for path in kit.PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    engine = [path for path in files if not any(path.is_relative_to(folder) for folder in data)]
+    names = {*rubrics.current().modules, *rubrics.load(KMEANS / "rubric.yaml").modules}
+    # "a decoder" is English; `decoder`, "decoder", decoder.py and "import decoder" refer to the module.
+    words = "|".join(names - {"decoder"})
+    module = re.compile(rf"""\b({words})\b|["'`]decoder["'`.]|\bdecoder\.\w|\b(import|from) decoder\b""")
+    assert module.search("see decoder.py") and module.search("kmeans.nearest")
+    found = [f"{path}: {match[0]}" for path in engine for match in module.finditer(path.read_text(encoding="utf-8"))]
+    assert found == [] and len(engine) > 80

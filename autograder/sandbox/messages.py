@@ -134,12 +134,15 @@ class Reference(NamedTuple):
     functions: tuple[str, ...] = ()
 
 
-def prepared_load(
-    modules: Sequence[str], references: Sequence[Reference] = (), helpers: Reference | None = None
-) -> Call:
-    """Import modules; see `StudentProcess.load`."""
+def prepared_references(references: Sequence[Reference] = (), helpers: Reference | None = None) -> Call:
+    """Put references in place of files; see `StudentProcess.load`."""
     sent = [*references, *([helpers] if helpers else [])]
-    return Call("load", wire.encode(("load", modules, sent, helpers is not None)), runs=" ".join(modules))
+    return Call("define", wire.encode(("define", sent, helpers is not None)))
+
+
+def prepared_load(modules: Sequence[str]) -> Call:
+    """Import modules."""
+    return Call("load", wire.encode(("load", modules)), runs=" ".join(modules))
 
 
 def prepared_extension(code: Sequence[Reference]) -> Call:
@@ -153,14 +156,16 @@ def prepared_request(name: str, *parts: Any) -> Call:
 
 
 def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Response:
-    """Validate a final response against its request; raises WireError if it is invalid.
+    """Validate a final response against its request; raises WireError if it is invalid, Fault if it reports one.
 
     `lines` is the number of lines of each file of the submission.
     """
     match call.kind, message:
         case _, ["raised", list() as error]:
             return Response(error=_error(error, lines))
-        case ("load", ["loaded"]) | ("write", ["written"]) | ("extend", ["extended"]):
+        case _, ["fault", str() as kind, str() as text]:
+            raise wire.Fault(kind, text)
+        case ("define", ["defined"]) | ("load", ["loaded"]) | ("write", ["written"]) | ("extend", ["extended"]):
             return Response()
         case "call", ["returned", value, list() as changed, bool() as shared]:
             return Response(value=value, changed=_changes(changed, call.arguments), shared=shared)

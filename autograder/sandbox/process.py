@@ -11,12 +11,21 @@ from collections.abc import Callable, Mapping, Sequence
 from autograder.exceptions import SandboxError
 from autograder.sandbox import callbacks, wire
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, Budget, CallSpent, Clock
-from autograder.sandbox.messages import Call, Ended, Reference, Response, prepared_load, reply_of
+from autograder.sandbox.messages import (
+    Call,
+    Ended,
+    Reference,
+    Response,
+    prepared_load,
+    prepared_references,
+    reply_of,
+)
 from autograder.sandbox.wire import Connection
 from autograder.values.tree import Opaque
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
-NOT_KEPT = ("load", "extend", "extension")  # kinds of requests whose responses are not stored
+KITS_CODE = ("define", "extend")  # kinds of requests that run no code of the submission
+NOT_KEPT = (*KITS_CODE, "load", "extension")  # kinds of requests whose responses are not stored
 INTERRUPTED_SECONDS = 0.3  # time to report the running loop at the deadline
 # Limits on the stored responses of one process: a small array takes a few bytes on the wire and a hundred here. The references need
 # at most 0.1 MB, and 13,000 values as nested lists.
@@ -47,6 +56,7 @@ class StudentProcess:
         self.connection = Connection(ours, self._limit, LOOK_SECONDS)
         self.ended: Ended | None = None
         self.confined = False
+        self._ran = False  # whether it may have run code of the submission
         self._modules = set[str]()  # imported modules of the submission
         self._kept_bytes, self._kept_values = 0, 0
         self._patience = limits.call_seconds * limits.wall_factor
@@ -62,14 +72,21 @@ class StudentProcess:
 
         The functions of `helpers` replace those of the first module.
         """
+        requests = [prepared_load(modules)]
+        if references or helpers or not self._modules:
+            requests.insert(0, prepared_references(references, helpers))
         self._modules.update(modules)
-        return self.run([prepared_load(modules, references, helpers)], account)[0]
+        return self.run(requests, account)[-1]
 
     def run(self, calls: Sequence[Call], account: str = "") -> list[Response]:
         """Make requests; returns the responses up to the end of the process, the last of which has the reason for it.
 
         The time counts for the module `account`. Once that has used up its share, requests are not made and each
-        response is `SPENT`. Raises SandboxError if the process could not be confined.
+        response is `SPENT`.
+
+        An error of the kit's own code in the process raises SandboxError if no code of the submission has run there. Later, it
+        counts as an invalid response, since the submission may have caused or forged it. An error that does not depend on the
+        submission fails the self-test (grader.py).
         """
         responses: list[Response] = []
         if self.ended is not None and calls:
@@ -89,12 +106,11 @@ class StudentProcess:
                 self._end("spent")
                 return [*responses, SPENT]
             self._end("deadline", *self._interrupted(calls[len(responses) :], isinstance(error, CallSpent)))
-        except wire.Disconnected:
-            self._end("crash")
-            if not self.confined and self.ended == Ended("crash"):
-                raise SandboxError("a student's process ended before it was confined") from None
-        except wire.WireError:
-            self._end("protocol")
+        except wire.WireError as error:
+            is_full = isinstance(error, wire.Fault) and error.kind == "MemoryError"
+            self._end("crash" if isinstance(error, wire.Disconnected) else "memory" if is_full else "protocol")
+            if not self._ran:
+                raise SandboxError(f"the kit failed in a student's process, before any student code: {error}") from None
         return [*responses, Response(ended=self.ended)]
 
     def _exchange(self, account: str, calls: Sequence[Call], responses: list[Response]) -> None:
@@ -104,6 +120,7 @@ class StudentProcess:
             self._wait_until_confined(clock)
             self.connection.send(wire.encode(len(calls)), *[call.payload for call in calls], patience=self._patience)
             for call in calls:
+                self._ran = self._ran or call.kind not in KITS_CODE
                 message = self._next(call, clock)
                 parts = wire.message_of(message)
                 response = reply_of(parts, call, self.lines)

@@ -44,6 +44,14 @@ class Disconnected(WireError):
     """The other side closed the connection."""
 
 
+class Fault(WireError):
+    """The other side reports an error in its own code, of this kind."""
+
+    def __init__(self, kind: str, text: str):
+        super().__init__(f"{kind}: {text}")
+        self.kind = kind
+
+
 TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of the rest
 
 

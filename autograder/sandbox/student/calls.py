@@ -5,8 +5,8 @@ Used both for students' functions in their process and for trusted functions in 
 
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,27 @@ from autograder.values.tree import Opaque, arrays, copied, describe, mapped
 ErrorTuple = tuple[list[str], str, str, int, str, list[str]]
 
 
-class Absent(LookupError):
+class Raised(Exception):
+    """An error of the submission: the exception that its code raised."""
+
+    def __init__(self, error: BaseException):
+        self.error = error
+
+
+class Absent(Raised, LookupError):
     """An object of an earlier call that does not exist: the call raised an error, or its result has a different structure."""
+
+    def __init__(self) -> None:
+        super().__init__(self)
+
+
+@contextmanager
+def submissions_code() -> Iterator[None]:
+    """Run code of the submission: turn each of its exceptions, also SystemExit and KeyboardInterrupt, into Raised."""
+    try:
+        yield
+    except BaseException as error:
+        raise Raised(error) from error
 
 
 class Calls:
@@ -47,7 +66,7 @@ class Calls:
 
         Each `Kept` is replaced by the kept object, each `CallbackHandle` by the function. "pure": the arguments that
         changed; "new": whether the result shares memory with an argument. A `number` keeps the objects for later.
-        Raises Absent and any exception of the function.
+        Raises Raised for any exception of the function, and Absent.
         """
         args, kwargs = mapped(self._resolved, tuple(args)), mapped(self._resolved, kwargs)
         arguments = (*args, *kwargs.values())
@@ -55,7 +74,8 @@ class Calls:
         if number:
             self._arguments[number] = arguments, before
             self._objects[number] = dict(enumerate(args)) | {name: kwargs[name] for name in kwargs if name != "result"}
-        value = function(*args, **kwargs)
+        with submissions_code():
+            value = function(*args, **kwargs)
         if number:
             self._objects[number]["result"] = value
         changed = tuple(differences(arguments, before)) if "pure" in checks else ()
@@ -91,7 +111,7 @@ class Calls:
                     raise LookupError
                 value = value[step]
         except (LookupError, TypeError):
-            raise Absent(f"call {kept.call} has nothing there") from None
+            raise Absent from None
         return value
 
 

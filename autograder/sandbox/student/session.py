@@ -2,14 +2,16 @@
 
 The grader sends a message with the number of requests, and then the requests, since a round trip costs more than a call. The
 responses come in the same order. A request:
-    ["load", modules, references, has_helpers]     -> ["loaded"] or ["raised", error]
+    ["define", references, has_helpers]            -> ["defined"]
+    ["load", modules]                              -> ["loaded"] or ["raised", error]
     ["call", module, function, args, kwargs, checks, number]
                                                    -> ["returned", value, changed, shared] or ["raised", error]
     ["changes", number]                            -> ["changed", changed]: how the arguments of that call differ now
     ["look", kept]                                 -> ["holds", value] or ["raised", error]
     ["write", kept, value]                         -> ["written"]
     ["extend", modules]                            -> ["extended"]: code of the grader that adds requests
-                                                   -> ["answered", value] to an added request
+                                                   -> ["answered", value] or ["raised", error] to an added request
+Only what importing or calling the submission raises is "raised". Any other exception is a fault: ["fault", kind, text].
 Callbacks (callbacks.py) come before the response to the call that makes them.
 An error is [kinds, text, file, line, hint, passed] (calls.py); `changed` is a list of [argument, path, how] (changes.py).
 """
@@ -25,10 +27,10 @@ from typing import Any
 
 from autograder.sandbox import wire
 from autograder.sandbox.callbacks import Remote
-from autograder.sandbox.student.calls import Calls, described
+from autograder.sandbox.student.calls import Calls, Raised, described, submissions_code
 from autograder.sandbox.student.loading import StudentModules
 from autograder.sandbox.wire import Connection
-from autograder.values.errors import loop
+from autograder.values.errors import loop, place, text_of
 
 THREADS_SECONDS = 0.01  # time for other student threads before arguments are checked again
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # responses are sent together, at most this late or this large
@@ -64,18 +66,29 @@ class Session:
         """The response to one request."""
         self.remote.begin()
         try:
-            response = self._answer(request)
-        except BaseException as error:  # also SystemExit and KeyboardInterrupt, if the student's code raises them
-            response = ("raised", described(error, self.folder))
+            response = wire.encode(self._answer(request))
+        except BaseException as error:
+            file, line = place(error.__traceback__, lambda name: True)
+            response = wire.encode(("fault", type(error).__name__, f"{text_of(error)} ({file}:{line})"))
         self.remote.begin()
-        return wire.encode(response)
+        return response
 
     def _answer(self, request: bytes) -> tuple[Any, ...]:
         kind, *parts = wire.decode(request, from_grader=True)
+        try:
+            return self._answered(kind, *parts)
+        except Raised as raised:
+            return ("raised", described(raised.error, self.folder))
+
+    def _answered(self, kind: str, *parts: Any) -> tuple[Any, ...]:
         match kind:
             case "call":
                 return self._call(*parts)
+            case "define":
+                self.submission.define(*parts)
+                return ("defined",)
             case "load":
+                self.flush()  # code of the submission could change earlier responses
                 self.submission.load(*parts)
                 return ("loaded",)
             case "changes":
@@ -90,7 +103,9 @@ class Session:
             case "extend":  # `handlers` of the last module returns the requests that it adds
                 self._handlers |= self.submission.defined(*parts)[-1]["handlers"](self.submission, self._answer)
                 return ("extended",)
-        return self._handlers[kind](*parts)
+        handler = self._handlers[kind]
+        with submissions_code():
+            return handler(*parts)
 
     def hold(self, response: bytes, last: bool) -> None:
         """Send a response, together with those that follow soon."""
@@ -117,8 +132,8 @@ class Session:
             return ("raised", (["AttributeError"], "", "", 0, "missing", []))
         try:
             response = self.calls.call(target, args, kwargs, checks, number)
-        except BaseException as error:
-            return ("raised", described(error, self.folder, target, args, kwargs))
+        except Raised as raised:
+            return ("raised", described(raised.error, self.folder, target, args, kwargs))
         return ("returned", wire.marked(response.value), response.changed, response.shared)
 
 

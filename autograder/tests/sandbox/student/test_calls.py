@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import wire
-from autograder.sandbox.student.calls import Absent, Calls, described, sendable, shares
+from autograder.sandbox.student.calls import Absent, Calls, Raised, described, sendable, shares
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change
 from autograder.values.errors import MAX_TEXT, builtin_kinds, text_of
@@ -63,8 +63,9 @@ def test_write_ignores_wrong_shapes_read_only_arrays_and_other_objects(calls: Ca
 
 
 def test_arguments_of_a_failed_call_are_kept(calls: Calls) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(Raised) as raised:
         calls.call(fail, [{"w": np.ones(1)}], {}, ["pure"], 1)
+    assert type(raised.value.error) is ValueError
     assert calls.changes(1) == [(0, ("w",), WRITTEN)]
     assert calls.look(Kept(1, (0, "w"))).tolist() == [3]
     for path in (("result",), ("result", 0), (1,), ("y",), (0, "w", "v"), (0, 0)):

@@ -42,7 +42,7 @@ BROKEN = {
 def broken(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """Break the kit; return a pattern of the reason for the error."""
     patch, expected = BROKEN[name]
-    monkeypatch.setattr(sandbox, "_START", sandbox._START.replace("main(essential)", f"{patch}main(essential)"))
+    monkeypatch.setattr(sandbox, "_START", sandbox._START.replace("session = main", f"{patch}session = main"))
     return expected
 
 

@@ -214,7 +214,6 @@ def apply(confinement, rules, seconds, real=layers.apply):
     real(confinement, rules, seconds)
 
 layers.apply = apply
-main(essential)
 """
 
 
@@ -232,7 +231,7 @@ def test_process_that_cannot_be_confined_is_a_sandbox_error_and_not_a_crash(
 ) -> None:
     mark = tmp_path / "from_now_on"
     patch = NOT_CONFINED.format(mark=mark, fault=fault)
-    monkeypatch.setattr(module, "_START", module._START.replace("main(essential)\n", patch))
+    monkeypatch.setattr(module, "_START", module._START.replace("session = main", f"{patch}session = main"))
     with Sandbox(LIMITS, without=without) as sandbox:
         started(sandbox, "def f(): return 1\n")
         mark.touch()

@@ -41,7 +41,7 @@ class Error:
 
 @dataclass(frozen=True)
 class Ended:
-    """The student's process has ended: "deadline", "crash", "disk", "memory", "protocol" or "spent".
+    """The student's process has ended: "deadline", "idle", "crash", "disk", "memory", "protocol" or "spent".
 
     The place is the loop that was running at the deadline, if the process reported it.
     """

@@ -50,6 +50,12 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
 
     Returns only in a student's process, with its session: no frame of the server, and thus no setting, is below student code.
     """
+    server = prepared(essential)
+    return server.serve() if server.settings.has("fork") else server.become_student()
+
+
+def prepared(essential: frozenset[str]) -> "Server":
+    """A server that has loaded everything that students' processes may need."""
     os.umask(0o077)
     settings = Confinement(**json.loads(sys.argv[1]))
     control = socket.socket(fileno=int(sys.argv[2]))
@@ -65,14 +71,14 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
         kernel.hide_memory()
     server = Server(control, settings, essential, readable)
     if not settings.has("fork"):
-        return server.become_student()
+        return server
     kernel.adopt_orphans()
     if settings.has("seccomp"):
         seccomp.filter_program()
     gc.collect()
     gc.freeze()  # children then share this memory, since the collector does not write to it
     gc.set_threshold(100_000)  # few processes live long enough to need collection, which takes 5 % of their time
-    return server.serve()
+    return server
 
 
 def _preload_extensions() -> None:

@@ -5,8 +5,8 @@ Used both for students' functions in their process and for trusted functions in 
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -33,15 +33,6 @@ class Absent(Raised, LookupError):
 
     def __init__(self) -> None:
         super().__init__(self)
-
-
-@contextmanager
-def submissions_code() -> Iterator[None]:
-    """Run code of the submission: turn each of its exceptions, also SystemExit and KeyboardInterrupt, into Raised."""
-    try:
-        yield
-    except BaseException as error:
-        raise Raised(error) from error
 
 
 class Calls:
@@ -74,8 +65,10 @@ class Calls:
         if number:
             self._arguments[number] = arguments, before
             self._objects[number] = dict(enumerate(args)) | {name: kwargs[name] for name in kwargs if name != "result"}
-        with submissions_code():
+        try:
             value = function(*args, **kwargs)
+        except BaseException as error:  # also SystemExit and KeyboardInterrupt
+            raise Raised(error) from error
         if number:
             self._objects[number]["result"] = value
         changed = tuple(differences(arguments, before)) if "pure" in checks else ()

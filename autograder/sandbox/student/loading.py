@@ -18,7 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from autograder.sandbox.student.bindings import bound_names, exported_names
-from autograder.sandbox.student.calls import submissions_code
+from autograder.sandbox.student.calls import Raised
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -114,8 +114,10 @@ class StudentModules:
             self.replaced = dict.fromkeys(self._files_of(modules[0], self._helpers), self._helpers)
             self._helpers = {}
         for name in modules:
-            with submissions_code():
+            try:
                 importlib.import_module(name)
+            except BaseException as error:
+                raise Raised(error) from error
 
     def defined(self, references: list[Any]) -> list[dict[str, Callable[..., Any]]]:
         """The functions of each reference. A reference can import those before it."""

@@ -27,7 +27,7 @@ from typing import Any
 
 from autograder.sandbox import wire
 from autograder.sandbox.callbacks import Remote
-from autograder.sandbox.student.calls import Calls, Raised, described, submissions_code
+from autograder.sandbox.student.calls import Calls, Raised, described
 from autograder.sandbox.student.loading import StudentModules
 from autograder.sandbox.wire import Connection
 from autograder.values.errors import loop, place, text_of
@@ -104,8 +104,10 @@ class Session:
                 self._handlers |= self.submission.defined(*parts)[-1]["handlers"](self.submission, self._answer)
                 return ("extended",)
         handler = self._handlers[kind]
-        with submissions_code():
-            return handler(*parts)
+        try:
+            return handler(*parts)  # runs code of the submission
+        except BaseException as error:
+            raise Raised(error) from error
 
     def hold(self, response: bytes, last: bool) -> None:
         """Send a response, together with those that follow soon."""

@@ -13,6 +13,7 @@ import click
 
 from autograder.cli import probes
 from autograder.exceptions import SandboxError
+from autograder.grading.grader import open_grader
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import layers
 from autograder.sandbox.layers import landlock
@@ -80,7 +81,7 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
 
 @click.command()
 def doctor() -> None:
-    """Test which sandbox layers work on this machine.
+    """Test which sandbox layers work on this machine, and whether grading does.
 
     For administrators of a machine that grades.
     """
@@ -88,10 +89,8 @@ def doctor() -> None:
     for layer, (state, why) in findings.items():
         click.echo(f"{layer:<18} {state:<8} {why}")
     lost = [layer for layer, (state, _) in findings.items() if state != "works"]
-    if not lost:
-        click.echo("\nAll sandbox layers work.")
-        return
-    click.echo("\nGrading still works: student code runs in separate processes with deadlines.")
-    click.echo("Missing on this machine:")
+    click.echo("\nMissing on this machine:" if lost else "\nAll sandbox layers work.")
     for layer in lost:
         click.echo(f"- {MEANS[layer]} ({layer})")
+    with open_grader():
+        click.echo("Grading works: the reference solutions get full marks in a student's process.")

@@ -93,14 +93,6 @@ def prepare() -> tuple[str, ...]:
         return tuple(warm().sandbox.layers)
 
 
-def check() -> None:
-    """Prepare this process, so an error is reported once instead of by every worker."""
-    try:
-        prepare()
-    finally:
-        cool()
-
-
 def grade(submission: Submission, kit: str) -> dict[str, Any]:
     """The result of a submission in Gradescope's format.
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.sandbox.protocol import Error, Request, Response
 from autograder.sandbox.wire import Kept
+from autograder.submissions.text import printable
 from autograder.values.compare import Compared, Failure, compare, values_agree
 from autograder.values.differences import difference
 from autograder.values.display import display
@@ -167,6 +168,13 @@ def outcome(call_result: CallResult) -> Iterator[str]:
         yield f"expected: {test_call.rules.error or display(test_call.expected)}"
         yield f"returned: {display(value)}"
         yield from filter(None, [difference(test_call.expected, value, test_call.allowed, test_call.parts)])
+
+
+def reason(response: Response) -> str:
+    """The error of a response, or the end of its process; "" if there is neither."""
+    if response.error is not None:
+        return f"{response.error.kind}: {printable(response.error.text)}"
+    return response.ended.why if response.ended is not None else ""
 
 
 def compared(test_calls: Iterable[TestCall], responses: Iterable[Response]) -> list[CallResult]:

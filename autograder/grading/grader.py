@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from autograder.exceptions import SandboxError
 from autograder.grading import plan as plans
-from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function
+from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function, reason
 from autograder.grading.diagnosis import Diagnoser, Diagnosis, has
 from autograder.grading.examples import Confirmed, confirmed, same_outcome, with_example
 from autograder.grading.explaining import diagnosed, repaired, with_correct_helpers, with_kept_state
@@ -25,12 +26,14 @@ from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import Analysis, CriterionScore, Why, scores
 from autograder.grading.student_tests import graded_tests
 from autograder.homework import kit
+from autograder.homework import reference as references
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion, Rubric
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
+from autograder.submissions.text import few
 
 
 @dataclass(frozen=True)
@@ -70,18 +73,32 @@ class Result:
 
 @contextlib.contextmanager
 def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> Iterator["Grader"]:
-    """A ready grader: test plan recorded, sandbox started. `without` names layers to leave out.
+    """A ready grader: test plan recorded, sandbox started, self-test passed. `without` names layers to leave out.
 
     Raises RubricError, CommandError or SandboxError.
     """
     plan = plans.current()
     with Sandbox(limits or plan.rubric.limits, without, kit.secret()) as sandbox:
         grader = Grader(plan, sandbox)
+        self_test(grader)
         gc.freeze()  # long-lived objects need not be scanned for every submission
         try:
             yield grader
         finally:
             gc.unfreeze()
+
+
+def self_test(grader: "Grader") -> None:
+    """Grade the reference solutions as a submission. Raises SandboxError unless they get full marks on this machine."""
+    names = [name for name in grader.rubric.groups if name != TESTS]
+    result = grader.grade(Submission("the reference solutions", references.files()), names)
+    lost = [score.criterion.id for score in result.graded if not score.passed]
+    failing = [call_result for module in result.modules for call_result in module.call_results if call_result.failed]
+    if lost:
+        first = "".join(f" ({r.target.function}: {reason(r.response) or r.kind})" for r in failing[:1])
+        raise SandboxError(
+            f"nothing is graded: on this machine, the solutions do not get full marks; they lose {few(lost, 3)}{first}"
+        )
 
 
 class Grader:

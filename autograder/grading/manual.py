@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import CommandError
-from autograder.grading.call_results import CallResult, TestCall, compared, outcome
+from autograder.grading.call_results import CallResult, TestCall, compared, outcome, reason
 from autograder.grading.recorder import Recorder
 from autograder.grading.runner.processes import Imports, SandboxProcess
 from autograder.homework import kit
@@ -18,7 +18,6 @@ from autograder.homework import rubric as rubrics
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import read
-from autograder.submissions.text import printable
 
 __tracebackhide__ = True  # pytest shows the line of the test instead
 
@@ -51,7 +50,7 @@ def process(sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
     imports = Imports((recorder.module,), tuple(entry.uses)) if entry else Imports(tuple(modules))
     with contextlib.closing(SandboxProcess(sandbox.start())) as process:
         loaded = process.load(imports)
-        if why := _why(loaded):
+        if why := reason(loaded):
             pytest.fail(f"{' or '.join(imports.modules)} could not be imported: {why}")
 
         def run(test_call: TestCall) -> None:
@@ -66,14 +65,7 @@ def process(sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
 
 def _failure(call_result: CallResult) -> Iterator[str]:
     """A failing call for an instructor: the kind of failure, the values, the arguments."""
-    test_call, why = call_result.test_call, _why(call_result.response)
+    test_call, why = call_result.test_call, reason(call_result.response)
     yield f"{test_call.target.function}: {call_result.kind}{why and f' ({why})'}"
     yield from outcome(call_result)
     yield f"called with {test_call.args} {test_call.kwargs}"
-
-
-def _why(response: Response) -> str:
-    """The error of a response, or the end of its process; "" if there is neither."""
-    if response.error is not None:
-        return f"{response.error.kind}: {printable(response.error.text)}"
-    return response.ended.why if response.ended is not None else ""

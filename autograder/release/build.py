@@ -16,8 +16,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from autograder.exceptions import ArgumentsError, CommandError, of_system
-from autograder.grading import plan
-from autograder.homework import kit, rubric
+from autograder.grading.grader import open_grader
+from autograder.homework import kit
 from autograder.release import drafts, handout, packing, rehearsal
 
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
@@ -39,15 +39,16 @@ def build(out: Path, stage: Stage = lambda name: None, check: bool = True) -> li
     assignments/ has the files of the student folder that the build makes; all others are copies from solutions/ and
     from the package.
 
-    `stage` is called with the name of each stage in STAGES. If `check` is true, the zip must give the solutions full
-    marks. Raises RubricError, CommandError, or ArgumentsError for an unusable OUT.
+    `stage` is called with the name of each stage in STAGES. If `check` is true, the zip must grade the solutions.
+    Raises RubricError, CommandError, SandboxError, or ArgumentsError for an unusable OUT.
     """
     for folder in (kit.home() / "assignments", kit.solutions()):
         if out.resolve().is_relative_to(folder):
             raise ArgumentsError(f"-o {out}: the zips do not belong in {folder}; give another folder with -o")
     stage(RECORD)
-    # First, so that the kit reports an invalid rubric, not Otter.
-    plan.record()
+    # First, so that the kit reports an invalid rubric or a wrong solution, not Otter.
+    with open_grader():
+        pass
     drafts.refuse_placeholders(packing.tree())
     with assigned(check, stage) as result:
         stage(WRITE)
@@ -103,15 +104,11 @@ def _zip_in(result: Path) -> Path:
 
 
 def _check(zipped: Path, solutions: Path) -> None:
-    """Raise CommandError unless the solutions get full marks."""
+    """Grade the solutions with the zip; raises CommandError if there is no result, as when they do not get full marks."""
     with packing.temporary_folder("autograder-solutions-") as upload:
         for path in solutions.glob("*.py"):
             shutil.copy(path, upload)
-        tests = rehearsal.rehearse(zipped, upload, here=True).document["tests"]
-    lost = [test["extra_data"]["criterion"] for test in tests if test["score"] < test["max_score"]]
-    lost = [criterion for criterion in lost if not criterion.startswith(f"{rubric.TESTS}.")]
-    if lost:
-        raise CommandError(f"the solutions do not get full marks; they lose {', '.join(lost)}")
+        rehearsal.rehearse(zipped, upload, here=True)
 
 
 def _failing_check(solutions: Path) -> str:

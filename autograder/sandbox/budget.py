@@ -1,6 +1,7 @@
 """The time and memory limits of one submission, and the time it has used."""
 
 import contextlib
+import os
 import sys
 import time
 from collections import defaultdict
@@ -13,6 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 CONTAINER_MEMORY = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 LOOK_SECONDS = 0.2  # interval between checks of the clocks
+# Seconds for which the calls of one function may wait, without computing or returning. Once one has waited that long, others have a
+# share of it: most of them call the first one. Then the seconds for which the calls of a submission may wait.
+IDLE_SECONDS, LATER_IDLE_SHARE, MOST_IDLE_SECONDS = 2, 0.2, 10
 # Extra time of a call for each callback: about eight times its cost in both processes, so a call may make as many as the contract
 # allows, whatever the load.
 CALLBACK_SECONDS = 0.001
@@ -54,7 +58,11 @@ class Limits(BaseModel):
 
 
 class CallSpent(TimeoutError):
-    """A call has used up its processor time, so it may be endless. Calls that only wait end by wall-clock time instead."""
+    """A call has used up its processor time, so it may be endless."""
+
+
+class CallIdle(TimeoutError):
+    """A call has waited for too long."""
 
 
 @dataclass
@@ -68,6 +76,9 @@ class Budget:
     # Seconds of processor or waiting time by account, which is a module or PREVIEW.
     module_seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     endless: set[str] = field(default_factory=set)  # the Call.runs of calls that used up their processor time
+    # Functions that have waited too long and are not called again, and seconds of waiting, both by name: see StudentProcess.
+    idle: set[str] = field(default_factory=set)
+    waited: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     running: int = 0  # the running process, 0 for none
 
     @property
@@ -83,6 +94,8 @@ class Budget:
 
     def left(self, account: str) -> float:
         """The seconds left for the requests of an account; "" is the whole submission."""
+        if sum(self.waited.values()) > MOST_IDLE_SECONDS:
+            return 0
         share = PREVIEW_SHARE if account == PREVIEW else MODULE_SHARE if account else 1
         return share * self.limits.submission_seconds - self.module_seconds[account]
 
@@ -95,14 +108,20 @@ class Budget:
             raise TimeoutError("time of the submission")
         return used
 
+    def wait(self, name: str, seconds: float) -> None:
+        """Record that a call waits; raises CallIdle if those of this name have waited too long."""
+        self.waited[name] += seconds
+        if self.waited[name] > IDLE_SECONDS * (LATER_IDLE_SHARE if self.idle else 1) or self.left("") <= 0:
+            raise CallIdle("waiting")
+
 
 class Clock:
-    """The deadlines of consecutive requests: processor time, with wall-clock time as a backstop."""
+    """The deadlines of consecutive requests: processor time, time of waiting, and wall-clock time as a backstop."""
 
-    def __init__(self, budget: Budget, watch: Callable[[], None], share: float, together: float):
-        """`watch` is called at each check and may raise; `share` is a factor on the usual time of a call.
+    def __init__(self, budget: Budget, watch: Callable[[bool], str], share: float, together: float):
+        """`share` is a factor on the usual time of a call. All requests may take `together` seconds in total.
 
-        All requests may take `together` seconds in total.
+        `watch` is called at each check, with whether no message has arrived for a while. It may raise, or return what waits.
         """
         self.budget, self.watch, self.share = budget, watch, share
         self.looked = self.began = self.opened = time.monotonic()
@@ -112,15 +131,20 @@ class Clock:
         self.processor: float | None = None  # the same at the start of the request
         self.callbacks = 0  # callbacks of the request
 
-    def check(self) -> None:
-        """Raise TimeoutError if the request, or the whole submission, has used up its time; checks every LOOK_SECONDS."""
+    def check(self, is_silent: bool = False) -> float:
+        """Raise TimeoutError if the request, or the whole submission, has used up its time. Checks every LOOK_SECONDS.
+
+        Returns the seconds until the next check. It must not depend on messages, or a process could avoid to be seen waiting.
+        """
         now = time.monotonic()
-        if now - self.looked < LOOK_SECONDS:
-            return
+        since = now - self.looked
+        if since < LOOK_SECONDS:
+            return LOOK_SECONDS - since
         self.looked, elapsed, limits = now, now - self.began, self.budget.limits
         self._count_own()
         used = self.budget.check(elapsed)
-        self.watch()
+        if name := self.watch(is_silent):
+            self.budget.wait(name, min(since, 2 * LOOK_SECONDS))  # the grader itself may have been stopped
         if self.processor is None:
             # Without a check at the start of the request, assume that it used all the time since then.
             self.processor = max(self.used, used - elapsed)
@@ -132,6 +156,7 @@ class Clock:
             raise TimeoutError("time of a call")
         if used - self.first > self.together or now - self.opened > self.together * limits.wall_factor:
             raise TimeoutError("total time of several calls")
+        return LOOK_SECONDS
 
     def next(self) -> None:
         """Start the deadlines of the next request, after a response has arrived."""
@@ -159,6 +184,15 @@ def _processor_seconds(pid: int) -> float:
     except psutil.Error:
         return 0.0
     return float(times.user + times.system)
+
+
+def waits(pid: int) -> bool:
+    """Whether every thread of a process sleeps or is stopped: none runs, or waits for a processor or a disk. False if unknown."""
+    try:
+        stats = [Path(f"/proc/{pid}/task/{thread}/stat").read_bytes() for thread in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return False
+    return all(stat.rpartition(b")")[2][1:2] in b"STZ" for stat in stats)
 
 
 def container_memory() -> int:

@@ -6,12 +6,13 @@ import os
 import signal
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from autograder.exceptions import SandboxError
 from autograder.sandbox import wire
-from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, Budget, CallSpent, Clock
-from autograder.sandbox.protocol import Ended, Load, Reference, Request, Response
+from autograder.sandbox.budget import ENDLESS_SHARE, Budget, CallIdle, CallSpent, Clock, waits
+from autograder.sandbox.protocol import REQUESTS, Define, Ended, Load, Reference, Request, Response
 from autograder.sandbox.wire import Connection
 from autograder.values.tree import Opaque
 
@@ -21,6 +22,7 @@ INTERRUPTED_SECONDS = 0.3  # time to report the running loop at the deadline
 # at most 0.1 MB, and 13,000 values as nested lists.
 MAX_KEPT_BYTES, MAX_KEPT_VALUES = 4 * 2**20, 40_000
 REPLY_SHARE = 0.25  # share of the remaining limit that one response may use
+NamedCall = tuple[Request, str]
 
 
 class StudentProcess:
@@ -41,14 +43,17 @@ class StudentProcess:
         """
         self.pid, self.budget, self.lines = pid, budget, lines
         self._remove, self._is_full = end, is_full
-        limits = self.budget.limits
-        self._limit = min(limits.message_mb * 2**20, wire.MAX_FROM_STUDENT)
-        self.connection = Connection(ours, self._limit, LOOK_SECONDS)
+        self._limit = min(self.budget.limits.message_mb * 2**20, wire.MAX_FROM_STUDENT)
+        self.connection = Connection(ours, self._limit)
         self.ended: Ended | None = None
         self.confined = False
+        self._ran = False  # whether it may have run code of the submission
         self._modules = set[str]()  # imported modules of the submission
+        # The sent calls without a response, each with its name: its function, beside what has a reference in its place. The
+        # same function may wait only without these references.
+        self._unanswered: deque[NamedCall] = deque()
+        self._beside, self._name = " beside", ""  # the end of these names, and the last one
         self._kept_bytes, self._kept_values = 0, 0
-        self._patience = limits.call_seconds * limits.wall_factor
 
     def load(
         self,
@@ -61,54 +66,64 @@ class StudentProcess:
 
         The functions of `helpers` replace those of the first module.
         """
+        requests: list[Request] = [Load(modules)]
+        if references or helpers or not self._modules:
+            requests.insert(0, Define(references, helpers))
         self._modules.update(modules)
-        return self.run([Load(modules, references, helpers)], account)[0]
+        replaced = (*(one.module for one in references), *(helpers.functions if helpers else ()))
+        self._beside = " ".join((self._beside, *replaced))
+        return self.run(requests, account)[-1]
 
     def run(self, calls: Sequence[Request], account: str = "") -> list[Response]:
         """Make requests; returns the responses up to the end of the process, the last of which has the reason for it.
 
         The time counts for the module `account`. Once that has used up its share, requests are not made and each
-        response is `SPENT`. Raises SandboxError if the process could not be confined.
+        response is `SPENT`.
+
+        An error of the kit's own code in the process raises SandboxError if no code of the submission has run there. Later, it
+        counts as an invalid response, since the submission may have caused or forged it. An error that does not depend on the
+        submission fails the self-test (grader.py).
         """
         responses: list[Response] = []
         if self.ended is not None and calls:
             return [Response(ended=self.ended)]
         try:
-            for is_endless, group in itertools.groupby(list(calls), self._may_be_endless):
+            for (is_idle, is_endless), group in itertools.groupby(map(self._named, calls), self._expected):
                 own = list(group)
                 parts = [[call] for call in own] if is_endless else [own]  # to measure the time of each endless one
                 for part in parts:
-                    if self.budget.left(account) > 0:
-                        self._exchange(account, part, responses)
+                    if self.budget.left(account) > 0 and not is_idle:
+                        self._exchange(account, part, ENDLESS_SHARE if is_endless else 1, responses)
                     else:
                         responses += [SPENT] * len(part)
             return responses
         except TimeoutError as error:
-            if self.budget.left(account) <= 0 and not isinstance(error, CallSpent):
+            if self.budget.left(account) <= 0 and not isinstance(error, CallSpent | CallIdle):
                 self._end("spent")
                 return [*responses, SPENT]
-            self._end("deadline", *self._interrupted(calls[len(responses) :], isinstance(error, CallSpent)))
-        except wire.Disconnected:
-            self._end("crash")
-            if not self.confined and self.ended == Ended("crash"):
-                raise SandboxError("a student's process ended before it was confined") from None
-        except wire.WireError:
-            self._end("protocol")
+            self._end("idle" if isinstance(error, CallIdle) else "deadline", *self._interrupted(error))
+        except wire.WireError as error:
+            is_full = isinstance(error, wire.Fault) and error.kind == "MemoryError"
+            self._end("crash" if isinstance(error, wire.Disconnected) else "memory" if is_full else "protocol")
+            if not self._ran:
+                raise SandboxError(f"the kit failed in a student's process, before any student code: {error}") from None
         return [*responses, Response(ended=self.ended)]
 
-    def _exchange(self, account: str, calls: Sequence[Request], responses: list[Response]) -> None:
-        share = ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1
+    def _exchange(self, account: str, calls: Sequence[NamedCall], share: float, responses: list[Response]) -> None:
         clock = Clock(self.budget, self._watch, share, self.budget.left(account))
+        self._unanswered = deque(calls)
         try:
             self._wait_until_confined(clock)
-            self.connection.send(wire.encode(len(calls)), *[call.payload for call in calls], patience=self._patience)
-            for call in calls:
-                clock.check()
+            self.connection.send(wire.encode(len(calls)), *[call.payload for call, _ in calls], check=clock.check)
+            for call, _ in calls:
+                self._ran = self._ran or not call.is_kits
+                clock.check(False)
                 data = self.connection.receive(clock.check)
                 message = wire.decode(data)
                 response = call.response(message, self.lines)
                 may_be_kept = not call.is_stored or self._keep(len(data), wire.count(message))
                 responses.append(response if may_be_kept else TOO_LARGE)
+                self._unanswered.popleft()
                 clock.next()
         finally:
             clock.next()
@@ -133,37 +148,57 @@ class StudentProcess:
         self.confined = True
         clock.next()  # exclude the startup from the time of the call: without fork it takes long
 
-    def _watch(self) -> None:
+    def _watch(self, is_silent: bool) -> str:
+        """What waits, if it does not wait for the grader."""
         if self._is_full():
             raise wire.Disconnected("its temporary folder is full")
+        name = self._unanswered[0][1]
+        # The order matters: a process that sends a message and waits for the answer is not idle.
+        return name if is_silent and name and waits(self.pid) and self.connection.is_silent() else ""
 
-    def _may_be_endless(self, call: Request) -> bool:
-        """Whether a call runs code that has used up its time before."""
-        return call.runs in self.budget.endless or (len(self._modules) > 1 and bool(self.budget.endless))
+    def _named(self, call: Request) -> NamedCall:
+        if call.is_kits:
+            self._name = ""
+        elif call.runs or call.kind not in REQUESTS:  # other requests run no function, and follow one that does
+            self._name = f"{call.runs or call.kind}{self._beside}"
+        return call, self._name
 
-    def _interrupted(self, calls: Sequence[Request], spent: bool) -> tuple[str, int]:
+    def _expected(self, named: NamedCall) -> tuple[bool, bool]:
+        """Whether a call runs code that has waited too long before, or that has used up its time before."""
+        call, name = named
+        is_endless = call.runs in self.budget.endless or (len(self._modules) > 1 and bool(self.budget.endless))
+        return name in self.budget.idle, is_endless
+
+    def _interrupted(self, error: TimeoutError) -> tuple[str, int]:
         """Interrupt a process; returns file and line of the running loop, or ("", 0) if it does not report one.
 
-        Responses to earlier `calls` arrive first. They are discarded, and the calls are made again.
+        Responses to earlier calls arrive first. They are discarded, and the calls are made again. The next call is the running
+        one: its function counts as endless or idle. Without a report it is known only if all have the same function.
         """
-        left, end = list(calls), time.monotonic() + INTERRUPTED_SECONDS
+        left, end, place = self._unanswered, time.monotonic() + INTERRUPTED_SECONDS, ("", 0)
+        is_known = len({name for _, name in left}) == 1
 
-        def look() -> None:
+        def look(_: bool) -> float:
             if time.monotonic() > end:
                 raise TimeoutError
+            return INTERRUPTED_SECONDS
 
         if hasattr(signal, "SIGINT") and os.name == "posix":
             with contextlib.suppress(OSError):
                 os.kill(self.pid, signal.SIGINT)
         with contextlib.suppress(TimeoutError, wire.WireError):
             while left:
-                look()
-                message, call = wire.decode(self.connection.receive(look)), left.pop(0)
-                error = call.response(message, self.lines).error
-                if error is not None and error.kind == "KeyboardInterrupt":
-                    self.budget.endless |= {call.runs} if spent and call.runs else set()
-                    return error.file, error.line
-        return "", 0
+                look(False)
+                message = wire.decode(self.connection.receive(look))
+                found = left[0][0].response(message, self.lines).error
+                if found is not None and found.kind == "KeyboardInterrupt":
+                    place, is_known = (found.file, found.line), True
+                    break
+                left.popleft()
+        for call, name in list(left)[:is_known]:
+            self.budget.endless |= {call.runs} if isinstance(error, CallSpent) else set()
+            self.budget.idle |= {name} if isinstance(error, CallIdle) else set()
+        return place
 
     def _end(self, why: str, file: str = "", line: int = 0) -> None:
         """End the process; the fork server may know the reason more precisely."""

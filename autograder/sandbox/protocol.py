@@ -26,7 +26,14 @@ THREADS_SECONDS = 0.01  # time for other student threads before arguments are ch
 _EXCEPTIONS = {name for name, cls in vars(builtins).items() if isinstance(cls, type) and issubclass(cls, BaseException)}
 
 
-class Missing(AttributeError):
+class Raised(Exception):
+    """An error of the submission: the exception that its code raised."""
+
+    def __init__(self, error: BaseException | None = None):
+        self.error = error or self
+
+
+class Missing(Raised, AttributeError):
     """The submission has no such function."""
 
 
@@ -57,7 +64,7 @@ class Error:
 
 @dataclass(frozen=True)
 class Ended:
-    """The student's process has ended: "deadline", "crash", "disk", "memory", "protocol" or "spent".
+    """The student's process has ended: "deadline", "idle", "crash", "disk", "memory", "protocol" or "spent".
 
     The place is the loop that was running at the deadline, if the process reported it.
     """
@@ -93,6 +100,7 @@ class Request:
     kind: ClassVar[str]
     returns: ClassVar[tuple[type, ...]] = ()  # the types of the parts of the response
     is_stored: ClassVar[bool] = True  # whether the grader stores the value of the response
+    is_kits: ClassVar[bool] = False  # whether it runs only the kit's own code
     answer: ClassVar[Callable[..., Sequence[Any]]]
 
     def __init__(self, *parts: Any, runs: str = ""):
@@ -107,7 +115,10 @@ class Request:
         return Response(*parts)
 
     def response(self, message: Any, lines: Mapping[str, int]) -> Response:
-        """The validated response; raises WireError if it is invalid. `lines` is the number of lines of each submitted file."""
+        """The validated response; raises WireError if it is invalid, Fault if it reports one.
+
+        `lines` is the number of lines of each submitted file.
+        """
         try:
             match message:
                 case ["answered", *parts] if len(parts) == len(self.returns) and all(
@@ -116,6 +127,8 @@ class Request:
                     return self.check(*parts)
                 case ["raised", error]:
                     return Response(error=_error(error, lines))
+                case ["fault", str() as kind, str() as text]:
+                    raise wire.Fault(kind, text)
             raise ValueError("a malformed response")
         except ValueError as error:
             raise WireError(str(error)) from None
@@ -132,18 +145,32 @@ class Reference(NamedTuple):
     functions: tuple[str, ...] = ()
 
 
+class Define(Request):
+    """Put references in place of files; see `StudentProcess.load`."""
+
+    kind, is_stored, is_kits = "define", False, True
+
+    def __init__(self, references: Sequence[Reference] = (), helpers: Reference | None = None):
+        super().__init__([*references, *([helpers] if helpers else [])], helpers is not None)
+
+    @staticmethod
+    def answer(session: "Session", references: list[Any], has_helpers: bool) -> Sequence[Any]:
+        session.submission.define(references, has_helpers)
+        return []
+
+
 class Load(Request):
-    """Import modules; see `StudentProcess.load`."""
+    """Import modules."""
 
     kind, is_stored = "load", False
 
-    def __init__(self, modules: Sequence[str], references: Sequence[Reference] = (), helpers: Reference | None = None):
-        sent = [*references, *([helpers] if helpers else [])]
-        super().__init__(modules, sent, helpers is not None, runs=" ".join(modules))
+    def __init__(self, modules: Sequence[str]):
+        super().__init__(modules, runs=" ".join(modules))
 
     @staticmethod
-    def answer(session: "Session", modules: list[str], references: list[Any], has_helpers: bool) -> Sequence[Any]:
-        session.submission.load(modules, references, has_helpers)
+    def answer(session: "Session", modules: list[str]) -> Sequence[Any]:
+        session.flush()  # code of the submission could change earlier responses
+        session.submission.load(modules)
         return []
 
 
@@ -227,7 +254,7 @@ class Write(Request):
 class Extend(Request):
     """Add kinds of requests to a process: the code of modules, the last of which has `requests(session)`, their classes."""
 
-    kind, is_stored = "extend", False
+    kind, is_stored, is_kits = "extend", False, True
 
     @staticmethod
     def answer(session: "Session", code: list[Any]) -> Sequence[Any]:
@@ -239,7 +266,7 @@ class Extend(Request):
 
 
 _PROTOCOL = sys.modules[__name__]
-REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Load, Call, Changes, Look, Write, Extend)}
+REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Define, Load, Call, Changes, Look, Write, Extend)}
 
 
 # Validation

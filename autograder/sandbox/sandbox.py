@@ -30,14 +30,18 @@ from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.server import LIBRARIES, MAX_MESSAGE, RARE_EXTENSIONS
 
 _START = """
-import json, sys
+import json, os, sys
 if (version := sys.version.split()[0]) != sys.argv[4]:
     sys.exit(f"it loads the library of Python {version}, not of {sys.argv[4]}; set LD_LIBRARY_PATH to the folder of the right one")
 sys.path[:0] = json.loads(sys.argv[3])
 import numpy
 essential = frozenset(sys.modules).union(sys.builtin_module_names)  # before anything that only the server needs
 from autograder.sandbox.server import main
-main(essential)
+session = main(essential)
+try:
+    session()
+finally:
+    os._exit(1)
 """
 _THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
 _SERVER_SECONDS = 60  # timeout for an answer of the fork server

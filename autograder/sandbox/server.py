@@ -24,8 +24,10 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy
@@ -40,11 +42,21 @@ RARE_EXTENSIONS = {"_asyncio": rb"asyncio", "_tkinter": rb"tkinter|turtle", "nis
 WATCH_SECONDS = 0.05  # interval between checks of the process
 LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # variables that an interpreter may need to start
 MAX_MESSAGE = 65_536  # bytes; the system keeps a message that is sent at once in one piece
+_HIDDEN = ("autograder", "msgpack")  # packages that students' code finds neither by import nor by path
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
 
 
-def main(essential: frozenset[str]) -> None:
-    """Serve the grader; `essential` are the built-in modules and those that NumPy needs."""
+def main(essential: frozenset[str]) -> Callable[[], None]:
+    """Serve the grader; `essential` are the built-in modules and those that NumPy needs.
+
+    Returns only in a student's process, with its session: no frame of the server, and thus no setting, is below student code.
+    """
+    server = prepared(essential)
+    return server.serve() if server.settings.has("fork") else server.become_student()
+
+
+def prepared(essential: frozenset[str]) -> "Server":
+    """A server that has loaded everything that students' processes may need."""
     os.umask(0o077)
     for name in LIBRARIES:
         os.environ.pop(name, None)
@@ -62,14 +74,14 @@ def main(essential: frozenset[str]) -> None:
         kernel.hide_memory()
     server = Server(control, settings, essential, readable)
     if not settings.has("fork"):
-        server.become_student()
+        return server
     kernel.adopt_orphans()
     if settings.has("seccomp"):
         seccomp.filter_program()
     gc.collect()
     gc.freeze()  # children then share this memory, since the collector does not write to it
     gc.set_threshold(100_000)  # few processes live long enough to need collection, which takes 5 % of their time
-    server.serve()
+    return server
 
 
 def _preload_extensions() -> None:
@@ -120,10 +132,23 @@ def _import_only_from(view: str) -> None:
                     ]
         paths = [os.path.join(view, "stdlib")]
     sys.path[:] = paths
-    for name in [name for name in sys.modules if name.split(".")[0] in ("autograder", "msgpack")]:
-        del sys.modules[name]  # student code finds only NumPy and the standard library, as on the student's machine
+    for name in [name for name in sys.modules if name.partition(".")[0] in _HIDDEN]:
+        module = sys.modules.pop(
+            name
+        )  # student code finds only NumPy and the standard library, as on the student's machine
+        for attribute in ("__file__", "__cached__", "__path__", "__spec__", "__loader__"):  # the path of the kit
+            vars(module).pop(attribute, None)
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and str(function.__module__).partition(".")[0] in _HIDDEN:
+            function.__code__ = _without_folder(function.__code__)
     sys.path_importer_cache.clear()
     importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now, since Landlock will forbid it
+
+
+def _without_folder(code: CodeType) -> CodeType:
+    """The code, also of inner functions, with the name of its file instead of the path."""
+    parts = (_without_folder(part) if isinstance(part, CodeType) else part for part in code.co_consts)
+    return code.replace(co_filename=os.path.basename(code.co_filename), co_consts=tuple(parts))
 
 
 class Server:
@@ -136,8 +161,8 @@ class Server:
         self.rules = landlock.rules(readable, Path(settings.writable)) if settings.has("landlock") else -1
         self.counted = time.process_time()  # the part already reported
 
-    def serve(self) -> None:
-        """Answer requests until the grader disconnects."""
+    def serve(self) -> Callable[[], None]:
+        """Answer requests until the grader disconnects; in each student's process, return its session."""
         os.dup2(1, 2)  # the grader reads stderr only to find out why the server did not start
         while True:
             if self.alive and not select.select([self.control], [], [], WATCH_SECONDS)[0]:
@@ -148,17 +173,21 @@ class Server:
                 break
             if descriptor < 0:
                 self._answer(self._end())
-            else:
-                self._answer(self._start(request["seconds"], request["extensions"], descriptor))
-                os.close(descriptor)
+                continue
+            answer = self._start()
+            if not answer:
+                return self._child(request["seconds"], request["extensions"], descriptor)
+            self._answer(answer)
+            os.close(descriptor)
         self._end()
         workspace.empty(self.settings.folder)
         shutil.rmtree(self.settings.folder, ignore_errors=True)
+        sys.exit()
 
-    def become_student(self) -> None:
-        """Become the student process, if there is no fork."""
+    def become_student(self) -> Callable[[], None]:
+        """Become the student process, if there is no fork; returns its session."""
         workspace.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
-        self._confined(self.settings.seconds, self.control)
+        return self._confined(self.settings.seconds, self.control)
 
     def _request(self) -> tuple[dict[str, Any] | None, int]:
         """The next request and its descriptor, or -1; None if the grader is gone."""
@@ -174,27 +203,26 @@ class Server:
             self.control.sendall(json.dumps(answer | {"spent": now - self.counted}).encode())
         self.counted = now
 
-    def _start(self, seconds: int, extensions: list[str], descriptor: int) -> dict[str, Any]:
+    def _start(self) -> dict[str, Any]:
+        """Start a student's process; the answer is empty in that process."""
         try:
             workspace.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
         except OSError as error:
             workspace.clear(self.settings.writable)
             return {"no_room": f"its files cannot be written: {error}"}
-        self.killed, pid = "", os.fork()
-        if pid == 0:
-            self._child(seconds, extensions, descriptor)
-        self.alive = pid
-        return {"pid": pid}
+        self.killed, self.alive = "", os.fork()
+        return {"pid": self.alive} if self.alive else {}
 
-    def _child(self, seconds: int, extensions: list[str], descriptor: int) -> None:
+    def _child(self, seconds: int, extensions: list[str], descriptor: int) -> Callable[[], None]:
         try:
             _load(extensions)
-            self._confined(seconds, socket.socket(fileno=descriptor))
-        finally:
+            self.control.detach()  # closed with all other descriptors
+            return self._confined(seconds, socket.socket(fileno=descriptor))
+        except BaseException:
             os._exit(1)  # never continue the server's code
 
-    def _confined(self, seconds: int, own_end: socket.socket) -> None:
-        """Confine this process, report it, and serve the grader. Never returns."""
+    def _confined(self, seconds: int, own_end: socket.socket) -> Callable[[], None]:
+        """Confine this process and report it; returns the session that serves the grader."""
         connection = Connection(own_end, self.settings.message)
         try:
             kernel.close_all_but(own_end.fileno(), self.rules)
@@ -204,8 +232,7 @@ class Server:
             connection.send(f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:1000])
             os._exit(1)
         connection.send(b"")
-        session.run(own_end, self.settings.submission, self.settings.message, self.essential)
-        os._exit(0)
+        return partial(session.run, own_end, self.settings.submission, self.settings.message, self.essential)
 
     def _end(self) -> dict[str, Any]:
         seconds = workspace.end(self.alive, self.settings.uid) if self.alive else 0.0

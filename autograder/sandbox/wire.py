@@ -47,6 +47,14 @@ class Disconnected(WireError):
     """The other side closed the connection."""
 
 
+class Fault(WireError):
+    """The other side reports an error in its own code, of this kind."""
+
+    def __init__(self, kind: str, text: str):
+        super().__init__(f"{kind}: {text}")
+        self.kind = kind
+
+
 @dataclass(frozen=True)
 class Kept:
     """An object alive in the student's process: the result or an argument of call `call`, or a part of it.
@@ -210,40 +218,31 @@ def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
 
 # Messages over a socket, each preceded by its size
 
-PIECE = 65_536  # bytes read at once; sending longer messages may block
+PIECE = 65_536  # bytes read at once
+SHORTEST = 0.001  # seconds of a timeout; 0 would mean not to wait at all
+# Called before waiting, and after waiting in vain (True). Returns the seconds to wait, and may raise TimeoutError.
+Check = Callable[[bool], float]
 _SIZE = struct.Struct("<I")
 
 
 class Connection:
     """One end of a connection: messages over a socket, each preceded by its size."""
 
-    def __init__(self, own_end: socket.socket, limit: int, look: float | None = None):
-        """Messages have at most `limit` bytes. After every `look` seconds of silence, `receive` calls its check."""
-        self.socket, self.limit, self.look = own_end, limit, look
+    def __init__(self, own_end: socket.socket, limit: int):
+        """Messages have at most `limit` bytes."""
+        self.socket, self.limit = own_end, limit
         self.buffer, self.at = b"", 0  # received bytes, and the number of consumed ones
-        own_end.settimeout(look)
 
-    def send(self, *payloads: bytes, patience: float | None = None) -> None:
-        """Send messages. Raises Disconnected if the other side is gone, TimeoutError after `patience` seconds."""
-        data = b"".join([part for payload in payloads for part in (_SIZE.pack(len(payload)), payload)])
-        large = len(data) > PIECE
-        try:
-            if large:
-                self.socket.settimeout(patience)
-            self.socket.sendall(data)
-        except TimeoutError:
-            raise
-        except OSError as error:
-            raise Disconnected(str(error)) from None
-        finally:
-            if large:
-                self.socket.settimeout(self.look)
+    def send(self, *payloads: bytes, check: Check | None = None) -> None:
+        """Send messages. Raises Disconnected if the other side is gone, WireError if it sends instead of receiving."""
+        data = memoryview(b"".join([part for payload in payloads for part in (_SIZE.pack(len(payload)), payload)]))
+        while data:
+            data = data[self._tried(self.socket.send, data, check) or 0 :]
+            if check is not None and data and not self.is_silent():
+                raise WireError("a message that nobody requested")
 
-    def receive(self, check: Callable[[], None] | None = None) -> bytes:
-        """Receive one message. Raises Disconnected or WireError if there is none.
-
-        `check` is called after silence, and whenever a message arrives in pieces. It may raise TimeoutError.
-        """
+    def receive(self, check: Check | None = None) -> bytes:
+        """Receive one message. Raises Disconnected or WireError if there is none."""
         self._fill(_SIZE.size, check)
         size = _SIZE.unpack_from(self.buffer, self.at)[0]
         if _SIZE.size + size > self.limit:
@@ -252,26 +251,44 @@ class Connection:
         start, self.at = self.at + _SIZE.size, self.at + _SIZE.size + size
         return self.buffer[start : self.at]
 
-    def _fill(self, size: int, check: Callable[[], None] | None) -> None:
+    def _fill(self, size: int, check: Check | None) -> None:
         """Read until there are at least `size` unread bytes."""
         got = len(self.buffer) - self.at
         if got >= size:
             return
         pieces = [self.buffer[self.at :]]
         while got < size:
-            try:
-                piece = self.socket.recv(max(PIECE, size - got))
-                if not piece:
-                    raise Disconnected("closed")
+            piece = self._tried(self.socket.recv, max(PIECE, size - got), check)
+            if piece == b"":
+                raise Disconnected("closed")
+            if piece is not None:
                 pieces.append(piece)
                 got += len(piece)
-            except TimeoutError:
-                pass
-            except OSError as error:
-                raise Disconnected(str(error)) from None
-            if got < size and check is not None:
-                check()
         self.buffer, self.at = b"".join(pieces), 0
+
+    def _tried(self, function: Callable[[Any], Any], argument: Any, check: Check | None) -> Any:
+        """Send or receive a piece; None if that was not possible until the next check."""
+        if check is not None:
+            self.socket.settimeout(max(check(False), SHORTEST))
+        try:
+            return function(argument)
+        except TimeoutError:
+            if check is not None:
+                check(True)
+            return None
+        except OSError as error:
+            raise Disconnected(str(error)) from None
+
+    def is_silent(self) -> bool:
+        """Whether nothing has arrived, not even the end of the connection."""
+        self.socket.settimeout(0)
+        try:
+            self.socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
 
     def close(self) -> None:
         self.socket.close()

@@ -6,7 +6,7 @@ from typing import Any
 
 from autograder.grading.call_results import TestCall
 from autograder.sandbox import wire
-from autograder.sandbox.protocol import Error, Response
+from autograder.sandbox.protocol import Error, Raised, Response
 from autograder.sandbox.student.calls import Absent, Calls
 from autograder.values.errors import builtin_kinds, passed, text_of
 from autograder.values.tree import copied
@@ -29,7 +29,10 @@ class Direct:
             if test_call.kind == "look":
                 return Response(copied(self._calls.look(test_call.args[0])))
             self._calls.write(*test_call.args)
-        except Exception as error:
+        except Raised as raised:
+            error = raised.error
+            if not isinstance(error, Exception):  # such as Ctrl-C
+                raise error from None
             hint, kinds = "absent" if isinstance(error, Absent) else "", tuple(builtin_kinds(error))
             names = tuple(passed(error, lambda name: True))
             return Response(error=Error(kinds, text_of(error), "", 0, hint, names))

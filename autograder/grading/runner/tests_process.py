@@ -14,7 +14,7 @@ from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import TESTS, TESTS_FILE
 from autograder.sandbox.process import SPENT, StudentProcess
-from autograder.sandbox.protocol import Load, Reference, Response
+from autograder.sandbox.protocol import Reference, Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.values import running_tests
 
@@ -68,7 +68,7 @@ class TestsProcess:
     def outcome(self, version: Version, tests: Sequence[str]) -> Outcome:
         """Import the file beside a version of the code, and run some of its tests until one fails."""
         process = self._started()
-        loaded = process.run([_load(version)], TESTS)[0]
+        loaded = process.load([MODULE], _references(version), account=TESTS)
         if loaded != FINE:
             return Outcome(loaded)
         for test in tests:  # one at a time, to identify a test that does not end
@@ -88,8 +88,8 @@ class TestsProcess:
         self._sandbox.place({})
 
 
-def _load(version: Version) -> Load:
-    """Import the file of tests beside a version of every module that has misconceptions."""
+def _references(version: Version) -> list[Reference]:
+    """A version of every module that has misconceptions."""
     folder, function = kit.alternatives() / version.style, version.function
     own = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
     entries, given = rubrics.current().modules, references.files()
@@ -100,7 +100,7 @@ def _load(version: Version) -> Load:
             definition = function.source if function is not None and function.module == name else ""
             code.append(Reference(name, _compiled(name, source, definition), tuple(entry.functions)))
     code.append(Reference(MODULE, _compiled(MODULE, "")))  # removes the earlier import of the file
-    return Load([MODULE], code)
+    return code
 
 
 @lru_cache(500)

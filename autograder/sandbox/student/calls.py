@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox import wire
-from autograder.sandbox.protocol import Missing, Response
+from autograder.sandbox.protocol import Missing, Raised, Response
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change, differences
 from autograder.values.errors import builtin_kinds, is_circular, passed, place, text_of
 from autograder.values.tree import Opaque, arrays, copied, describe, mapped
 
 
-class Absent(LookupError):
+class Absent(Raised, LookupError):
     """An object of an earlier call that does not exist: the call raised an error, or its result has a different structure."""
+
+    def __init__(self) -> None:
+        super().__init__(self)
 
 
 class Calls:
@@ -44,7 +47,8 @@ class Calls:
         """Call a function with the observations in `checks`.
 
         Each `Kept` is replaced by the kept object. "pure": the arguments that changed; "new": whether the result shares
-        memory with an argument. A `number` keeps the objects for later. Raises Absent and any exception of the function.
+        memory with an argument. A `number` keeps the objects for later. Raises Raised for any exception of the
+        function, and Absent.
         """
         args, kwargs = mapped(self._find, tuple(args)), mapped(self._find, kwargs)
         arguments = (*args, *kwargs.values())
@@ -52,7 +56,10 @@ class Calls:
         if number:
             self._arguments[number] = arguments, before
             self._objects[number] = dict(enumerate(args)) | {name: kwargs[name] for name in kwargs if name != "result"}
-        value = function(*args, **kwargs)
+        try:
+            value = function(*args, **kwargs)
+        except BaseException as error:  # also SystemExit and KeyboardInterrupt
+            raise Raised(error) from error
         if number:
             self._objects[number]["result"] = value
         changed = tuple(differences(arguments, before)) if "pure" in checks else ()
@@ -85,7 +92,7 @@ class Calls:
                     raise LookupError
                 value = value[step]
         except (LookupError, TypeError):
-            raise Absent(f"call {leaf.call} has nothing there") from None
+            raise Absent from None
         return value
 
 

@@ -17,6 +17,7 @@ from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
+from autograder.sandbox.protocol import Raised
 from autograder.sandbox.student.bindings import bound_names, exported_names
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -90,25 +91,33 @@ class StudentModules:
         self.folder, self.essential = folder, essential
         self.edited: dict[str, ast.Module] = {}  # syntax trees to run instead of files
         self.replaced: dict[str, Functions] = {}  # by file, so that functions of these names in other files remain
+        self._helpers: Functions = {}
         self._begun = False
 
-    def load(self, modules: list[str], references: list[Any], has_helpers: bool) -> None:
-        """Import modules with references, each [name, code, functions]; raises any exception of the modules.
+    def define(self, references: list[Any], has_helpers: bool) -> None:
+        """Put references, each [name, code, functions], in place of files; no code of the submission runs.
 
-        With `has_helpers`, the functions of the last reference replace those of the first module.
+        With `has_helpers`, the functions of the last one will replace those of the first module that is loaded.
         """
+        defined = self.defined(references)
         if not self._begun:
             self._begin()
-        defined = self.defined(references)
-        helpers = defined.pop() if has_helpers else {}
+        self._helpers = defined.pop() if has_helpers else {}
         for (name, _, _), functions in zip(references, defined, strict=False):
             sys.modules.pop(name, None)
             if functions:
                 sys.modules[name] = ReferenceModule(name, self._path(name), functions, self)
-        if helpers:
-            self.replaced = dict.fromkeys(self._files_of(modules[0], helpers), helpers)
+
+    def load(self, modules: list[str]) -> None:
+        """Import modules. Raises Raised for any exception of the modules."""
+        if self._helpers:
+            self.replaced = dict.fromkeys(self._files_of(modules[0], self._helpers), self._helpers)
+            self._helpers = {}
         for name in modules:
-            importlib.import_module(name)
+            try:
+                importlib.import_module(name)
+            except BaseException as error:
+                raise Raised(error) from error
 
     def defined(self, references: list[Any]) -> list[dict[str, Callable[..., Any]]]:
         """The functions of each reference. A reference can import those before it."""

@@ -1,6 +1,7 @@
 """The student's end of the connection: answers requests (protocol.py) in the order in which the grader sends them.
 
 The grader sends a message with the number of requests, and then the requests, since a round trip costs more than a call.
+Only exceptions that importing or calling the submission raises are "raised". Any other one is a fault: ["fault", kind, text].
 """
 
 import signal
@@ -11,11 +12,11 @@ from types import FrameType
 from typing import Any
 
 from autograder.sandbox import wire
-from autograder.sandbox.protocol import REQUESTS
+from autograder.sandbox.protocol import REQUESTS, Raised
 from autograder.sandbox.student.calls import Calls, described
 from autograder.sandbox.student.loading import StudentModules
 from autograder.sandbox.wire import Connection
-from autograder.values.errors import loop
+from autograder.values.errors import loop, place, text_of
 
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # responses are sent together, at most this late or this large
 
@@ -50,16 +51,29 @@ class Session:
     def response(self, request: bytes) -> bytes:
         """The response to one request."""
         try:
-            response = ["answered", *self.answer(request)]
-        except BaseException as error:  # also SystemExit and KeyboardInterrupt, if the student's code raises them
-            response = ["raised", described(error, self.folder, *self.calling)]
+            response = wire.encode(self._answered(request))
+        except BaseException as error:
+            file, line = place(error.__traceback__, lambda name: True)
+            response = wire.encode(["fault", type(error).__name__, f"{text_of(error)} ({file}:{line})"])
         self.calling = ()
-        return wire.encode(response)
+        return response
+
+    def _answered(self, request: bytes) -> list[Any]:
+        try:
+            return ["answered", *self.answer(request)]
+        except Raised as raised:
+            return ["raised", described(raised.error, self.folder, *self.calling)]
 
     def answer(self, request: bytes) -> Sequence[Any]:
         """The parts of the response; raises the exceptions of the student's code."""
         kind, *parts = wire.decode(request, from_grader=True)
-        return self.requests[kind].answer(self, *parts)
+        request = self.requests[kind]
+        try:
+            return request.answer(self, *parts)
+        except BaseException as error:
+            if kind in REQUESTS or isinstance(error, Raised):
+                raise
+            raise Raised(error) from error  # requests of extensions run code of the submission
 
     def hold(self, response: bytes, last: bool) -> None:
         """Send a response, together with those that follow soon."""

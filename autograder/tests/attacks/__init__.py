@@ -69,7 +69,8 @@ def attack(
         texts = {**(extra or {}), **{f"{name}.py": source for name in (modules[0], *same)}}
         files = {name: _completed(name, text).encode() for name, text in texts.items()}
         files |= {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in references}
-        files["forge.py"] = Path(__file__).with_name("forge.py").read_bytes()
+        forge = Path(__file__).with_name("forge.py").read_text(encoding="utf-8")
+        files["forge.py"] = forge.replace("REVERSED", str(kit.PACKAGE)[::-1]).encode()
         name = f"{function.__module__.rpartition('.')[2]}/{function.__name__}"
         ATTACKS[name] = Attack(files, modules, earns, frozenset(needs), either, silent, forbidden)
 

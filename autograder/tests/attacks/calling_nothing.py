@@ -3,22 +3,7 @@
 from collections.abc import Mapping
 
 LOOKING = """
-import marshal
 import sys
-import types
-
-
-def sent():
-    \"\"\"The code of the functions of each module, from the frames of the loader.\"\"\"
-    frame = sys._getframe()
-    while frame is not None:
-        for name, code, _ in frame.f_locals.get("references", ()):
-            consts = marshal.loads(code).co_consts
-            yield name, [const for const in consts if isinstance(const, types.CodeType)]
-        frame = frame.f_back
-
-
-SENT = dict(sent())
 
 
 def remembered(function):
@@ -28,10 +13,6 @@ def remembered(function):
 
 def is_new(function):
     return function.__code__ != remembered(function)
-
-
-def is_twice(function):
-    return [code.co_name for code in SENT[function.__module__]].count(function.__name__) > 1
 
 
 def others(function):
@@ -49,7 +30,7 @@ def is_numbered(function):
     code = function.__code__
     return {line for *_, line in code.co_lines() if line} != {code.co_firstlineno} or bool(function.__doc__)
 """
-SIGNS = ("is_new({0})", "is_twice({0}) and is_new({0})", "is_last({0}) and is_new({0})", "is_numbered({0})")
+SIGNS = ("is_new({0})", "is_last({0}) and is_new({0})", "is_numbered({0})")
 
 
 def tests(functions: Mapping[str, str]) -> str:

@@ -18,6 +18,31 @@ def daemon():
             os._exit(0)
 
 
+@attack()
+def faults():
+    """Reports errors of the kit, which no student may cause, and breaks the kit's code in its process."""
+
+    def broken(*_, **__):
+        raise RuntimeError("an error of the kit")
+
+    def break_kit():
+        for namespace in surrounding():
+            for name in ("described", "place", "sendable", "text_of", "differences"):
+                if name in namespace:
+                    namespace[name] = broken
+
+    def layer_norm(*_, **__):
+        response("fault", "RuntimeError", "an error of the kit")
+
+    def rms_norm(x, *_, **__):
+        break_kit()
+        return x
+
+    def layer_norm_backward(*_, **__):
+        break_kit()
+        raise ValueError
+
+
 @attack(needs=("landlock",))
 def files_everywhere():
     """Writes files to temporary and system folders, the kit, the interpreter, NumPy, the submission and root's home."""

@@ -354,6 +354,29 @@ def slow_module():
         return x
 
 
+@attack("layernorm", "scaled_attention", "transformer_block", same=("scaled_attention", "transformer_block"))
+def waiting():
+    """Waits without computing in every function, in different ways and for different times, some of them without signals."""
+    import select
+    import threading
+
+    LOCK = threading.Lock()
+    CALLS = []
+
+    def every_function(x, *_, **__):
+        CALLS.append(x)
+        LOCK.acquire(blocking=False)
+        (
+            lambda: time.sleep(1),
+            lambda: [time.sleep(0.001) for _ in range(1000)],
+            lambda: signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64)) and time.sleep(100),
+            lambda: os.kill(os.getpid(), signal.SIGSTOP),
+            lambda: select.select([next(wires())], [], []),
+            lambda: LOCK.acquire(),
+        )[len(CALLS) % 6]()
+        return x
+
+
 @attack()
 def wire_closed():
     """Shuts down the connection, closes all descriptors and continues; prints to the connection from threads."""

@@ -113,11 +113,25 @@ def waiting_requests():
 
 
 def kit_folder():
-    """The kit's folder, from the file name of a caller."""
-    frame = sys._getframe()
-    while os.path.basename(frame.f_code.co_filename) != "session.py" and frame.f_back is not None:
+    """The kit's folder, which a student might guess. Reversed, so that it is not found in the memory of this process."""
+    return "REVERSED"[::-1]
+
+
+def reachable():
+    """Every object, reached from the callers' frames, the modules and the garbage collector; of code, the constants and names."""
+    gc.unfreeze()
+    frame, waiting = sys._getframe(1), [*gc.get_objects()]
+    while frame is not None:
+        waiting += [frame.f_code, *frame.f_locals.values()]
         frame = frame.f_back
-    return os.path.dirname(os.path.dirname(os.path.dirname(frame.f_code.co_filename)))
+    seen = {id(globals()), id(waiting)}
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) not in seen:
+            seen.add(id(thing))
+            yield thing
+            is_code = isinstance(thing, type(reachable.__code__))
+            waiting += [thing.co_filename, *thing.co_consts] if is_code else gc.get_referents(thing)
 
 
 def _found_msgpack():

@@ -273,6 +273,16 @@ def searched_texts():
                 raise RuntimeError(f"SUCCEEDED: {inner[:200]}")
 
 
+@attack()
+def server_settings():
+    """Searches everything that frames, modules and the garbage collector reach for the kit's path and the sandbox's settings."""
+    for thing in reachable():
+        if isinstance(thing, str) and len(thing) < 4096 and kit_folder() in thing:
+            raise RuntimeError(f"SUCCEEDED: found {thing!r}")
+        if type(thing).__name__ in ("Confinement", "Server"):
+            raise RuntimeError(f"SUCCEEDED: found {thing!r}")
+
+
 @attack(needs=("landlock",))
 def system_files():
     """Reads the machine's accounts, keys, logs and home folders."""

@@ -114,7 +114,7 @@ def test_wrong_dtype_is_shown_with_the_expected_one() -> None:
 
 
 KINDS = ("value", "no_error", "unsteady", "overwritten", "shared")
-ENDS = ("deadline", "crash", "disk", "memory", "protocol", "spent", "anything else")
+ENDS = ("deadline", "idle", "crash", "disk", "memory", "protocol", "spent", "anything else")
 
 
 @pytest.mark.parametrize(

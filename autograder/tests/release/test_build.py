@@ -47,7 +47,7 @@ RIGHT = "    return gamma * (x / np.sqrt(mean_square + eps))\n"
 @pytest.mark.parametrize(("wrong", "said"), [
     # This changes its argument. The suites still pass, since its return value is the same.
     pytest.param("    x /= np.sqrt(mean_square + eps)\n    return gamma * x\n",
-                 r"Error: the solutions do not get full marks; they lose \w+\.\w+(, \w+\.\w+)*", marks=pytest.mark.slow),
+                 r"Error: .* the solutions do not get full marks; they lose \w+\.\w+ \(rms_norm: changed\)"),
     ("    return (\n", r"Error: [^;]+/solutions/layernorm\.py:\d+: [^;]*"),
     (RIGHT.replace(" + eps", ""), r"/test_integration\.py:\d+: AssertionError: assert .*"),
 ], ids=["loses points", "not Python", "wrong for a suite"])  # fmt: skip

@@ -1,5 +1,6 @@
 """The time limits of a submission and its calls, and the memory of the container."""
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import budget
-from autograder.sandbox.budget import Budget, CallSpent, Clock, Limits, container_memory
+from autograder.sandbox.budget import Budget, CallIdle, CallSpent, Clock, Limits, container_memory
 
 LIMITS = Limits(call_seconds=1, submission_seconds=10, wall_factor=2)
 
@@ -33,13 +34,14 @@ class Clocks:
         monkeypatch.setattr("autograder.sandbox.budget.time.thread_time", lambda: self.graders)
         monkeypatch.setattr(budget, "_processor_seconds", lambda pid: self.processor)
         self.budget = Budget(LIMITS, running=1)
-        self.looks = 0
+        self.looks, self.waiting = 0, ""
 
     def opened(self, share: float = 1, together: float = 10) -> Clock:
         return Clock(self.budget, self._look, share, together)
 
-    def _look(self) -> None:
+    def _look(self, is_silent: bool) -> str:
         self.looks += 1
+        return self.waiting if is_silent else ""
 
     def passes(self, wall: float, processor: float, graders: float = 0) -> None:
         self.wall, self.processor = self.wall + wall, self.processor + processor
@@ -126,6 +128,44 @@ def test_calls_end_when_their_total_time_is_up(
         repeat()
     assert not isinstance(ended.value, CallSpent)
     assert clocks.budget.processor_seconds <= most[0] and clocks.budget.wall_seconds <= most[1]
+
+
+def waited(clocks: Clocks, name: str) -> float:
+    """The seconds after which a call that waits is ended."""
+    clock, began = clocks.opened(), clocks.wall
+    clocks.waiting = name
+    with contextlib.suppress(CallIdle):
+        for _ in range(99):
+            clocks.passes(0.21, 0)
+            clock.check(True)
+            clock.next()
+    clocks.budget.idle.add(name)
+    return clocks.wall - began
+
+
+def test_calls_that_wait_are_ended_soon_and_further_ones_sooner(clocks: Clocks) -> None:
+    seconds = [waited(clocks, name) for name in ("f", "g", "f")]
+    assert seconds[0] == pytest.approx(2.1) and seconds[1:] == pytest.approx([0.42, 0.21])
+    assert clocks.budget.left("m") > 0
+    for number in range(99):
+        if clocks.budget.left("m") > 0:
+            waited(clocks, f"f{number}")
+    assert sum(clocks.budget.waited.values()) == pytest.approx(10, abs=0.3)
+
+
+def test_time_before_a_message_or_while_the_grader_is_stopped_is_no_waiting(clocks: Clocks) -> None:
+    clock = clocks.opened()
+    clocks.waiting = "f"
+    for _ in range(9):
+        clocks.passes(0.3, 0)
+        clock.check()
+        clocks.passes(0.1, 0)
+        assert clock.check(True) == pytest.approx(0.1)
+        clock.next()
+    clocks.passes(9, 0)
+    clock.next()
+    clock.check(True)
+    assert clocks.budget.waited == pytest.approx({"f": 0.4})
 
 
 def test_processor_time_of_all_processes_counts() -> None:

@@ -259,7 +259,6 @@ def apply(confinement, rules, seconds, real=layers.apply):
     real(confinement, rules, seconds)
 
 layers.apply = apply
-main(essential)
 """
 
 
@@ -269,7 +268,7 @@ main(essential)
     ("fault", "said"),
     [
         ("raise OSError(524, 'no filters left')", "cannot be confined.*no filters left"),
-        ("os._exit(1)", "before it was"),
+        ("os._exit(1)", "before any student code"),
     ],
 )
 def test_process_that_cannot_be_confined_is_a_sandbox_error_and_not_a_crash(
@@ -277,7 +276,7 @@ def test_process_that_cannot_be_confined_is_a_sandbox_error_and_not_a_crash(
 ) -> None:
     mark = tmp_path / "from_now_on"
     patch = NOT_CONFINED.format(mark=mark, fault=fault)
-    monkeypatch.setattr(module, "_START", module._START.replace("main(essential)\n", patch))
+    monkeypatch.setattr(module, "_START", module._START.replace("session = main", f"{patch}session = main"))
     with Sandbox(LIMITS, without=without) as sandbox:
         started(sandbox, "def f(): return 1\n")
         mark.touch()

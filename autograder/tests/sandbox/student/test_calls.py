@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import wire
+from autograder.sandbox.protocol import Raised
 from autograder.sandbox.student.calls import Absent, Calls, described, sendable, shares
 from autograder.sandbox.wire import Kept
 from autograder.tests.files import python_says
@@ -64,8 +65,9 @@ def test_write_ignores_wrong_shapes_read_only_arrays_and_other_objects(calls: Ca
 
 
 def test_arguments_of_a_failed_call_are_kept(calls: Calls) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(Raised) as raised:
         calls.call(fail, [{"w": np.ones(1)}], {}, ["pure"], 1)
+    assert type(raised.value.error) is ValueError
     assert calls.changes(1) == (Change(0, ("w",), WRITTEN),)
     assert calls.look(Kept(1, (0, "w"))).tolist() == [3]
     for path in (("result",), ("result", 0), (1,), ("y",), (0, "w", "v"), (0, 0)):

@@ -20,7 +20,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from autograder.exceptions import ArgumentsError
@@ -36,13 +35,9 @@ from autograder.values.source import resembles
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 # Names that Windows reserves for devices: a result of that name could not be written there.
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-LOOKED_AT = 2000  # files inspected to classify a folder
+LOOKED_AT = 2000  # names inspected to classify a folder
 NAMED = 20  # files named in one note
 _LINK = "a link or a device, which is never followed"
-_NO_ZIP = {
-    "no_zip": "is not a zip that can be opened; download it again",
-    "zip_many": "has more files than the zip of a class; unpack it and give its folders",
-}
 
 
 @dataclass(frozen=True)
@@ -86,17 +81,15 @@ def _opened(path: Path, out: Path | None) -> Tree:
         if path.is_dir():
             if out is not None and path.resolve() in (out / "x").resolve().parents:
                 raise ArgumentsError(f"-o {out} is inside {path}, which is graded; use a folder outside it")
-            tree = trees.of_folder(path)
-            if tree.sources[""].error:
-                raise tree.sources[""].error
-            if tree.sources[""].problem == "many":
-                raise ArgumentsError(f"{path}: has too many files; give the folders of one class")
+            tree = trees.whole(trees.of_folder(path))
+            if tree.itself.error:
+                raise tree.itself.error
             return tree
         if path.suffix.lower() == ".zip" and path.is_file():
-            return trees.of_zip(path)
+            return trees.whole(trees.of_zip(path))
         path.lstat()
-    except UnusableError as error:
-        raise ArgumentsError(f"{path}: {_NO_ZIP[error.kind]}") from None
+    except UnusableError:
+        raise ArgumentsError(f"{path}: is not a zip that can be opened; download it again") from None
     except OSError as error:
         raise ArgumentsError(f"{path}: {error.strerror or error}") from error
     raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
@@ -127,7 +120,7 @@ def _files(paths: list[Path]) -> Part:
     folder = paths[0].absolute().parent
     sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
     if all(map(platforms.CANVAS_NAME.fullmatch, sources)):
-        entries, _ = platforms.canvas_uploads(Tree("", folder, sources))
+        entries, _ = platforms.canvas_uploads(trees.of_sources("", folder, sources))
         return f"{counted(len(entries), 'submission')} downloaded from Canvas", entries, []
     names = [path.name.lower() for path in paths]
     for name in names:
@@ -135,7 +128,7 @@ def _files(paths: list[Path]) -> Part:
             raise ArgumentsError(f"there are several files called {name}; give their folders instead")
     together = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
-    return f"{counted(len(paths), 'file')}: one submission", [_entry(key, Tree(key, folder, sources))], []
+    return f"{counted(len(paths), 'file')}: one submission", [_entry(key, trees.of_sources(key, folder, sources))], []
 
 
 def _entry(key: str, upload: Tree) -> Upload:
@@ -186,7 +179,8 @@ def _class(tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
         stem = name
         while _is_archive(stem) and PurePosixPath(stem).stem:  # "bob" for bob.tar.gz
             stem = PurePosixPath(stem).stem
-        entry = _entry(stem, Tree(stem, tree.place if tree.zipped else tree.place / name, {name: tree.files[name]}))
+        place = tree.place if tree.zipped else tree.place / name
+        entry = _entry(stem, trees.of_sources(stem, place, {name: tree.files[name]}))
         if tree.files[name].problem == "link":
             entry = replace(entry, upload=None, problem=f"{name} is {_LINK}")
         entries.append(entry)
@@ -224,7 +218,7 @@ def _several_students(outer: Tree, path: Path) -> list[str]:
 
 
 def _ignored_metadata(tree: Tree, path: Path) -> list[str]:
-    if not tree.readable or METADATA not in tree.files:
+    if METADATA not in tree.files:
         return []
     advice = "if this folder is a Gradescope export, give it as the only PATH, or keep the name that Gradescope gave it"
     return [f"{path}: {METADATA} in {tree.name} was ignored, so no names are taken from it; {advice}"]
@@ -254,9 +248,9 @@ def _chain(outer: Tree) -> list[Tree]:
         code = [
             name for name in chain[-1].files if name.lower().endswith((".py", ".zip")) and not trees.is_litter(name)
         ]
-        if len(units) != 1 or not units[0].readable or code:
+        if len(units) != 1 or code:
             break
-        chain.append(units[0])
+        chain.append(trees.whole(units[0]))
     return chain
 
 
@@ -284,9 +278,9 @@ def _units(tree: Tree) -> list[str]:
 
 
 def _is_handed_in(unit: Tree) -> bool:
-    """Whether a folder is certainly a submission; an unreadable one must not be skipped."""
+    """Whether a folder is certainly a submission; one that cannot be listed must not be skipped."""
     modules = rubric.current().modules
-    return not unit.readable or any(
+    return unit.itself.problem != "folder" or any(
         # Similar names count too: a whole class may have downloaded its files twice.
         _is_archive(name) or (is_likely_code(name) and any(resembles(name, module) for module in modules))
         for name in _names(unit)
@@ -295,7 +289,7 @@ def _is_handed_in(unit: Tree) -> bool:
 
 def _names(unit: Tree) -> list[str]:
     """Names of files at any depth, up to a limit."""
-    return [path.rpartition("/")[2] for path, _ in islice(unit.walk(), LOOKED_AT)]
+    return [path.rpartition("/")[2] for path, _ in unit.walk(LOOKED_AT)]
 
 
 def _has_module(names: Iterable[str]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from autograder.homework import rubric
+from autograder.submissions import tree as trees
 from autograder.submissions.submission import Student, Upload
 from autograder.submissions.tree import Source, Tree, UnusableError, is_junk, is_litter
 
@@ -124,18 +125,16 @@ def _is_moodle(tree: Tree) -> bool:
 def _moodle_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
     """One upload per student, who may have several folders or files."""
     uploads: list[Upload] = []
-    sources: dict[str, dict[str, Source]] = {}  # by participant id
+    parts: dict[str, list[Tree]] = {}  # by participant id
     for name in (*tree.folders, *tree.files):
         if match := _MOODLE_NAME.fullmatch(name):
             student, number = match["name"], match["id"]
-            if number not in sources:
-                sources[number] = {}
-                upload = Tree(name, tree.place, sources[number], tree.zipped)
+            if number not in parts:
+                parts[number] = []
+                upload = trees.merged(name, tree.place, parts[number], tree.zipped)
                 uploads.append(Upload(f"{student}_{number}", upload, (Student(student, moodle=number),)))
-            if name in tree.folders:
-                sources[number] |= tree.folders[name].sources
-            else:
-                sources[number][match["file"] or name] = tree.files[name]
+            file = {match["file"] or name: tree.files[name]} if name in tree.files else {}
+            parts[number].append(trees.of_sources(name, tree.place, file) if file else tree.folders[name])
     return uploads, []
 
 
@@ -199,22 +198,27 @@ def _is_canvas(tree: Tree) -> bool:
 def canvas_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
     """One upload per student, with the newest version of each file."""
     versions: list[tuple[int, int, str, re.Match[str]]] = []
-    files = dict(tree.walk())
+    files = {name: source for name, source in tree.files.items() if not is_junk(name)}
+    for name, folder in tree.folders.items():
+        files |= {f"{name}/{path}".removesuffix("/"): source for path, source in folder.walk() if not is_junk(name)}
     for match in filter(None, map(CANVAS_NAME.fullmatch, files)):
         file, again = (match["file"] or match["page"]).lstrip("/"), 0
         if repeated := _AGAIN.fullmatch(file):
             file, again = repeated["stem"] + repeated["end"], int(repeated["number"])
         versions.append((again, int(match["number"] or 0), file, match))
-    newest: dict[str, dict[str, Source]] = {match["user"]: {} for *_, match in versions}
+    own: dict[str, list[re.Match[str]]] = {}  # by user
+    for *_, match in versions:
+        own.setdefault(match["user"], []).append(match)
+    newest: dict[str, dict[str, Source]] = {user: {} for user in own}
     for *_, file, match in sorted(versions, key=itemgetter(0, 1)):
         newest[match["user"]][file] = files[match.string]
     uploads = []
-    for user, sources in newest.items():
-        matches = [match for *_, match in versions if match["user"] == user]
+    for user, matches in own.items():
         name, number = matches[0]["name"], user if user.isdigit() else ""
         key = f"{name}_{user}" if name else user
         student = Student(name or user, sid="" if number else user, canvas=number)
-        uploads.append(Upload(key, Tree(key, tree.place, sources), (student,), any(m["late"] for m in matches)))
+        upload = trees.of_sources(key, tree.place, newest[user])
+        uploads.append(Upload(key, upload, (student,), any(match["late"] for match in matches)))
     return uploads, []
 
 

@@ -5,7 +5,7 @@ import codecs
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
 from autograder.exceptions import CommandError
@@ -265,8 +265,7 @@ def read(path: Path, limits: Limits) -> Submission:
     Raises CommandError if there is nothing at `path` or it cannot be read.
     """
     try:
-        names = LISTED_FACTOR * limits.upload_files
-        upload = trees.of_folder(path, most=names) if path.is_dir() else trees.of_file(path)
+        upload = trees.of_folder(path) if path.is_dir() else trees.of_file(path)
     except FileNotFoundError as error:
         raise CommandError(f"{path}: there is no such file or folder") from error
     except OSError as error:
@@ -331,7 +330,7 @@ class _Reader:
         Raises OSError, and UnusableError for a damaged file that is not in a student's zip.
         """
         files = dict[str, bytes]()
-        for path, source in tree.walk():
+        for path, source in tree.walk(LISTED_FACTOR * self.limits.upload_files):
             self.names -= 1
             is_full, many = self.names < 0 or self.files <= 0, Note("many", number=self.limits.upload_files)
             if (is_full or source.problem == "many") and many not in self.notes:
@@ -384,7 +383,7 @@ class _Reader:
 
     def zipped(self, tree: Tree, depth: int = 1) -> Iterator[dict[str, bytes]]:
         """The files of each zip in a tree, preceded by those of the zips in it."""
-        for path, source in islice(tree.walk(), LISTED_FACTOR * self.limits.upload_files):
+        for path, source in tree.walk(LISTED_FACTOR * self.limits.upload_files):
             if path.lower().endswith(".zip") and source.problem not in ("folder", "deep", "closed", "many"):
                 inside = self._opened(path, source, depth)
                 if inside is not None:

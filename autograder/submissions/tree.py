@@ -1,22 +1,25 @@
-"""An upload as a flat listing of paths, for a folder or a zip; nothing is unpacked to disk.
+"""An upload as a tree of folders, in a folder or a zip; nothing is unpacked to disk.
 
-A folder has an entry with a slash at the end, so empty folders are visible. Deeply nested folders are not entered.
+A folder is listed when it is looked at, so that the names in one upload cost no other upload anything. Deeply nested folders
+are not listed.
 """
 
 import errno
 import os
 import stat
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 DEPTH = 20  # depth of folders
-MEMBERS = 400_000  # names in the folder or zip of a class
+MOST_NAMES = 100_000  # names looked at in one upload
 # Files of operating systems and tools, which are skipped silently.
 LITTER = frozenset(
     {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", "Thumbs.db", "desktop.ini"}
@@ -44,8 +47,7 @@ class UnusableError(Exception):
 class Source:
     """An unread file. `problem` is the kind of a Note if it cannot be used ("link", ...), else "".
 
-    For a folder, `problem` is "folder", "deep", or "closed" if listing it raised `error`. For the root, it is "many" if
-    the listing is incomplete.
+    For a folder, `problem` is "folder", "deep", "many" if it has too many names, or "closed" if listing it raised `error`.
     """
 
     size: int
@@ -54,43 +56,73 @@ class Source:
     error: OSError | None = None
 
 
+FOLDER, MANY = Source(0, "folder"), Source(0, "many")
+Contents = tuple[Mapping[str, Source], Mapping[str, "Tree"]]  # files and folders by name
+
+
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A folder. `place` is its path on disk or, for a folder in a zip, that of the zip. In `sources`, "" is the folder itself."""
+    """A folder. `place` is its path on disk or, for a folder in a zip, that of the zip.
+
+    `contents` returns at most `most` names, or one more; all of them if it is None. It may raise OSError.
+    """
 
     name: str
     place: Path
-    sources: Mapping[str, Source]
+    contents: Callable[[int | None], Contents]
     zipped: bool = False
+    most: int | None = MOST_NAMES
+    depth: int = 0
+
+    @cached_property
+    def _listed(self) -> tuple[Contents, Source]:
+        """The contents, and the folder itself as a Source."""
+        if self.depth > DEPTH:
+            return ({}, {}), Source(0, "deep")
+        try:
+            files, folders = self.contents(self.most)
+        except OSError as error:
+            return ({}, {}), FOLDER if error.errno in _NOT_THERE else Source(0, "closed", error=error)
+        is_many = self.most is not None and len(files) + len(folders) > self.most
+        return (({}, {}), MANY) if is_many else ((files, folders), FOLDER)
 
     @property
-    def readable(self) -> bool:
-        """Whether the folder itself could be listed."""
-        return "" not in self.sources or not self.sources[""].error
-
-    @cached_property
-    def files(self) -> dict[str, Source]:
+    def files(self) -> Mapping[str, Source]:
         """The files directly here, including links, devices and files whose path leads outside."""
-        return {p: source for p, source in self.sources.items() if p and ("/" not in p or p.startswith(("../", "/")))}
+        return self._listed[0][0]
 
-    @cached_property
-    def folders(self) -> dict[str, "Tree"]:
+    @property
+    def folders(self) -> Mapping[str, "Tree"]:
         """The folders directly here."""
-        parts: dict[str, dict[str, Source]] = {}
-        for path, source in self.sources.items():
-            first, slash, rest = path.partition("/")
-            if slash and first not in ("..", ""):
-                parts.setdefault(first, {})[rest] = source
-        places = {name: self.place if self.zipped else self.place / name for name in parts}
-        return {name: Tree(name, places[name], inside, self.zipped) for name, inside in parts.items()}
+        return self._listed[0][1]
 
-    def walk(self) -> Iterator[tuple[str, Source]]:
-        """Every file with its path, level by level, without junk; also folders with a problem, or named like a file."""
-        for path, source in self.sources.items():
-            named = path.removesuffix("/")
-            usual = source.problem == "folder" and not named.lower().endswith((".py", ".zip"))
-            if not usual and not any(map(is_junk, named.split("/"))):
-                yield named, source
+    @property
+    def itself(self) -> Source:
+        """The folder as a Source, with its problem."""
+        return self._listed[1]
+
+    def walk(self, most: int = MOST_NAMES) -> Iterator[tuple[str, Source]]:
+        """Every file with its path, level by level, without junk; also folders with a problem, or named like a file.
+
+        After `most` names there is only one more, "" with the problem "many".
+        """
+        waiting, left = deque([("", self)]), most
+        while waiting:
+            above, folder = waiting.popleft()
+            if folder.itself.problem != "folder" or above.lower().endswith((".py/", ".zip/")):
+                yield above.removesuffix("/"), folder.itself
+            inside: list[tuple[str, Source | Tree]] = [*folder.files.items(), *folder.folders.items()]
+            for name, inner in inside:
+                left -= 1
+                if left < 0:
+                    yield "", MANY
+                    return
+                if any(map(is_junk, name.split("/"))):
+                    continue
+                if isinstance(inner, Tree):
+                    waiting.append((f"{above}{name}/", inner))
+                else:
+                    yield above + name, inner
 
 
 def is_junk(name: str) -> bool:
@@ -101,39 +133,84 @@ def is_litter(name: str) -> bool:
     return name in LITTER or name.startswith("._")
 
 
+def of_sources(name: str, place: Path, sources: Mapping[str, Source], zipped: bool = False) -> Tree:
+    """The tree of these files by path."""
+    return _of_node(_nested(sources.items()), lambda source: source, name, place, zipped)
+
+
+def merged(name: str, place: Path, parts: Sequence[Tree], zipped: bool) -> Tree:
+    """The contents of several folders as one."""
+
+    def contents(most: int | None) -> Contents:
+        for part in parts:
+            if part.itself.error:
+                raise part.itself.error
+        files = {part.name: MANY for part in parts if part.itself is MANY}
+        files |= {inner: source for part in parts for inner, source in part.files.items()}
+        return files, {inner: folder for part in parts for inner, folder in part.folders.items()}
+
+    return Tree(name, place, contents, zipped)
+
+
+def whole(tree: Tree) -> Tree:
+    """The folder of a class: the number of its own names is not limited."""
+    return replace(tree, most=None)
+
+
+Node = dict[str, Any]  # in a folder: its folders, with a slash at the end of the name, and its files
+
+
+def _nested(files: Iterable[tuple[str, Any]]) -> Node:
+    """The folders that contain these files. A path with a slash at the end is a folder. The last of several equal paths counts."""
+    root: Node = {}
+    for path, file in files:
+        parts = [part for part in path.split("/") if part not in ("", ".")]
+        if path.startswith("/") or ".." in parts:
+            root[path] = file  # it leads outside
+            continue
+        folders = parts if path.endswith("/") else parts[:-1]
+        node = root
+        for part in folders[: DEPTH + 1]:
+            node = node.setdefault(f"{part}/", {})
+        if len(folders) < min(len(parts), DEPTH + 1):
+            node[parts[-1]] = file
+    return root
+
+
+def _of_node(node: Node, source: Callable[[Any], Source], name: str, place: Path, zipped: bool, depth: int = 0) -> Tree:
+    def contents(most: int | None) -> Contents:
+        files, folders = dict[str, Source](), dict[str, Tree]()
+        for inner, found in sorted(node.items()):
+            if isinstance(found, dict):
+                below = place if zipped else place / inner
+                folders[inner[:-1]] = _of_node(found, source, inner[:-1], below, zipped, depth + 1)
+            else:
+                files[inner] = source(found)
+        return files, folders
+
+    return Tree(name, place, contents, zipped, depth=depth)
+
+
 # On disk. An unpacked upload may contain links to other students' files, endless devices and pipes without a writer: no link is
 # followed, nothing blocks, and only regular files are read.
 
 
-def of_folder(folder: Path, most: int = MEMBERS) -> Tree:
-    """The tree of a folder, up to `most` names."""
-    sources: dict[str, Source] = {"": Source(0, "folder")}
-    waiting = [("", folder)]
-    for above, place in waiting:
-        try:
-            with os.scandir(place) as entries:
-                listed = sorted(islice(entries, most + 1), key=lambda e: (e.is_dir(follow_symlinks=False), e.name))
-            for entry in listed:
-                if len(sources) > most:
-                    sources[""] = Source(0, "many")
-                    break
-                if not entry.is_dir(follow_symlinks=False):
-                    sources[above + entry.name] = _on_disk(Path(entry), entry.stat(follow_symlinks=False))
-                    continue
-                deep = above.count("/") >= DEPTH
-                sources[f"{above}{entry.name}/"] = Source(0, "deep" if deep else "folder")
-                if not deep and not is_junk(entry.name):
-                    waiting.append((f"{above}{entry.name}/", place / entry.name))
-        except OSError as error:
-            if error.errno not in _NOT_THERE:
-                sources[above] = Source(0, "closed", error=error)
-    return Tree(folder.absolute().name, folder, sources)
+def of_folder(folder: Path, depth: int = 0) -> Tree:
+    def contents(most: int | None) -> Contents:
+        with os.scandir(folder) as entries:
+            listed = sorted(islice(entries, None if most is None else most + 1), key=lambda entry: entry.name)
+        folders = {entry.name for entry in listed if entry.is_dir(follow_symlinks=False)}
+        others = [entry for entry in listed if entry.name not in folders]
+        files = {entry.name: _on_disk(Path(entry), entry.stat(follow_symlinks=False)) for entry in others}
+        return files, {name: of_folder(folder / name, depth + 1) for name in sorted(folders)}
+
+    return Tree(folder.absolute().name, folder, contents, depth=depth)
 
 
 def of_file(path: Path) -> Tree:
     """A tree of one file. A link is followed if the command names it."""
     real = Path(os.path.realpath(path))
-    return Tree(path.stem, path, {path.name: _on_disk(real, real.lstat())})
+    return of_sources(path.stem, path, {path.name: _on_disk(real, real.lstat())})
 
 
 def _on_disk(path: Path, status: os.stat_result) -> Source:
@@ -144,7 +221,8 @@ def _on_disk(path: Path, status: os.stat_result) -> Source:
 def content(path: Path, most: int) -> bytes:
     """The first `most` bytes of a regular file.
 
-    Raises UnusableError for anything else, OSError if it cannot be read.
+    Raises UnusableError for anything else, and OSError if it cannot be read or has a second name: an upload has none, and the
+    other name may be of a file that its student cannot read.
     """
     try:
         descriptor = os.open(path, _FLAGS)
@@ -152,8 +230,14 @@ def content(path: Path, most: int) -> bytes:
         if error.errno == errno.ELOOP:
             raise UnusableError("link", path) from None
         raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    status = os.fstat(descriptor)
+    is_regular = stat.S_ISREG(status.st_mode)
+    if not is_regular or status.st_nlink > 1:
         os.close(descriptor)
+        if is_regular:
+            raise OSError(
+                errno.EMLINK, f"{path.name} is a hard link, perhaps to another's file; grade a copy of the folder"
+            )
         raise UnusableError("link", path)
     with os.fdopen(descriptor, "rb") as file:
         return file.read(most)
@@ -162,12 +246,12 @@ def content(path: Path, most: int) -> bytes:
 # In a zip. Nothing is decompressed beyond the size that a member declares, which the limits of an upload bound.
 
 
-def of_zip(place: Path, data: bytes | None = None, most: int = MEMBERS) -> Tree:
-    """The tree of a zip of at most `most` members: of the `data` in memory, or else of the file, which stays open.
+def of_zip(place: Path, data: bytes | None = None, most: int | None = None) -> Tree:
+    """The tree of a zip: of the `data` in memory, with at most `most` members, or else of the file, which stays open.
 
     Raises OSError, or UnusableError if it is not a zip or cannot be trusted.
     """
-    if data is not None and data.count(b"PK\1\2") > most:  # counted before zipfile makes an object of each
+    if data is not None and most is not None and data.count(b"PK\1\2") > most:  # before zipfile makes an object of each
         raise UnusableError("zip_many")
     try:
         archive = zipfile.ZipFile(place if data is None else BytesIO(data))
@@ -175,24 +259,16 @@ def of_zip(place: Path, data: bytes | None = None, most: int = MEMBERS) -> Tree:
         raise
     except Exception:  # a crafted zip can raise anything: struct.error, ValueError, RuntimeError ...
         raise UnusableError("no_zip") from None
-    members = archive.infolist()
-    if len(members) > most:
-        raise UnusableError("zip_many")
-    sources: dict[str, Source] = {}
-    for member in members:
-        path = _path(member)
-        source = Source(member.file_size, _problem(member), partial(_decompressed, archive, member))
-        parts = [part for part in path.split("/") if part not in ("", ".")]
-        if path.startswith("/") or ".." in parts:
-            sources[path] = Source(member.file_size, "outside")
-            continue
-        folders = parts if path.endswith("/") else parts[:-1]
-        for depth in range(1, min(len(folders), DEPTH + 1) + 1):
-            sources["/".join([*folders[:depth], ""])] = Source(0, "folder" if depth <= DEPTH else "deep")
-        if len(folders) < min(len(parts), DEPTH + 1):  # of members with equal names the last counts, as in unpacking
-            sources["/".join(parts)] = source
-    ordered = sorted(sources, key=lambda path: (path.removesuffix("/").count("/"), path.split("/")))
-    return Tree(place.stem, place, {"": Source(0, "folder")} | {path: sources[path] for path in ordered}, zipped=True)
+    members = ((_path(member), member) for member in archive.infolist())
+    return _of_node(_nested(members), partial(_member, archive), place.stem, place, zipped=True)
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Source:
+    path = _path(member)
+    is_outside = path.startswith("/") or ".." in path.split("/")
+    return Source(
+        member.file_size, "outside" if is_outside else _problem(member), partial(_decompressed, archive, member)
+    )
 
 
 def _path(member: zipfile.ZipInfo) -> str:

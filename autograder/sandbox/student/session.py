@@ -67,9 +67,9 @@ class Session:
     def answer(self, request: bytes) -> Sequence[Any]:
         """The parts of the response; raises the exceptions of the student's code."""
         kind, *parts = wire.decode(request, from_grader=True)
-        request = self.requests[kind]
+        asked = self.requests[kind]
         try:
-            return request.answer(self, *parts)
+            return asked.answer(self, *parts)
         except BaseException as error:
             if kind in REQUESTS or isinstance(error, Raised):
                 raise

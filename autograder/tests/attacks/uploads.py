@@ -79,8 +79,9 @@ def written(files: Texts, name: str = ".") -> Callable[[Path], Path]:
 UPLOADS: dict[str, Callable[[Path], Path]] = {
     "zip bomb": zip_bomb,
     "links": links,
+    "more names than are listed": written({f"{number}.py": "" for number in range(10_001)}),
     "names that are no text": names_that_are_no_text,
     "names with markup": written(dict.fromkeys(EVIL_NAMES, "x = 1\n"), "upload.zip"),
     **{name: written(files) for name, files in FILES.items()},
 }
-EARNS = dict.fromkeys(UPLOADS, 1) | {"zip bomb": 0}  # 1 point for HONEST, if it is found
+EARNS = dict.fromkeys(UPLOADS, 1) | {"zip bomb": 0, "more names than are listed": 0}  # 1 point for HONEST, if it is found

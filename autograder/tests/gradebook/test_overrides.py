@@ -17,7 +17,7 @@ from autograder.gradebook.rows import StudentRow, finished, lateness, notes, pro
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.submission import Student, Upload
-from autograder.submissions.tree import Tree
+from autograder.submissions.tree import of_sources
 from autograder.tests.files import put
 from autograder.tests.making import grade_of_points, rubric_with
 
@@ -27,7 +27,7 @@ LATE = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
 HEAD = "student,criterion,points,reason\n"
 ADA, BELA, TWIN = Student("Ada", "1", "ada@x"), Student("Bela", "2"), Student("Bela", "3")
 ENTRIES = [
-    Upload(f"s{who.sid}", Tree(f"{who.name} Weiß_7 (export)" * (who is ADA), Path(), {}), (who,))
+    Upload(f"s{who.sid}", of_sources(f"{who.name} Weiß_7 (export)" * (who is ADA), Path(), {}), (who,))
     for who in (ADA, BELA, TWIN)
 ]
 GRADES = {entry.key: grade_of_points(entry.key, RUBRIC.points, 1) for entry in ENTRIES}

@@ -4,12 +4,14 @@ import json
 import os
 import random
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import rubric
+from autograder.sandbox.budget import Limits
 from autograder.submissions.exports import RESERVED, keyed, listing
 from autograder.submissions.submission import Upload, load
 from autograder.submissions.tree import of_folder
@@ -96,6 +98,55 @@ def test_skipped_items_of_a_class_are_reported(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_kind_of_upload_is_detected_in_a_fixed_order(tmp_path: Path, files: Files, expected: str) -> None:
     assert listing([put(tmp_path, files)]).forms == (f"{tmp_path}: {expected}",)
+
+
+# In each form, the start of the names of a student's files, and of another student's.
+FORMS = {
+    "folders": ("ada/", "evil/"),
+    "wrapped": ("all/class/ada/", "all/class/evil/"),
+    "Gradescope": ("assignment_1_export/submission_1/", "assignment_1_export/submission_2/"),
+    "Moodle": ("Ada_7_assignsubmission_file/", "Evil_8_assignsubmission_file/"),
+    "flat Moodle": ("Ada_7_assignsubmission_file_", "Evil_8_assignsubmission_file_"),
+    "Brightspace": ("1-2 - Ada - Oct 1, 2025 1022 AM/", "3-4 - Evil - Oct 1, 2025 1022 AM/"),
+    "Canvas": ("ada_7_1_", "evil_8_2_"),
+    "folder in Canvas": ("ada_7_1_", "evil_8_2_hw/"),
+}
+BOMB = zipped({"large.py": bytes(60 * 2**20)}, zipfile.ZIP_DEFLATED)
+
+
+@pytest.mark.parametrize("place", ["class", "class.zip"])
+@pytest.mark.parametrize("form", FORMS)
+def test_upload_with_many_names_and_bombs_costs_only_itself(tmp_path: Path, form: str, place: str) -> None:
+    ada, evil = FORMS[form]
+    files: dict[str, str | bytes] = {f"{ada}{FIRST}": "a", f"{evil}{'d/' * 30}x.py": ""}
+    files |= {f"{evil}{number:03d}.txt": "" for number in range(150)} | {f"{evil}{n}.zip": BOMB for n in range(3)}
+    if form == "Gradescope":
+        files |= {"assignment_1_export/submission_metadata.yml": ""}
+    if place == "class.zip":
+        files |= {f"{evil}bomb.py": bytes(60 * 2**20)}
+        (tmp_path / place).write_bytes(zipped(files, zipfile.ZIP_DEFLATED))
+    else:
+        put(tmp_path / place, files)
+    read = [load(entry, Limits(upload_mb=1, upload_files=5)) for entry in listing([tmp_path / place]).entries]
+    (honest,) = [submission for submission in read if submission.files == {FIRST: b"a"}]
+    (other,) = [submission for submission in read if submission is not honest]
+    assert honest.notes == () and "many" in [note.kind for note in other.refused]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["class", "class.zip"])
+def test_upload_with_more_names_than_any_listing_costs_only_itself(tmp_path: Path, place: str) -> None:
+    files: Files = {f"ada/{FIRST}": "a", f"evil/{FIRST}": "b"}
+    many = [f"evil/{number}.py" for number in range(400_001)]
+    if place == "class":
+        put(tmp_path / place, files)
+        for name in many:
+            os.close(os.open(tmp_path / place / name, os.O_CREAT))
+    else:
+        put(tmp_path / place, {**files, **dict.fromkeys(many, "")})
+    entries = listing([tmp_path / place]).entries
+    assert [len(load(entry, LIMITS).files) for entry in entries] == [1, 0]
+    assert [note.kind for note in load(entries[1], LIMITS).notes] == ["many"]
 
 
 ZIP = zipped(WORK)

@@ -165,6 +165,16 @@ def test_file_replaced_by_a_link_after_listing_is_not_followed(tmp_path: Path) -
 
 
 @POSIX
+def test_hard_link_is_a_grader_error_for_its_upload_only(tmp_path: Path) -> None:
+    put(tmp_path, {"solution.py": "right", f"class/ada/{FIRST}": "own", f"class/bela/{SECOND}": "own"})
+    os.link(tmp_path / "solution.py", tmp_path / "class" / "bela" / FIRST)
+    ada, bela = listing([tmp_path / "class"]).entries
+    assert load(ada, LIMITS).files == {FIRST: b"own"}
+    with pytest.raises(CommandError, match=f"bela: cannot be read .{FIRST} is a hard link"):
+        load(bela, LIMITS)
+
+
+@POSIX
 def test_upload_may_be_a_link_to_a_file_but_not_a_pipe_or_device(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / FIRST)
     assert read(tmp_path / FIRST, LIMITS).notes == (Note("link", FIRST),)

@@ -62,7 +62,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: order(module_of(item.nodeid)))
     for item in items:
         module = module_of(item.nodeid)
-        CALLED[item.nodeid] = list(dict.fromkeys(call.function for call in calls_of(item.function, module)))
+        if item.path.resolve().parent == FOLDER / "checks":  # otherwise a test of the student's own
+            CALLED[item.nodeid] = list(dict.fromkeys(call.function for call in calls_of(item.function, module)))
     functions = {module: functions_in(module) for module in MODULES}
     known = {name: [name] for names in functions.values() for name in names}
     asked = config.getoption("only", "").replace(",", " ").split()
@@ -75,8 +76,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"--only: there is no function or module {name}; did you mean {near[0]}?")
         ASKED.update(known[name])
     if asked:
-        config.hook.pytest_deselected(items=[item for item in items if not ASKED & {*CALLED[item.nodeid]}])
-        items[:] = [item for item in items if ASKED & {*CALLED[item.nodeid]}]
+        left = [item for item in items if ASKED & {*CALLED.get(item.nodeid, [])}]
+        config.hook.pytest_deselected(items=[item for item in items if item not in left])
+        items[:] = left
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -143,8 +145,9 @@ def told(report: Report) -> bool:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what failed in each module, which functions fail as a consequence, how many checks pass, and what to do next."""
     write, stats = terminalreporter.write_line, terminalreporter.stats
-    passed = {report.nodeid for report in stats.get("passed", [])}
+    passed = {report.nodeid for report in stats.get("passed", [])} & CALLED.keys()
     failed = [report for kind in ("failed", "error", "not written") for report in stats.get(kind, [])]
+    failed = [report for report in failed if report.nodeid in CALLED or isinstance(report, pytest.CollectReport)]
     modules = sorted({module_of(name) for name in (*passed, *(report.nodeid for report in failed))}, key=order)
     if not modules:
         return

@@ -685,6 +685,14 @@ def test_unusual_options_work_or_are_rejected_in_one_sentence(home: Path, argume
     assert re.search(shown, output) and ("ERROR" not in shown or output.strip() == shown), output
 
 
+def test_table_leaves_out_tests_of_the_students_own(home: Path) -> None:
+    write(home, "layernorm", test_mine="def test_mine():\n    assert True\n\n\ndef test_wrong():\n    assert False\n")
+    (home.parent / "link").symlink_to(home)
+    output = pytest_output(home.parent / "link", "test_mine.py", "layernorm.py")
+    assert f"layernorm              {CHECKS} of {CHECKS} checks pass\n" in output and "mine" not in output
+    assert f"1 failed, {CHECKS + 1} passed" in output
+
+
 # Examples in docstrings
 
 

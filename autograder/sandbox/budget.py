@@ -57,12 +57,20 @@ class Limits(BaseModel):
     upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")
 
 
-class CallSpent(TimeoutError):
+class CallTimeout(TimeoutError):
+    """A call has used up its wall-clock time. A TimeoutError of no other kind means that the whole account is used up."""
+
+    why = "deadline"
+
+
+class CallSpent(CallTimeout):
     """A call has used up its processor time, so it may be endless."""
 
 
-class CallIdle(TimeoutError):
+class CallIdle(CallTimeout):
     """A call has waited for too long."""
+
+    why = "idle"
 
 
 @dataclass
@@ -76,8 +84,9 @@ class Budget:
     # Seconds of processor or waiting time by account, which is a module or PREVIEW.
     module_seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     endless: set[str] = field(default_factory=set)  # the Call.runs of calls that used up their processor time
-    # Functions that have waited too long and are not called again, and seconds of waiting, both by name: see StudentProcess.
-    idle: set[str] = field(default_factory=set)
+    # By the name of a function (see StudentProcess): file and line where it has waited too long, after which it is not called
+    # again, and seconds of waiting.
+    idle: dict[str, tuple[str, int]] = field(default_factory=dict)
     waited: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     running: int = 0  # the running process, 0 for none
 
@@ -153,7 +162,7 @@ class Clock:
         if used - self.processor > allowed:
             raise CallSpent("processor time of a call")
         if elapsed > allowed * limits.wall_factor:
-            raise TimeoutError("time of a call")
+            raise CallTimeout("time of a call")
         if used - self.first > self.together or now - self.opened > self.together * limits.wall_factor:
             raise TimeoutError("total time of several calls")
         return LOOK_SECONDS

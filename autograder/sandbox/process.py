@@ -8,10 +8,11 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 
 from autograder.exceptions import SandboxError
 from autograder.sandbox import wire
-from autograder.sandbox.budget import ENDLESS_SHARE, Budget, CallIdle, CallSpent, Clock, waits
+from autograder.sandbox.budget import ENDLESS_SHARE, Budget, CallIdle, CallSpent, CallTimeout, Clock, waits
 from autograder.sandbox.protocol import REQUESTS, Define, Ended, Load, Reference, Request, Response
 from autograder.sandbox.wire import Connection
 from autograder.values.tree import Opaque
@@ -22,7 +23,7 @@ INTERRUPTED_SECONDS = 0.3  # time to report the running loop at the deadline
 # at most 0.1 MB, and 13,000 values as nested lists.
 MAX_KEPT_BYTES, MAX_KEPT_VALUES = 4 * 2**20, 40_000
 REPLY_SHARE = 0.25  # share of the remaining limit that one response may use
-NamedCall = tuple[Request, str]
+Planned = tuple[Request, str, Response | None, bool]  # a call, and the rest as in `StudentProcess._planned`
 
 
 class StudentProcess:
@@ -46,13 +47,10 @@ class StudentProcess:
         self._limit = min(self.budget.limits.message_mb * 2**20, wire.MAX_FROM_STUDENT)
         self.connection = Connection(ours, self._limit)
         self.ended: Ended | None = None
-        self.confined = False
         self._ran = False  # whether it may have run code of the submission
         self._modules = set[str]()  # imported modules of the submission
-        # The sent calls without a response, each with its name: its function, beside what has a reference in its place. The
-        # same function may wait only without these references.
-        self._unanswered: deque[NamedCall] = deque()
-        self._beside, self._name = " beside", ""  # the end of these names, and the last one
+        self._unanswered: deque[Planned] = deque()  # the sent calls without a response
+        self._beside, self._name = " beside", ""  # the end of the names of calls, and the last name
         self._kept_bytes, self._kept_values = 0, 0
 
     def load(
@@ -88,34 +86,30 @@ class StudentProcess:
         if self.ended is not None and calls:
             return [Response(ended=self.ended)]
         try:
-            for (is_idle, is_endless), group in itertools.groupby(map(self._named, calls), self._expected):
+            for (skipped, is_endless), group in itertools.groupby(map(self._planned, calls), itemgetter(2, 3)):
                 own = list(group)
                 parts = [[call] for call in own] if is_endless else [own]  # to measure the time of each endless one
                 for part in parts:
-                    if self.budget.left(account) > 0 and not is_idle:
-                        self._exchange(account, part, ENDLESS_SHARE if is_endless else 1, responses)
+                    if skipped or self.budget.left(account) <= 0:
+                        responses += [skipped or SPENT] * len(part)
                     else:
-                        responses += [SPENT] * len(part)
+                        self._exchange(account, part, ENDLESS_SHARE if is_endless else 1, responses)
             return responses
-        except TimeoutError as error:
-            if self.budget.left(account) <= 0 and not isinstance(error, CallSpent | CallIdle):
+        except (TimeoutError, wire.WireError) as error:
+            if isinstance(error, TimeoutError) and not isinstance(error, CallTimeout):
                 self._end("spent")
                 return [*responses, SPENT]
-            self._end("idle" if isinstance(error, CallIdle) else "deadline", *self._interrupted(error))
-        except wire.WireError as error:
-            is_full = isinstance(error, wire.Fault) and error.kind == "MemoryError"
-            self._end("crash" if isinstance(error, wire.Disconnected) else "memory" if is_full else "protocol")
+            self._end(error.why, *(self._interrupted(error) if isinstance(error, CallTimeout) else ()))
             if not self._ran:
-                raise SandboxError(f"the kit failed in a student's process, before any student code: {error}") from None
+                raise SandboxError(f"a student's process failed before any student code: {error}") from None
         return [*responses, Response(ended=self.ended)]
 
-    def _exchange(self, account: str, calls: Sequence[NamedCall], share: float, responses: list[Response]) -> None:
+    def _exchange(self, account: str, calls: Sequence[Planned], share: float, responses: list[Response]) -> None:
         clock = Clock(self.budget, self._watch, share, self.budget.left(account))
         self._unanswered = deque(calls)
         try:
-            self._wait_until_confined(clock)
-            self.connection.send(wire.encode(len(calls)), *[call.payload for call, _ in calls], check=clock.check)
-            for call, _ in calls:
+            self.connection.send(wire.encode(len(calls)), *[call.payload for call, *_ in calls], check=clock.check)
+            for call, *_ in calls:
                 self._ran = self._ran or not call.is_kits
                 clock.check(False)
                 data = self.connection.receive(clock.check)
@@ -137,17 +131,6 @@ class StudentProcess:
         self._kept_bytes, self._kept_values = self._kept_bytes + size, self._kept_values + values
         return True
 
-    def _wait_until_confined(self, clock: Clock) -> None:
-        """Wait until a new process is confined, before any student code runs."""
-        if self.confined:
-            return
-        why = self.connection.receive(clock.check).decode("utf-8", "replace")
-        if why:
-            self.close()
-            raise SandboxError(f"a student's process cannot be confined: {why}")
-        self.confined = True
-        clock.next()  # exclude the startup from the time of the call: without fork it takes long
-
     def _watch(self, is_silent: bool) -> str:
         """What waits, if it does not wait for the grader."""
         if self._is_full():
@@ -156,27 +139,28 @@ class StudentProcess:
         # The order matters: a process that sends a message and waits for the answer is not idle.
         return name if is_silent and name and waits(self.pid) and self.connection.is_silent() else ""
 
-    def _named(self, call: Request) -> NamedCall:
+    def _planned(self, call: Request) -> Planned:
+        """A call, its name, the response if its function has waited too long, and whether it has used up its processor time.
+
+        The name is that of its function, beside everything that has a reference in its place: without these references, the
+        same function may have to wait.
+        """
         if call.is_kits:
-            self._name = ""
-        elif call.runs or call.kind not in REQUESTS:  # other requests run no function, and follow one that does
+            return call, "", None, False
+        if call.runs or call.kind not in REQUESTS:  # other requests run no function, and follow one that does
             self._name = f"{call.runs or call.kind}{self._beside}"
-        return call, self._name
-
-    def _expected(self, named: NamedCall) -> tuple[bool, bool]:
-        """Whether a call runs code that has waited too long before, or that has used up its time before."""
-        call, name = named
         is_endless = call.runs in self.budget.endless or (len(self._modules) > 1 and bool(self.budget.endless))
-        return name in self.budget.idle, is_endless
+        place = self.budget.idle.get(self._name)
+        return call, self._name, place and Response(ended=Ended("idle", *place)), is_endless
 
-    def _interrupted(self, error: TimeoutError) -> tuple[str, int]:
+    def _interrupted(self, error: CallTimeout) -> tuple[str, int]:
         """Interrupt a process; returns file and line of the running loop, or ("", 0) if it does not report one.
 
         Responses to earlier calls arrive first. They are discarded, and the calls are made again. The next call is the running
         one: its function counts as endless or idle. Without a report it is known only if all have the same function.
         """
         left, end, place = self._unanswered, time.monotonic() + INTERRUPTED_SECONDS, ("", 0)
-        is_known = len({name for _, name in left}) == 1
+        is_known = len({name for _, name, *_ in left}) == 1
 
         def look(_: bool) -> float:
             if time.monotonic() > end:
@@ -195,9 +179,11 @@ class StudentProcess:
                     place, is_known = (found.file, found.line), True
                     break
                 left.popleft()
-        for call, name in list(left)[:is_known]:
-            self.budget.endless |= {call.runs} if isinstance(error, CallSpent) else set()
-            self.budget.idle |= {name} if isinstance(error, CallIdle) else set()
+        for call, name, *_ in list(left)[:is_known]:
+            if isinstance(error, CallIdle):
+                self.budget.idle[name] = place
+            elif isinstance(error, CallSpent) and call.runs:
+                self.budget.endless.add(call.runs)
         return place
 
     def _end(self, why: str, file: str = "", line: int = 0) -> None:

@@ -115,7 +115,7 @@ class Request:
         return Response(*parts)
 
     def response(self, message: Any, lines: Mapping[str, int]) -> Response:
-        """The validated response; raises WireError if it is invalid, Fault if it reports one.
+        """The validated response; raises WireError if it is invalid or reports a fault.
 
         `lines` is the number of lines of each submitted file.
         """
@@ -127,8 +127,8 @@ class Request:
                     return self.check(*parts)
                 case ["raised", error]:
                     return Response(error=_error(error, lines))
-                case ["fault", str() as kind, str() as text]:
-                    raise wire.Fault(kind, text)
+                case ["fault", str() as text]:
+                    raise WireError(text)
             raise ValueError("a malformed response")
         except ValueError as error:
             raise WireError(str(error)) from None

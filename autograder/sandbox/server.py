@@ -5,10 +5,8 @@ Each request on the control socket, and each answer, is JSON. An answer includes
     {"seconds": n, "extensions": names}, with a descriptor: start a process that imports these extension modules too
                   -> {"pid": n} or {"no_room": why files cannot be written}
     {}: end it    -> {"seconds": processor time, "why": why it was killed, or ""}
-One process is alive at a time.
-A student's process first sends an empty message when it is confined, or the error, which no student causes. Without fork, this
-process becomes the student process itself. Children cannot map files later, so every extension module except the rare ones is
-loaded here.
+One process is alive at a time. Without fork, this process becomes the student process itself. Children cannot map files later, so
+every extension module except the rare ones is loaded here.
 """
 
 import contextlib
@@ -35,7 +33,7 @@ import numpy
 from autograder.sandbox import layers, workspace
 from autograder.sandbox.layers import Confinement, kernel, landlock, seccomp
 from autograder.sandbox.student import session
-from autograder.sandbox.wire import Connection
+from autograder.sandbox.wire import Connection, encode
 
 # Extension modules that take much of the memory of a process or of the time to load, with a pattern for files that may need them.
 RARE_EXTENSIONS = {"_asyncio": rb"asyncio", "_tkinter": rb"tkinter|turtle", "nis": rb"\bnis\b"}
@@ -222,16 +220,16 @@ class Server:
             os._exit(1)  # never continue the server's code
 
     def _confined(self, seconds: int, own_end: socket.socket) -> Callable[[], None]:
-        """Confine this process and report it; returns the session that serves the grader."""
-        connection = Connection(own_end, self.settings.message)
+        """Confine this process; returns the session that serves the grader."""
         try:
             kernel.close_all_but(own_end.fileno(), self.rules)
             layers.apply(self.settings, self.rules, seconds)
             os.listdir(self.settings.submission)
         except BaseException as error:
-            connection.send(f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:1000])
+            connection = Connection(own_end, self.settings.message)
+            connection.send(encode(("fault", f"it cannot be confined: {type(error).__name__}: {str(error)[:1000]}")))
+            connection.receive()  # the grader can still send its requests, and reads this before them
             os._exit(1)
-        connection.send(b"")
         return partial(session.run, own_end, self.settings.submission, self.settings.message, self.essential)
 
     def _end(self) -> dict[str, Any]:

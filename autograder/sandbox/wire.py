@@ -42,17 +42,13 @@ _SHAPES = [struct.Struct(f"<{axes}q") for axes in range(MAX_AXES + 1)]
 class WireError(Exception):
     """An invalid or unexpected message."""
 
+    why = "protocol"  # the reason for the end of a process
+
 
 class Disconnected(WireError):
     """The other side closed the connection."""
 
-
-class Fault(WireError):
-    """The other side reports an error in its own code, of this kind."""
-
-    def __init__(self, kind: str, text: str):
-        super().__init__(f"{kind}: {text}")
-        self.kind = kind
+    why = "crash"
 
 
 @dataclass(frozen=True)

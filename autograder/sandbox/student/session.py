@@ -1,7 +1,7 @@
 """The student's end of the connection: answers requests (protocol.py) in the order in which the grader sends them.
 
 The grader sends a message with the number of requests, and then the requests, since a round trip costs more than a call.
-Only exceptions that importing or calling the submission raises are "raised". Any other one is a fault: ["fault", kind, text].
+Only exceptions that importing or calling the submission raises are "raised". Any other one is a fault: ["fault", text].
 """
 
 import signal
@@ -54,7 +54,7 @@ class Session:
             response = wire.encode(self._answered(request))
         except BaseException as error:
             file, line = place(error.__traceback__, lambda name: True)
-            response = wire.encode(["fault", type(error).__name__, f"{text_of(error)} ({file}:{line})"])
+            response = wire.encode(["fault", f"{type(error).__name__}: {text_of(error)} ({file}:{line})"])
         self.calling = ()
         return response
 

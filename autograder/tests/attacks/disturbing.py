@@ -32,7 +32,7 @@ def faults():
                     namespace[name] = broken
 
     def layer_norm(*_, **__):
-        response("fault", "RuntimeError", "an error of the kit")
+        response("fault", "RuntimeError: an error of the kit")
 
     def rms_norm(x, *_, **__):
         break_kit()

@@ -62,6 +62,7 @@ WRONG_THINGS = {
     "exit": ("raise SystemExit(0)", "SystemExit", "SystemExit"),
     "stopped": ("import os; os._exit(0)", "Python itself stopped", "Python itself stopped"),
     "endless": ("while True: pass", "took too long", "took too long"),
+    "waiting": ("import time; time.sleep(60)", "was stopped, since it waited for seconds", "it waited for seconds"),
     "signature": (None, "do not match `layer_norm(x, gamma, beta, eps)`", "parameters do not match"),
 }
 

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import budget
-from autograder.sandbox.budget import Budget, CallIdle, CallSpent, Clock, Limits, container_memory
+from autograder.sandbox.budget import Budget, CallIdle, CallSpent, CallTimeout, Clock, Limits, container_memory
 
 LIMITS = Limits(call_seconds=1, submission_seconds=10, wall_factor=2)
 
@@ -61,9 +61,9 @@ Step = tuple[float, ...]
     [
         (1, (1.0, 1.0), (0.25, 0.25), CallSpent),  # computing ends a call
         (1, (1.0, 0.4, 0.5), (0.25, 0, 0.25), CallSpent),  # so does the grader's own time for it
-        (1, (2.0, 0), (0.25, 0), TimeoutError),  # waiting ends it later
+        (1, (2.0, 0), (0.25, 0), CallTimeout),  # waiting ends it later
         (budget.ENDLESS_SHARE, (0.1, 0.1), (0.2, 0.2), CallSpent),
-        (budget.ENDLESS_SHARE, (0.1, 0), (0.2, 0), TimeoutError),
+        (budget.ENDLESS_SHARE, (0.1, 0), (0.2, 0), CallTimeout),
     ],
 )
 def test_call_ends_when_its_time_is_up(
@@ -126,7 +126,7 @@ def test_calls_end_when_their_total_time_is_up(
 
     with pytest.raises(TimeoutError, match=message) as ended:
         repeat()
-    assert not isinstance(ended.value, CallSpent)
+    assert not isinstance(ended.value, CallTimeout)
     assert clocks.budget.processor_seconds <= most[0] and clocks.budget.wall_seconds <= most[1]
 
 
@@ -139,7 +139,7 @@ def waited(clocks: Clocks, name: str) -> float:
             clocks.passes(0.21, 0)
             clock.check(True)
             clock.next()
-    clocks.budget.idle.add(name)
+    clocks.budget.idle[name] = "", 0
     return clocks.wall - began
 
 

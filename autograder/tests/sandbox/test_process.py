@@ -154,7 +154,8 @@ def test_call_that_waits_is_ended_and_its_function_not_called_again(name: str, m
             assert why(alone.run(calls[1:2])[0]) == "idle"
         again = sandbox.start()
         again.load(["m"])
-        assert again.run(calls) == [Response(value=1), SPENT, Response(value=2)]
+        skipped = Response(ended=Ended("idle", *next(iter(sandbox.budget.idle.values()))))
+        assert again.run(calls) == [Response(value=1), skipped, Response(value=2)]
         # In another module's process, with a reference in its place, it may be right.
         beside = sandbox.start()
         beside.load(["m"], [DEPENDENCY])
@@ -218,6 +219,21 @@ def test_only_a_function_that_was_interrupted_in_a_loop_counts_as_endless(monkey
         assert sent == [3, 1, 1, 1]
 
 
+@pytest.mark.parametrize(
+    "deaf",
+    ["signal(SIGINT, SIG_IGN)", "signal(SIGINT, lambda *_: None)", "pthread_sigmask(SIG_BLOCK, {SIGINT})"],
+)  # fmt: skip
+def test_loop_that_ignores_the_interruption_counts_as_endless_as_soon_as_it_is_called_alone(deaf: str) -> None:
+    source = f"from signal import *\n{deaf}\ndef f(x):\n    while x: pass\ndef g(x):\n    return x\n"
+    calls = [Call("m", function, [x]) for function, x in (("g", 1), ("f", 1))]
+    with opened(source, TIGHT.model_copy(update={"wall_factor": 99})) as (sandbox, process):
+        process.load(["m"])
+        assert process.run(calls)[-1].ended == Ended("deadline") and process.budget.endless == set()
+        alone = sandbox.start()
+        alone.load(["m"])
+        assert alone.run(calls[1:])[-1].ended == Ended("deadline") and process.budget.endless == {"m.f"}
+
+
 def test_module_that_has_used_up_its_share_is_no_longer_called_but_others_are() -> None:
     limits = TIGHT.model_copy(update={"submission_seconds": 1, "wall_factor": 99})
     with opened(BUSY, limits) as (sandbox, process):
@@ -231,6 +247,13 @@ def test_module_that_has_used_up_its_share_is_no_longer_called_but_others_are() 
 
 
 FILL = "import time\ndef f():\n    for n in range(500): open(f'{n}', 'w').write('x' * 10**5)\n    time.sleep(9)\n"
+# An error of the kit's code after code of the submission has run.
+BREAK = """
+import gc
+[calls] = [thing for thing in gc.get_objects() if type(thing).__name__ == "Calls"]
+calls.call = None
+def f(): pass
+"""
 SHOUT = """
 import contextlib, os
 def f():
@@ -240,7 +263,8 @@ def f():
 
 
 @pytest.mark.parametrize(
-    ("source", "ended"), [(FILL, "disk"), ("import os\ndef f(): os._exit(3)", "crash"), (SHOUT, "protocol")]
+    ("source", "ended"),
+    [(FILL, "disk"), ("import os\ndef f(): os._exit(3)", "crash"), (SHOUT, "protocol"), (BREAK, "protocol")],
 )
 def test_reason_for_the_end_is_reported(source: str, ended: str) -> None:
     assert why(replied(source, limits=TIGHT)) == ended

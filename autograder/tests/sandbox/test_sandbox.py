@@ -267,7 +267,10 @@ layers.apply = apply
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("raise OSError(524, 'no filters left')", "cannot be confined.*no filters left"),
+        (
+            "raise OSError(524, 'no filters left')",
+            "before any student code: it cannot be confined: OSError.*no filters left",
+        ),
         ("os._exit(1)", "before any student code"),
     ],
 )

@@ -62,7 +62,7 @@ RULES: Mapping[str, Any] = {
     "grading.explaining:with_kept_state": _unchanged,
     "grading.explaining:_beside": _constant(None),
     "grading.probes:probes_of": _constant(()),
-    "grading.grader:_undecided": _constant(()),
+    "grading.diagnosis:Diagnosis.undecided": property(_constant(())),
     "grading.repair:Repairs.search": _constant(None),
     "grading.search:Search.formal": _constant(None),
     "grading.search:Candidate.is_guess": property(_constant(False)),
@@ -70,7 +70,7 @@ RULES: Mapping[str, Any] = {
     "grading.search:Candidate.changes_unseen": property(_constant(False)),
     "grading.search:Candidate._shows_beside_rounding": property(_constant(True)),
     "grading.diagnosis:computes_nothing": _constant(False),
-    "grading.scoring:_Scoring._is_charged_nowhere": _constant(False),
+    "grading.scoring:Scoring._is_charged_nowhere": _constant(False),
     "feedback.observations:dependence": _constant(""),
     "feedback.observations:_other_arguments": _constant(""),
 }

@@ -83,19 +83,9 @@ class Diagnosis:
         return () if chosen is not None and (chosen.is_guess or chosen.changes_unseen) else self.misconceptions
 
     @property
-    def unsure(self) -> tuple[Misconception, ...]:
-        """The misconceptions without enough evidence."""
-        return () if self.sure else self.misconceptions
-
-    @property
     def named(self) -> tuple[Misconception, ...]:
         """The misconceptions to name: those in every set that explains everything, and the observed ones."""
         return tuple(m for m in self.sure if all(m.id in rival.ids for rival in self.rivals)) + self.observed
-
-    @property
-    def at_least(self) -> bool:
-        """Whether more is wrong than the misconceptions explain."""
-        return self.chosen is not None and not self.complete
 
     @property
     def undecided(self) -> tuple[Misconception, ...]:

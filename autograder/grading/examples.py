@@ -29,15 +29,15 @@ class Confirmed:
 
 def confirmed(runner: Runner, diagnoser: Diagnoser, module: str, at_home: Results) -> dict[str, Confirmed]:
     """Try the failing examples of each function alone. One that a misconception explains need not run."""
-    made = [at_home[test_call] for test_call in runner.plan.shown(module)]
-    diagnoses = diagnoser.explain(module, made)
+    diagnoses = diagnoser.explain(module, [at_home[test_call] for test_call in runner.plan.shown(module)])
     examples = [at_home[test_call] for test_call in runner.plan.examples[module]]
     return {name: _confirmed(runner, _ranked(examples, name), diagnosis) for name, diagnosis in diagnoses.items()}
 
 
 def _confirmed(runner: Runner, examples: Iterable[CallResult], diagnosis: Diagnosis) -> Confirmed:
+    chosen = diagnosis.chosen if diagnosis.complete and not diagnosis.memory else None
     for example in examples:
-        if example.unwritten or (diagnosis.chosen is not None and diagnosis.chosen.fits_alone(example)):
+        if example.unwritten or (chosen is not None and chosen.fits(example) and chosen.fits_in_form(example)):
             return Confirmed(example)
         has_probes = not (diagnosis.complete or example.response.ended or example.is_absent)
         probes = probes_of(example.test_call) if has_probes else ()

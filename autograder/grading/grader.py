@@ -15,7 +15,7 @@ import numpy as np
 from autograder.exceptions import SandboxError
 from autograder.grading import plan as plans
 from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function, reason
-from autograder.grading.diagnosis import Diagnoser, Diagnosis, has
+from autograder.grading.diagnosis import Diagnoser, Diagnosis
 from autograder.grading.examples import Confirmed, confirmed, same_outcome, with_example
 from autograder.grading.explaining import diagnosed, repaired, with_correct_helpers, with_kept_state
 from autograder.grading.known_responses import wrong_in_value
@@ -23,11 +23,10 @@ from autograder.grading.plan import Plan
 from autograder.grading.probes import ProbeResult
 from autograder.grading.repair import Repairs
 from autograder.grading.runner.processes import Runner
-from autograder.grading.scoring import Analysis, CriterionScore, Why, scores
+from autograder.grading.scoring import Analysis, CriterionScore, Scoring, Why
 from autograder.grading.student_tests import graded_tests
 from autograder.homework import kit
 from autograder.homework import reference as references
-from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion, Rubric
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.protocol import Response
@@ -257,43 +256,38 @@ def _scores(
 
     A visible criterion is also earned if its calls pass with the student's own files.
     """
-    scored = {}
+    from_public, from_all = Scoring(rubric, visible).scores(), Scoring(rubric, every).scores()
+    graded = []
     for criterion in rubric.of(every.module):
-        analysis = visible if criterion.visible else every
-        score = scores(rubric, every.module, analysis.call_results, analysis.diagnoses)[criterion.id]
         own = [r for t, r in at_home.items() if t.criterion == criterion.id] if criterion.visible else []
         is_earned = bool(own) and not any(call_result.failed for call_result in own)
-        scored[criterion] = CriterionScore(criterion) if is_earned else score
-    lost = {criterion.id for criterion, score in scored.items() if not score.passed}
-    for criterion, score in scored.items():
-        analysis = visible if criterion.visible else every
+        score = (from_public if criterion.visible else from_all)[criterion.id]
+        graded.append(CriterionScore(criterion) if is_earned else score)
+    lost = {score.criterion.id for score in graded if not score.passed}
+    for score in graded:
+        analysis = visible if score.criterion.visible else every
         yield _told(score, analysis, lost) if analysis.diagnoses else score
 
 
 def _told(score: CriterionScore, analysis: Analysis, lost: Collection[str]) -> CriterionScore:
     """The score with the causes that its message may name."""
+    diagnoses = analysis.diagnoses
     function = score.call_result.target.function if score.call_result is not None else ""
-    undecided = _undecided(score, analysis.diagnoses, function)
-    unsure = [m for diagnosis in analysis.diagnoses.values() for m in diagnosis.unsure]
+    concerned = {function, *(misconception.function for misconception in score.misconceptions)}
+    undecided = {m.id: m for name in diagnoses if name in concerned for m in diagnoses[name].undecided}
+    is_sure = score.misconceptions and score.criterion.looks_at != "examples"  # examples list only named misconceptions
+    if is_sure and not any(misconception.id in undecided for misconception in score.misconceptions):
+        undecided = {}
+    unsure = {m.id for own in diagnoses.values() if not own.sure for m in own.misconceptions}
+    partly = {name for name, own in diagnoses.items() if own.chosen is not None and not own.complete}
     # Without a failing call, no helper is to blame.
     blamed = analysis.blamed(score.criterion, function) if function or score.passed else {}
     return replace(
         score,
         call_result=score.call_result or next(iter(blamed.values()), None),
-        misconceptions=tuple(m for m in score.misconceptions if not has((*undecided, *unsure), m)),
+        misconceptions=tuple(m for m in score.misconceptions if m.id not in undecided.keys() | unsure),
         charged=tuple(other for other in score.charged if other != score.criterion.id and other in lost),
-        undecided=undecided,
+        undecided=tuple(undecided.values()),
         blamed=tuple(blamed),
-        at_least=any(
-            analysis.diagnoses[m.function].at_least for m in score.misconceptions if m.function in analysis.diagnoses
-        ),
+        at_least=any(misconception.function in partly for misconception in score.misconceptions),
     )
-
-
-def _undecided(score: CriterionScore, diagnoses: Mapping[str, Diagnosis], function: str) -> tuple[Misconception, ...]:
-    """The misconceptions that cannot be distinguished from one that costs this criterion, so that none may be named."""
-    concerned = {function, *(misconception.function for misconception in score.misconceptions)}
-    undecided = {m.id: m for name in diagnoses if name in concerned for m in diagnoses[name].undecided}
-    named_ones = score.criterion.looks_at == "examples"  # these list only named misconceptions
-    costs = not score.misconceptions or named_ones or any(m.id in undecided for m in score.misconceptions)
-    return tuple(undecided.values()) if costs else ()

@@ -66,20 +66,14 @@ def record() -> Plan:
             raise RubricError(
                 f"{rubric.place(name)}: no test of this criterion calls check.f(...); add one in {kit.suites()}"
             )
-
-    def recorded(module: str, shown: bool) -> tuple[TestCall, ...]:
-        own = [test_call for test_call in test_calls if rubric.criteria[test_call.criterion].module == module]
-        return tuple(test_call for test_call in own if _is_shown(test_call, rubric) == shown)
-
-    hidden, visible = (
-        {name: recorded(name, shown) for name in (*rubric.modules, INTEGRATION)} for shown in (False, True)
-    )
+    hidden: dict[str, tuple[TestCall, ...]] = dict.fromkeys((*rubric.modules, INTEGRATION), ())
+    visible = dict(hidden)
+    for test_call in test_calls:
+        criterion = rubric.criteria[test_call.criterion]
+        # Students see these results immediately. The calls for questions have no inputs that could leak.
+        is_shown = criterion.visible or test_call.rules.question
+        (visible if is_shown else hidden)[criterion.module] += (test_call,)
     return Plan(rubric, hidden, visible, examples)
-
-
-def _is_shown(test_call: TestCall, rubric: Rubric) -> bool:
-    """Whether students see the result immediately. The calls for questions have no inputs that could leak."""
-    return rubric.criteria[test_call.criterion].visible or bool(test_call.rules.question)
 
 
 def _examples(module: str, rubric: Rubric) -> list[TestCall]:

@@ -53,7 +53,7 @@ class Recorder:
         expected = self._expected(target, args, kwargs, rules)
         if rules.within is not None and not rules.within > (least := _rounding(expected)):
             raise RubricError(f"within({rules.within:g}) must be more than the rounding of these results, {least:.0e}")
-        parts = self._parts(target)
+        parts = references.parts(self.functions[target])
         for name in set(rules.parts) - set(parts):
             raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(parts)}")
         given = tuple(map(self._given, args)), {name: self._given(value) for name, value in kwargs.items()}
@@ -95,9 +95,6 @@ class Recorder:
             raise AssertionError(f"the reference of {target.function} does not raise {rules.error}")
         return value[rules.question] if rules.question else value
 
-    def _parts(self, target: Target) -> tuple[str, ...]:
-        return references.parts(self.functions[target])
-
     def _call(self, target: Target, given: Any, expected: Any, rules: Rules, number: int = 0) -> Call:
         args, kwargs = copied(given)
         try:
@@ -110,7 +107,8 @@ class Recorder:
 
     def _add(self, target: Target, call: Request, **fields: Any) -> None:
         """Record one request; `fields` are the other fields of TestCall."""
-        origin: dict[str, Any] = {"test": self.test, "criterion": self.criterion, "parts": self._parts(target)}
+        parts = references.parts(self.functions[target])
+        origin: dict[str, Any] = {"test": self.test, "criterion": self.criterion, "parts": parts}
         self.test_calls.append(TestCall(self._next, target, call, **origin, **fields))
         self.on_step(self.test_calls[-1])
 

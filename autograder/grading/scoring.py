@@ -3,7 +3,7 @@
 With `charge: criteria` in rubric.yaml, every criterion with a failing call is lost.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -94,30 +94,22 @@ class Analysis:
         }
 
 
-def scores(
-    rubric: Rubric, group: str, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]
-) -> dict[str, CriterionScore]:
-    """The score of each criterion of a module, from its hidden and visible call results."""
-    return _Scoring(rubric, group, call_results, diagnoses).scores()
-
-
-class _Scoring:
+class Scoring:
     """The rules for one module of one submission."""
 
-    def __init__(
-        self, rubric: Rubric, module: str, call_results: Sequence[CallResult], diagnoses: Mapping[str, Diagnosis]
-    ):
-        self.rubric, self.module, self.criteria, self.diagnoses = rubric, module, rubric.of(module), diagnoses
-        self.of = {c.id: [r for r in call_results if r.test_call.criterion == c.id] for c in self.criteria}
+    def __init__(self, rubric: Rubric, analysis: Analysis):
+        self.rubric, self.criteria, self.diagnoses = rubric, rubric.of(analysis.module), analysis.diagnoses
+        self.of = {c.id: [r for r in analysis.call_results if r.test_call.criterion == c.id] for c in self.criteria}
         # A misconception found in several functions costs points in the first of them, in the order of the rubric.
-        last_first = [m for diagnosis in list(diagnoses.values())[::-1] for m in diagnosis.misconceptions]
+        last_first = [m for diagnosis in list(self.diagnoses.values())[::-1] for m in diagnosis.misconceptions]
         first = {m.same: m.function for m in last_first}
         self.charged = {
             name: tuple(m for m in diagnosis.misconceptions if first[m.same] == m.function)
-            for name, diagnosis in diagnoses.items()
+            for name, diagnosis in self.diagnoses.items()
         }
 
     def scores(self) -> dict[str, CriterionScore]:
+        """The score of each criterion."""
         plain = [c for c in self.criteria if c.looks_at == "examples" or self.rubric.charge == "criteria"]
         graded = {c.id: self._plain(c) for c in plain}
         graded |= {c.id: self._of_values(c) for c in self.criteria if c not in plain and c.looks_at == "values"}
@@ -177,7 +169,7 @@ class _Scoring:
         form = next((r for r in wrong if not wrong_in_value(r)), None)
         if form is not None and not diagnosis.formal:
             breach = tuple(seen(form, diagnosis.memory))
-            helpers = [h for h in self.rubric.helpers(self.module, (function,)) if h in self.diagnoses]
+            helpers = [h for h in self.rubric.helpers(criterion.module, (function,)) if h in self.diagnoses]
             theirs = {m.name for helper in helpers for m in self.diagnoses[helper].observed}
             if not breach or not {misconception.name for misconception in breach} <= theirs:
                 return CriterionScore(criterion, "form", breach, call_result=form)

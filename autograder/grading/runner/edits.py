@@ -123,7 +123,6 @@ class Text:
         strings = [node.value for node in every if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         names = dict.fromkeys(string for string in strings if string.isidentifier())  # such as keys
         self.numbers, self.words = _numbers(every), list(names)[:MOST_CONSTANTS]
-        self.parameters = dict(_optional(self.tree))
         ranked: list[tuple[int, int, Edit]] = []  # with the size, and the rank among those of its size and unit
         for unit in self.units:
             ranks = Counter[int]()
@@ -203,19 +202,10 @@ class Text:
         node = place.node
         if not isinstance(node, ast.expr) or isinstance(node, ast.Slice) or _stored(node):
             return
-        if isinstance(node, ast.Call):
-            yield from self._handed_on(node, names)
         if not place.is_called:
             yield from (_name(name) for name in names if name not in read)  # a value that is never used
             yield from _around(node, place)
             yield from _exchanged(node)
-
-    def _handed_on(self, call: ast.Call, names: list[str]) -> Iterator[ast.Call]:
-        """A call of a function of the module with one more argument: a variable with the name of the parameter."""
-        given = {keyword.arg for keyword in call.keywords}
-        for position, name in self.parameters.get(getattr(call.func, "id", ""), ()):
-            if position >= len(call.args) and name in names and name not in given:
-                yield ast.Call(call.func, call.args, [*call.keywords, ast.keyword(name, _name(name))])
 
     def _constants(self, value: Any) -> list[Any]:
         """Other constants to try for `value`."""
@@ -253,15 +243,6 @@ def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.st
                 new = [n for n in dict.fromkeys(used) if n not in seen and any(n in own for own, _ in bound)]
                 seen.update(new, names)
                 wanted += new
-
-
-def _optional(tree: ast.Module) -> Iterator[tuple[str, list[tuple[int, str]]]]:
-    """The parameters with a default of each top-level function, with their positions."""
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef):
-            own = [*statement.args.posonlyargs, *statement.args.args]
-            first = len(own) - len(statement.args.defaults)
-            yield statement.name, [(position, arg.arg) for position, arg in enumerate(own) if position >= first]
 
 
 def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:

@@ -202,34 +202,31 @@ class Runner:
     ) -> Iterator[Callable[[Sequence[TestCall]], list[Response]]]:
         """A separate process for a module, with some of the module's functions replaced by the reference.
 
-        The process makes the calls `before` it imports the module, and the `first` ones after it. If another process
-        has replaced it in the meantime, a new one repeats them.
+        The process starts with the first call. It makes the calls `before` it imports the module, and the `first` ones
+        after it; their responses come first. If another process has replaced it in the meantime, a new one repeats them.
         """
-        process, responses, is_loaded = self._opened(module, helpers, before, first)
+        process: Process | None = None
+        is_loaded = False
 
         def run(test_calls: Sequence[TestCall]) -> list[Response]:
-            nonlocal process, responses, is_loaded
-            if self._process is not process:
-                process, _, is_loaded = self._opened(module, helpers, before, first)
-            earlier, responses = responses, []
-            return [*earlier, *process.run(test_calls, module)] if is_loaded else []
+            nonlocal process, is_loaded
+            responses: list[Response] = []
+            if process is None or self._process is not process:
+                self.close()
+                is_first, process = process is None, self.start()
+                self._process = process
+                made = process.run(before, module)
+                loaded = process.load(self._checked(self._beside_references(module, helpers)), module)
+                is_loaded = loaded.error is None and loaded.ended is None
+                made += process.run(first, module) if is_loaded else []
+                responses = made if is_first else []
+            return [*responses, *process.run(test_calls, module)] if is_loaded else []
 
         try:
             yield run
         finally:
             if self._process is process:
                 self.close()
-
-    def _opened(
-        self, module: str, helpers: tuple[str, ...], before: Sequence[TestCall], first: Sequence[TestCall]
-    ) -> tuple[Process, list[Response], bool]:
-        """A new process for `apart`, its first responses, and whether it has imported the module."""
-        self.close()
-        process = self._process = self.start()
-        responses = process.run(before, module)
-        loaded = process.load(self._checked(self._beside_references(module, helpers)), module)
-        is_loaded = loaded.error is None and loaded.ended is None
-        return process, [*responses, *(process.run(first, module) if is_loaded else [])], is_loaded
 
     def close(self) -> None:
         """End the process that is alive."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autograder.audit import cases
-from autograder.grading.scoring import CriterionScore, scores
+from autograder.grading.scoring import Analysis, CriterionScore, Scoring
 from autograder.homework import library, rubric
 from autograder.homework.rubric import Rubric
 from autograder.tests import running
@@ -19,7 +19,7 @@ def layernorm_scores(
     """The score of each criterion of layernorm, by its short name."""
     call_results = running.call_results("layernorm", functions)
     diagnoses = running.diagnoser().explain("layernorm", call_results)
-    found = scores(rules or rubric.current(), "layernorm", call_results, diagnoses)
+    found = Scoring(rules or rubric.current(), Analysis("layernorm", tuple(call_results), diagnoses)).scores()
     return {name.partition(".")[2]: score for name, score in found.items()}
 
 

@@ -18,7 +18,7 @@ from autograder.grading.runner.direct import direct_responses
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.library import Misconception, Version, made
-from autograder.sandbox.protocol import Response
+from autograder.sandbox.protocol import Error, Response
 from autograder.values.compare import compare, deviation, equal
 from autograder.values.tree import arrays, leaves
 
@@ -101,8 +101,8 @@ def alike(test_call: TestCall, first: Response, second: Response) -> bool:
         return True
     if first.error is not None and second.error is not None:
         return first.error.kind == second.error.kind
-    if first.error is not None or second.error is not None:
-        return False
+    if error := first.error or second.error:
+        return not test_call.rules.error and _breaks_down(error, (first.value, second.value))
     if test_call.rules.error:
         # If an error is expected, all returned values are equivalent, except None, which is a missing return.
         return (first.value is None) == (second.value is None)
@@ -110,6 +110,14 @@ def alike(test_call: TestCall, first: Response, second: Response) -> bool:
     if of_type:
         return of_type == _of_another_type(test_call, second)  # any numbers in place of booleans are equivalent
     return equal(test_call.counted(first.value), test_call.counted(second.value), _allowed(test_call, first.value))
+
+
+def _breaks_down(error: Error, value: Any) -> bool:
+    """Whether Python's own numbers raise this error where NumPy returns the nan or infinity in the value."""
+    numbers = [np.asarray(leaf) for leaf in leaves(value)]
+    is_finite = all(np.isfinite(array).all() for array in numbers if array.dtype.kind == "f")
+    arithmetic = error.kind in ("ZeroDivisionError", "OverflowError") or error.text == "math domain error"
+    return arithmetic and not is_finite
 
 
 def explained(test_call: TestCall, version: Response, response: Response) -> float:

@@ -17,7 +17,8 @@ TELLING = 6  # failing calls that rank the sets, and that an edit must fix befor
 MOST_COMBINATIONS = 700  # sets of two and more misconceptions tried for one function; by `audit pairs`
 SAME = 1e-9  # relative difference of equal values; sums in another order differ by 1e-15
 SAME_ROUNDING = 100.0  # largest ratio of two rounding errors, or of two wrong values, with one cause
-# Failing calls that a misconception must reproduce to be named next to an unknown mistake; chosen on 280 modules.
+# Failing calls that a misconception must reproduce to be named next to an unknown mistake, or if its errors have different
+# texts; chosen on 280 modules.
 LEAST_EVIDENCE = 3
 MOST_SURVIVORS = 20  # edits of one size that run on every call; if more pass the first calls, no line is shown
 MOST_ENDLESS = 5  # endless edits after which a search stops

@@ -1,4 +1,4 @@
-"""Hostile submissions in four groups, which test_attacks.py grades.
+"""Hostile submissions in five groups, which test_attacks.py grades.
 
 The body of a function decorated with `attack` becomes the uploaded layernorm.py, after `from forge import *`. Contract
 functions that it does not define are its `every_function`, which by default returns its first argument. An attack that
@@ -15,11 +15,11 @@ from pathlib import Path
 
 from autograder.homework import kit, rubric
 
-GROUPS = ("forging", "stealing", "exhausting", "disturbing")
+GROUPS = ("carrying", "forging", "stealing", "exhausting", "disturbing")
 OTTER_ROAD = (
     "forging/forged_replies", "forging/patched_comparisons", "forging/written_results", "stealing/kit_imported",
     "stealing/said_by_a_second_import", "exhausting/endless_import", "disturbing/daemon",
-    "disturbing/files_everywhere", "disturbing/shadow_modules",
+    "disturbing/files_everywhere", "disturbing/shadow_modules", "carrying/references_in_names",
 )  # fmt: skip
 
 
@@ -109,12 +109,13 @@ _LIMITS = (
     "exhausting/page_tables",
 )  # fmt: skip
 _SIGNALS = ("exhausting/asked_where_it_is", "exhausting/endless_import", "exhausting/ignored_signals")
+_ORDER = tuple(name for name in ATTACKS if name.startswith("carrying/"))
 _ALONE = ("exhausting/wire_closed", "forging/exit_on_import", "forging/forged_replies")
 WITHOUT = {
     "fork": {*_PROCESSES, *_MEMORY, *_FILES, *_LIMITS, *_SIGNALS, *_ALONE, "stealing/searched_texts"},
     "session": {*_PROCESSES},
     "limits": {*_PROCESSES, *_LIMITS},
-    "user": {*_PROCESSES, *_MEMORY, *_FILES, *_LIMITS},
+    "user": {*_PROCESSES, *_MEMORY, *_FILES, *_LIMITS, *_ORDER},
     "no_new_privileges": {*_PROCESSES, *_MEMORY, *_FILES},
     "landlock": {*_PROCESSES, *_MEMORY, *_FILES},
     "seccomp": {*_PROCESSES, *_MEMORY, *_FILES, *_LIMITS, *_SIGNALS},

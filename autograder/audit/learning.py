@@ -11,8 +11,9 @@ from itertools import islice
 from pathlib import Path
 
 from autograder.exceptions import ArgumentsError
+from autograder.feedback.results import Unexplained
 from autograder.files import write_atomically
-from autograder.gradebook.class_statistics import Group, Unexplained, digest_of, shortest
+from autograder.gradebook.class_statistics import Group, digest_of, shortest
 from autograder.grading.call_results import compared, with_needed
 from autograder.grading.grader import Grader
 from autograder.grading.known_responses import wrong_in_value

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from types import CodeType, FrameType
 
-from autograder.feedback.results import gradescope
+from autograder.feedback.results import Grade
 from autograder.grading.grader import open_grader
 from autograder.submissions.submission import read
 
@@ -29,7 +29,7 @@ def reached(folder: Path) -> Counter[str]:
     with open_grader() as grader:
         sys.setprofile(note)
         try:
-            json.dumps(gradescope(grader.grade(read(folder, grader.rubric.limits))))
+            json.dumps(Grade.of(grader.grade(read(folder, grader.rubric.limits))).to_gradescope())
         finally:
             sys.setprofile(None)
     names = {(code.co_filename, code.co_qualname.partition(".<locals>")[0]) for code in codes}

@@ -10,9 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.feedback import results
+from autograder.feedback.results import Grade, Mark
 from autograder.gradebook import report, sample
-from autograder.gradebook.store import Grade, grade_of
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import library
 from autograder.submissions.submission import Submission
@@ -30,14 +29,11 @@ COLOURS = {"lost": "#7fa6cf", "named": "#b5532a"}  # as in the report
 def student(grader: Grader) -> str:
     """The entries of a module with one mistake, as Gradescope lists them, and the message of the first lost criterion."""
     made = sample.wrong(sample.references(), *filter(None, [library.find(MISTAKE)]))
-    tests = [test for test in _graded(grader, made)["tests"] if test["name"].startswith("layernorm.")]
-    told = next(test for test in tests if MISTAKE in test["extra_data"]["misconceptions"])
-    lines = [(f"{_points(test)}   {test['name']}", _colour(test)) for test in tests]
-    lines += [
-        ("", ""),
-        (f"{_points(told)}   {told['name']}", _colour(told)),
-        *((line, "") for line in _wrapped(told["output"])),
-    ]
+    marks = [mark for mark in _graded(grader, made).marks if mark.criterion.startswith("layernorm.")]
+    told = next(mark for mark in marks if MISTAKE in mark.misconceptions)
+    lines = [(f"{_points(mark)}   {mark.name}", _colour(mark)) for mark in marks]
+    lines += [("", ""), (f"{_points(told)}   {told.name}", _colour(told))]
+    lines += [(line, "") for line in _wrapped(told.output)]
     return _svg(LINE * (len(lines) + 1), "".join(_text(12, LINE * (at + 1), *line) for at, line in enumerate(lines)))
 
 
@@ -70,11 +66,11 @@ def _class(grader: Grader) -> Iterator[Grade]:
         chosen = [known[(number * STEP + part * len(known) // 4) % len(known)] for part in range(number % 4)]
         not_begun = list(right)[-(number % UNFINISHED) :] if number % 5 == 4 else []
         files = sample.wrong(right, *chosen) | {name: empty[name] for name in not_begun}
-        yield grade_of(str(number), _graded(grader, files), 0.0)
+        yield _graded(grader, files, str(number))
 
 
-def _graded(grader: Grader, files: Mapping[str, str]) -> dict[str, Any]:
-    return results.gradescope(grader.grade(Submission("", {name: text.encode() for name, text in files.items()})))
+def _graded(grader: Grader, files: Mapping[str, str], key: str = "") -> Grade:
+    return Grade.of(grader.grade(Submission(key, {name: text.encode() for name, text in files.items()})))
 
 
 def _frequent(data: Mapping[str, Any]) -> Iterator[str]:
@@ -96,12 +92,12 @@ def _wrapped(markdown: str) -> Iterator[str]:
             ) or [""]
 
 
-def _points(test: Mapping[str, Any]) -> str:
-    return f"{test['score']} of {test['max_score']}"
+def _points(mark: Mark) -> str:
+    return f"{mark.score:g} of {mark.max_score:g}"
 
 
-def _colour(test: Mapping[str, Any]) -> str:
-    return "#1a7f37" if test["status"] == "passed" else COLOURS["named"]
+def _colour(mark: Mark) -> str:
+    return COLOURS["named"] if mark.lost else "#1a7f37"
 
 
 def _text(x: float, y: float, text: str, colour: str = "") -> str:

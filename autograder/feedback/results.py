@@ -1,48 +1,367 @@
-"""A Result as Gradescope's results.json: one entry of `tests` per criterion, in Otter and in `grade`.
+"""A graded submission in words: one object for tables, reports and students' pages, stored as Gradescope's results.json.
 
 Source: Gradescope, Autograder specifications, "Output format".
 """
 
-from typing import Any
+import ast
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Self
 
 from autograder import __version__
 from autograder.feedback.messages import message
-from autograder.feedback.summary import notes, summary
-from autograder.grading.grader import Result
+from autograder.feedback.sentences import answer_problem, line
+from autograder.grading.call_results import CallResult
+from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
-from autograder.submissions.text import number
+from autograder.homework import rubric
+from autograder.homework.rubric import INTEGRATION, TESTS
+from autograder.sandbox.protocol import Response
+from autograder.submissions.submission import Submission
+from autograder.submissions.text import counted, listed, markdown, number, printable, shown, unlinked, without_places
+from autograder.values import errors
+from autograder.values.source import instead_of_python, parsed, text_lines
+
+RULE = (
+    "A mistake costs one criterion if it is recognised and explains every wrong result, or if the grader finds one small edit "
+    "of your code that fixes it. Any other mistake costs every criterion in which a call fails. The worked examples are a "
+    "criterion of their own, lost if any of them fails."
+)
+RULE_OF_CRITERIA = "A criterion is lost if any of its calls fails."
+RELATIVE = "Your files are not a package: import without the dot."
+VERSION = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
+NO_FILE = (
+    'The grader has no such file. Delete the code that needs it, or move it under `if __name__ == "__main__":`, which the '
+    "grader does not run."
+)
+# Kinds of notes: on the whole upload; on usable files; notes that are merged into one sentence for all files.
+WHOLE = {"archive", "no_zip", "notebook", "zip_large", "zip_many"}
+USABLE = {"accepted", "answer", "dependency", "import", "misnamed", "replaced", "second", "unwritten"}
+TOGETHER = {
+    "absent": "no file {} in the upload",
+    "blank": "nothing in {}: blank",
+    "misnamed": "not graded because of the file name: {}",
+    "accepted": "graded despite the file name: {}",
+}
+REMARK = 500  # characters of a remark in a table
 
 
-def gradescope(result: Result) -> dict[str, Any]:
-    """The document for one submission; the same submission, kit and layers give the same document."""
-    return {
-        "score": number(result.points),
-        "output": summary(result),
-        "output_format": "md",
-        "stdout_visibility": "hidden",
-        "tests": [_entry(graded, result) for graded in result.graded],
-        "extra_data": {
+@dataclass(frozen=True)
+class TopNote:
+    """A note on the upload: its kind, its file ("" for the whole upload) and module, its text, and the text in Markdown."""
+
+    kind: str
+    path: str
+    text: str
+    markdown: str = ""
+    module: str = ""
+
+    @classmethod
+    def of(cls, kind: str, path: str, text: str, said: str = "", more: str = "", module: str = "") -> Self:
+        """Make a note from our own words in Markdown with a student's text `said` between them."""
+        said, file = without_places(said), f"{module}.py" if module else ""
+        plain = f"{text}\0{more}".replace("`", "").replace("\0", unlinked(said))
+        plain = plain if file in plain else f"{file}: {plain}"
+        return cls(kind, path, plain, f"{text}{markdown(said)}{more}", module)
+
+    @property
+    def line(self) -> str:
+        return f"- **{self.module}.py**: {self.markdown}" if self.module else f"- {self.markdown}"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The points and the message of one criterion, `name` as Gradescope shows it, and the misconceptions that cost points."""
+
+    criterion: str
+    name: str
+    score: float
+    max_score: float
+    misconceptions: tuple[str, ...] = ()
+    visibility: str = "visible"
+    output: str = ""
+
+    @classmethod
+    def of(cls, graded: CriterionScore, result: Result) -> Self:
+        criterion = graded.criterion
+        lost = () if graded.points == criterion.most else dict.fromkeys(m.id for m in graded.misconceptions if m.right)
+        name, output = f"{criterion.id}: {criterion.about}", message(graded, result)
+        return cls(
+            criterion.id, name, number(graded.points), number(criterion.most), tuple(lost), criterion.visibility, output
+        )
+
+    @property
+    def lost(self) -> bool:
+        return self.score < self.max_score
+
+
+@dataclass(frozen=True)
+class Unexplained:
+    """A function of one submission whose wrong results no misconception explains.
+
+    `responses` is the digest of its wrong responses. `criteria` have failing calls, criteria on values first, then most
+    calls first. `source` is "" if the function cannot be extracted, `example` if no public example fails.
+    """
+
+    function: str
+    responses: str
+    criteria: Sequence[str]
+    source: str
+    example: str
+
+
+Guess = dict[str, Any]  # the first prediction for one question: "question", "answer", and whether it is "right"
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The result of one submission.
+
+    `submitted` modules have a file, `guesses` are the predictions made in the notebook. `dropped` are the marks that do not count.
+    """
+
+    key: str
+    score: float
+    marks: tuple[Mark, ...]
+    layers: tuple[str, ...]
+    graded_at: float = 0.0
+    notes: tuple[TopNote, ...] = ()
+    submitted: tuple[str, ...] = ()
+    unexplained: tuple[Unexplained, ...] = ()
+    guesses: tuple[Guess, ...] = ()
+    dropped: tuple[Mark, ...] = ()
+
+    @classmethod
+    def of(cls, result: Result, unexplained: Sequence[Unexplained] = (), guesses: Sequence[Guess] = ()) -> Self:
+        """Put a result into words; the same submission, kit and layers give the same grade."""
+        submission = result.submission
+        return cls(
+            submission.name,
+            number(result.points),
+            tuple(Mark.of(graded, result) for graded in result.graded),
+            result.layers,
+            notes=notes(result),
+            submitted=tuple(name for name in rubric.current().modules if f"{name}.py" in submission.files),
+            unexplained=tuple(unexplained),
+            guesses=tuple(guesses),
+        )
+
+    def to_gradescope(self, **stamp: object) -> dict[str, Any]:
+        """The document for Gradescope, with one entry of `tests` per criterion."""
+        tests = [
+            {
+                "name": mark.name,
+                "score": mark.score,
+                "max_score": mark.max_score,
+                "status": "failed" if mark.lost else "passed",
+                "visibility": mark.visibility,
+                "output": mark.output,
+                "output_format": "md",
+                "extra_data": {"criterion": mark.criterion, "misconceptions": list(mark.misconceptions)},
+            }
+            for mark in self.marks
+        ]
+        extra = {
+            **stamp,
             "version": __version__,
-            "layers": list(result.layers),
-            "notes": [{"kind": note.kind, "path": note.path, "text": note.plain} for note in notes(result)],
-        },
-    }
+            "layers": list(self.layers),
+            "notes": [asdict(note) for note in self.notes],
+            "submitted": list(self.submitted),
+            "unexplained": [asdict(function) for function in self.unexplained],
+            "guesses": list(self.guesses),
+        }
+        return {
+            "score": self.score,
+            "output": self.output,
+            "output_format": "md",
+            "stdout_visibility": "hidden",
+            "tests": tests,
+            "extra_data": extra,
+        }
+
+    @classmethod
+    def from_gradescope(cls, key: str, document: Mapping[str, Any], graded_at: float) -> Self:
+        """Read a document back. Raises KeyError, TypeError or ValueError for an invalid one."""
+        marks = tuple(
+            Mark(
+                **test["extra_data"] | {"misconceptions": tuple(test["extra_data"]["misconceptions"])},
+                **{name: test[name] for name in ("name", "score", "max_score", "visibility", "output") if name in test},
+            )
+            for test in document["tests"]
+        )
+        if not marks:
+            raise ValueError("a result without criteria")
+        extra = document["extra_data"]
+        return cls(
+            key,
+            document["score"],
+            marks,
+            tuple(extra["layers"]),
+            graded_at,
+            tuple(TopNote(**note) for note in extra.get("notes", ())),
+            tuple(extra.get("submitted", rubric.current().modules)),
+            tuple(Unexplained(**function) for function in extra.get("unexplained", ())),
+            tuple(extra.get("guesses", ())),
+        )
+
+    @property
+    def output(self) -> str:
+        """The message at the top, shown immediately: the points, the causes of lost points, the notes, the scoring rule."""
+        seen = [mark for mark in self.marks if mark.visibility == "visible"]
+        points, most = sum(mark.score for mark in seen), sum(mark.max_score for mark in seen)
+        rest = sum(mark.max_score for mark in self.marks) - most
+        visible, later = (" visible now", f" Not shown yet: {counted(number(rest), 'point')}.") if rest else ("", "")
+        total = f"**{number(points)} of {counted(number(most), 'point')}{visible}{reason(seen)}.**{later}"
+        return f"{total}\n\n" + "\n".join([*(note.line for note in self.notes), "", rule()]).strip() + "\n"
+
+    @property
+    def points(self) -> dict[str, float]:
+        return {mark.criterion: mark.score for mark in self.marks}
+
+    @property
+    def missed(self) -> list[Mark]:
+        """The lost criteria."""
+        return [mark for mark in self.marks if mark.lost]
+
+    @property
+    def max_score(self) -> float:
+        return sum(mark.max_score for mark in self.marks)
+
+    @cached_property
+    def subtotals(self) -> dict[str, tuple[float, float]]:
+        """Points and maximum of each module."""
+        subtotals: dict[str, tuple[float, float]] = {}
+        for mark in self.marks:
+            score, most = subtotals.get(module_of(mark.criterion), (0.0, 0.0))
+            subtotals[module_of(mark.criterion)] = (score + mark.score, most + mark.max_score)
+        return subtotals
+
+    def paths(self, *kinds: str) -> tuple[str, ...]:
+        """The files that the notes of these kinds name."""
+        return tuple(note.path for note in self.notes if note.kind in kinds)
+
+    @cached_property
+    def remark(self) -> str:
+        """The notes in one text for tables."""
+        texts = [note.text for note in self.notes if note.kind not in TOGETHER]
+        texts += [text.format(", ".join(self.paths(kind))) for kind, text in TOGETHER.items() if self.paths(kind)]
+        return textwrap.shorten(" ".join(texts), REMARK, placeholder=" ...")
+
+    @cached_property
+    def empty(self) -> str:
+        """Why there is nothing to grade, "" if there is something. Notes on the whole upload come first."""
+        if self.submitted or self.misnamed:
+            return ""
+        for note in sorted(self.notes, key=lambda note: note.kind not in WHOLE):
+            if note.kind not in USABLE and note.kind not in TOGETHER:
+                return note.text if note.kind in WHOLE else f"None of its files can be used. {note.text}"
+        return "Its homework files are blank." if self.paths("blank") else "It contains no homework files."
+
+    @cached_property
+    def unusable(self) -> frozenset[str]:
+        """The modules that are missing or cannot be imported."""
+        modules = {*self.subtotals} - {INTEGRATION, TESTS}
+        return frozenset(
+            {name for name in modules if f"{name}.py" in self.paths("import")} | modules - {*self.submitted}
+        )
+
+    @property
+    def misnamed(self) -> tuple[str, ...]:
+        """The files that were not graded because of their names."""
+        return self.paths("misnamed", "unwritten")
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The files that were graded despite their names."""
+        return self.paths("accepted", "replaced")
 
 
-def _entry(graded: CriterionScore, result: Result) -> dict[str, Any]:
-    criterion = graded.criterion
-    earned = graded.points == criterion.most
-    return {
-        "name": f"{criterion.id}: {criterion.about}",
-        "score": number(graded.points),
-        "max_score": number(criterion.most),
-        "status": "passed" if earned else "failed",
-        "visibility": criterion.visibility,
-        "output": message(graded, result),
-        "output_format": "md",
-        "extra_data": {
-            "criterion": criterion.id,
-            # Those that cost points; an earned criterion has none.
-            "misconceptions": [] if earned else list(dict.fromkeys(m.id for m in graded.misconceptions if m.right)),
-        },
-    }
+def module_of(criterion: str) -> str:
+    return criterion.partition(".")[0]
+
+
+def reason(marks: Sequence[Mark]) -> str:
+    """The causes of the lost points, as the end of a sentence."""
+    lost = [mark for mark in marks if mark.lost]
+    mistakes = sorted({misconception for mark in lost for misconception in mark.misconceptions})
+    if mistakes and all(mark.misconceptions for mark in lost):
+        functions = listed([f"`{mistake.partition('.')[0]}`" for mistake in mistakes])
+        return f": {'a mistake' if len(mistakes) == 1 else 'mistakes'} in {functions}"
+    files = [f"`{file}`" for mark in lost if (file := rubric.current().file_of(module_of(mark.criterion)))]
+    return f"; points lost in {listed(files)}" if files else ""
+
+
+def rule() -> str:
+    """What a mistake costs."""
+    return RULE if rubric.current().charge == "mistakes" else RULE_OF_CRITERIA
+
+
+# Notes on the upload, on modules that could not be used, and on missing answers
+
+
+def notes(result: Result) -> tuple[TopNote, ...]:
+    upload = [TopNote.of(note.kind, note.path, str(note)) for note in result.submission.notes]
+    paths = {note.path for note in upload}
+    of_modules = (note for module in result.modules for note in _of_module(module, result.submission))
+    return (*upload, *(note for note in of_modules if note.path not in paths))
+
+
+def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote]:
+    name, file = module.module, f"{module.module}.py"
+    if name not in rubric.current().modules:
+        return
+    if module.broken is not None:
+        if missing := submission.missing(name):
+            yield TopNote.of(missing.kind, missing.path, str(missing), module=name)
+        else:
+            yield TopNote.of("import", file, *_why(module.broken, file, submission), module=name)
+        return
+    lacking = [name for name in rubric.current().below(name) if f"{name}.py" not in submission.files]
+    files = sorted(f"`{name}.py`" for name in submission.imports(name).intersection(lacking))
+    if files and any(r.error is not None and "ImportError" in r.error.kinds for r in module.at_home):
+        text = (
+            f"`{file}` imports {listed(files)}, which this upload lacks: its examples are shown without your results."
+        )
+        yield TopNote.of("dependency", file, text, module=name)
+    reasons: dict[str, list[CallResult]] = {}
+    for call_result in module.call_results:
+        if problem := answer_problem(call_result):
+            reasons.setdefault(problem, []).append(call_result)
+    for call_results in reasons.values():
+        questions = listed([f"`{call_result.test_call.rules.question}`" for call_result in call_results])
+        yield TopNote.of("answer", file, line("no_answer", call_results[0], questions), module=name)
+
+
+def _why(broken: Response, own: str, submission: Submission) -> tuple[str, str, str]:
+    """Why a file could not be imported: our words, the text of the error, and what to do."""
+    text = f"`{own}` could not be imported"
+    if broken.ended is not None:
+        return f"{text}. {line('ended', broken.ended, 'import')}", "", ""
+    error = broken.error
+    assert error is not None
+    file = error.file or own
+    content = submission.text(file)
+    code = "".join(text_lines(content)[error.line - 1 : error.line]).strip()
+    is_syntax = "SyntaxError" in error.kinds
+    if not_python := instead_of_python(content, file, error.line if is_syntax else 0):
+        return f"{text}: ", not_python, "."
+    place = f" (line {error.line} of `{shown(file)}`)" if error.line else ""
+    if is_syntax and code and parsed(content) is None:
+        quoted = printable(code, " ", 100).replace("`", "'")
+        advice = f"The grader runs {VERSION}, which cannot read this line: `{quoted}`."
+    elif "ImportError" in error.kinds and _is_relative(content, error.line):
+        advice = RELATIVE
+    else:
+        known = errors.advice(error.kind, error.text, error.hint == "circular")
+        advice = NO_FILE if error.kind == "FileNotFoundError" else known
+    return f"{text}: {error.kind}{': ' * bool(error.text)}", error.text, f"{place}. {advice}".rstrip()
+
+
+def _is_relative(content: bytes, line: int) -> bool:
+    """Whether this line is an import with a dot."""
+    tree = parsed(content)
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)] if tree else []
+    return any(node.level and node.lineno <= line <= (node.end_lineno or 0) for node in imports)

@@ -23,10 +23,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autograder.exceptions import CommandError
+from autograder.feedback.results import Grade
 from autograder.gradebook import pool
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.rows import StudentRow
-from autograder.gradebook.store import Document, Grade, Store
+from autograder.gradebook.store import Store
 from autograder.homework.rubric import RubricError
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
@@ -203,17 +204,17 @@ class Batch:
             with self.starting:  # others start when the first is ready
                 if not self.started:
                     self.start(number)
-            document = self._document(number, submission)
+            grade = self._graded(number, submission)
         finally:
             self.idle.put(number)
-        return self.store.write(entry.key, document, stamp), False
+        return self.store.write(grade, stamp), False
 
-    def _document(self, number: int, submission: Submission) -> Document:
+    def _graded(self, number: int, submission: Submission) -> Grade:
         for _ in range(TRIES):
             try:
                 future = self.workers.submit(number, pool.grade, submission, self.outcome.kit)
-                document: Document = future.result(patience(self.limits))
-                return document
+                grade: Grade = future.result(patience(self.limits))
+                return grade
             except (CancelledError, CommandError):
                 raise
             except Exception as error:

@@ -13,13 +13,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from autograder.feedback.counterexamples import lines
+from autograder.feedback.results import Guess, Unexplained
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.known_responses import wrong_in_value
@@ -34,21 +35,6 @@ LONGEST = 6000  # longest source to store, in characters
 # The rounding step, in tolerances. It is not a round number, because simple fractions would then be halfway between two
 # multiples, as 2 ** -7 is between two of 1e-6, and the last bit would decide.
 STEP = 123.456789
-
-
-@dataclass(frozen=True)
-class Unexplained:
-    """An unexplained function of one submission.
-
-    `responses` is the digest of its wrong responses. `criteria` have failing calls, criteria on values first, then most
-    calls first. `source` is "" if the function cannot be extracted, `example` if no public example fails.
-    """
-
-    function: str
-    responses: str
-    criteria: Sequence[str]
-    source: str
-    example: str
 
 
 # Submissions with the same digest for one function, by key, shortest source first.
@@ -253,9 +239,6 @@ def _words(text: str) -> set[str]:
 # A student can write anything into it, so only questions and answers of the notebook are shown.
 
 FILE = "guesses.json"
-
-
-Guess = dict[str, Any]  # the first prediction for one question: "question", "answer", and whether it is "right"
 
 
 def guesses(submission: Submission) -> list[Guess]:

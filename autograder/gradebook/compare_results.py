@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.feedback.results import Grade
 from autograder.files import write_atomically
 from autograder.gradebook import outputs, report
-from autograder.gradebook.store import Grade, Outcome, read_run
+from autograder.gradebook.store import Outcome, read_run
 from autograder.homework import rubric
 from autograder.submissions.submission import Student
 from autograder.submissions.text import number

@@ -7,29 +7,26 @@ Gradescope's grade tables. Canvas would create an assignment for every further c
 
 import csv
 import io
-import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from textwrap import indent
-from typing import Any
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from autograder.exceptions import CommandError
-from autograder.feedback.summary import reason
+from autograder.feedback.results import reason, rule
 from autograder.files import write_atomically
 from autograder.gradebook import report
 from autograder.gradebook.batch import Run
 from autograder.gradebook.inputs import TOTAL, Balance
 from autograder.gradebook.rows import StudentRow, remaining
-from autograder.gradebook.store import RESULTS
 from autograder.homework import rubric
 from autograder.homework.rubric import Rubric
 from autograder.submissions.submission import Student, Upload
@@ -65,8 +62,7 @@ def write(
     }
     for row, name in zip(rows, pages, strict=bool(pages)):
         if name:
-            document = json.loads((out / RESULTS / f"{row.entry.key}.json").read_bytes())
-            text = student_page(row, document, rubric.current())
+            text = student_page(row, rubric.current())
             files |= {f"{FEEDBACK}/{name}.md": text, f"{FEEDBACK}/{name}.html": as_html(text, row, rubric.current())}
     for name, text in files.items():
         try:
@@ -214,7 +210,6 @@ class _Part:
     earned: float | None
     most: float
     output: str
-    misconceptions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return "dropped" if self.earned is None else f"{number(self.earned)} of {number(self.most)}"
@@ -224,29 +219,28 @@ class _Part:
         return self.earned is not None and self.earned < self.most
 
 
-def student_page(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> str:
+def student_page(row: StudentRow, rubric: Rubric) -> str:
     """The page in Markdown."""
-    return "\n\n".join(filter(None, _blocks(row, document, rubric))) + "\n"
+    return "\n\n".join(filter(None, _blocks(row, rubric))) + "\n"
 
 
-def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Iterator[str]:
+def _blocks(row: StudentRow, rubric: Rubric) -> Iterator[str]:
     yield f"# {markdown(rubric.title)}"
     yield f"For {markdown(row.student.name)}" if row.student.name else ""
     if row.withheld:
         yield "**Your grade for this homework is withheld.** Ask your instructor."
         return
     assert row.grade is not None
-    parts = []
-    for test in document["tests"]:
-        if test.get("visibility") != "hidden":
-            data, criterion = test["extra_data"], rubric.criteria[test["extra_data"]["criterion"]]
-            what, earned = f"`{criterion.id}`: {markdown(criterion.about)}", row.grade.points.get(criterion.id)
-            named = tuple(data.get("misconceptions", ()))
-            parts.append(_Part(criterion.module, what, earned, test["max_score"], test["output"].strip(), named))
+    parts, points = [], row.grade.points
+    every = {mark.criterion: mark for mark in (*row.grade.marks, *row.grade.dropped)}
+    for criterion in rubric.criteria.values():
+        if (mark := every.get(criterion.id)) and mark.visibility != "hidden":
+            what, output = f"`{criterion.id}`: {markdown(criterion.about)}", mark.output.strip()
+            parts.append(_Part(criterion.module, what, points.get(criterion.id), mark.max_score, output))
     if row.score is None:
         yield "**Excused: no score.**"
     else:
-        cause = reason((part.module, part.misconceptions) for part in parts if part.lost)
+        cause = reason([mark for mark in row.grade.marks if mark.visibility != "hidden"])
         yield f"**{number(row.score)} of {counted(number(row.grade.max_score), 'point')}{cause}.**"
     if row.deduction:
         raw, less = counted(number(row.grade.score), "point"), number(row.deduction)
@@ -267,7 +261,8 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if lost:
         yield "Lost points, explained below:"
         yield "\n".join(f"- {part} point{'s' * (part.most != 1)}: {part.what}" for part in lost)
-    yield document["output"].partition("\n\n")[2].strip()  # without its sentence on the points
+    yield "\n".join(note.line for note in row.grade.notes)
+    yield rule()
     for module, of_module in groupby(lost, attrgetter("module")):
         yield f"## {markdown(rubric.titles[module])}"
         for part in of_module:

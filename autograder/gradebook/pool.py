@@ -15,7 +15,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache, partial
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import wait
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exceptions import ArgumentsError, CommandError, SandboxError
-from autograder.feedback import results
+from autograder.feedback.results import Grade
 from autograder.gradebook import class_statistics
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, rubric
@@ -93,8 +93,8 @@ def prepare() -> tuple[str, ...]:
         return tuple(warm().sandbox.layers)
 
 
-def grade(submission: Submission, kit: str) -> dict[str, Any]:
-    """The result of a submission in Gradescope's format.
+def grade(submission: Submission, kit: str) -> Grade:
+    """Grade a submission.
 
     Raises SandboxError, after a retry in a new sandbox, or CommandError, for example if the kit of this worker is not
     `kit`. Both are grader errors.
@@ -110,19 +110,13 @@ def grade(submission: Submission, kit: str) -> dict[str, Any]:
             return _grade(submission)
 
 
-def _grade(submission: Submission) -> dict[str, Any]:
+def _grade(submission: Submission) -> Grade:
     try:
         result = warm().grade(submission)
     except BaseException:
         cool()
         raise
-    document = results.gradescope(result)
-    document["extra_data"] |= {
-        "submitted": [module for module in rubric.current().modules if f"{module}.py" in submission.files],
-        "unexplained": [asdict(function) for function in class_statistics.unexplained(result)],
-        "guesses": class_statistics.guesses(submission),
-    }
-    return document
+    return Grade.of(result, tuple(class_statistics.unexplained(result)), class_statistics.guesses(submission))
 
 
 def start(number: int) -> None:

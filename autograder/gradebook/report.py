@@ -21,10 +21,10 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
+from autograder.feedback.results import Grade, Mark, module_of
 from autograder.gradebook import class_statistics
 from autograder.gradebook.batch import Run
 from autograder.gradebook.rows import StudentRow, names_by_key
-from autograder.gradebook.store import Grade, Mark, module_of
 from autograder.homework import kit, library, rubric
 from autograder.sandbox import layers
 from autograder.submissions.text import number

@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from operator import itemgetter
 
+from autograder.feedback.results import Grade
 from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comment, Inputs, Override, Person
-from autograder.gradebook.store import Grade, Outcome
+from autograder.gradebook.store import Outcome
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.submission import Student, Upload
 from autograder.submissions.text import counted, number
@@ -364,8 +365,11 @@ def _counting(row: StudentRow, grades: Mapping[str, Grade], errors: Mapping[str,
     chosen = uploads[best] if row.in_roster else replace(uploads[best], section=uploads[best].entry.section)
     dropped = {criterion.id for criterion in rubric.criteria.values() if criterion.counts == "dropped"}
     if chosen.grade:
-        marks = tuple(mark for mark in chosen.grade.marks if mark.criterion not in dropped)
-        chosen = replace(chosen, grade=replace(chosen.grade, marks=marks))
+        marks, without = (
+            tuple(mark for mark in chosen.grade.marks if (mark.criterion in dropped) == is_dropped)
+            for is_dropped in (False, True)
+        )
+        chosen = replace(chosen, grade=replace(chosen.grade, marks=marks, dropped=without))
     return replace(chosen, others=others)
 
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from autograder.exceptions import CommandError
-from autograder.feedback.results import gradescope
+from autograder.feedback.results import Grade
 from autograder.files import write_atomically
 from autograder.grading.grader import open_grader
 from autograder.sandbox import layers
@@ -30,7 +30,7 @@ def main(place: Path) -> None:
             (place / "source").chmod(0o700)
         with open_grader() as grader:
             result = grader.grade(read(place / "submission", grader.rubric.limits))
-        write_atomically(document, json.dumps(gradescope(result), indent=1))
+        write_atomically(document, json.dumps(Grade.of(result).to_gradescope(), indent=1))
     except Exception as error:
         why = f"{type(error).__name__}: {str(error)[:ERROR_LENGTH]}"  # the text may list every file on a full disk
         raise CommandError(f"the grader failed, so there is no result: {why}") from error

@@ -14,7 +14,7 @@ from typing import Any
 from otter.plugins import AbstractOtterPlugin
 
 from autograder.exceptions import CommandError
-from autograder.feedback.results import gradescope
+from autograder.feedback.results import Grade
 from autograder.grading.grader import open_grader
 from autograder.homework import kit, rubric
 from autograder.submissions.submission import read
@@ -100,7 +100,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
                 case.passed = not lost
                 case.message = f"Criteria that failed: {', '.join(lost)}" if lost else "Every criterion passed."
             question.update_score(number(sum(graded.points for graded in module.graded)) if lost else question.possible)
-        results, document = GradingResults(list(questions.values())), gradescope(self._result)
+        results, document = GradingResults(list(questions.values())), Grade.of(self._result).to_gradescope()
         results.to_gradescope_dict = functools.partial(_given, document)
         results.set_output(document["output"])
         return results

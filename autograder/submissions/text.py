@@ -27,11 +27,15 @@ def shown(name: str) -> str:
     return re.sub(r"[`<>|*\[\]\\]", "?", printable(name, most=NAME_LENGTH))
 
 
+def unlinked(text: str) -> str:
+    """One line of text in which no address becomes a link."""
+    return printable(_LINKS.sub(" ", printable(text, instead=" ", most=LONGEST)), most=LONGEST)
+
+
 def markdown(text: str) -> str:
     """Text for a Markdown page, without markup, links or HTML."""
-    clean = printable(_LINKS.sub(" ", printable(text, instead=" ", most=LONGEST)), most=LONGEST)
     # The backslash is escaped too: before a bracket it would use up the escape.
-    return _MARKS.sub(r"\\\1", clean.replace("&", "&amp;")).replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKS.sub(r"\\\1", unlinked(text).replace("&", "&amp;")).replace("<", "&lt;").replace(">", "&gt;")
 
 
 def cell(value: object) -> object:
@@ -52,17 +56,12 @@ _FILE = re.compile(r"([^\\/]+\.\w{1,5})[\\/]?$")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
 
 
-def cleaned(text: str) -> str:
-    """A student's text for a page in Markdown."""
-    return markdown(_without_places(text))
-
-
 def cleaned_code(text: str) -> str:
     """A student's text for a code block, which it cannot end."""
-    return printable(_without_places(text), " ", LONGEST).replace("```", "'''")
+    return printable(without_places(text), " ", LONGEST).replace("```", "'''")
 
 
-def _without_places(text: str) -> str:
+def without_places(text: str) -> str:
     """The text without folders, which are private or differ in every run: only file names remain."""
     text = _QUOTED.sub(lambda match: f"{match[1]}{_name(match[2])}{match[1]}", text)
     text = _PLACE.sub(lambda match: _name(match[0]), text)

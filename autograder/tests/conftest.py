@@ -16,7 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Container images often disable bytecode files. Then each of hundreds of processes compiles NumPy and pytest again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-from autograder.feedback import results
+from autograder.feedback.results import Grade
 from autograder.gradebook import pool
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit
@@ -75,7 +75,7 @@ def grade(grader: Grader, references: dict[str, bytes]) -> Callable[..., dict[st
             files.pop(name, None)
             if text is not None:
                 files[name] = text.encode()
-        return results.gradescope(grader.grade(Submission("test", files), modules))
+        return Grade.of(grader.grade(Submission("test", files), modules)).to_gradescope()
 
     return run
 
@@ -136,4 +136,4 @@ def box(
 @pytest.fixture(scope="session")
 def at_home(grader: Grader) -> Callable[[Path], dict[str, Any]]:
     """Grade the same upload as `autograder grade` does."""
-    return lambda path: results.gradescope(grader.grade(read(path, Limits())))
+    return lambda path: Grade.of(grader.grade(read(path, Limits()))).to_gradescope()

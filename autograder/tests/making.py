@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 from autograder.audit.cases import Case, Row
-from autograder.gradebook.store import Document, Grade, Mark, Outcome, write_run
+from autograder.feedback.results import Grade, Mark
+from autograder.gradebook.store import Outcome, write_run
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore, Why
@@ -171,7 +172,7 @@ def sample(chosen: Sequence[Case], each: int) -> list[Case]:
 # Grades, rubrics and run folders
 
 
-def document(**scores: tuple[float, float]) -> Document:
+def document(**scores: tuple[float, float]) -> dict[str, Any]:
     tests = [
         {
             "name": f"{name}: x",
@@ -184,7 +185,7 @@ def document(**scores: tuple[float, float]) -> Document:
     return {"score": sum(score for score, _ in scores.values()), "tests": tests, "extra_data": {"layers": []}}
 
 
-def run(folder: Path, outcomes: Sequence[Outcome] = (), **documents: Document) -> Path:
+def run(folder: Path, outcomes: Sequence[Outcome] = (), **documents: dict[str, Any]) -> Path:
     (folder / "results").mkdir(parents=True)
     for key, one in documents.items():
         (folder / "results" / f"{key}.json").write_text(json.dumps(one))
@@ -205,13 +206,13 @@ def grade_of_points(key: str, most: float, lost: int = 0) -> Grade:
         )
     else:
         marks = (Mark("m.c", "m.c: about", 0 if lost else most, most),)
-    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
+    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), submitted=(*rubrics.current().modules, "m"))
 
 
 def grade_of_passed(key: str, *passed: bool) -> Grade:
     """A grade with two points for each passed criterion."""
     marks = tuple(Mark(f"m.c{i}", f"m.c{i}: about", 2.0 * one, 2.0) for i, one in enumerate(passed))
-    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
+    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), submitted=("m",))
 
 
 def rubric_with(criteria: Mapping[str, Mapping[str, str]] | None = None, **top: Any) -> Rubric:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.feedback.messages import message
-from autograder.feedback.summary import summary
+from autograder.feedback.results import Grade
 from autograder.grading.call_results import CallResult, Rules
 from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
@@ -217,7 +217,7 @@ def test_import_error_is_shown_once() -> None:
     broken = Response(error=Error(("ZeroDivisionError",), "in '/tmp/autograder-1/x.py'", "layernorm.py", 3, ""))
     both = lost(EXAMPLE, call_result=None), lost(SECRET, call_result=None)
     of_all = result(ModuleResult("layernorm", both, broken))
-    assert summary(of_all).count("ZeroDivisionError: in 'x.py' (line 3 of `layernorm.py`)") == 1
+    assert Grade.of(of_all).output.count("ZeroDivisionError: in 'x.py' (line 3 of `layernorm.py`)") == 1
     for graded in both:
         assert message(graded, of_all) == "`layernorm.py` could not be used: see the message at the top.\n"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autograder import __version__
-from autograder.feedback.results import gradescope
+from autograder.feedback.results import Grade
 from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.sandbox.protocol import Error, Response
@@ -22,7 +22,7 @@ EARNED = CriterionScore(criterion("layernorm.affine"), "elsewhere", (SAMPLE,), (
 
 
 def test_document_has_an_entry_for_each_criterion_in_order() -> None:
-    document = gradescope(result(module_of([LOST, EARNED])))
+    document = Grade.of(result(module_of([LOST, EARNED]))).to_gradescope()
     entries = [(entry["extra_data"]["criterion"], entry["score"]) for entry in document["tests"]]
     points = EARNED.criterion.points
     assert entries == [("layernorm.statistics", 0), ("layernorm.affine", points)] and document["score"] == points
@@ -36,7 +36,7 @@ def test_document_has_an_entry_for_each_criterion_in_order() -> None:
 def test_dropped_or_fully_credited_criterion_shows_the_reason(counts: Any, score: int, most: int, passed: bool) -> None:
     special = criterion("layernorm.affine", points=2, counts=counts, why="The sheet was wrong.")
     graded = replace(EARNED if passed else LOST, criterion=special)
-    document = gradescope(result(module_of([graded])))
+    document = Grade.of(result(module_of([graded]))).to_gradescope()
     (entry,) = document["tests"]
     assert (document["score"], entry["score"], entry["max_score"], entry["status"]) == (score, score, most, "passed")
     assert entry["extra_data"]["misconceptions"] == []
@@ -45,12 +45,12 @@ def test_dropped_or_fully_credited_criterion_shows_the_reason(counts: Any, score
 
 
 def test_version_that_graded_is_in_the_result() -> None:
-    assert gradescope(result(module_of([EARNED])))["extra_data"]["version"] == __version__
+    assert Grade.of(result(module_of([EARNED]))).to_gradescope()["extra_data"]["version"] == __version__
 
 
 def test_notes_are_stored_as_data() -> None:
     broken = Response(error=Error(("KeyError",), "x", "layernorm.py", 3, ""))
-    document = gradescope(result(ModuleResult("layernorm", (LOST,), broken)))
+    document = Grade.of(result(ModuleResult("layernorm", (LOST,), broken))).to_gradescope()
     (note,) = document["extra_data"]["notes"]
     assert (note["kind"], note["path"]) == ("import", "layernorm.py")
     assert note["text"] in document["output"].replace("`", "")

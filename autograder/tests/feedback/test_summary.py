@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from autograder.feedback.results import Grade, notes
 from autograder.feedback.sentences import line
-from autograder.feedback.summary import notes, summary
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
 from autograder.grading.grader import Grader, ModuleResult
 from autograder.grading.scoring import CriterionScore
@@ -55,7 +55,7 @@ def test_invalid_answer_is_reported_immediately_but_a_wrong_one_is_not(value: An
     graded = CriterionScore(
         criterion("concept_check.q3"), "unexplained" if said else "right", call_result=answer(value)
     )
-    top = summary(result(ModuleResult("concept_check", (graded,), None, (answer(value),))))
+    top = Grade.of(result(ModuleResult("concept_check", (graded,), None, (answer(value),)))).output
     assert said in top
     assert "not right" not in top.lower()
 
@@ -89,9 +89,9 @@ def test_notes_on_modules_that_cannot_be_used() -> None:
     )
     kinds = [("import", "layernorm.py"), ("import", "decoder.py"), ("misnamed", "CausalMask.py")]
     assert [(note.kind, note.path) for note in found] == kinds
-    assert "SyntaxError: bad \\`x\\` (line 3 of `layernorm.py`)" in found[0].text
-    assert "The import took too long" in found[1].text
-    assert "rename it to causal_mask.py" in found[2].text
+    assert "SyntaxError: bad \\`x\\` (line 3 of `layernorm.py`)" in found[0].markdown
+    assert "The import took too long" in found[1].markdown
+    assert "rename it to causal_mask.py" in found[2].markdown
 
 
 def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> None:
@@ -99,13 +99,12 @@ def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> N
     known = misconception("layer_norm", "sample_variance", later.id, does="It divides by d - 1.", right="Divide by d.")
     rest = number(later.most)
     both = [CriterionScore(seen, "mistake", (known,)), CriterionScore(later, "mistake", (known,))]
-    named = summary(result(module_of(both)))
+    named = Grade.of(result(module_of(both))).output
     assert named.startswith(f"**0 of 1 point visible now: a mistake in `layer_norm`.** Not shown yet: {rest} points.\n")
-    lost = summary(
-        result(module_of([CriterionScore(later.model_copy(update={"visibility": "visible"}), "unexplained")]))
-    )
+    shown = later.model_copy(update={"visibility": "visible"})
+    lost = Grade.of(result(module_of([CriterionScore(shown, "unexplained")]))).output
     assert lost.startswith(f"**0 of {rest} points; points lost in `layernorm.py`.**\n")
-    hidden = summary(result(module_of([CriterionScore(seen), CriterionScore(later, "mistake", (known,))])))
+    hidden = Grade.of(result(module_of([CriterionScore(seen), CriterionScore(later, "mistake", (known,))]))).output
     assert hidden.startswith("**1 of 1 point visible now.**") and "layer_norm`" not in hidden
     assert hidden.strip().splitlines()[-1].startswith("A mistake costs one criterion if it is recognised")
 
@@ -140,7 +139,7 @@ def test_import_error_comes_with_advice(grader: Grader, content: bytes, advice: 
     module = next(iter(rubric.current().modules))
     files = {f"{module}.py": content, "scaled_attention.py": b"def softmax(scores):\n    return scores\n"}
     result = grader.grade(Submission("ada", files), [module])
-    said = summary(result)
+    said = Grade.of(result).output
     assert advice in said and said.count("could not be imported") == 1
     assert "cannot read" not in said or "cannot read" in advice
 
@@ -148,5 +147,5 @@ def test_import_error_comes_with_advice(grader: Grader, content: bytes, advice: 
 def test_note_for_tables_has_no_markdown() -> None:
     broken = Response(error=Error(("ModuleNotFoundError",), "No module named 'my_helpers' <*>", "layernorm.py", 1, ""))
     (note,) = notes(result(ModuleResult("layernorm", (), broken)))
-    assert "my\\_helpers" in note.text
-    assert "No module named 'my_helpers' <*> (line 1 of layernorm.py)." in note.plain
+    assert "my\\_helpers" in note.markdown
+    assert "No module named 'my_helpers' <*> (line 1 of layernorm.py)." in note.text

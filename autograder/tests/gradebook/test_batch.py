@@ -26,6 +26,7 @@ from click.testing import CliRunner, Result
 
 from autograder.cli.main import main, stages
 from autograder.exceptions import SandboxError
+from autograder.feedback.results import Grade, Mark
 from autograder.files import write_atomically
 from autograder.gradebook import batch, pool, sample, store
 from autograder.gradebook.batch import Batch, Display, Run
@@ -244,7 +245,7 @@ def test_sigint_and_sigterm_end_the_run_cleanly(
 # Submissions that crash or block a worker, and other grader errors
 
 
-def grade_or_fail(submission: Submission, kit: str) -> dict[str, Any]:
+def grade_or_fail(submission: Submission, kit: str) -> Grade:
     """Replaces `pool.grade`: sleeps, crashes, raises an error or returns one point, by the submission's name."""
     match submission.name:
         case "s01":
@@ -259,9 +260,8 @@ def grade_or_fail(submission: Submission, kit: str) -> dict[str, Any]:
     return one_point(submission, kit)
 
 
-def one_point(submission: Submission, kit: str) -> dict[str, Any]:
-    test = {"name": "c: x", "score": 1, "max_score": 1, "extra_data": {"criterion": "c", "misconceptions": []}}
-    return {"score": 1, "tests": [test], "extra_data": {"layers": []}}
+def one_point(submission: Submission, kit: str) -> Grade:
+    return Grade(submission.name, 1, (Mark("c", "c: x", 1, 1),), ())
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from autograder.audit.learning import replies_alike
+from autograder.feedback.results import Unexplained
 from autograder.gradebook import class_statistics
-from autograder.gradebook.class_statistics import Unexplained, standalone
+from autograder.gradebook.class_statistics import standalone
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Grader
 from autograder.homework import kit

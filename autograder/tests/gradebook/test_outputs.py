@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from autograder.feedback.results import Grade, TopNote
 from autograder.gradebook import outputs
 from autograder.gradebook.inputs import Inputs, Override, Person
 from autograder.gradebook.rows import StudentRow, finished
@@ -125,30 +126,26 @@ EARNED = f"{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points"
 EVIL = "[x](http://evil) <script>alert(1)</script> \\[y](http://evil)"
 
 
-def results_with(**first: Any) -> dict[str, Any]:
-    empty = {"score": 0, "output": ""}
-    tests = [
-        {**empty, "max_score": one.points, "visibility": one.visibility, "extra_data": {"criterion": one.id}}
-        for one in RUBRIC.criteria.values()
-    ]
-    tests[0] |= first
-    return {"score": 0, "output": "**0 of the 1 points.**\n\n- a note on top\n", "tests": tests}
-
-
-def page(row: StudentRow, one: dict[str, Any]) -> tuple[str, str]:
-    text = outputs.student_page(row, one, RUBRIC)
-    return text, outputs.as_html(text, row, RUBRIC)
-
-
 def row(**more: Any) -> StudentRow:
     made = StudentRow(Student("Ada Abel"), Upload("s1"), grade_of_points("s1", RUBRIC.points, 1))
     return replace(made, **more)
 
 
+def row_with(grade: Grade | None = None, **first: Any) -> StudentRow:
+    """A row with a note, and with other properties of the first criterion."""
+    grade = grade or grade_of_points("s1", RUBRIC.points, 1)
+    marks = (replace(grade.marks[0], **first), *grade.marks[1:])
+    return row(grade=replace(grade, marks=marks, notes=(TopNote.of("second", "", "a note on top"),)))
+
+
+def page(row: StudentRow) -> tuple[str, str]:
+    text = outputs.student_page(row, RUBRIC)
+    return text, outputs.as_html(text, row, RUBRIC)
+
+
 def test_page_has_score_notes_and_messages_with_lost_points_first() -> None:
     output = f"**Probably:** it divides by d - 1, see `{SECOND.id}`; `layer_norm` was called.\n\n```python\nf(1)\n```\n"
-    named = {"criterion": FIRST.id, "misconceptions": ["layer_norm.eps_outside"]}
-    text, markup = page(row(), results_with(output=output, extra_data=named))
+    text, markup = page(row_with(output=output, misconceptions=("layer_norm.eps_outside",)))
     plain = text.replace("\\", "")
     assert f"**{EARNED}: a mistake in `layer_norm`.**" in text
     listed = f"Lost points, explained below:\n\n- 0 of 1 point: `{FIRST.id}`: {FIRST.about}\n"
@@ -170,34 +167,33 @@ def test_page_has_score_notes_and_messages_with_lost_points_first() -> None:
 
 def test_unusable_file_has_one_line_and_one_message() -> None:
     own = [one for one in RUBRIC.criteria.values() if one.module == FIRST.module]
-    one, said = results_with(), f"`{FIRST.module}.py` could not be used: see the message at the top.\n"
-    for test in one["tests"][: len(own)]:
-        test["output"] = said
+    said = f"`{FIRST.module}.py` could not be used: see the message at the top.\n"
     grade = grade_of_points("s1", RUBRIC.points, len(own) + 1)
-    text, markup = page(row(grade=grade), one)
+    marks = tuple(replace(mark, output=said * (at < len(own))) for at, mark in enumerate(grade.marks))
+    text, markup = page(row(grade=replace(grade, marks=marks)))
     most = sum(criterion.points for criterion in own)
     what = f"`{FIRST.module}.py`, all {len(own)} criteria"
     assert text.count(said.strip()) == 1 and markup.count("<h3") == 2
     assert f"- 0 of {most:g} points: {what}\n- 0 of " in text and f"### {what}: 0 of {most:g}\n" in text
-    one["tests"][1]["output"] = "Another reason."
-    assert page(row(grade=grade), one)[0].count(said.strip()) == len(own) - 1
+    other = (marks[0], replace(marks[1], output="Another reason."), *marks[2:])
+    assert page(row(grade=replace(grade, marks=other)))[0].count(said.strip()) == len(own) - 1
 
 
 def test_student_input_is_escaped() -> None:
-    _, markup = page(row(student=Student(EVIL)), results_with(output=EVIL))
+    _, markup = page(replace(row_with(output=EVIL), student=Student(EVIL)))
     assert "<script" not in markup
     assert all(link[1:] in RUBRIC.criteria for link in re.findall(r'href="([^"]*)"', markup))
     assert "evil)" in markup
 
 
 def test_hidden_criteria_are_left_out() -> None:
-    text, _ = page(row(), results_with(visibility="hidden", output="nobody may see this"))
+    text, _ = page(row_with(visibility="hidden", output="nobody may see this"))
     assert "nobody may see this" not in text
 
 
 def test_page_shows_lateness_and_manual_overrides() -> None:
     override = Override("s1", "total", 50.0, "seen in the office")
-    text, _ = page(row(late="5 h 0 min late", deduction=7.5, overrides=(override,), total=50.0), results_with())
+    text, _ = page(row(late="5 h 0 min late", deduction=7.5, overrides=(override,), total=50.0))
     assert "7.5 were deducted because it was 5 h 0 min late" in text
     assert "Manual override: total set to 50: seen in the office" in text
     assert f"**50 of {RUBRIC.points:g} points;" in text

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.feedback.results import Grade, Mark, Unexplained
 from autograder.gradebook import report
 from autograder.gradebook.batch import Run
-from autograder.gradebook.class_statistics import Unexplained
 from autograder.gradebook.rows import StudentRow
-from autograder.gradebook.store import Grade, Mark
 from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Student, Upload
 from autograder.tests.making import AWKWARD, few
@@ -36,7 +35,9 @@ EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 
 def marked(key: str, *marks: tuple[str, float, tuple[str, ...]]) -> Grade:
     about = {name: f"{name}: {one.about}" for name, one in CRITERIA.items()}
     found = tuple(Mark(name, about.get(name, name), score, 1.0, mistakes) for name, score, mistakes in marks)
-    return Grade(key, sum(mark.score for mark in found), found, ("fork", "session"), 1_760_000_000.0)
+    points = sum(mark.score for mark in found)
+    submitted = tuple({mark.criterion.partition(".")[0] for mark in found})
+    return Grade(key, points, found, ("fork", "session"), 1_760_000_000.0, submitted=submitted)
 
 
 def grade(key: str, lost: int, misconception: str | None = None) -> Grade:
@@ -139,7 +140,10 @@ def test_lists_beside_the_picture_show_their_units_and_modules() -> None:
 def test_module_that_could_not_be_run_has_its_own_colour() -> None:
     module = next(iter(rubrics.current().modules))
     own = [criterion for criterion in CRITERIA if criterion.startswith(f"{module}.")]
-    whole, broken = grade("a", 0), replace(grade("b", len(own) + 1), unusable=(module,))
+    whole, broken = (
+        grade("a", 0),
+        replace(grade("b", len(own) + 1), submitted=tuple({*rubrics.current().modules} - {module})),
+    )
     picture = report.picture([whole, broken], {}, lambda name: name)
     assert picture is not None
     lines = picture["data"]["lines"]
@@ -212,7 +216,7 @@ def test_picture_and_legend_of_a_class_with_a_roster_are_on_the_first_screen(bro
     """The ten tiles fit in one row."""
     rows = list(run(tuple(f"Student {number}" for number in range(20))).rows)
     rows[3] = replace(rows[3], excused=True)
-    rows[4] = replace(rows[4], grade=replace(grade("s4", 0), empty="It contains no homework files."))
+    rows[4] = replace(rows[4], grade=replace(grade("s4", 0), submitted=()))
     rows.append(StudentRow(Student("Zoe"), Upload(""), None, absent=True))
     (tmp_path / "report.html").write_text(report.html(Run("0", (), rows=rows)), encoding="utf-8")
     opened = browser.new_page(viewport={"width": 1280, "height": 800})

@@ -228,7 +228,7 @@ def test_rubric_decides_which_upload_counts(uploads: str, later: int, states: st
     ada, kinds = Student("Ada", email="ada@x.org"), dict(zip("abc", states.split(), strict=True))
     entries = [Upload(key, None, (ada,), created_at=f"2026-11-{19 + at}T10:00:00Z") for at, key in enumerate(kinds)]
     grades = {key: grade_of_points(key, RUBRIC.points, LOST[kind]) for key, kind in kinds.items() if kind != "fault"}
-    grades |= {key: replace(grades[key], empty="nothing") for key, kind in kinds.items() if kind == "empty"}
+    grades |= {key: replace(grades[key], submitted=()) for key, kind in kinds.items() if kind == "empty"}
     errors = {key: "disk" for key, kind in kinds.items() if kind == "fault"}
     assert rubric.due
     people = [Person(ada, due=rubric.due + timedelta(hours=later))]

@@ -4,12 +4,14 @@ import errno
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from autograder.exceptions import ArgumentsError
-from autograder.gradebook.store import Grade, Outcome, Store, grade_of, read_run, write_run
+from autograder.feedback.results import Grade, Mark, TopNote, Unexplained
+from autograder.gradebook.store import Outcome, Store, read_run, write_run
 from autograder.submissions.submission import Student, Upload
 from autograder.tests.making import AWKWARD, document
 
@@ -28,11 +30,24 @@ def test_grades_are_read_from_the_run_folder_or_its_results_folder(tmp_path: Pat
     assert read_run(tmp_path).grades().keys() == read_run(tmp_path / "results").grades().keys() == {"ada"}
 
 
-def test_result_file_is_ascii_and_keeps_control_characters(tmp_path: Path) -> None:
-    given = document(a=(1, 1)) | {"output": "a\x1b[31m\u202eb.py"}
-    Store(tmp_path).write("ada", given, {})
-    text = Store(tmp_path).path("ada").read_text()
-    assert text.isascii() and json.loads(text)["output"] == given["output"]
+def test_result_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    """The file is ASCII, since control characters can steer a terminal."""
+    grade = Grade(
+        "ada",
+        2.5,
+        (Mark("a.b", "a.b: about", 2.5, 3, ("f.a",), "hidden", "x\x1b[31m\u202eb.py"), Mark("a.c", "a.c: about", 1, 1)),
+        ("fork",),
+        notes=(TopNote.of("import", "a.py", "`a.py` could not be imported: ", "x_y", ".", "a"),),
+        submitted=("a",),
+        unexplained=(Unexplained("f", "0f", ["a.b"], "def f(): pass\n", "f(1)"),),
+        guesses=({"question": "q", "answer": "a", "right": True},),
+    )
+    stamp = {"submission": "1", "kit": "2", "layers": ["fork"]}
+    written = Store(tmp_path).write(grade, stamp)
+    assert Store(tmp_path).path("ada").read_text().isascii()
+    found = Store(tmp_path).kept("ada", stamp)
+    assert found is not None and replace(found, graded_at=0.0) == replace(written, graded_at=0.0) == grade
+    assert Store(tmp_path).kept("ada", stamp | {"kit": "3"}) is None
 
 
 def test_names_and_paths_round_trip(tmp_path: Path) -> None:
@@ -74,7 +89,7 @@ def grade_with_notes(submitted: list[str], *notes: tuple[str, str, str]) -> Grad
     made["tests"][0]["extra_data"]["misconceptions"] = ["f.a", "f.b"]
     told = [{"kind": kind, "path": path, "text": text} for kind, path, text in notes]
     made["extra_data"] |= {"submitted": submitted, "notes": told}
-    return grade_of("ada", made, 0.0)
+    return Grade.from_gradescope("ada", made, 0.0)
 
 
 def test_remark_and_misconceptions_are_read_from_data() -> None:

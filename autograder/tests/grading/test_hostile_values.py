@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback import results
+from autograder.feedback.results import Grade
 from autograder.grading.call_results import TestCall
 from autograder.grading.grader import Grader
 from autograder.grading.runner.direct import Direct
@@ -148,7 +148,7 @@ def test_no_response_makes_the_grader_fail(
     test_calls = {id(test_call.call): test_call for group in groups for found in group.values() for test_call in found}
     monkeypatch.setattr(grader.sandbox, "start", lambda: DistortingProcess(rng, test_calls))
     result = grader.grade(COMPLETE, modules)
-    document = results.gradescope(result)
+    document = Grade.of(result).to_gradescope()
     text = json.dumps(document)
     assert json.loads(text) == document
     assert 0 <= document["score"] <= rubrics.current().points

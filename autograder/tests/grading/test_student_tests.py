@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autograder.feedback import results
+from autograder.feedback.results import Grade
 from autograder.feedback.sentences import paragraphs
 from autograder.grading.grader import Grader
 from autograder.grading.runner import tests_process
@@ -223,10 +223,10 @@ def test_criteria_of_student_tests_come_last_and_only_if_the_rubric_has_them(
     grader: Grader, rubric: Rubric, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submission = Submission("x", {**references, TESTS_FILE: (IMPORTS + SMALL).encode()})
-    without = results.gradescope(grader.grade(submission, ["concept_check", "tests"]))
+    without = Grade.of(grader.grade(submission, ["concept_check", "tests"])).to_gradescope()
     monkeypatch.setattr(grader, "rubric", rubric)
     monkeypatch.setattr(rubrics, "current", lambda: rubric)
-    having = results.gradescope(grader.grade(submission, ["concept_check", "tests"]))
+    having = Grade.of(grader.grade(submission, ["concept_check", "tests"])).to_gradescope()
     assert having["tests"][: -len(NAMES)] == without["tests"]
     first, second, third = having["tests"][-len(NAMES) :]
     assert first["name"] == "tests.first: tests of the first function"

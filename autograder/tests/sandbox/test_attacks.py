@@ -27,7 +27,7 @@ import psutil
 import pytest
 from markdown_it import MarkdownIt
 
-from autograder.feedback import results
+from autograder.feedback.results import Grade
 from autograder.grading import plan as plans
 from autograder.grading import recorder
 from autograder.grading.grader import Grader, Result, open_grader
@@ -99,12 +99,12 @@ def ordinary(grader: Grader) -> str:
     grader.sandbox.limits = LIMITS
     result = grader.grade(ORDINARY, ("layernorm",))
     grader.sandbox.limits = TIGHT
-    return json.dumps(results.gradescope(result))
+    return json.dumps(Grade.of(result).to_gradescope())
 
 
 def shown(result: Result, at_once: bool = False) -> str:
     """Everything that a student may read; `at_once`: only what is shown before grades are published."""
-    whole = results.gradescope(result)
+    whole = Grade.of(result).to_gradescope()
     tests = [entry for entry in whole["tests"] if not at_once or entry["visibility"] == "visible"]
     return "\n".join([whole["output"], *(entry["output"] for entry in tests)])
 

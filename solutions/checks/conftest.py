@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import redirect_stdout
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +44,7 @@ if not OBSTACLE and not any((FOLDER / f"{module}.py").is_file() for module in MO
     OBSTACLE = f"No homework here: {MODULES[0]}.py and the other modules belong next to the folder {FOLDER / 'checks'}"
 if not OBSTACLE:
     from student_advice import Advice
-    from student_calls import Caller, calls_of, fill, functions_in
+    from student_calls import Caller, calls_of, checks_in, fill, functions_in
     from student_errors import CheckFailed, Interrupted, NotReady, NotWritten, where
     from student_modules import Broken, defined_twice, load, place, unwritten_functions
 
@@ -164,6 +166,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     write("")
     for line, finished in counts(modules, passed, {report.nodeid for report in failed}):
         write(line, green=finished, yellow=not finished)
+    if others := [module for module in MODULES if module not in modules and not (ASKED or failed)]:
+        lacking = [f"{module} ({reason})" if (reason := lack(module)) else module for module in others]
+        write(fill(f"Not run: {', '.join(lacking)}", 88))
     write("")
     write(fill(next_step(failed, len(passed), terminalreporter.config.getoption("hint", 0)), 88), bold=True)
 
@@ -212,8 +217,18 @@ def counts(modules: list[str], passed: set[str], failed: set[str]) -> Iterator[t
             yield "  " + fill(", ".join(left), 86).replace("\n", "\n  "), False
 
 
+def lack(module: str) -> str:
+    """What a module lacks before its checks can pass, without running them; "" if nothing is known."""
+    with redirect_stdout(StringIO()):
+        if isinstance(load(module), Broken):
+            return "cannot be imported" if (FOLDER / f"{module}.py").is_file() else "missing"
+    functions = functions_in(module)
+    unwritten = unwritten_functions(module, functions)
+    return f"{len(unwritten)} of {len(functions)} functions not written" if unwritten else ""
+
+
 def next_step(failed: list[Report], passed: int, hints: int) -> str:
-    """What to do next: the function to fix first, else the next one to write, else the upload."""
+    """What to do next: the function to fix first, else the next one to write, else the upload after a run of all checks."""
     wrong = [report for report in failed if not isinstance(FAILED.get(report.nodeid), NotWritten)]
     first = ADVICE[0].first() if ADVICE else None
     if wrong and not told(wrong[0]):
@@ -232,8 +247,12 @@ def next_step(failed: list[Report], passed: int, hints: int) -> str:
     if unwritten:
         module, function = unwritten[0]
         return f"Next: write {function} ({place(module, function)})\nThen: pytest --only {function}"
-    if passed < len(CALLED) or wrong:
-        return "Next: see above." if wrong else "Next: run all checks: pytest"
+    if wrong:
+        return "Next: see above."
+    if broken := [found for module in MODULES if isinstance(found := load(module), Broken)]:
+        return f"Next: fix {broken[0].cause}.py\n{broken[0].text}"
+    if passed < sum(len(checks_in(module)) for module in MODULES):
+        return "Next: run all checks: pytest"
     files = ", ".join(f"{module}.py" for module in MODULES)
     return f"All {passed} public checks pass. Next: upload {files}.\n{HIDDEN}"
 

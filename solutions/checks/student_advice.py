@@ -9,7 +9,6 @@ Help comes in steps: where to look; with --hint what the code does wrong; with -
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
@@ -17,7 +16,7 @@ from functools import cache
 from io import StringIO
 
 from known_mistakes import Seen, explanation, known, other_arguments
-from student_calls import SEEN, Again, Caller, labelled
+from student_calls import SEEN, Again, Caller, checks_in, labelled
 from student_errors import CheckFailed, NotReady
 from student_modules import find, needs, silent_stubs
 
@@ -132,8 +131,7 @@ def all_calls(module: str, function: str) -> list[Seen]:
 
 def _made_again(module: str, function: str = "") -> Again:
     again = Again(function)
-    for name, check in vars(importlib.import_module(f"test_{module}")).items():
-        if name.startswith("test_"):
-            with redirect_stdout(StringIO()):
-                check(Caller(module, again=again))
+    for check in checks_in(module):
+        with redirect_stdout(StringIO()):
+            check(Caller(module, again=again))
     return again

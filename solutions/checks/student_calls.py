@@ -95,12 +95,15 @@ def calls_of(check: Callable[[Caller], None], module: str) -> list[Call]:
     return notes
 
 
+def checks_in(module: str) -> list[Callable[[Caller], None]]:
+    """The public checks of a module."""
+    named = vars(importlib.import_module(f"test_{module}")).items()
+    return [check for name, check in named if name.startswith("test_")]
+
+
 def calls_in(module: str) -> list[Call]:
     """All calls in the public checks of a module."""
-    checks = [
-        check for name, check in vars(importlib.import_module(f"test_{module}")).items() if name.startswith("test_")
-    ]
-    return [call for check in checks for call in calls_of(check, module)]
+    return [call for check in checks_in(module) for call in calls_of(check, module)]
 
 
 def functions_in(module: str) -> list[str]:

@@ -59,7 +59,6 @@ def test_a_row_without_spread_gives_beta(check, rng):
 def test_default_eps_on_a_small_variance(check, rng):
     for shape in [(8,), (1, 4, 2)]:
         check.layer_norm(narrow(rng, *shape), np.ones(shape[-1]), np.zeros(shape[-1]))
-        check.rms_norm(narrow(rng, *shape), np.ones(shape[-1]))
 
 
 @criterion("layernorm.epsilon")
@@ -67,8 +66,19 @@ def test_eps_given_by_the_caller(check, rng):
     for shape, eps in [((6,), 0.5), ((1, 2, 5), 0.0), ((2, 2, 3, 4), 0.25)]:
         x, ones = rng.normal(0, 1, shape), np.ones(shape[-1])
         check.layer_norm(x, ones, np.zeros(shape[-1]), eps=eps)
-        check.rms_norm(x, ones, eps=eps)
     check.layer_norm(narrow(rng, 2, 6), np.ones(6), np.zeros(6), 1e-7)
+
+
+@criterion("layernorm.rms_epsilon")
+def test_default_eps_on_a_small_mean_square(check, rng):
+    for shape in [(8,), (1, 4, 2)]:
+        check.rms_norm(narrow(rng, *shape), np.ones(shape[-1]))
+
+
+@criterion("layernorm.rms_epsilon")
+def test_eps_of_rms_norm_given_by_the_caller(check, rng):
+    for shape, eps in [((6,), 0.5), ((1, 2, 5), 0.0), ((2, 2, 3, 4), 0.25)]:
+        check.rms_norm(rng.normal(0, 1, shape), np.ones(shape[-1]), eps=eps)
     check.rms_norm(narrow(rng, 2, 6), np.ones(6), 3e-5)
 
 

@@ -307,11 +307,11 @@ SIDE_EFFECTS = {
     ),
     "a changed argument and a wrong value": Case(
         "layernorm", RMS_NORM.format("x += 1.0; x = x - 1.0; eps = 1e-6"),
-        "epsilon purity", "rms_norm.changes_x rms_norm.eps_hard_coded",
+        "rms_epsilon purity", "rms_norm.changes_x rms_norm.eps_hard_coded",
     ),
     "an error after a change": Case(
         "layernorm", RMS_NORM.format("gamma *= 1.5; raise RuntimeError"),
-        "example rms epsilon purity", "rms_norm.changes_gamma_later",
+        "example rms rms_epsilon purity", "rms_norm.changes_gamma_later",
     ),
     "another dtype": Case(
         "layernorm", RMS_NORM.format("x = x.astype(np.float64)"), "dtype", "rms_norm.float64_result",
@@ -437,7 +437,7 @@ _right = rms_norm
 def rms_norm(x, gamma, eps=1e-6):
     import os
     return _right(x, gamma, eps) if x.size < 9 else os._exit(0)
-""", "rms epsilon", said=("Python itself stopped",)),
+""", "rms rms_epsilon", said=("Python itself stopped",)),
     "two wrong functions of one module": Case(
         "layernorm", NORM_AND_BACKWARD, "example statistics affine backward_x backward_parameters",
         "layer_norm.no_beta layer_norm.whole_array", groups=("integration",),

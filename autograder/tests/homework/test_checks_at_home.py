@@ -117,6 +117,25 @@ def test_summary_of_the_solutions(home: Path) -> None:
     assert "not your grade" not in pytest_output(home, "--only", "softmax")
 
 
+OTHERS = "Not run: batchnorm_comparison, scaled_attention, causal_mask, transformer_block, decoder"
+SUMMARIES = {
+    "all right": (RIGHT["decoder"], f"{OTHERS}, concept_check Next: run all checks: pytest"),
+    "a stub": ((kit.home() / "assignments" / "decoder.py").read_text(),
+        f"{OTHERS} (5 of 5 functions not written), concept_check Next: write positional_encoding (decoder.py, line"),
+    "broken": ("def f(:", f"{OTHERS} (cannot be imported), concept_check Next: fix decoder.py decoder.py, line 1: SyntaxError"),
+    "missing": (None, f"{OTHERS} (missing), concept_check Next: fix decoder.py decoder.py is missing: it belongs"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", few([*SUMMARIES], 1))
+def test_summary_of_one_correct_module_says_what_the_others_lack(home: Path, name: str) -> None:
+    text, shown = SUMMARIES[name]
+    write(home, *MODULES)
+    (home / "decoder.py").unlink() if text is None else write(home, decoder=text)
+    output = on_one_line(pytest_output(home, "layernorm.py"))
+    assert f"layernorm {CHECKS} of {CHECKS} checks pass {shown}" in output and "upload" not in output
+
+
 # Messages
 
 

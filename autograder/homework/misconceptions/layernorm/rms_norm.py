@@ -57,22 +57,22 @@ rms_norm.wrong("one_plus_gamma", "rms", {"gamma *": "(1 + gamma) *"},
 rms_norm.wrong("multiplied", "rms", {"x / ": "x * "},
     does="Your code multiplies by the root instead of dividing.", right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
 
-rms_norm.wrong("eps_outside_root", "epsilon", {"np.sqrt(mean_square + eps)": "(np.sqrt(mean_square) + eps)"},
+rms_norm.wrong("eps_outside_root", "rms_epsilon", {"np.sqrt(mean_square + eps)": "(np.sqrt(mean_square) + eps)"},
     does="Your code adds eps outside the root.", right=INSIDE, read=RMS)
-rms_norm.wrong("eps_missing", "epsilon", {"mean_square + eps": "mean_square"}, does="Your code does not use eps.",
+rms_norm.wrong("eps_missing", "rms_epsilon", {"mean_square + eps": "mean_square"}, does="Your code does not use eps.",
     right=INSIDE, read=RMS)
-rms_norm.wrong("eps_squared", "epsilon", {"+ eps": "+ eps**2"}, does="Your code adds eps squared.", right=INSIDE, read=RMS)
-rms_norm.wrong("eps_floor", "epsilon", {"np.sqrt(mean_square + eps)": "np.maximum(np.sqrt(mean_square), eps)"},
+rms_norm.wrong("eps_squared", "rms_epsilon", {"+ eps": "+ eps**2"}, does="Your code adds eps squared.", right=INSIDE, read=RMS)
+rms_norm.wrong("eps_floor", "rms_epsilon", {"np.sqrt(mean_square + eps)": "np.maximum(np.sqrt(mean_square), eps)"},
     does="Your code uses eps as a lower bound of the root mean square.", right=INSIDE, read=RMS)
-rms_norm.wrong("eps_floor_variance", "epsilon", {"mean_square + eps": "np.maximum(mean_square, eps)"},
+rms_norm.wrong("eps_floor_variance", "rms_epsilon", {"mean_square + eps": "np.maximum(mean_square, eps)"},
     does="Your code uses eps as a lower bound of the mean square.", right=INSIDE, read=RMS)
-rms_norm.wrong("eps_only_for_zero", "epsilon", {"mean_square + eps": "np.where(mean_square == 0, eps, mean_square)"},
+rms_norm.wrong("eps_only_for_zero", "rms_epsilon", {"mean_square + eps": "np.where(mean_square == 0, eps, mean_square)"},
     does="Your code uses eps only if the mean square is 0.", right=INSIDE, read=RMS)
-rms_norm.wrong("eps_hard_coded", "epsilon", {"+ eps": "+ 1e-6"}, {"+ eps": "+ 1e-5"}, {"+ eps": "+ 1e-8"},
+rms_norm.wrong("eps_hard_coded", "rms_epsilon", {"+ eps": "+ 1e-6"}, {"+ eps": "+ 1e-5"}, {"+ eps": "+ 1e-8"},
     does="Your code ignores the argument eps and uses a fixed number.", right="Use the argument eps.",
     read="the signature of `rms_norm`")
 for name, value in (("default_eps", "1e-5"), *DEFAULTS):
-    rms_norm.wrong(name, "epsilon", {"eps=1e-6": f"eps={value}"},
+    rms_norm.wrong(name, "rms_epsilon", {"eps=1e-6": f"eps={value}"},
         does=f"Your default eps is {value}.", right="The default of `rms_norm` is 1e-6.", read="the signature of `rms_norm`")
 
 rms_norm.wrong("changes_x", "purity",

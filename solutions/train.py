@@ -4,7 +4,8 @@
     python train.py --text poems.txt     learn a text of your own: names, words or short lines
     python train.py --resume model.npz   continue with the weights of an earlier run
 
-Ctrl-C ends a run early. The best weights so far are in model.npz, names sampled from them in samples.txt.
+Ctrl-C ends a run early. The best weights so far are in model.npz, names sampled from them in samples.txt. Files of an earlier
+run are kept: model.npz becomes model-1.npz.
 
 Your functions do the work, together with the backward pass in tour/backward.py; section 9 of transformer.ipynb explains it.
 """
@@ -12,6 +13,7 @@ Your functions do the work, together with the backward pass in tour/backward.py;
 import argparse
 import importlib
 import io
+import itertools
 import json
 import math
 import os
@@ -85,7 +87,9 @@ class Training:
         )
         self.optimiser = AdamW(self.params)
         self.step, self.seconds = 0, 0.0
-        self.best, self.best_loss = copied(self.params), math.inf
+        self.best, self.best_loss, self.best_step = copied(self.params), math.inf, 0
+        self.written: set[Path] = set()
+        self.kept: list[Path] = []  # files of earlier runs, renamed
         self.history: list[Measurement] = []
         some = self.corpus.training[:: max(1, len(self.corpus.training) // 500)]
         self.measured = {"training": some[:500], "held_out": self.corpus.held_out[:500]}
@@ -116,7 +120,7 @@ class Training:
             held_out = prefix_loss(self.params, self.measured["held_out"], self.corpus.alphabet, self.design)
         self.history.append(Measurement(self.step, training, held_out))
         if held_out < self.best_loss:
-            self.best, self.best_loss = copied(self.params), held_out
+            self.best, self.best_loss, self.best_step = copied(self.params), held_out, self.step
 
     def loss(self, entries: Sequence[str]) -> float:
         inputs, targets = batch(entries, self.corpus.alphabet)
@@ -127,10 +131,18 @@ class Training:
         """An estimate from the steps so far; NaN before the tenth step."""
         return self.seconds / self.step * (self.steps - self.step) if self.step >= 10 else math.nan
 
-    def sample(self, n: int = 8, temperature: float = 0.8, seed: int | None = None) -> list[str]:
-        """Entries sampled from the best weights; the same seed gives the same entries."""
+    def sample(self, n: int = 8, temperature: float = 0.8, seed: int | None = None, best: bool = False) -> list[str]:
+        """Entries sampled from the current weights, or from the best ones; the same seed gives the same entries."""
         rng = np.random.default_rng(self.step if seed is None else seed)
-        return sample(self.best, self.corpus.alphabet, self.design, rng, n, temperature)
+        params = self.best if best else self.params
+        return sample(params, self.corpus.alphabet, self.design, rng, n, temperature)
+
+    def claim(self, file: Path) -> None:
+        """Rename a file of an earlier run, such as model.npz to model-1.npz, before this run writes it."""
+        if file not in self.written and file.exists():
+            names = (file.with_stem(f"{file.stem}-{number}") for number in itertools.count(1))
+            self.kept.append(file.rename(next(name for name in names if not name.exists())))
+        self.written.add(file)
 
 
 def entry_losses(logits: Array, targets: Array) -> Array:
@@ -208,17 +220,19 @@ MODEL, SAMPLES = Path("model.npz"), Path("samples.txt")
 
 
 def save(training: Training, model: Path = MODEL) -> None:
-    """Write the best weights, in the format of your decoder_logits."""
+    """Write the best weights, in the format of your decoder_logits. A file of an earlier run is renamed."""
     about = {"alphabet": training.corpus.alphabet, "design": json.dumps(asdict(training.design))}
     unfinished = model.with_name(model.name + ".part")  # an interrupted write leaves the old file as it was
     with unfinished.open("wb") as file:
         np.savez(file, **about, loss=training.best_loss, **dict(flattened(training.best)))
+    training.claim(model)
     unfinished.replace(model)
 
 
 def save_samples(training: Training, samples: Path = SAMPLES) -> None:
-    """Write 50 entries sampled from the best weights."""
-    samples.write_text("\n".join(training.sample(50, seed=0)) + "\n", encoding="utf-8")
+    """Write 50 entries sampled from the best weights. A file of an earlier run is renamed."""
+    training.claim(samples)
+    samples.write_text("\n".join(training.sample(50, seed=0, best=True)) + "\n", encoding="utf-8")
 
 
 def load(model: Path = MODEL) -> tuple[Params, str, Design]:
@@ -273,11 +287,16 @@ def from_command_line(arguments: Sequence[str] | None = None) -> Training:
 
 
 def show_progress(training: Training) -> None:
-    """Print a line with the losses, and a few samples that later output does not overwrite."""
+    """Print a line with the losses after this step, and a few samples from the same weights."""
     last, left = training.history[-1], training.seconds_left
     eta = "" if math.isnan(left) or training.finished else f", about {duration(left)} left"
-    print(f"\r{bar(training)} training {last.training:.2f}, held out {last.held_out:.2f}{eta}   ")
+    print(f"{over_the_bar()}{bar(training)} training {last.training:.2f}, held out {last.held_out:.2f}{eta}")
     print("   ", "  ".join(text or "(nothing)" for text in training.sample()))
+
+
+def over_the_bar() -> str:
+    """What to print first where a terminal shows the bar."""
+    return "\r" + " " * 70 + "\r" if sys.stdout.isatty() else ""
 
 
 def bar(training: Training, width: int = 24) -> str:
@@ -304,6 +323,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(training: Training) -> int:
+    unfinished = MODEL.with_name(MODEL.name + ".part")
+    unfinished.open("wb").close()  # raises OSError before the training if the folder is read-only
+    unfinished.unlink()
     print(training.corpus.report)
     for name, loss in baselines(training.corpus).items():
         print(f"{loss:.2f} nats per character: {name}")
@@ -312,7 +334,8 @@ def run(training: Training) -> int:
         while not training.finished:
             training.advance()
             if training.step == 10:
-                print(f"{training.steps:,} steps will take about {duration(training.seconds_left)}. Ctrl-C ends early.")
+                left = duration(training.seconds_left)
+                print(f"{over_the_bar()}{training.steps:,} steps will take about {left}. Ctrl-C ends early.")
             if sys.stdout.isatty():
                 print("\r" + bar(training), end="", flush=True)
             if training.finished or training.seconds > shown + 5:
@@ -324,7 +347,10 @@ def run(training: Training) -> int:
     if training.history:
         save(training)
         save_samples(training)
-        print(f"Held-out loss of the best weights: {training.best_loss:.2f}. Written: {MODEL} and {SAMPLES}.")
+        print(f"The best weights are those of step {training.best_step:,}: held-out loss {training.best_loss:.2f}.")
+        print(f"Written: {MODEL} and {SAMPLES}, both from these weights.")
+        if training.kept:
+            print(f"Kept from an earlier run: {' and '.join(map(str, training.kept))}.")
     return 0
 
 

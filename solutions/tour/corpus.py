@@ -11,6 +11,7 @@ import numpy as np
 from tour import names
 
 LONGEST_ENTRY, RAREST, ALPHABET_SIZE, FEWEST = 30, 3, 100, 20
+MOST = 2_000_000  # characters used: more than a run of train.py with its defaults reads
 
 
 class TextError(ValueError):
@@ -42,16 +43,18 @@ def read_text(text: str, alphabet: str = "") -> Corpus:
     Entries are separated by line breaks, commas and semicolons, or by spaces if there is nothing else. Normalisation:
     Unicode NFKC, lower case, one space for any run of white space. Characters that occur fewer than 3 times are
     dropped, as are all but the 100 most frequent ones. Entries of more than 30 characters are cut, at a space if
-    possible. Each entry is kept once. With the alphabet of a trained model, accents are removed and all other characters
-    dropped. Raises TextError.
+    possible. Each entry is kept once. Only the first MOST characters are used. With the alphabet of a trained model, accents are
+    removed and all other characters dropped. Raises TextError.
     """
+    unused, text = len(text) - MOST, text[:MOST]
     plain = unicodedata.normalize("NFKD" if alphabet else "NFKC", text).lower()
     pieces = plain.replace(",", "\n").replace(";", "\n").split("\n")
     if len([piece for piece in pieces if piece.strip()]) < 2:
         pieces = plain.split()
     pieces = [" ".join(piece.split()) for piece in pieces]
-    counts = Counter(character for piece in pieces for character in piece if character.isprintable())
-    frequent = sorted(c for c, n in counts.most_common(ALPHABET_SIZE) if n >= RAREST)
+    counts = Counter("".join(pieces))
+    common = [(c, n) for c, n in counts.most_common() if c.isprintable()][:ALPHABET_SIZE]
+    frequent = sorted(c for c, n in common if n >= RAREST)
     known = set(alphabet or frequent)
     cleaned = [" ".join("".join(filter(known.__contains__, piece)).split()) for piece in pieces]
     entries = list(dict.fromkeys(part for piece in cleaned for part in cut(piece)))
@@ -63,7 +66,8 @@ def read_text(text: str, alphabet: str = "") -> Corpus:
     total, kept = sum(map(len, pieces)), sum(map(len, cleaned))
     dropped = [c if c.isprintable() else f"U+{ord(c):04X}" for c in sorted(set("".join(pieces)) - known)]
     report = (
-        f"{kept:,} of {total:,} characters kept"
+        (f"Only the first {MOST:,} characters are used, not the other {unused:,}. " if unused > 0 else "")
+        + f"{kept:,} of {total:,} characters kept"
         + (f" (dropped: {' '.join(dropped[:20])}{' ...' if len(dropped) > 20 else ''})" if dropped else "")
         + f"; {len(entries):,} different entries, {n_held_out:,} of them held out."
     )

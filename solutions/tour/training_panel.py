@@ -143,9 +143,10 @@ class TrainingPanel:
             return
         train.save(training, self.model)
         train.save_samples(training, self.samples)
+        self.say(f"{html.escape(training.corpus.report)} {self.progress_text()}")
         if not self.own_text:
             design = next(name for name, design in train.DESIGNS.items() if design == training.design)
-            self.results[design] = training.best_loss, training.sample(3, seed=1)
+            self.results[design] = training.best_loss, training.sample(3, seed=1, best=True)
             self.table.value = self.results_table()
 
     def results_table(self) -> str:
@@ -167,7 +168,7 @@ class TrainingPanel:
         self.say(FIRST)
 
     def show(self) -> None:
-        """Draw the curve, and add a line of samples."""
+        """Draw the curve, and add a line of samples from the weights of this step."""
         training = self.training
         if not training.history:
             return
@@ -185,7 +186,11 @@ class TrainingPanel:
     def progress_text(self) -> str:
         training = self.training
         if training.finished:
-            return f"Finished after {training.seconds:.0f} s. The best weights are in {self.model}, samples in {self.samples}."
+            written = (
+                f"the best weights (step {training.best_step:,}) are in {self.model}, samples of them in {self.samples}"
+            )
+            kept = f" Kept from an earlier run: {' and '.join(map(str, training.kept))}." if training.kept else ""
+            return f"Finished after {training.seconds:.0f} s; {written}.{kept}"
         left = training.seconds_left
         return f"Step {training.step:,} of {training.steps:,}" + (
             f", about {left:.0f} s left." if left == left else "."

@@ -196,6 +196,39 @@ def test_command_writes_a_model_and_samples(train: Any, capsys: pytest.CaptureFi
     assert train.main(["--text", "song.txt", "--steps", "2", "--resume", "model.npz"]) == 0
 
 
+def test_files_of_an_earlier_run_are_kept(train: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("song.txt").write_text(LINES, encoding="utf-8")
+    for number in range(3):
+        before = Path("model.npz").read_bytes() if number else b""
+        assert train.main(["--text", "song.txt", "--steps", "1", f"--seed={number}"]) == 0
+        said = capsys.readouterr().out
+        assert (f"Kept from an earlier run: model-{number}.npz and samples-{number}.txt." in said) is bool(number)
+        assert not number or Path(f"model-{number}.npz").read_bytes() == before != Path("model.npz").read_bytes()
+
+
+def test_folder_that_cannot_be_written_is_reported_before_training(
+    train: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("model.npz.part").mkdir()  # not a file, so it cannot be opened, even by root
+    monkeypatch.setattr(train.Training, "advance", unwritten)
+    assert train.main(["--steps", "5"]) == 1
+    assert "'model.npz.part'" in capsys.readouterr().err
+
+
+def test_samples_come_from_the_current_weights_or_from_the_best(train: Any) -> None:
+    training = finished(small(train))
+    training.params = train.initial_parameters(training.design, len(training.corpus.alphabet), training.rng)
+    assert training.best_step == 20
+    assert training.sample(seed=0) != training.sample(seed=0, best=True)
+
+
+def test_only_the_beginning_of_a_large_text_is_used(train: Any, homework: Any) -> None:
+    lines = "\n".join(f"{a}{b}{c}{d}" for a in "abc" for b in "def" for c in "ghi" for d in "jkl")
+    text = lines + "\n" + "z" * homework.corpus.MOST
+    report = train.read_text(text).report
+    assert report.startswith(f"Only the first 2,000,000 characters are used, not the other {len(lines) + 1}. ")
+
+
 def test_command_line_options_configure_the_run(train: Any) -> None:
     training = train.from_command_line(["--rate=0.04", "--batch-size=8", "--seed=3", "--design", "without norms"])
     assert (training.rate, training.batch_size, training.seed) == (0.04, 8, 3)

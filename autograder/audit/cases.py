@@ -135,7 +135,9 @@ def nothings(module: str) -> list[Case]:
     """Replace each function of a module by code that computes nothing, then all of them."""
     if not library.of_module(module):
         return []
-    by_function = {function: trivial(module, function) for function in rubrics.current().modules[module].functions}
+    by_function = {
+        function: trivial(kit.current(), module, function) for function in rubrics.current().modules[module].functions
+    }
     alone = [Case("nothing", m.id, module, function, (m,)) for function, own in by_function.items() for m in own]
     together = [
         Case("nothing", f"{module}.*.{name}", module, "", tuple(own[n] for own in by_function.values() if own[n:]))
@@ -239,7 +241,7 @@ def _done(work: Callable[[Any, Item], Found], sandbox: bool, item: Item) -> Foun
 @cache
 def _grader(sandbox: bool) -> Any:
     """The grader of this process."""
-    return _open.enter_context(open_grader()) if sandbox else InProcess(plans.current())
+    return _open.enter_context(open_grader(kit.current())) if sandbox else InProcess(plans.current())
 
 
 # The result of a case

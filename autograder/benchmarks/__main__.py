@@ -161,7 +161,7 @@ def main() -> None:
     sizes = (15, 30, 45) if quick else (100, 900, 1000)
     rate = throughput(4, 24) if quick else throughput(24, 240)
     pool.keep_to_core(0)  # as each worker does
-    with open_grader() as grader:
+    with open_grader(kit.current()) as grader:
         wired, floored = wire(grader), against_floor(grader, 5 if quick else 100)
         styled = against_styles(grader, 1 if quick else 5)
         endless, grown = deadline(grader), growth(grader, sizes)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import psutil
 
+from autograder.homework import kit
+
 Class = list[tuple[str, dict[str, bytes]]]
 
 
@@ -74,7 +76,7 @@ def work() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     made = pickle.load(sys.stdin.buffer)
-    with grading.open_grader() as grader:
+    with grading.open_grader(kit.current()) as grader:
         for number, line in enumerate(sys.stdin.buffer):
             chosen, before = made[line.decode().strip()], processor_seconds()
             for name, files in chosen:

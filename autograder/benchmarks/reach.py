@@ -13,6 +13,7 @@ from types import CodeType, FrameType
 
 from autograder.feedback.results import Grade
 from autograder.grading.grader import open_grader
+from autograder.homework import kit
 from autograder.submissions.submission import read
 
 PACKAGE = Path(__file__).parents[1]
@@ -26,7 +27,7 @@ def reached(folder: Path) -> Counter[str]:
         if event == "call":
             codes.add(frame.f_code)
 
-    with open_grader() as grader:
+    with open_grader(kit.current()) as grader:
         sys.setprofile(note)
         try:
             json.dumps(Grade.of(grader.grade(read(folder, grader.rubric.limits))).to_gradescope())

@@ -14,6 +14,7 @@ import click
 from autograder.cli import probes
 from autograder.exceptions import SandboxError
 from autograder.grading.grader import open_grader
+from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import layers
 from autograder.sandbox.layers import landlock
@@ -92,5 +93,5 @@ def doctor() -> None:
     click.echo("\nMissing on this machine:" if lost else "\nAll sandbox layers work.")
     for layer in lost:
         click.echo(f"- {MEANS[layer]} ({layer})")
-    with open_grader():
+    with open_grader(kit.current()):
         click.echo("Grading works: the reference solutions get full marks in a student's process.")

@@ -85,7 +85,7 @@ def _graded_again(result: Path) -> Result:
         click.echo("note: the submission has changed since it was graded", err=True)
     if before.get("kit") != pool.kit_digest():
         click.echo("note: the kit has changed since then; this output is from the current kit", err=True)
-    with open_grader() as grader:
+    with open_grader(kit.current()) as grader:
         return grader.grade((same or versions)[0])
 
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.exceptions import ArgumentsError
+from autograder.homework import kit
 from autograder.submissions.text import counted, few, printable
 
 if TYPE_CHECKING:  # not imported at startup: NumPy and the sandbox take a second
@@ -289,7 +290,7 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
     people = [student for who in run.students.values() for student in who]
     every = class_statistics.groups({key: grade.unexplained for key, grade in run.grades().items()}, people)
     lines = []
-    with open_grader() as grader:
+    with open_grader(kit.current()) as grader:
         for group in (group for group in every if len(group) >= least):
             name, text = learning.draft(grader, group)
             function = class_statistics.shortest(group).function

@@ -13,7 +13,7 @@ from typing import Any
 from autograder.feedback.results import Grade, Mark
 from autograder.gradebook import report, sample
 from autograder.grading.grader import Grader, open_grader
-from autograder.homework import library
+from autograder.homework import kit, library
 from autograder.submissions.submission import Submission
 
 DOCS = Path(__file__).parent
@@ -113,7 +113,7 @@ def _svg(height: int, body: str) -> str:
 
 
 def main() -> None:
-    with open_grader() as grader:
+    with open_grader(kit.current()) as grader:
         STUDENT.write_text(student(grader), encoding="utf-8", newline="\n")
         INSTRUCTOR.write_text(instructor(grader), encoding="utf-8", newline="\n")
 

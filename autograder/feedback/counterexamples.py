@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autograder.feedback.observations import differs_by, observe
-from autograder.feedback.sentences import form_of_example, line, parameters, sentence
+from autograder.feedback.sentences import form_of_example, line, sentence
 from autograder.grading.call_results import CallResult
 from autograder.grading.probes import ProbeResult
 from autograder.submissions.text import cleaned_code
@@ -71,7 +71,7 @@ def _call(call_result: CallResult) -> Iterator[str]:
     test_call = call_result.test_call
     yield from ("import numpy as np", f"from {test_call.target.module} import {test_call.target.function}", "")
     arguments = []
-    for name, value in zip(parameters(test_call.target), test_call.args, strict=False):
+    for name, value in zip(test_call.parameters, test_call.args, strict=False):
         if callable(value):
             lambda_ = value.__name__ == "<lambda>"
             yield f"{name} = {function_source(value)}" if lambda_ else function_source(value)

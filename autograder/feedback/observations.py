@@ -71,7 +71,7 @@ def _other_arguments(wrong: Sequence[CallResult]) -> str:
 def others(test_call: TestCall) -> dict[str, Any]:
     """The reference's results for other arguments, each with the sentence for code that returns it."""
     given = arguments(test_call)
-    found = other_arguments.others(test_call.target.function, given, test_call.expected, test_call.allowed)
+    found = other_arguments.others(test_call.reference, given, test_call.expected, test_call.allowed)
     return {line(macro, words): value for macro, words, value in found}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import jinja2
 
-from autograder.grading.call_results import CallResult, Target
+from autograder.grading.call_results import CallResult, TestCall
 from autograder.homework import reference, rubric
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS_FILE
@@ -50,7 +50,7 @@ def _templates() -> Any:
         listed=listed,
         alike=alike,
     )
-    facts = (lacking, returns, part_of, parameters, changed, answer_problem)
+    facts = (lacking, returns, part_of, changed, answer_problem)
     environment.globals |= {function.__name__: function for function in facts}
     environment.globals |= {
         "FORMS": differences.FORMS,
@@ -97,13 +97,9 @@ def lacking(call_result: CallResult | None) -> str:
     return name if name in others else ""
 
 
-def returns(target: Target) -> str:
+def returns(test_call: TestCall) -> str:
     """The docstring's description of a function's result, as a clause; "" if there is none."""
-    return differences.what_returns(inspect.getdoc(reference.functions()[target.function]) or "")
-
-
-def parameters(target: Target) -> list[str]:
-    return list(inspect.signature(reference.functions()[target.function]).parameters)
+    return differences.what_returns(inspect.getdoc(test_call.reference) or "")
 
 
 def part_of(call_result: CallResult) -> str:
@@ -116,7 +112,7 @@ def part_of(call_result: CallResult) -> str:
 
 def changed(call_result: CallResult) -> str:
     """The arguments that changed, and how; positions and paths are the grader's, so the student's code cannot choose them."""
-    names, test_call = parameters(call_result.target), call_result.test_call
+    test_call, names = call_result.test_call, call_result.test_call.parameters
     if test_call.kind == "call":
         names = [*names[: len(test_call.args)], *test_call.kwargs]  # arguments by keyword are counted after the others
     return changes.in_words(names, call_result.response.changed)
@@ -127,7 +123,7 @@ def form_of_example(call_result: CallResult) -> str:
     test_call = call_result.test_call
     if not call_result.failed or call_result.kind not in differences.FORMS:
         return ""
-    value, text = test_call.counted(call_result.response.value), returns(call_result.target)
+    value, text = test_call.counted(call_result.response.value), returns(test_call)
     return differences.form(test_call.expected, value, test_call.allowed, test_call.rules.dtype, text, test_call.parts)
 
 

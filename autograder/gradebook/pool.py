@@ -77,7 +77,7 @@ _opened = contextlib.ExitStack()
 @cache
 def warm() -> Grader:
     """The grader of this process. Opening it, on first use, records the suites, which takes seconds."""
-    return _opened.enter_context(open_grader())
+    return _opened.enter_context(open_grader(kit.current()))
 
 
 def cool() -> None:

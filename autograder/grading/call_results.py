@@ -8,7 +8,8 @@ A test call is one request to a student's process. Its kinds are:
 - "look": return the present value of an earlier result.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -65,7 +66,7 @@ class TestCall:
 
     `number` is unique within the test plan of a module. `about` is the number of the call that "changes", "write" and "look" refer
     to. Arguments are copies that nothing modifies; an argument that is an object of an earlier call is a `Kept`. `parts` are the
-    names of the parts of the returned tuple, () if the function returns none.
+    names of the parts of the returned tuple, () if the function returns none. `reference` is the reference function.
     """
 
     __test__ = False  # pytest would collect it
@@ -81,6 +82,7 @@ class TestCall:
     test: str = ""
     criterion: str = ""
     parts: tuple[str, ...] = ()
+    reference: Callable[..., Any] = field(default=lambda: None, repr=False)
 
     def counted(self, value: Any) -> Any:
         """The result, with expected values for the parts that do not count; unchanged if the tuples have different lengths."""
@@ -93,6 +95,11 @@ class TestCall:
     @property
     def kind(self) -> str:
         return self.call.kind
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the function's parameters."""
+        return list(inspect.signature(self.reference).parameters)
 
     @cached_property
     def needs(self) -> set[int]:

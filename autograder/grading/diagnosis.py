@@ -5,7 +5,6 @@ they were diagnosed. It explains values, errors and state kept between calls. Ch
 directly (`observed`, at the end).
 """
 
-import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +17,6 @@ from autograder.grading.plan import Plan
 from autograder.grading.probes import arguments
 from autograder.grading.search import Candidate, Search
 from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_TOGETHER
-from autograder.homework import library, reference
 from autograder.homework.library import COPIES, KEEP_DTYPE, KEPT, Misconception, of_form
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import in_words, part
@@ -100,14 +98,16 @@ class Diagnoser:
     """Diagnoses submissions. Responses of known versions are cached for later submissions."""
 
     def __init__(self, plan: Plan):
-        self.plan, self.rubric = plan, plan.rubric
+        self.plan, self.homework, self.rubric = plan, plan.homework, plan.rubric
         self._kept: dict[tuple[str, str, Helpers], KnownResponses] = {}  # least recently used first
 
     def known_responses(self, module: str, function: str, helpers: Helpers = ()) -> KnownResponses:
         """The responses of a function's known versions, with helpers that have these misconceptions."""
         key = (module, function, helpers)
         known = self._kept.pop(key) if key in self._kept else None
-        self._kept[key] = known or KnownResponses(module, function, self.plan.in_order(module), dict(helpers))
+        self._kept[key] = known or KnownResponses(
+            self.homework, module, function, self.plan.in_order(module), dict(helpers)
+        )
         return self._kept[key]
 
     def forget(self) -> None:
@@ -150,7 +150,7 @@ class Diagnoser:
     def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
         """Single misconceptions that reproduce some failing calls and every passing one, best first."""
         search = self._search(module, function, call_results, {}, 1)
-        exact = [m for m in library.of_function(module, function) if not m.inexact and not m.memory]
+        exact = [m for m in self.homework.of_function(module, function) if not m.inexact and not m.memory]
         candidates = filter(None, (search.candidate(search.tables[0], (misconception,)) for misconception in exact))
         right = [call_result for call_result in call_results if not call_result.failed]
         wrong = [r for r in call_results if wrong_in_value(r) and r.error is None]
@@ -172,7 +172,7 @@ class Diagnoser:
             [self.known_responses(module, function, tuple(own.items())) for own in tables]
             for tables in ([{}, wrong] if wrong else [{}], rivals)
         )
-        return Search(self.rubric, module, function, call_results, known, others, largest)
+        return Search(self.homework, module, function, call_results, known, others, largest)
 
 
 def has(misconceptions: Iterable[Misconception], misconception: Misconception) -> bool:
@@ -243,7 +243,7 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
 
 def _changed(call_result: CallResult) -> Iterator[Misconception]:
     later, changed = call_result.test_call.kind == "changes", call_result.response.changed
-    names = list(inspect.signature(reference.functions()[call_result.target.function]).parameters)
+    names = call_result.test_call.parameters
     for number in dict.fromkeys(change.argument for change in changed):
         name = part(names, number, ()).replace(" ", "_")
         does, right, read = of_form(f"changes_{name}", call_result.target.function)

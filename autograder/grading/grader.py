@@ -13,20 +13,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from autograder.exceptions import SandboxError
-from autograder.grading import plan as plans
 from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function, reason
 from autograder.grading.diagnosis import Diagnoser, Diagnosis
 from autograder.grading.examples import Confirmed, confirmed, same_outcome, with_example
 from autograder.grading.explaining import diagnosed, repaired, with_correct_helpers, with_kept_state
 from autograder.grading.known_responses import wrong_in_value
-from autograder.grading.plan import Plan
+from autograder.grading.plan import Plan, record
 from autograder.grading.probes import ProbeResult
 from autograder.grading.repair import Repairs
 from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import Analysis, CriterionScore, Scoring, Why
 from autograder.grading.student_tests import graded_tests
-from autograder.homework import kit
-from autograder.homework import reference as references
+from autograder.homework.homework import Homework
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion, Rubric
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.protocol import Response
@@ -71,13 +69,13 @@ class Result:
 
 
 @contextlib.contextmanager
-def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> Iterator["Grader"]:
+def open_grader(homework: Homework, without: tuple[str, ...] = (), limits: Limits | None = None) -> Iterator["Grader"]:
     """A ready grader: test plan recorded, sandbox started, self-test passed. `without` names layers to leave out.
 
     Raises RubricError, CommandError or SandboxError.
     """
-    plan = plans.current()
-    with Sandbox(limits or plan.rubric.limits, without, kit.secret()) as sandbox:
+    plan = record(homework)
+    with Sandbox(limits or plan.rubric.limits, without, homework.secret) as sandbox:
         grader = Grader(plan, sandbox)
         self_test(grader)
         gc.freeze()  # long-lived objects need not be scanned for every submission
@@ -90,7 +88,7 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
 def self_test(grader: "Grader") -> None:
     """Grade the reference solutions as a submission. Raises SandboxError unless they get full marks on this machine."""
     names = [name for name in grader.rubric.groups if name != TESTS]
-    result = grader.grade(Submission("the reference solutions", references.files()), names)
+    result = grader.grade(Submission("the reference solutions", grader.plan.homework.files), names)
     lost = [score.criterion.id for score in result.graded if not score.passed]
     failing = [call_result for module in result.modules for call_result in module.call_results if call_result.failed]
     if lost:
@@ -113,7 +111,7 @@ class Grader:
         with Runner.in_sandbox(self.sandbox, self.plan, submission) as runner:
             results = graded_with(runner, self.diagnoser, names)
         if TESTS in names:
-            results += (ModuleResult(TESTS, graded_tests(self.sandbox, self.rubric, submission)),)
+            results += (ModuleResult(TESTS, graded_tests(self.sandbox, self.plan.homework, submission)),)
         return Result(submission, results, tuple(self.sandbox.layers))
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from autograder.grading.call_results import CallResult, TestCall, with_needed
 from autograder.grading.runner.direct import direct_responses
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
-from autograder.homework import reference
-from autograder.homework.library import Misconception, Version, made
+from autograder.homework.homework import Homework
+from autograder.homework.library import Misconception, Version
 from autograder.sandbox.protocol import Error, Response
 from autograder.values.compare import compare, deviation, equal
 from autograder.values.tree import arrays, leaves
@@ -31,15 +31,16 @@ class KnownResponses:
 
     def __init__(
         self,
+        homework: Homework,
         module: str,
         function: str,
         test_calls: Sequence[Sequence[TestCall]],
         helpers: Mapping[str, tuple[Misconception, ...]],
     ):
         """`test_calls` are those of the module, by process; `helpers` have these misconceptions."""
-        self.module, self.function = module, function
+        self.homework, self.module, self.function = homework, module, function
         self.misconceptions = tuple(dict.fromkeys(chain(*helpers.values())))
-        versions = {name: made(module, name, misconceptions) for name, misconceptions in helpers.items()}
+        versions = {name: homework.version(module, name, misconceptions) for name, misconceptions in helpers.items()}
         self.helpers = {name: version for name, version in versions.items() if version is not None}
         # Whether the helpers keep state between calls, so that each version runs on every call.
         self.keeps = any(helper.memory for helper in self.helpers.values())
@@ -52,7 +53,7 @@ class KnownResponses:
         self._distinct: dict[tuple[int, bytes], Response] = {}
 
     def version(self, misconceptions: tuple[Misconception, ...]) -> Version | None:
-        return made(self.module, self.function, misconceptions)
+        return self.homework.version(self.module, self.function, misconceptions)
 
     @property
     def held(self) -> int:
@@ -82,7 +83,7 @@ class KnownResponses:
             functions = version.whole_module(self.helpers)
         else:
             others = {test_call.target.function for test_call in test_calls} - {self.function}
-            functions = {name: reference.functions()[name] for name in others}
+            functions = {name: self.homework.functions[name] for name in others}
             functions[self.function] = version.fresh(self.helpers)
         with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
             return direct_responses(functions, test_calls)

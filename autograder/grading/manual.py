@@ -11,10 +11,8 @@ import pytest
 
 from autograder.exceptions import CommandError
 from autograder.grading.call_results import CallResult, TestCall, compared, outcome, reason
-from autograder.grading.recorder import Recorder
+from autograder.grading.recorder import HOMEWORK, Recorder
 from autograder.grading.runner.processes import Imports, SandboxProcess
-from autograder.homework import kit
-from autograder.homework import rubric as rubrics
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import read
@@ -30,25 +28,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """A sandbox with the submission."""
-    path, limits = request.config.getoption("--submission"), rubrics.current().limits
+    path, homework = request.config.getoption("--submission"), request.config.stash[HOMEWORK]
     if path is None:
         pytest.exit("no submission to grade; run: pytest SUITES --submission FOLDER", returncode=2)
     try:
-        files = read(path, limits).files
+        files = read(path, homework.rubric.limits).files
     except CommandError as error:
         pytest.exit(str(error), returncode=2)
-    with Sandbox(limits, (), kit.secret()) as opened:
+    with Sandbox(homework.rubric.limits, (), homework.secret) as opened:
         opened.place(files)
         yield opened
 
 
 @pytest.fixture(autouse=True)
-def process(sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
+def process(request: pytest.FixtureRequest, sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
     """The process of a test, in which each new call runs; raises AssertionError if one fails."""
-    modules, responses = rubrics.current().modules, list[Response]()
+    homework = request.config.stash[HOMEWORK]
+    modules, responses = homework.rubric.modules, list[Response]()
     entry = modules.get(recorder.module)
     imports = Imports((recorder.module,), tuple(entry.uses)) if entry else Imports(tuple(modules))
-    with contextlib.closing(SandboxProcess(sandbox.start())) as process:
+    with contextlib.closing(SandboxProcess(sandbox.start(), homework)) as process:
         loaded = process.load(imports)
         if why := reason(loaded):
             pytest.fail(f"{' or '.join(imports.modules)} could not be imported: {why}")

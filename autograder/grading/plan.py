@@ -14,9 +14,10 @@ import pytest
 
 from autograder.exceptions import CommandError, in_one_line
 from autograder.grading.call_results import Rules, Target, TestCall
-from autograder.grading.recorder import RECORDERS, Recorder, functions
-from autograder.homework import kit, library
-from autograder.homework import rubric as rubrics
+from autograder.grading.recorder import HOMEWORK, RECORDERS, Recorder, functions
+from autograder.homework import kit
+from autograder.homework.homework import Homework
+from autograder.homework.reference import hidden as hidden_modules
 from autograder.homework.rubric import INTEGRATION, TESTS, Rubric, RubricError
 from autograder.values.compare import TOLERANCE, tolerance
 
@@ -25,10 +26,14 @@ from autograder.values.compare import TOLERANCE, tolerance
 class Plan:
     """The test calls of each module and of "integration", in the order of the suites; public examples separately."""
 
-    rubric: Rubric
+    homework: Homework
     hidden: dict[str, tuple[TestCall, ...]]
     visible: dict[str, tuple[TestCall, ...]]
     examples: dict[str, tuple[TestCall, ...]]
+
+    @property
+    def rubric(self) -> Rubric:
+        return self.homework.rubric
 
     def shown(self, module: str) -> tuple[TestCall, ...]:
         """The test calls whose responses a student may see: those of visible criteria, then the public examples."""
@@ -47,24 +52,23 @@ class Plan:
 
 @cache
 def current() -> Plan:
-    """The test plan of the installed homework, recorded once; raises the same error as `record`."""
-    return record()
+    return record(kit.current())
 
 
-def record() -> Plan:
-    """Record the test plan of the installed homework.
+def record(homework: Homework) -> Plan:
+    """Record the test plan of a homework.
 
     Raises CommandError if suites and rubric do not match, or if a test fails on the reference.
     """
-    rubric = rubrics.current()
+    rubric = homework.rubric
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-        test_calls = [test_call for recorder in _run() for test_call in recorder.test_calls]
-        examples = {module: tuple(_examples(module, rubric)) for module in rubric.modules}
+        test_calls = [test_call for recorder in _run(homework) for test_call in recorder.test_calls]
+        examples = {module: tuple(_examples(homework, module)) for module in rubric.modules}
     tested = {test_call.criterion for test_call in test_calls}
     for name, criterion in rubric.criteria.items():
         if criterion.module != TESTS and name not in tested:
             raise RubricError(
-                f"{rubric.place(name)}: no test of this criterion calls check.f(...); add one in {kit.suites()}"
+                f"{rubric.place(name)}: no test of this criterion calls check.f(...); add one in {homework.suites}"
             )
     hidden: dict[str, tuple[TestCall, ...]] = dict.fromkeys((*rubric.modules, INTEGRATION), ())
     visible = dict(hidden)
@@ -73,18 +77,18 @@ def record() -> Plan:
         # Students see these results immediately. The calls for questions have no inputs that could leak.
         is_shown = criterion.visible or test_call.rules.question
         (visible if is_shown else hidden)[criterion.module] += (test_call,)
-    return Plan(rubric, hidden, visible, examples)
+    return Plan(homework, hidden, visible, examples)
 
 
-def _examples(module: str, rubric: Rubric) -> list[TestCall]:
+def _examples(homework: Homework, module: str) -> list[TestCall]:
     """Every public example as a test call; its dtype counts if the arguments are float32."""
-    first = 1_000_000 * (1 + list(rubric.modules).index(module))  # unique numbers
-    recorder = Recorder(module, functions(), first=first)
-    for function in rubric.modules[module].functions:
+    first = 1_000_000 * (1 + list(homework.rubric.modules).index(module))  # unique numbers
+    recorder = Recorder(module, functions(homework), first=first)
+    for function in homework.rubric.modules[module].functions:
         target = Target(module, function)
-        for args, kwargs in library.examples(module, function):
+        for args, kwargs in homework.examples(module, function):
             try:
-                functions()[target](*args, **kwargs)
+                homework.functions[function](*args, **kwargs)
                 rules = Rules(dtype=tolerance((args, kwargs)) == TOLERANCE["float32"])
             except ValueError:
                 rules = Rules(error="ValueError")
@@ -95,19 +99,20 @@ def _examples(module: str, rubric: Rubric) -> list[TestCall]:
 # The suites under pytest
 
 
-def _run() -> list[Recorder]:
+def _run(homework: Homework) -> list[Recorder]:
     """Run every suite on the reference; returns the recorders of all tests."""
-    recording = _Recording()
+    recording, suites = _Recording(homework), homework.suites
     options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--disable-plugin-autoload"]
     options += ["-p", "no:autograder.grading.manual", "--assert=plain", "--import-mode=importlib", "--capture=no"]
-    with pytest.MonkeyPatch.context() as environment:
+    names = {path.stem for path in suites.glob("*")}  # another homework may have suites of the same names
+    with pytest.MonkeyPatch.context() as environment, hidden_modules(names):
         for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # the user's settings
             environment.delenv(name, raising=False)
-        status = pytest.main([*options, "-c", str(kit.suites() / "pytest.ini"), str(kit.suites())], [recording])
+        status = pytest.main([*options, "-c", str(suites / "pytest.ini"), str(suites)], [recording])
     if status == pytest.ExitCode.INTERRUPTED and not recording.errors:
         raise KeyboardInterrupt
     if status != pytest.ExitCode.OK and not recording.errors:
-        recording.errors.append(f"pytest cannot run {kit.suites()}: run it there to see why")
+        recording.errors.append(f"pytest cannot run {suites}: run it there to see why")
     if recording.errors:
         raise CommandError(f"the hidden tests fail: {'; '.join([*dict.fromkeys(recording.errors)][:3])}")
     return recording.recorders
@@ -116,11 +121,14 @@ def _run() -> list[Recorder]:
 class _Recording:
     """A pytest plugin that collects the recorders and the errors of the suites."""
 
-    def __init__(self) -> None:
+    def __init__(self, homework: Homework) -> None:
+        self.homework = homework
         self.recorders: list[Recorder] = []
         self.errors: list[str] = []
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[HOMEWORK] = self.homework
         config.stash[RECORDERS] = self.recorders
 
     def pytest_exception_interact(self, call: "pytest.CallInfo[Any]", report: Any) -> None:
@@ -128,11 +136,12 @@ class _Recording:
         error = call.excinfo.value
         cause = error.__cause__ if isinstance(error, pytest.Collector.CollectError) else None
         file, line, _ = report.location
-        self.errors.append(in_one_line(cause or error, kit.suites(), f"{kit.suites() / file}:{(line or 0) + 1}"))
+        suites = self.homework.suites
+        self.errors.append(in_one_line(cause or error, suites, f"{suites / file}:{(line or 0) + 1}"))
 
     def pytest_keyboard_interrupt(self, excinfo: "pytest.ExceptionInfo[Any]") -> None:
         if not isinstance(excinfo.value, KeyboardInterrupt):
-            self.errors.append(f"{kit.suites()}: a test ends pytest: {excinfo.value}")
+            self.errors.append(f"{self.homework.suites}: a test ends pytest: {excinfo.value}")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if report.skipped:

@@ -47,7 +47,7 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
     if test_call.rules.error or any(map(callable, given.values())):
         return ()
     changes = dict[bytes, Probe]()  # by payload: the same call may have several descriptions
-    for words, changed in other_arguments.changes(test_call.target.function, given):
+    for words, changed in other_arguments.changes(test_call.reference, given):
         for made in _made(test_call, changed):
             changes.setdefault(made.call.payload, Probe(made, words))
     moves = [Probe(made, "", name, row) for name, row, moved in _moves(given) for made in _made(test_call, moved)]
@@ -62,12 +62,12 @@ def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
 
 def arguments(test_call: TestCall) -> Arguments:
     """The arguments of a call by name."""
-    return other_arguments.arguments(test_call.target.function, test_call.args, test_call.kwargs)
+    return other_arguments.arguments(test_call.reference, test_call.args, test_call.kwargs)
 
 
 def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
     """The call with other arguments; none if the reference rejects them."""
-    expected = other_arguments.result(test_call.target.function, given)
+    expected = other_arguments.result(test_call.reference, given)
     if expected is not None:
         call = Call(test_call.target.module, test_call.target.function, (), given)
         yield replace(test_call, args=(), kwargs=given, expected=expected, call=call)

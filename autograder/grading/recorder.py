@@ -5,11 +5,11 @@ plan that grades each submission (plan.py). `check` returns the reference's valu
 later arguments from them, whatever the student's function returns.
 """
 
+import contextlib
 import difflib
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import pytest
 
 from autograder.grading.call_results import Rules, Target, TestCall
 from autograder.homework import reference as references
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import Homework
 from autograder.homework.rubric import INTEGRATION, RubricError
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Call, Changes, Look, Request, Write
@@ -107,8 +107,9 @@ class Recorder:
 
     def _add(self, target: Target, call: Request, **fields: Any) -> None:
         """Record one request; `fields` are the other fields of TestCall."""
-        parts = references.parts(self.functions[target])
-        origin: dict[str, Any] = {"test": self.test, "criterion": self.criterion, "parts": parts}
+        reference = self.functions[target]
+        origin: dict[str, Any] = {"test": self.test, "criterion": self.criterion, "reference": reference}
+        origin["parts"] = references.parts(reference)
         self.test_calls.append(TestCall(self._next, target, call, **origin, **fields))
         self.on_step(self.test_calls[-1])
 
@@ -210,29 +211,33 @@ def rng_for(name: str) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
-@cache
-def functions() -> dict[Target, Callable[..., Any]]:
+def functions(homework: Homework) -> dict[Target, Callable[..., Any]]:
     """The reference's functions."""
-    entries = rubrics.current().modules
-    names = [(module, name) for module, entry in entries.items() for name in entry.functions]
-    return {Target(module, name): references.functions()[name] for module, name in names}
+    return {Target(homework.rubric.module_of(name), name): function for name, function in homework.functions.items()}
 
 
 # Under pytest: the marker and the fixtures. A test runs on the reference and records its calls. Grading does this once for all
 # submissions (plan.py); `--submission` runs each call immediately (manual.py).
 
 RECORDERS = pytest.StashKey[list[Recorder]]()  # one for each started test, in order
+HOMEWORK = pytest.StashKey[Homework]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "criterion(id): the criterion of rubric.yaml that the test belongs to")
     config.stash.setdefault(RECORDERS, [])
+    # Without a homework, pytest was started by a user. Its root folder is that of pytest.ini, next to the suites.
+    homework = config.stash.setdefault(HOMEWORK, Homework.of_suites(config.rootpath))
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(homework.importable())
+        config.add_cleanup(stack.pop_all().close)
 
 
 @pytest.fixture(autouse=True)
 def recorder(request: pytest.FixtureRequest) -> Recorder:
     """Records the calls of a test."""
-    marker, criteria = request.node.get_closest_marker("criterion"), rubrics.current().criteria
+    homework = request.config.stash[HOMEWORK]
+    marker, criteria = request.node.get_closest_marker("criterion"), homework.rubric.criteria
     if marker is None or not marker.args:
         raise RubricError("the test has no @criterion")
     name = str(marker.args[0])
@@ -241,7 +246,7 @@ def recorder(request: pytest.FixtureRequest) -> Recorder:
         raise RubricError(f"the test names the criterion {name!r}, which rubric.yaml does not have{hint}")
     earlier = request.config.stash[RECORDERS]
     first = 1 + sum(len(recorder.test_calls) for recorder in earlier)
-    earlier.append(Recorder(criteria[name].module, functions(), request.node.name, name, first))
+    earlier.append(Recorder(criteria[name].module, functions(homework), request.node.name, name, first))
     return earlier[-1]
 
 

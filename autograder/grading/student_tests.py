@@ -9,12 +9,13 @@ import ast
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from autograder.grading.runner.tests_process import PASSED, Outcome, TestsProcess, Version
 from autograder.grading.scoring import CriterionScore
-from autograder.homework import kit, library, reference
+from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
-from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
+from autograder.homework.rubric import TESTS, TESTS_FILE
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 from autograder.values.running_tests import tested
@@ -46,13 +47,13 @@ class FunctionTests:
         return self.detected / self.known if self.known else 0.0
 
 
-def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tuple[CriterionScore, ...]:
+def graded_tests(sandbox: Sandbox, homework: Homework, submission: Submission) -> tuple[CriterionScore, ...]:
     """The criteria of the students' tests: one per tested function, in the order of the file."""
-    criteria, text = rubric.of(TESTS), submission.text(TESTS_FILE)
-    process = TestsProcess(sandbox, text)
-    order = random.Random(text + b"".join(reference.files().values()))
-    tests = by_function(text, rubric, len(criteria))
-    graded = [_graded(process, order, rubric.module_of(name), name, own) for name, own in tests.items()]
+    rubric, text = homework.rubric, submission.text(TESTS_FILE)
+    criteria, process = rubric.of(TESTS), TestsProcess(sandbox, homework, text)
+    order = random.Random(text + b"".join(homework.files.values()))
+    tests = by_function(text, homework, len(criteria))
+    graded = [_graded(homework, process, order, rubric.module_of(name), name, own) for name, own in tests.items()]
     process.close()
     few = FunctionTests(problem="few" if text.strip() else "missing")
     graded += [few] * (len(criteria) - len(graded))
@@ -62,9 +63,11 @@ def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tu
     )
 
 
-def by_function(text: bytes, rubric: Rubric, most: int) -> dict[str, list[str]]:
+def by_function(text: bytes, homework: Homework, most: int) -> dict[str, list[str]]:
     """The names of the tests of each tested function, for the first `most` functions in the file."""
-    functions = [name for module, entry in rubric.modules.items() for name in entry.functions if known(module, name)]
+    functions = [
+        name for module in homework.library for name in homework.library[module] if known(homework, module, name)
+    ]
     tests = dict[str, list[str]]()
     for name in definitions(text):
         if name.startswith("test_") and (function := tested(name, functions)):
@@ -72,19 +75,19 @@ def by_function(text: bytes, rubric: Rubric, most: int) -> dict[str, list[str]]:
     return dict(list(tests.items())[:most])
 
 
-def known(module: str, function: str) -> list[Misconception]:
+def known(homework: Homework, module: str, function: str) -> list[Misconception]:
     """The misconceptions of a function, each in its first variant."""
-    return [m for m in library.of_function(module, function) if m.way == 0]
+    return [m for m in homework.of_function(module, function) if m.way == 0]
 
 
 def _graded(
-    process: TestsProcess, order: random.Random, module: str, function: str, tests: Sequence[str]
+    homework: Homework, process: TestsProcess, order: random.Random, module: str, function: str, tests: Sequence[str]
 ) -> FunctionTests:
     """Run the tests of a function on every version, up to a correct one that they do not accept."""
-    misconceptions = known(module, function)
-    styles = ["", *sorted(path.name for path in kit.alternatives().glob("[!_.]*/"))]
-    wrong = {Version(function=misconception.alone): misconception for misconception in misconceptions}
-    versions = [Version(function=library.correct(module, function)), *map(Version, styles), *wrong]
+    misconceptions = known(homework, module, function)
+    styles = ["", *sorted(path.name for path in homework.alternatives.glob("[!_.]*/"))]
+    wrong = {Version(function=homework.alone(misconception)): misconception for misconception in misconceptions}
+    versions = [Version(function=homework.correct(module, function)), *map(Version, styles), *wrong]
     order.shuffle(versions)
     outcomes = dict[Misconception, Outcome]()
     for version in versions:
@@ -95,7 +98,12 @@ def _graded(
             if (plain := process.outcome(Version(), tests)).failed:  # the clearest case, if they reject it too
                 version, outcome = Version(), plain
             problem = "time" if outcome.spent else "rejects" if outcome.test else "import"
-            return FunctionTests(function, problem, style=_described(version.style, module), outcome=outcome)
+            return FunctionTests(
+                function,
+                problem,
+                style=_described(homework.alternatives / version.style / f"{module}.py"),
+                outcome=outcome,
+            )
     return FunctionTests(
         function,
         detected=sum(outcome.failed for outcome in outcomes.values()),
@@ -105,8 +113,7 @@ def _graded(
     )
 
 
-def _described(style: str, module: str) -> str:
+def _described(path: Path) -> str:
     """The style of a correct solution in words; "" for the reference."""
-    path = kit.alternatives() / style / f"{module}.py"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]

@@ -1,19 +1,24 @@
-"""The paths of the homework's files.
+"""Access to the homework in use without a homework object."""
 
-AUTOGRADER_HOMEWORK selects a homework. The default is the one that comes with the package: next to the package in a
-clone, inside it in a wheel. A homework outside the package is a folder with rubric.yaml, solutions/ and grading/.
-"""
-
-import importlib.util
 import os
+from functools import cache
 from pathlib import Path
-from types import ModuleType
 
-from autograder.exceptions import ArgumentsError, CommandError
+from autograder.exceptions import ArgumentsError
+from autograder.homework.homework import GRADING, PACKAGE, Homework, module_at, packaged
 
-PACKAGE = Path(__file__).resolve().parents[1]
 HOMEWORK = "AUTOGRADER_HOMEWORK"  # an environment variable, so that every process of a command uses the same homework
-GRADING = "grading"
+__all__ = ["GRADING", "PACKAGE", "packaged"]
+module = module_at
+
+
+def current() -> Homework:
+    return _at(os.environ.get(HOMEWORK))
+
+
+@cache
+def _at(folder: str | None) -> Homework:
+    return Homework(Path(folder) if folder else None)
 
 
 def use(folder: Path) -> None:
@@ -32,67 +37,36 @@ def use(folder: Path) -> None:
 
 
 def outside() -> bool:
-    """Whether the homework in use is outside the package."""
     return bool(os.environ.get(HOMEWORK))
 
 
 def home() -> Path:
-    """The folder that contains rubric.yaml and solutions/."""
-    chosen = os.environ.get(HOMEWORK)
-    return Path(chosen).resolve() if chosen else packaged()
-
-
-def packaged() -> Path:
-    """The home of the homework that comes with the package."""
-    wheel = PACKAGE / "kit"
-    return wheel if wheel.is_dir() else PACKAGE.parent
+    return current().folder
 
 
 def solutions() -> Path:
-    return home() / "solutions"
+    return current().solutions
 
 
 def notebook() -> str:
-    """The name of the master notebook, the only one in solutions/."""
-    found = [path.name for path in solutions().glob("*.ipynb")]
-    if len(found) != 1:
-        raise CommandError(f"there must be exactly one notebook in {solutions()}, not {len(found)}")
-    return found[0]
+    return current().notebook
 
 
 def rubric_file() -> Path:
-    return home() / "rubric.yaml"
+    return current().rubric_file
 
 
 def suites() -> Path:
-    """The hidden tests, and the audit's list of equivalent mutants."""
-    return _grading("suites", PACKAGE / "homework" / "suites")
+    return current().suites
 
 
 def alternatives() -> Path:
-    """Correct solutions in other styles, a folder each."""
-    return _grading("alternatives", PACKAGE / "audit" / "alternatives")
+    return current().alternatives
 
 
 def misconceptions() -> Path:
-    """The library of misconceptions, a folder for each module."""
-    return _grading("misconceptions", PACKAGE / "homework" / "misconceptions")
-
-
-def _grading(name: str, packaged: Path) -> Path:
-    folder = home() / GRADING
-    return folder / name if folder.is_dir() or outside() else packaged
+    return current().misconceptions
 
 
 def secret() -> list[Path]:
-    """The folders that a student's process must not read: the kit, with its solutions, suites and misconceptions."""
-    return [PACKAGE, home()]
-
-
-def module(path: Path) -> ModuleType:
-    """Import a file of the homework in use."""
-    spec = importlib.util.spec_from_file_location(f"autograder_homework.{path.parent.name}.{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+    return current().secret

@@ -23,16 +23,18 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from autograder.exceptions import in_one_line
-from autograder.homework import kit, reference, rubric
 from autograder.homework.rubric import RubricError
 
+if TYPE_CHECKING:
+    from autograder.homework.homework import Homework
+
 MOST_TEXTS = 3000  # cached versions, and compiled ones: all single misconceptions, and the pairs of a few submissions
+LOADED_BY = "__homework__"  # the name of the homework in a file of the library
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 KEPT = "the Python FAQ, Why are default values shared between objects?"
@@ -48,10 +50,12 @@ class Misconception:
     """One mistake in one function.
 
     `does` is a sentence on what the code probably does, `right` one on what it should do, and `read` a reference.
-    `criteria` are the ids of the criteria that it costs. `edits` are (old, new) strings; if there are none, `whole` is
-    the source of a complete function. `memory`: it keeps state between calls. `inexact`: a rounding error, whose size
-    counts rather than its digits. `way` is the number of the variant, of which a misconception can have several.
-    `twice` replaces `does` with words that fit every function with this mistake, if `does` names one.
+    `criteria` are the ids of the criteria that it costs. `source` is the function with only this misconception, as a
+    student would write it. `edits` are the (old, new) strings that change the correct source into it, if there are any.
+    `memory`: it keeps state between calls. `inexact`: a rounding error, whose size counts rather than its digits.
+    `changes` is the argument that it changes, if it is named after one. `way` is the number of the variant, of which a
+    misconception can have several. `twice` replaces `does` with words that fit every function with this mistake, if
+    `does` names one.
     """
 
     module: str
@@ -62,9 +66,10 @@ class Misconception:
     right: str
     read: str
     edits: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    whole: str = field(default="", repr=False)
+    source: str = field(default="", repr=False)
     memory: bool = False
     inexact: bool = False
+    changes: str = ""
     way: int = 0
     twice: str = field(default="", repr=False)
 
@@ -85,37 +90,16 @@ class Misconception:
         return f"{self.does} {self.right}"
 
     @property
-    def changes(self) -> str:
-        """The argument that it changes, according to its name; empty if none."""
-        arguments = inspect.signature(reference.functions()[self.function]).parameters
-        return next((name for name in arguments if self.name == f"changes_{name}"), "")
-
-    @property
     def is_observed(self) -> bool:
         """Whether it is an observed side effect or dtype, not a repair or a misconception of the library."""
-        return not self.edits and not self.whole and bool(self.right)
-
-    @property
-    def alone(self) -> "Version":
-        """The function with only this misconception."""
-        version = made(self.module, self.function, (self,))
-        assert version is not None
-        return version
-
-    @property
-    def source(self) -> str:
-        """The source of the function with only this misconception, as a student would write it."""
-        return self.alone.source
-
-    def fresh(self) -> Callable[..., Any]:
-        """The function with only this misconception, without state from earlier calls."""
-        return self.alone.fresh()
+        return not self.source and bool(self.right)
 
 
 @dataclass(frozen=True)
 class Version:
-    """A function with some misconceptions, or none. `source` is the source of that function."""
+    """A function of a homework with some misconceptions, or none. `source` is the source of that function."""
 
+    homework: "Homework" = field(repr=False)
     module: str
     function: str
     misconceptions: tuple[Misconception, ...]
@@ -127,17 +111,17 @@ class Version:
 
     def fresh(self, helpers: "Mapping[str, Version] | None" = None) -> Callable[..., Any]:
         """The function without state from earlier calls, with these versions of its helpers."""
-        below = rubric.current().helpers(self.module, (self.function,)) if helpers else ()
+        below = self.homework.rubric.helpers(self.module, (self.function,)) if helpers else ()
         return self._defined((*below, self.function), helpers or {})[self.function]  # type: ignore[no-any-return]
 
     def whole_module(self, helpers: "Mapping[str, Version]") -> dict[str, Any]:
         """The namespace of the module, without state, in which every function uses this version and those of the helpers."""
-        return self._defined(tuple(rubric.current().modules[self.module].functions), helpers)
+        return self._defined(tuple(self.homework.rubric.modules[self.module].functions), helpers)
 
     def _defined(self, wanted: tuple[str, ...], others: "Mapping[str, Version]") -> dict[str, Any]:
-        names = dict(vars(reference.modules()[self.module]))
-        for name in filter(wanted.__contains__, rubric.current().modules[self.module].functions):
-            version = self if name == self.function else others.get(name) or correct(self.module, name)
+        names = dict(vars(self.homework.modules[self.module]))
+        for name in filter(wanted.__contains__, self.homework.rubric.modules[self.module].functions):
+            version = self if name == self.function else others.get(name) or self.homework.correct(self.module, name)
             exec(compiled(version.source, name), names)
         return names
 
@@ -148,11 +132,12 @@ class Version:
 class Written:
     """A correct function. `wrong` and `instead` add misconceptions to it. Raises RubricError."""
 
-    def __init__(self, function: Callable[..., Any]):
-        self.function = function.__name__
-        if self.function not in reference.functions():
+    def __init__(self, function: Callable[..., Any], homework: "Homework"):
+        self.function, self._rubric = function.__name__, homework.rubric
+        if self.function not in homework.functions:
             raise RubricError(f"{self.function} is not a function in rubric.yaml")
-        self.module = rubric.current().module_of(self.function)
+        self.module = self._rubric.module_of(self.function)
+        self._parameters = inspect.signature(function).parameters
         self.source = text_of(function)
         self.misconceptions: list[Misconception] = []
         self.examples: list[Call] = []  # from EXAMPLES in the file
@@ -178,7 +163,7 @@ class Written:
             if body.__name__ != f"{self.function}__{name}":
                 raise self._error(name, f"call the function {self.function}__{name}, not {body.__name__}")
             text = text_of(body).replace(f"def {body.__name__}(", f"def {self.function}(", 1)
-            self._add(name, criterion, whole=text, **about)
+            self._add(name, criterion, source=text, **about)
             return body
 
         return add
@@ -188,6 +173,8 @@ class Written:
         name: str,
         criterion: str | tuple[str, ...],
         *,
+        edits: tuple[tuple[str, str], ...] = (),
+        source: str = "",
         does: str = "",
         right: str = "",
         read: str = "",
@@ -199,7 +186,10 @@ class Written:
         criteria = tuple(f"{self.module}.{name}" for name in names)
         read = read or f"the docstring of `{self.function}`"
         way = sum(misconception.name == name for misconception in self.misconceptions)
-        added = Misconception(self.module, self.function, name, criteria, does, right, read, way=way, **settings)
+        source = source or edited(self.source, edits) or ""
+        changes = next((parameter for parameter in self._parameters if name == f"changes_{parameter}"), "")
+        settings |= {"edits": edits, "source": source, "changes": changes, "way": way}
+        added = Misconception(self.module, self.function, name, criteria, does, right, read, **settings)
         for problem in self._problems(added):
             raise self._error(name, problem)
         self.misconceptions.append(added)
@@ -208,7 +198,7 @@ class Written:
         for half, text in (("does", misconception.does), ("right", misconception.right)):
             if not text.endswith(".") or len(text.split()) < 2:
                 yield f"`{half}` must be a sentence with a full stop, not {text!r}"
-        grading = [c.id for c in rubric.current().of(self.module) if self.function in c.grades]
+        grading = [c.id for c in self._rubric.of(self.module) if self.function in c.grades]
         for criterion in misconception.criteria or ("",):
             if criterion not in grading:
                 others = ", ".join(name.partition(".")[2] for name in grading)
@@ -217,17 +207,18 @@ class Written:
         for old, _ in misconception.edits:
             if not old or old not in self.source:
                 yield f"the text to replace, {old!r}, does not occur in {self.function}"
-        changed = misconception.whole or edited(self.source, misconception.edits)
-        if changed is None or changed == self.source:
+        if misconception.source in ("", self.source):
             yield "the edit changes nothing, or changes the same text twice"
-        elif not is_python(changed):
-            yield f"the changed function is not Python:\n{changed}"
+        elif not is_python(misconception.source):
+            yield f"the changed function is not Python:\n{misconception.source}"
 
     def _error(self, name: str, text: str) -> RubricError:
         return RubricError(f"{self.function}.{name}: {text}")
 
 
-written = Written  # the decorator
+def written(function: Callable[..., Any]) -> Written:
+    """Decorate the correct version of a function in a file of the library."""
+    return Written(function, function.__globals__[LOADED_BY])
 
 
 def of_form(name: str, function: str) -> tuple[str, str, str]:
@@ -245,83 +236,18 @@ def of_form(name: str, function: str) -> tuple[str, str, str]:
     return "", "", ""
 
 
-# The misconceptions of a module
-
-
-@cache
-def known(module: str) -> dict[str, Written]:
-    """The misconceptions of a module, by function in the order of the rubric; empty if it has no files.
-
-    Raises RubricError with file and line.
-    """
-    functions, folder = rubric.current().modules[module].functions, kit.misconceptions() / module
-    tables, examples = dict[str, Written](), dict[str, list[Call]]()
-    for path in sorted(folder.glob("*.py")):
-        try:
-            loaded = vars(kit.module(path))
-        except Exception as error:
-            raise RubricError(in_one_line(error, path, str(path))) from error
-        tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
-        examples |= loaded.get("EXAMPLES", {})
-    for name in tables:
-        if name not in functions:
-            raise RubricError(f"{folder / name}.py: {name} is not a function of {module}; see rubric.yaml")
-    for name in functions:
-        if name in examples:  # perhaps without misconceptions
-            tables.setdefault(name, Written(reference.functions()[name])).examples = examples[name]
-    return {name: tables[name] for name in functions if name in tables}
-
-
-@cache
-def of_module(module: str) -> tuple[Misconception, ...]:
-    """The misconceptions of a module, function by function in the order of the rubric."""
-    return tuple(misconception for table in known(module).values() for misconception in table.misconceptions)
-
-
-def of_function(module: str, function: str) -> tuple[Misconception, ...]:
-    return tuple(misconception for misconception in of_module(module) if misconception.function == function)
-
-
-def find(id: str) -> Misconception | None:
-    """The misconception with this id, if it exists."""
-    every = (misconception for module in rubric.current().modules for misconception in of_module(module))
-    return next((misconception for misconception in every if misconception.id == id), None)
-
-
-def examples(module: str, function: str) -> list[Call]:
-    """Tiny public inputs that reveal a wrong function, smallest first."""
-    table = known(module).get(function)
-    return table.examples if table is not None else []
-
-
-# Versions
-
-
-@cache
-def correct(module: str, function: str) -> Version:
-    """The correct function: from the misconception file, else the reference."""
-    table = known(module).get(function)
-    text = table.source if table is not None else text_of(reference.functions()[function])
-    return Version(module, function, (), text)
+# Sources of functions, and edits
 
 
 @lru_cache(MOST_TEXTS)
-def made(module: str, function: str, misconceptions: tuple[Misconception, ...]) -> Version | None:
-    """The function with these misconceptions; None if they cannot be combined."""
-    if not misconceptions:
-        return correct(module, function)
-    if any(misconception.whole for misconception in misconceptions):
-        return Version(module, function, misconceptions, misconceptions[0].whole) if len(misconceptions) == 1 else None
-    edits = dict.fromkeys(
-        edit for misconception in misconceptions for edit in misconception.edits
-    )  # some share an edit
-    changed = edited(known(module)[function].source, tuple(edits))
-    if changed is None or not is_python(changed):
-        return None
-    return Version(module, function, misconceptions, changed)
-
-
-# Sources of functions, and edits
+def combined(source: str, misconceptions: tuple[Misconception, ...]) -> str | None:
+    """The correct source of a function with these misconceptions; None if they cannot be combined."""
+    if any(not misconception.edits for misconception in misconceptions):
+        return misconceptions[0].source if len(misconceptions) == 1 else None
+    # Some share an edit.
+    edits = dict.fromkeys(edit for misconception in misconceptions for edit in misconception.edits)
+    changed = edited(source, tuple(edits))
+    return changed if changed is not None and is_python(changed) else None
 
 
 def text_of(function: Callable[..., Any]) -> str:
@@ -392,9 +318,9 @@ def {function}({parameters}):
 """
 
 
-def trivial(module: str, function: str) -> tuple[Misconception, ...]:
+def trivial(homework: "Homework", module: str, function: str) -> tuple[Misconception, ...]:
     """Versions that compute nothing, even if the shape is right. They must earn nothing."""
-    text = text_of(reference.functions()[function])
+    text = text_of(homework.functions[function])
     definition = ast.parse(text).body[0]
     assert isinstance(definition, ast.FunctionDef)
     names = [argument.arg for argument in definition.args.args]
@@ -403,10 +329,51 @@ def trivial(module: str, function: str) -> tuple[Misconception, ...]:
         "function": function,
         "parameters": ast.unparse(definition.args),
     }
-    graded = tuple(c.id for c in rubric.current().of(module) if function in c.grades)
+    graded = tuple(c.id for c in homework.rubric.of(module) if function in c.grades)
     sentences = ("It computes nothing yet.", "Write it.", "the docstring")
     found = []
     for name, body in (TRIVIAL | {f"returns_{name}": RETURNED.replace("{name}", name) for name in names}).items():
         source = _TRIVIAL_SOURCE.format(body=body.format(function=function, names=", ".join(names)), **parts)
-        found.append(Misconception(module, function, name, graded, *sentences, whole=source))
+        found.append(Misconception(module, function, name, graded, *sentences, source=source))
     return tuple(found)
+
+
+# Access without a homework object
+
+
+def _homework() -> "Homework":
+    from autograder.homework import kit
+
+    return kit.current()
+
+
+def known(module: str) -> dict[str, Written]:
+    return _homework().library[module]
+
+
+def of_module(module: str) -> tuple[Misconception, ...]:
+    return _homework().of_module(module)
+
+
+def of_function(module: str, function: str) -> tuple[Misconception, ...]:
+    return _homework().of_function(module, function)
+
+
+def find(id: str) -> Misconception | None:
+    return _homework().misconception(id)
+
+
+def examples(module: str, function: str) -> list[Call]:
+    return _homework().examples(module, function)
+
+
+def correct(module: str, function: str) -> Version:
+    return _homework().correct(module, function)
+
+
+def alone(misconception: Misconception) -> Version:
+    return _homework().alone(misconception)
+
+
+def made(module: str, function: str, misconceptions: tuple[Misconception, ...]) -> Version | None:
+    return _homework().version(module, function, misconceptions)

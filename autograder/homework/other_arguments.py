@@ -6,30 +6,30 @@ Code that returns what the reference returns for other arguments probably uses t
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from functools import partial
 from itertools import chain, combinations, permutations
 from typing import Any
 
 import numpy as np
 
-from autograder.homework import reference
 from autograder.values.compare import equal
 from autograder.values.tree import copied, leaves
 
 Arguments = dict[str, Any]
+Function = Callable[..., Any]  # a reference function
 
 
-def arguments(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
+def arguments(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
     """The arguments of a call by name, including positional ones."""
-    return dict(_signature(function).bind_partial(*args, **kwargs).arguments)
+    return dict(inspect.signature(function).bind_partial(*args, **kwargs).arguments)
 
 
-def result(function: str, given: Arguments) -> Any:
+def result(function: Function, given: Arguments) -> Any:
     """The reference's result; None if it rejects the arguments."""
-    return _result_of(lambda: reference.functions()[function](**copied(given)))
+    return _result_of(lambda: function(**copied(given)))
 
 
-def others(function: str, given: Arguments, expected: Any, allowed: float) -> Iterator[tuple[str, str, Any]]:
+def others(function: Function, given: Arguments, expected: Any, allowed: float) -> Iterator[tuple[str, str, Any]]:
     """The reference's results for other arguments, where they differ from `expected`; the most likely mix-ups come first.
 
     Each comes with a macro of feedback/messages.j2 and its argument. Small integer or boolean results match too many arrays
@@ -41,26 +41,20 @@ def others(function: str, given: Arguments, expected: Any, allowed: float) -> It
             yield macro, words, value
 
 
-def _calls(function: str, given: Arguments, expected: Any) -> Iterator[tuple[str, str, Callable[[], Any]]]:
-    right = reference.functions()[function]
+def _calls(function: Function, given: Arguments, expected: Any) -> Iterator[tuple[str, str, Callable[[], Any]]]:
     for words, changed in _plain(function, given):
-        yield "right_for", words, partial(right, **changed)
+        yield "right_for", words, partial(function, **changed)
         if words.endswith("one larger"):
             shifted = f"{words}, without the first row of that result"
-            yield "right_for", shifted, partial(lambda given: right(**given)[1:], changed)
+            yield "right_for", shifted, partial(lambda given: function(**given)[1:], changed)
     kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(expected)]
     if all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds):  # floats, or many bools
         of_floats = all(kind == "f" for kind, _ in kinds)
         for words, changed in (*(_floats(function, given) if of_floats else ()), *_mixed_up(given, "`{}".format)):
-            yield "right_for", words, partial(right, **changed)
+            yield "right_for", words, partial(function, **changed)
     for name, value in given.items():
         if isinstance(value, np.ndarray):
             yield "unchanged", name, value.copy
-
-
-@cache
-def _signature(function: str) -> inspect.Signature:
-    return inspect.signature(reference.functions()[function])
 
 
 def _result_of(call: Callable[[], Any]) -> Any:
@@ -71,17 +65,17 @@ def _result_of(call: Callable[[], Any]) -> Any:
             return None
 
 
-def changes(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
+def changes(function: Function, given: Arguments) -> Iterator[tuple[str, Arguments]]:
     """Changes that may make a wrong call correct, and so point to the mistake."""
     yield from _plain(function, given)
-    floats = [name for name, p in _signature(function).parameters.items() if isinstance(p.default, float)]
+    floats = [name for name, p in inspect.signature(function).parameters.items() if isinstance(p.default, float)]
     yield from ((f"`{name}=0.0`", given | {name: 0.0}) for name in floats)  # such as an eps
     yield from _first_row(given)
 
 
-def _plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
+def _plain(function: Function, given: Arguments) -> Iterator[tuple[str, Arguments]]:
     """Other flags, strings and counts, defaults instead of arguments, and a causal mask."""
-    parameters = _signature(function).parameters
+    parameters = inspect.signature(function).parameters
     for name, parameter in parameters.items():
         value, default = given.get(name), parameter.default
         same = type(value) is type(default) and not isinstance(value, np.ndarray | dict | list) and value == default
@@ -95,7 +89,9 @@ def _plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
             yield f"`{name}` one smaller", given | {name: value - 1}
             yield f"`{name}` one larger", given | {name: value + 1}
         elif isinstance(value, str):
-            yield from ((f"`{name}={word!r}`", given | {name: word}) for word in sorted(_known_words() - {value}))
+            yield from (
+                (f"`{name}={word!r}`", given | {name: word}) for word in sorted(_known_words(function) - {value})
+            )
     first = next((value for value in given.values() if isinstance(value, np.ndarray) and value.ndim > 1), None)
     if "mask" in parameters and first is not None:
         mask, causal = given.get("mask"), np.tri(first.shape[-2], dtype=bool)
@@ -117,17 +113,18 @@ def _first_row(given: Arguments) -> Iterator[tuple[str, Arguments]]:
     yield "the first row alone", given | changed
 
 
-@cache
-def _known_words() -> set[str]:
-    """The strings that an argument may have: those that the references compare arguments with."""
-    constants = [constant for function in reference.functions().values() for constant in function.__code__.co_consts]
-    each = chain.from_iterable(c if isinstance(c, tuple | frozenset) else (c,) for c in constants)
+def _known_words(function: Function) -> set[str]:
+    """The strings that an argument may have: those that the functions of the module compare arguments with."""
+    codes = [value.__code__ for value in function.__globals__.values() if inspect.isfunction(value)]
+    each = chain.from_iterable(
+        c if isinstance(c, tuple | frozenset) else (c,) for code in codes for c in code.co_consts
+    )
     return {constant for constant in each if isinstance(constant, str) and constant.isidentifier()}
 
 
-def _floats(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
+def _floats(function: Function, given: Arguments) -> Iterator[tuple[str, Arguments]]:
     """Other floats."""
-    for name, parameter in _signature(function).parameters.items():
+    for name, parameter in inspect.signature(function).parameters.items():
         default = parameter.default
         if isinstance(default, float):
             # Common wrong values of a small default: 1e-12 to 1e-3 for an eps.

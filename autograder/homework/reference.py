@@ -1,7 +1,7 @@
-"""The reference functions by name: `from autograder.homework.reference import layer_norm`.
+"""Loads and compiles the reference solutions.
 
-They are loaded once from the solutions, in the grader's process. A student's process never imports this module; it
-receives the compiled code of the modules that the module under test depends on.
+They are loaded in the grader's process. A student's process receives the compiled code of the modules that the module under
+test depends on.
 """
 
 import ast
@@ -11,20 +11,11 @@ import inspect
 import marshal
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-from autograder.homework import kit, rubric
-from autograder.sandbox.protocol import Reference
-
-
-@cache
-def modules() -> dict[str, ModuleType]:
-    """Every reference module by name."""
-    return load(kit.solutions(), tuple(rubric.current().modules))
 
 
 def load(folder: Path, names: Collection[str]) -> dict[str, ModuleType]:
@@ -36,63 +27,38 @@ def load(folder: Path, names: Collection[str]) -> dict[str, ModuleType]:
 @contextlib.contextmanager
 def importable(folder: Path, names: Collection[str]) -> Iterator[None]:
     """Import modules and packages of these names from `folder`, without leaving them in sys.modules, or bytecode on disk."""
-    hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in names}
     path, dont_write = [*sys.path], sys.dont_write_bytecode
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True
     importlib.invalidate_caches()
-    _forget(names)
+    try:
+        with hidden(names):
+            yield
+    finally:
+        sys.path[:], sys.dont_write_bytecode = path, dont_write
+
+
+@contextlib.contextmanager
+def hidden(names: Collection[str]) -> Iterator[None]:
+    """Hide modules and packages of these names in sys.modules, and forget those that are imported in the meantime."""
+    before = _taken(names)
     try:
         yield
     finally:
-        sys.path[:], sys.dont_write_bytecode = path, dont_write
-        _forget(names)
-        sys.modules.update(hidden)
+        _taken(names)
+        sys.modules.update(before)
 
 
-def _forget(names: Collection[str]) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] in names]:
-        del sys.modules[name]
-
-
-@cache
-def functions() -> dict[str, Callable[..., Any]]:
-    """Every contract function by name."""
-    entries = rubric.current().modules
-    return {function: getattr(modules()[name], function) for name in entries for function in entries[name].functions}
-
-
-def files() -> dict[str, bytes]:
-    """The reference modules as a submission."""
-    return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubric.current().modules}
-
-
-def replacing(modules: Iterable[str]) -> list[Reference]:
-    """References that replace a student's modules, preceded by those that they import."""
-    wanted, entries = set(modules), rubric.current()
-    needed = wanted.union(*map(entries.below, wanted))
-    return [
-        Reference(name, _compiled(name), tuple(entry.functions) if name in wanted else ())
-        for name, entry in entries.modules.items()
-        if name in needed
-    ]
+def _taken(names: Collection[str]) -> dict[str, ModuleType]:
+    return {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in names}
 
 
 @cache
-def helpers(module: str, functions: tuple[str, ...]) -> Reference:
-    """Some functions of a reference module, without its other contract functions."""
-    needed = (*functions, *rubric.current().helpers(module, functions))
-    return Reference(
-        module, _compiled(module, frozenset(rubric.current().modules[module].functions) - {*needed}), functions
-    )
-
-
-@cache
-def _compiled(module: str, without: frozenset[str] = frozenset()) -> bytes:
+def compiled(file: str, source: bytes, without: frozenset[str]) -> bytes:
     """The code of a reference module, without some of its functions."""
-    tree = ast.parse(files()[f"{module}.py"])
+    tree = ast.parse(source)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in without)]
-    return marshal.dumps(compile(tree, f"{module}.py", "exec", dont_inherit=True))
+    return marshal.dumps(compile(tree, file, "exec", dont_inherit=True))
 
 
 def parts(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -105,10 +71,22 @@ def parts(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(without_shapes.replace(",", " ").split())
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
-    if name.startswith("_"):
-        raise AttributeError(name)
-    try:
-        return functions()[name]
-    except KeyError:
-        raise AttributeError(f"there is no contract function {name!r}") from None
+# Access without a homework object
+
+
+def _homework() -> Any:
+    from autograder.homework import kit
+
+    return kit.current()
+
+
+def modules() -> dict[str, ModuleType]:
+    return _homework().modules  # type: ignore[no-any-return]
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    return _homework().functions  # type: ignore[no-any-return]
+
+
+def files() -> dict[str, bytes]:
+    return _homework().files  # type: ignore[no-any-return]

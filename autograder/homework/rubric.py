@@ -6,7 +6,7 @@ An invalid rubric raises a RubricError with file, line, key and advice.
 import difflib
 from collections.abc import Iterator
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -15,7 +15,6 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from pydantic_core import PydanticKnownError
 
 from autograder.exceptions import CommandError
-from autograder.homework import kit
 from autograder.sandbox.budget import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
@@ -209,18 +208,17 @@ class Rubric(BaseModel):
         return f"{self._path}:{line_of(self._tree, where)}: {where}"
 
 
-@cache
 def current() -> Rubric:
-    """The rubric of the homework in use, read once."""
-    return load()
+    from autograder.homework import kit
+
+    return kit.current().rubric
 
 
-def load(path: Path | None = None) -> Rubric:
+def load(path: Path) -> Rubric:
     """Read and check a rubric.
 
     Raises RubricError if the file is unreadable, not YAML, or not a consistent rubric.
     """
-    path = path or kit.rubric_file()
     try:
         text = path.read_text(encoding="utf-8")
         tree = yaml.compose(text, Loader=yaml.SafeLoader)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.homework import reference, rubric
 from autograder.values.tree import arrays, copied, mapped
 
 Array = np.ndarray[Any, Any]
@@ -21,11 +20,13 @@ PRINTED = 1e-4
 
 def worked_examples(check: Any, module: str) -> None:
     """Call a module's functions as in the examples of their docstrings."""
-    for name in rubric.current().modules[module].functions:
-        examples = doctest.DocTestParser().get_examples(reference.functions()[name].__doc__ or "")
+    for target, function in check._recorder.functions.items():
+        if target.module != module:
+            continue
+        name, examples = target.function, doctest.DocTestParser().get_examples(function.__doc__ or "")
         source, file = "".join(example.source for example in examples), f"<examples of {name}>"
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)  # students see its functions
-        names = {**vars(reference.modules()[module]), name: getattr(check.within(PRINTED), name)}
+        names = {**function.__globals__, name: getattr(check.within(PRINTED), name)}
         exec(compile(source, file, "exec"), names)  # noqa: S102 - our own docstrings
 
 

@@ -47,7 +47,7 @@ def build(out: Path, stage: Stage = lambda name: None, check: bool = True) -> li
             raise ArgumentsError(f"-o {out}: the zips do not belong in {folder}; give another folder with -o")
     stage(RECORD)
     # First, so that the kit reports an invalid rubric or a wrong solution, not Otter.
-    with open_grader():
+    with open_grader(kit.current()):
         pass
     drafts.refuse_placeholders(packing.tree())
     with assigned(check, stage) as result:

@@ -76,11 +76,12 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
     rows: list[list[Any]] = []
     for misconception in library.of_function(module, function):
-        default = _wrong_default(right, misconception.fresh())
+        version = library.alone(misconception)
+        default = _wrong_default(right, version.fresh())
         words = [misconception.does, misconception.read, misconception.right]
-        found = [(words, _wrong_results(expected, misconception.fresh), default)]
+        found = [(words, _wrong_results(expected, version.fresh), default)]
         if default:
-            found.append((*_ignored(function, right, expected, misconception.fresh, default), {}))
+            found.append((*_ignored(function, right, expected, version.fresh, default), {}))
         for words, wrong, needed in found:
             row = [*words, {str(place): result for place, result in wrong.items()}, needed]
             if wrong and row not in rows:  # two variants of a mistake may give the same results
@@ -155,10 +156,12 @@ def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
     home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
     try:
         call = _in_double(call)
-        right = reference.functions()[call.function](*copied(call.args), **copied(call.kwargs))
+        function = reference.functions()[call.function]
+        right = function(*copied(call.args), **copied(call.kwargs))
     except ValueError:
         return []
-    test_call = TestCall(0, Target(call.module, call.function), NOT_SENT, call.args, call.kwargs, right, tolerance)
+    values = call.args, call.kwargs, right, tolerance
+    test_call = TestCall(0, Target(call.module, call.function), NOT_SENT, *values, reference=function)
     given = []
     for sentence, value in others(test_call).items():
         if sentence not in sentences:

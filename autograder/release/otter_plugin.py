@@ -77,7 +77,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         for path in submission.iterdir():
             if path.name not in {*otters, "tests", "__init__.py"}:
                 path.rename(upload / path.name)
-        with open_grader() as grader:
+        with open_grader(kit.current()) as grader:
             self._result = grader.grade(read(upload, grader.rubric.limits))
         self._with_kernel, python_runner.grade_notebook = python_runner.grade_notebook, self._without_kernel
 

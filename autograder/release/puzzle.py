@@ -72,7 +72,7 @@ def make(level: int, seed: int) -> Puzzle:
             text.splitlines() for text in (library.correct(m.module, m.function).source, m.source)
         )
         is_one_line = len(wrong_lines) == len(right_lines) and sum(map(operator.ne, wrong_lines, right_lines)) == 1
-        if is_one_line and not m.whole and not m.memory and not m.inexact:
+        if is_one_line and m.edits and not m.memory and not m.inexact:
             candidates.append(m)
     while True:
         chosen = tuple(rng.sample(candidates, LEVELS[level]))

@@ -61,7 +61,7 @@ def half(references: dict[str, bytes]) -> dict[str, bytes]:
 @pytest.fixture(scope="session")
 def grader() -> Iterator[Grader]:
     """A grader with short deadlines, so that endless loops end soon."""
-    with open_grader(limits=QUICK) as opened:
+    with open_grader(kit.current(), limits=QUICK) as opened:
         yield opened
 
 

@@ -21,6 +21,7 @@ from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore, Why
 from autograder.homework import kit, library, reference
 from autograder.homework import rubric as rubrics
+from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric, Visibility
 from autograder.sandbox.protocol import Call, Ended, Error, Response
@@ -93,7 +94,8 @@ def a_test_call(
         expected, rules = None, replace(rules, error="ValueError")
     allowed = tolerance((args, kwargs))
     target, parts = Target(module, function), reference.parts(reference.functions()[function])
-    return TestCall(number, target, NO_CALL, args, kwargs, expected, allowed, rules, criterion=criterion, parts=parts)
+    more: dict[str, Any] = {"criterion": criterion, "parts": parts, "reference": reference.functions()[function]}
+    return TestCall(number, target, NO_CALL, args, kwargs, expected, allowed, rules, **more)
 
 
 def raised(
@@ -101,6 +103,7 @@ def raised(
 ) -> CallResult:
     """The result of a call without arguments that raised an error."""
     module = rubrics.current().module_of(function)
+    more.setdefault("reference", reference.functions()[function])
     of = TestCall(1, Target(module, function), NO_CALL, **more)
     error = Error((kind,), text, file, line, hint, (of.target.function,))
     return CallResult(of, Response(error=error), Failure("raised", kind))
@@ -109,7 +112,7 @@ def raised(
 def stopped(function: str, why: str) -> CallResult:
     module = rubrics.current().module_of(function)
     return CallResult(
-        TestCall(1, Target(module, function), NO_CALL),
+        TestCall(1, Target(module, function), NO_CALL, reference=reference.functions()[function]),
         Response(ended=Ended(why)),
         Failure("ended", why),
     )
@@ -125,10 +128,10 @@ def criterion(id: str, visibility: Visibility = "after_published", **changes: An
 
 
 def misconception(function: str, name: str, *criteria: str, does: str, right: str, known: bool = True) -> Misconception:
-    """A misconception; without edits if it is not `known`."""
+    """A misconception; without a source if it is not `known`."""
     module = rubrics.current().module_of(function)
-    edits = (("a", "b"),) if known else ()
-    return Misconception(module, function, name, criteria, does, right, f"the formula of {function}", edits=edits)
+    source = f"def {function}(): ..." if known else ""
+    return Misconception(module, function, name, criteria, does, right, f"the formula of {function}", source=source)
 
 
 def module_of(
@@ -213,6 +216,13 @@ def grade_of_passed(key: str, *passed: bool) -> Grade:
     """A grade with two points for each passed criterion."""
     marks = tuple(Mark(f"m.c{i}", f"m.c{i}: about", 2.0 * one, 2.0) for i, one in enumerate(passed))
     return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), submitted=("m",))
+
+
+def homework_with(rubric: Rubric) -> Homework:
+    """The kit's own homework with another rubric."""
+    homework = Homework()
+    homework.rubric = rubric
+    return homework
 
 
 def rubric_with(criteria: Mapping[str, Mapping[str, str]] | None = None, **top: Any) -> Rubric:

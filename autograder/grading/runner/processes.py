@@ -33,7 +33,7 @@ from typing import Protocol
 from autograder.grading.call_results import CallResult, Target, TestCall, compared, with_needed
 from autograder.grading.plan import Plan
 from autograder.grading.thresholds import MOST_PROBES_SPENT, RESTARTS
-from autograder.homework import reference as references
+from autograder.homework.homework import Homework
 from autograder.sandbox.budget import PREVIEW
 from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.protocol import Ended, Error, Extend, Reference, Response
@@ -74,16 +74,16 @@ class Process(Protocol):
 class SandboxProcess:
     """A student's process that makes test calls."""
 
-    def __init__(self, process: StudentProcess):
-        self._process, self.close = process, process.close
+    def __init__(self, process: StudentProcess, homework: Homework):
+        self._process, self.close, self._homework = process, process.close, homework
 
     @property
     def ended(self) -> Ended | None:
         return self._process.ended
 
     def load(self, imports: Imports, account: str = "") -> Response:
-        helpers = references.helpers(imports.modules[0], imports.helpers) if imports.helpers else None
-        return self._process.load(imports.modules, references.replacing(imports.references), helpers, account)
+        helpers = self._homework.helpers(imports.modules[0], imports.helpers) if imports.helpers else None
+        return self._process.load(imports.modules, self._homework.replacing(imports.references), helpers, account)
 
     def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
         return self._process.run([test_call.call for test_call in test_calls], account)
@@ -110,7 +110,7 @@ class Runner:
     def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission) -> "Runner":
         """A runner with processes of the sandbox, in which this submission is placed."""
         sandbox.place(submission.files)
-        runner = cls(lambda: SandboxProcess(sandbox.start()), plan, submission)
+        runner = cls(lambda: SandboxProcess(sandbox.start(), plan.homework), plan, submission)
         runner.edits = sandbox.limits.repairs
         runner.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
         return runner

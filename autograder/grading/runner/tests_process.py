@@ -9,9 +9,8 @@ from functools import lru_cache
 from autograder.grading.runner import tests_session
 from autograder.grading.runner.processes import extension
 from autograder.grading.runner.tests_session import RunTest
-from autograder.homework import kit, library
-from autograder.homework import reference as references
-from autograder.homework import rubric as rubrics
+from autograder.homework import library
+from autograder.homework.homework import Homework
 from autograder.homework.rubric import TESTS, TESTS_FILE
 from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.protocol import Reference, Response
@@ -60,15 +59,15 @@ PASSED = Outcome()
 class TestsProcess:
     """Runs the tests of one file, on one version of the code after another."""
 
-    def __init__(self, sandbox: Sandbox, text: bytes):
+    def __init__(self, sandbox: Sandbox, homework: Homework, text: bytes):
         sandbox.place({TESTS_FILE: text})
-        self._sandbox = sandbox
+        self._sandbox, self._homework = sandbox, homework
         self._process: StudentProcess | None = None
 
     def outcome(self, version: Version, tests: Sequence[str]) -> Outcome:
         """Import the file beside a version of the code, and run some of its tests until one fails."""
         process = self._started()
-        loaded = process.load([MODULE], _references(version), account=TESTS)
+        loaded = process.load([MODULE], _references(self._homework, version), account=TESTS)
         if loaded != FINE:
             return Outcome(loaded)
         for test in tests:  # one at a time, to identify a test that does not end
@@ -88,14 +87,14 @@ class TestsProcess:
         self._sandbox.place({})
 
 
-def _references(version: Version) -> list[Reference]:
+def _references(homework: Homework, version: Version) -> list[Reference]:
     """A version of every module that has misconceptions."""
-    folder, function = kit.alternatives() / version.style, version.function
+    folder, function = homework.alternatives / version.style, version.function
     own = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
-    entries, given = rubrics.current().modules, references.files()
+    entries, given = homework.rubric.modules, homework.files
     code = [Reference(name, _compiled(name, own[name])) for name in sorted(own.keys() - set(entries))]
     for name, entry in entries.items():
-        if library.of_module(name):
+        if homework.library[name]:
             source = own.get(name) or given[f"{name}.py"].decode()
             definition = function.source if function is not None and function.module == name else ""
             code.append(Reference(name, _compiled(name, source, definition), tuple(entry.functions)))

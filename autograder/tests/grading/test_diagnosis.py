@@ -5,9 +5,8 @@ from functools import partial
 
 import pytest
 
-from autograder.grading import search
 from autograder.grading.diagnosis import Diagnosis
-from autograder.homework import library, rubric
+from autograder.homework import kit, library, rubric
 from autograder.tests import running
 
 
@@ -49,7 +48,7 @@ def test_cheapest_of_misconceptions_with_equal_responses_is_deducted_but_not_nam
     assert points[cheapest] < points["layernorm.statistics"]
     known = library.of_function("layernorm", "layer_norm")
     again = [replace(m, name="again", criteria=(cheapest,)) for m in known if m.name == "no_root"]
-    monkeypatch.setattr(search, "of_function", lambda module, function: [*known, *again])
+    monkeypatch.setattr(kit.current(), "of_function", lambda module, function: [*known, *again])
     found = diagnoses_of("layernorm", "layer_norm.no_root")["layer_norm"]
     assert [misconception.id for misconception in found.misconceptions] == ["layer_norm.again"] and found.named == ()
 

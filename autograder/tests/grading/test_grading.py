@@ -12,7 +12,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
-from autograder.tests.making import few
+from autograder.tests.making import few, homework_with
 
 Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]
@@ -91,15 +91,12 @@ def test_answers_are_never_shown(grade: Grade) -> None:
 
 @pytest.mark.slow
 def test_integration_runs_before_hidden_calls_if_everything_is_visible_at_once(
-    references: dict[str, bytes], alter: Alter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    references: dict[str, bytes], alter: Alter, tmp_path: Path
 ) -> None:
     path = tmp_path / "rubric.yaml"
     text = kit.rubric_file().read_text()
     path.write_text(text.replace("visibility: after_published", "visibility: visible", 1))
-    with monkeypatch.context() as patch:
-        rubric = rubrics.load(path)
-        patch.setattr(rubrics, "current", lambda: rubric)
-        plan = plans.record()
+    plan = plans.record(homework_with(rubrics.load(path)))
     wrong = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x")
     files = references | {name: text.encode() for name, text in wrong.items()}
     with Sandbox(plan.rubric.limits, (), kit.secret()) as sandbox:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.grading import plan
+from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
@@ -24,7 +25,7 @@ def test_every_criterion_has_test_calls_with_unique_numbers() -> None:
 @pytest.mark.slow
 def test_recordings_are_identical_whatever_the_users_pytest_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
-    one, other = plan.current(), plan.record()
+    one, other = plan.current(), plan.record(kit.current())
     assert one.hidden.keys() == other.hidden.keys()
     for module in rubrics.current().modules:
         first, second = one.hidden.get(module, ()), other.hidden.get(module, ())

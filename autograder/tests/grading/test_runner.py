@@ -15,7 +15,7 @@ from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import graded_with
 from autograder.grading.runner.direct import Direct
 from autograder.grading.runner.processes import Imports, Runner
-from autograder.homework import library, reference
+from autograder.homework import kit, library, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox.protocol import Ended, Error, Response
@@ -211,7 +211,7 @@ def test_reference_helpers_do_not_include_the_functions_that_use_them(module: st
     for function in functions:
         helpers = rubrics.current().helpers(module, (function,))
         if helpers:
-            code = reference.helpers(module, helpers)
+            code = kit.current().helpers(module, helpers)
             above = [name for name in functions if name not in {*helpers, *rubrics.current().helpers(module, helpers)}]
             assert function in above and code.functions == helpers
             assert not [name for name in above for end in (b"\\x00", b"(") if name.encode() + end in code.code]

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.audit import cases
 from autograder.grading.scoring import Analysis, CriterionScore, Scoring
-from autograder.homework import library, rubric
+from autograder.homework import kit, library, rubric
 from autograder.homework.rubric import Rubric
 from autograder.tests import running
 
@@ -34,7 +34,7 @@ def test_same_mistake_in_two_functions_has_the_same_description(module: str) -> 
     "case", [pytest.param(case, id=case.name) for case in cases.nothings("layernorm") if not case.function]
 )
 def test_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
-    nothing = {misconception.function: misconception.fresh() for misconception in case.misconceptions}
+    nothing = {misconception.function: library.alone(misconception).fresh() for misconception in case.misconceptions}
     found = layernorm_scores(running.with_source("layernorm") | nothing)
     assert {name for name, score in found.items() if score.passed} == set()
 
@@ -77,6 +77,6 @@ def test_partial_credit_is_the_share_of_passing_tests(charge: str) -> None:
 
 def test_code_that_computes_nothing_gets_no_partial_credit() -> None:
     functions = rubric.current().modules["layernorm"].functions
-    zeros = [m.source for f in functions for m in library.trivial("layernorm", f)[:1]]
+    zeros = [m.source for f in functions for m in library.trivial(kit.current(), "layernorm", f)[:1]]
     found = layernorm_scores(running.with_source("layernorm", *zeros), with_partial_credit())
     assert sum(one.points for one in found.values() if one.criterion.looks_at == "values") == 0

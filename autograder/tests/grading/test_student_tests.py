@@ -4,6 +4,7 @@ import ast
 import importlib
 import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,14 +16,14 @@ from autograder.grading.runner import tests_process
 from autograder.grading.runner.tests_process import PASSED, Outcome, Version
 from autograder.grading.student_tests import FunctionTests, by_function, graded_tests
 from autograder.homework import kit
-from autograder.homework import rubric as rubrics
-from autograder.homework.rubric import TESTS_FILE, Rubric
+from autograder.homework.homework import Homework
+from autograder.homework.rubric import TESTS_FILE
 from autograder.release.home_table import importable_checks
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 from autograder.tests.attacks import calling_nothing
 from autograder.tests.conftest import QUICK
-from autograder.tests.making import rubric_with
+from autograder.tests.making import homework_with, rubric_with
 from autograder.values.running_tests import pytest_module
 
 NAMES = ("first", "second", "third")
@@ -44,8 +45,8 @@ Outcomes = tuple[FunctionTests, ...]
 
 
 @pytest.fixture(scope="module")
-def rubric() -> Rubric:
-    return rubric_with(tests=TESTS)
+def homework() -> Homework:
+    return homework_with(rubric_with(tests=TESTS))
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +56,11 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.fixture(scope="module")
-def graded(sandbox: Sandbox, rubric: Rubric) -> Callable[[str], Outcomes]:
+def graded(sandbox: Sandbox, homework: Homework) -> Callable[[str], Outcomes]:
     """Grades a file with the given tests; returns the outcomes of its three criteria."""
 
     def run(text: str) -> Outcomes:
-        every = graded_tests(sandbox, rubric, Submission("x", {TESTS_FILE: (IMPORTS + text).encode()}))
+        every = graded_tests(sandbox, homework, Submission("x", {TESTS_FILE: (IMPORTS + text).encode()}))
         return tuple(one.tests for one in every if one.tests is not None)
 
     return run
@@ -176,11 +177,11 @@ def test_wrong_tests_cost_points_only_for_their_own_function(graded: Callable[[s
 
 
 def test_unchanged_and_missing_files_earn_nothing_but_the_example_earns_points(
-    sandbox: Sandbox, rubric: Rubric, graded: Callable[[str], Outcomes]
+    sandbox: Sandbox, homework: Homework, graded: Callable[[str], Outcomes]
 ) -> None:
     given = (kit.solutions() / TESTS_FILE).read_bytes()
-    assert all(one.points == 0 for one in graded_tests(sandbox, rubric, Submission("x", {TESTS_FILE: given})))
-    without = graded_tests(sandbox, rubric, Submission("x", {}))
+    assert all(one.points == 0 for one in graded_tests(sandbox, homework, Submission("x", {TESTS_FILE: given})))
+    without = graded_tests(sandbox, homework, Submission("x", {}))
     assert [(one.criterion.id, one.points) for one in without] == [(f"tests.{name}", 0) for name in NAMES]
     for one in without:
         text = paragraphs("students_tests", one.tests)
@@ -190,10 +191,10 @@ def test_unchanged_and_missing_files_earn_nothing_but_the_example_earns_points(
     assert 0 < graded(textwrap.dedent(example))[0].share < 0.5
 
 
-def test_tests_belong_to_the_longest_function_name_and_three_functions_count(rubric: Rubric) -> None:
+def test_tests_belong_to_the_longest_function_name_and_three_functions_count(homework: Homework) -> None:
     names = ["layer_norm_backward_x", "layer_norm", "softmax_of_rows", "layer_norms", "causal_mask", "layer_norm_b"]
     text = "".join(f"def test_{name}():\n    pass\n" for name in names)
-    assert by_function(text.encode(), rubric, 3) == {
+    assert by_function(text.encode(), homework, 3) == {
         "layer_norm_backward": ["test_layer_norm_backward_x"],
         "layer_norm": ["test_layer_norm", "test_layer_norm_b"],
         "softmax": ["test_softmax_of_rows"],
@@ -220,12 +221,12 @@ def test_pytest_replacement_supports_parametrize_and_raises() -> None:
 
 
 def test_criteria_of_student_tests_come_last_and_only_if_the_rubric_has_them(
-    grader: Grader, rubric: Rubric, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    grader: Grader, homework: Homework, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submission = Submission("x", {**references, TESTS_FILE: (IMPORTS + SMALL).encode()})
     without = Grade.of(grader.grade(submission, ["concept_check", "tests"])).to_gradescope()
-    monkeypatch.setattr(grader, "rubric", rubric)
-    monkeypatch.setattr(rubrics, "current", lambda: rubric)
+    monkeypatch.setattr(grader, "rubric", homework.rubric)
+    monkeypatch.setattr(grader, "plan", replace(grader.plan, homework=homework))
     having = Grade.of(grader.grade(submission, ["concept_check", "tests"])).to_gradescope()
     assert having["tests"][: -len(NAMES)] == without["tests"]
     first, second, third = having["tests"][-len(NAMES) :]

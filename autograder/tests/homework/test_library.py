@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.known_responses import alike, alike_in_form
-from autograder.homework import library, reference, rubric
+from autograder.homework import kit, library, reference, rubric
 from autograder.homework.library import Written, edited
 from autograder.homework.rubric import RubricError
 from autograder.tests import running
@@ -43,7 +43,7 @@ def rms() -> Written:
         square = np.mean(x**2, axis=-1, keepdims=True)
         return gamma * x / np.sqrt(square + eps)
 
-    return Written(rms_norm)
+    return Written(rms_norm, kit.current())
 
 
 REJECTED: dict[str, tuple[Callable[[Written], None], str]] = {
@@ -71,7 +71,7 @@ def test_invalid_misconception_is_rejected_with_its_id(rms: Written, case: str) 
 
 def test_unknown_function_is_rejected() -> None:
     with pytest.raises(RubricError, match=r"^twice is not a function in rubric\.yaml"):
-        library.written(twice)
+        Written(twice, kit.current())
 
 
 def test_edits_apply_simultaneously_and_must_not_overlap() -> None:
@@ -103,9 +103,9 @@ def test_fresh_versions_share_no_state() -> None:
     kept = library.find("layer_norm.statistics_kept")
     assert kept is not None
     x, ones, zeros = np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3)
-    first = kept.fresh()
-    assert np.allclose(first(x, ones, zeros), kept.fresh()(x, ones, zeros))
-    assert not np.allclose(first(x + 1, ones, zeros), kept.fresh()(x + 1, ones, zeros))
+    first = library.alone(kept).fresh()
+    assert np.allclose(first(x, ones, zeros), library.alone(kept).fresh()(x, ones, zeros))
+    assert not np.allclose(first(x + 1, ones, zeros), library.alone(kept).fresh()(x + 1, ones, zeros))
 
 
 @pytest.mark.parametrize("module", MODULES)

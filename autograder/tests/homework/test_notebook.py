@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from autograder.homework import kit
+from autograder.homework import kit, library
 from autograder.homework import rubric as rubrics
 from autograder.release import handout
 from autograder.tests.files import python_says
@@ -477,7 +477,7 @@ def test_solutions_agree_with_the_reference_values(homework: Any) -> None:
 
 
 def test_table_does_not_blame_the_notes_for_a_students_mistake(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(homework.layernorm, "layer_norm", known("sample_variance").fresh())
+    monkeypatch.setattr(homework.layernorm, "layer_norm", library.alone(known("sample_variance")).fresh())
     yours, token = homework.controls.Lazy("layernorm"), np.array([4.0, 2.0, 0.0, -2.0])
     result = lambda: yours.layer_norm(token, np.ones(4), np.zeros(4))  # noqa: E731
     shown = homework.tables.compare([("one", "1.34 0.45 -0.45 -1.34", result, "A remark.")])

@@ -11,6 +11,7 @@ from autograder.exceptions import CommandError
 from autograder.grading.plan import record
 from autograder.homework import kit, rubric
 from autograder.homework.rubric import RubricError
+from autograder.tests.making import homework_with
 
 TEXT = kit.rubric_file().read_text()
 
@@ -126,13 +127,10 @@ for points in (ALL, MODULE):
      r"names the criterion 'layernorm\.statistics', which .* did you mean 'layernorm\.statistic'\?"),
     (FEWER, r"test_layernorm.*names the criterion 'layernorm\.statistics', which"),
 ], ids=["new", "renamed", "removed"])  # fmt: skip
-def test_rubric_and_tests_must_name_the_same_criteria(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
-) -> None:
-    own = loaded(tmp_path, text)
-    monkeypatch.setattr(rubric, "current", lambda: own)
+def test_rubric_and_tests_must_name_the_same_criteria(tmp_path: Path, text: str, said: str) -> None:
+    own = homework_with(loaded(tmp_path, text))
     with pytest.raises(CommandError, match=said):
-        record()
+        record(own)
 
 
 def test_helpers_include_helpers_of_helpers() -> None:

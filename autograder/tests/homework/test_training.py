@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.homework import kit
+from autograder.homework import kit, library
 from autograder.tests.making import known
 
 DESIGNS = ("complete", "without norms", "without the mask", "without residuals", "without positions", "post-norm")
@@ -175,7 +175,7 @@ def test_wrong_and_unwritten_functions_are_named_before_training(
 ) -> None:
     assert train.problems() == []
     with monkeypatch.context() as patched:
-        patched.setattr(homework.layernorm, "layer_norm", known("sample_variance").fresh())
+        patched.setattr(homework.layernorm, "layer_norm", library.alone(known("sample_variance")).fresh())
         assert train.main(["--steps", "5"]) == 1
     said = "train.py: your layer_norm disagrees with the formula; run: pytest checks/test_layernorm.py\n"
     assert capsys.readouterr().err == said

@@ -12,6 +12,7 @@ import pytest
 
 from autograder.exceptions import CommandError
 from autograder.grading.grader import open_grader
+from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import gradescope
 from autograder.sandbox import layers
@@ -116,7 +117,7 @@ def test_grader_error_leaves_no_results_and_the_upload_in_place(
 def test_a_missing_layer_is_one_line_of_the_output(
     box: MakeBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], layer: str
 ) -> None:
-    monkeypatch.setattr(gradescope, "open_grader", lambda: open_grader((layer,)))
+    monkeypatch.setattr(gradescope, "open_grader", lambda *_: open_grader(kit.current(), (layer,)))
     tried = box({})
     tried.run_here()
     missing = [name for name in layers.NAMES if name not in layers.holding((layer,))]

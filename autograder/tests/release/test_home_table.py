@@ -149,7 +149,10 @@ def test_order_of_summation_does_not_change_the_sentences(known: ModuleType, mod
 
 def seen(known: ModuleType, misconception: library.Misconception, calls: list[Any], other: bool) -> list[Any]:
     """The results that the checks record for a misconception; `other` computes sums in another order."""
-    right, wrong = library.correct(misconception.module, misconception.function).fresh(), misconception.fresh()
+    right, wrong = (
+        library.correct(misconception.module, misconception.function).fresh(),
+        library.alone(misconception).fresh(),
+    )
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

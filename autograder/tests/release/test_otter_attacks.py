@@ -11,6 +11,7 @@ import pytest
 from otter.run import main as otter_run
 
 from autograder.grading.grader import open_grader
+from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import build
 from autograder.submissions.submission import read
@@ -81,7 +82,7 @@ def test_stolen_wheel_would_earn_points(
     attacked(tmp_path / "upload", name)
     wheel = next(data for name, data in unzipped(built.zip).items() if name.endswith(".whl"))
     (place / "kit.whl" if place.is_dir() else place).write_bytes(wheel)
-    with open_grader() as opened:  # a new grader, since it copies NumPy if student code cannot reach it
+    with open_grader(kit.current()) as opened:  # a new grader, since it copies NumPy if student code cannot reach it
         earned = opened.grade(read(tmp_path / "upload", opened.rubric.limits)).points
     assert earned == rubrics.current().modules["layernorm"].points
 

@@ -28,7 +28,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from autograder.feedback.results import Grade
-from autograder.grading import plan as plans
 from autograder.grading import recorder
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework import kit
@@ -72,7 +71,7 @@ def fields() -> Iterator[Any]:
 
         def field(without: tuple[str, ...] = ()) -> Field:
             if without not in _fields:
-                grader = stack.enter_context(open_grader(without, TIGHT))
+                grader = stack.enter_context(open_grader(kit.current(), without, TIGHT))
                 _fields[without] = Field(grader, ordinary(grader))
             return _fields[without]
 
@@ -88,9 +87,7 @@ def other_inputs() -> Iterator[list[Grader]]:
         with pytest.MonkeyPatch.context() as patch:  # only while they are opened: other tests follow in this process
             for seed in (1, 2):
                 patch.setattr(recorder, "rng_for", lambda _, seed=seed: np.random.default_rng(seed))
-                plans.current.cache_clear()
-                made.append(stack.enter_context(open_grader((), TIGHT)))
-        plans.current.cache_clear()
+                made.append(stack.enter_context(open_grader(kit.current(), (), TIGHT)))
         yield made
 
 
@@ -279,7 +276,7 @@ def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
 def test_attack_with_otter(name: str, box: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Upload the attack to a folder like Gradescope's, with a pickle that Otter would load, and grade it there."""
     attack = need(ATTACKS[name], layers.holding())
-    monkeypatch.setattr(gradescope, "open_grader", lambda: open_grader((), TIGHT))
+    monkeypatch.setattr(gradescope, "open_grader", lambda *_: open_grader(kit.current(), (), TIGHT))
 
     def state() -> tuple[float, list[str], set[int]]:
         """Processor time of this process and its ended descendants, files of attacks, and running descendants."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.homework.library import written
-from autograder.homework.reference import dependency_matrix
+from causal_mask import dependency_matrix
 
 THINGS = "the docstring of `dependency_matrix`"
 VARIED = "Change every feature of the row by a different amount."

@@ -3,7 +3,9 @@
 import numpy as np
 
 from autograder.homework.library import ANY_ORDER, COPIES, KEPT, written
-from autograder.homework.reference import causal_mask, embed, positional_encoding, transformer_stack
+from causal_mask import causal_mask
+from decoder import embed, positional_encoding
+from transformer_block import transformer_stack
 
 LOGITS = "the formula in the docstring of `decoder_logits`"
 MASK = "Position i attends to the tokens 0 to i: use causal_mask(t)."

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.homework.library import KEPT, written
-from autograder.homework.reference import decoder_logits
+from decoder import decoder_logits
 
 GREEDY = "the docstring of `generate`"
 STOP = "Stop right after producing eos, and keep it in the result."

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.homework.library import written
-from autograder.homework.reference import decoder_logits
+from decoder import decoder_logits
 
 SCORE = "the formula in the docstring of `sequence_log_prob`"
 SHIFT = "Score tokens[i] with row i - 1 of the logits, for every i >= 1."

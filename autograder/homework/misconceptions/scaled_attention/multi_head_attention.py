@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.homework.library import ANY_ORDER, KEPT, written
-from autograder.homework.reference import merge_heads, scaled_dot_product_attention, split_heads
+from scaled_attention import merge_heads, scaled_dot_product_attention, split_heads
 
 LEADING = "Accept any number of leading axes, including none."
 MULTI = "the formula in the docstring of `multi_head_attention`"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.homework.library import KEPT, written
-from autograder.homework.reference import softmax
+from scaled_attention import softmax
 
 SCALE = "Divide the scores by sqrt(d_k), where d_k is the width of the queries and keys."
 BEFORE = "Set masked scores to -inf before the softmax."

@@ -3,7 +3,9 @@
 import numpy as np
 
 from autograder.homework.library import ANY_ORDER, KEPT, written
-from autograder.homework.reference import feed_forward, layer_norm, multi_head_attention
+from layernorm import layer_norm
+from scaled_attention import multi_head_attention
+from transformer_block import feed_forward
 
 LEADING = "Accept any number of leading axes, including none."
 PRE = "A pre-norm block is h = x + MHA(LN_1(x)), then h + FFN(LN_2(h))."

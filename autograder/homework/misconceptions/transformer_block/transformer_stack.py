@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.homework.library import KEPT, written
-from autograder.homework.reference import post_norm_block, pre_norm_block
+from transformer_block import post_norm_block, pre_norm_block
 
 ORDER = "Apply the blocks in order, each to the output of the previous one."
 EXACTLY = 'Raise ValueError for every norm except exactly "pre" and "post", even if there are no blocks.'

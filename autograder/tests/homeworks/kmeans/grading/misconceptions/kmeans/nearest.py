@@ -1,9 +1,9 @@
 """Misconceptions about `nearest`."""
 
 import numpy as np
+from kmeans import squared_distances
 
 from autograder.homework.library import written
-from autograder.homework.reference import squared_distances
 
 
 @written

@@ -1,0 +1,199 @@
+"""A homework: the places of its files, and what they contain.
+
+The homework that comes with the package is next to it in a clone and inside it in a wheel. Any other homework is a folder
+with rubric.yaml, solutions/ and grading/.
+"""
+
+import contextlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from autograder.exceptions import ArgumentsError, CommandError, in_one_line
+from autograder.homework import reference, rubric
+from autograder.homework.library import LOADED_BY, Call, Misconception, Version, Written, combined, text_of
+from autograder.homework.rubric import Rubric, RubricError
+from autograder.sandbox.protocol import Reference
+
+PACKAGE = Path(__file__).resolve().parents[1]
+GRADING = "grading"
+
+
+def packaged() -> Path:
+    """Return the folder of the homework that comes with the package."""
+    wheel = PACKAGE / "kit"
+    return wheel if wheel.is_dir() else PACKAGE.parent
+
+
+class Homework:
+    """A homework, by default the one that comes with the package. What its files contain is read once, when it is needed."""
+
+    def __init__(self, folder: Path | None = None):
+        self.folder = (folder or packaged()).resolve()
+        self.is_packaged = self.folder == packaged()
+        self.rubric_file = self.folder / "rubric.yaml"
+        self.solutions = self.folder / "solutions"
+        grading = self.folder / GRADING
+        is_complete = not self.is_packaged or grading.is_dir()
+        # The hidden tests, and the audit's list of equivalent mutants.
+        self.suites = grading / "suites" if is_complete else PACKAGE / "homework" / "suites"
+        # A folder for each module.
+        self.misconceptions = grading / "misconceptions" if is_complete else PACKAGE / "homework" / "misconceptions"
+        # Correct solutions in other styles, a folder each.
+        self.alternatives = grading / "alternatives" if is_complete else PACKAGE / "audit" / "alternatives"
+        # A student's process must not read these: they have the solutions, suites and misconceptions.
+        self.secret = [PACKAGE, self.folder]
+
+    @classmethod
+    def at(cls, folder: Path) -> "Homework":
+        """Return the homework in `folder`, or the packaged one if the folder has none."""
+        return cls(folder if (folder / "rubric.yaml").is_file() and (folder / GRADING / "suites").is_dir() else None)
+
+    @classmethod
+    def chosen(cls, folder: Path) -> "Homework":
+        """Return the homework in `folder`. Raises ArgumentsError if it has none."""
+        homework = cls.at(folder)
+        if homework.folder != folder.resolve():
+            raise ArgumentsError(
+                f"there is no homework in {folder}; the folder must have rubric.yaml and {GRADING}/suites/"
+            )
+        return homework
+
+    @classmethod
+    def of_suites(cls, suites: Path) -> "Homework":
+        """Return the homework that has these suites."""
+        return cls(suites.parents[1] if suites.parent.name == GRADING else None)
+
+    @cached_property
+    def rubric(self) -> Rubric:
+        """Raises RubricError."""
+        return rubric.load(self.rubric_file)
+
+    @property
+    def notebook(self) -> str:
+        """The name of the master notebook, the only one in solutions/."""
+        found = [path.name for path in self.solutions.glob("*.ipynb")]
+        if len(found) != 1:
+            raise CommandError(f"there must be exactly one notebook in {self.solutions}, not {len(found)}")
+        return found[0]
+
+    # The reference solutions
+
+    @cached_property
+    def modules(self) -> dict[str, ModuleType]:
+        """Every reference module by name."""
+        return reference.load(self.solutions, tuple(self.rubric.modules))
+
+    @cached_property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """Every contract function by name."""
+        entries = self.rubric.modules
+        return {name: getattr(self.modules[module], name) for module in entries for name in entries[module].functions}
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """The reference modules as a submission."""
+        return {name: (self.solutions / name).read_bytes() for name in self.rubric.files}
+
+    @contextlib.contextmanager
+    def importable(self) -> Iterator[None]:
+        """Make `import` find the reference modules, for suites and misconceptions."""
+        modules = self.modules
+        with reference.hidden(modules):
+            sys.modules.update(modules)
+            yield
+
+    def replacing(self, modules: Iterable[str]) -> list[Reference]:
+        """References that replace a student's modules, preceded by those that they import."""
+        wanted, entries = set(modules), self.rubric.modules
+        needed = wanted.union(*map(self.rubric.below, wanted))
+        return [
+            Reference(name, self._compiled(name), tuple(entry.functions) if name in wanted else ())
+            for name, entry in entries.items()
+            if name in needed
+        ]
+
+    def helpers(self, module: str, functions: tuple[str, ...]) -> Reference:
+        """Some functions of a reference module, without its other contract functions."""
+        needed = {*functions, *self.rubric.helpers(module, functions)}
+        without = frozenset(self.rubric.modules[module].functions) - needed
+        return Reference(module, self._compiled(module, without), functions)
+
+    def _compiled(self, module: str, without: frozenset[str] = frozenset()) -> bytes:
+        return reference.compiled(f"{module}.py", self.files[f"{module}.py"], without)
+
+    # The misconception library
+
+    @cached_property
+    def library(self) -> dict[str, dict[str, Written]]:
+        """The misconceptions of each module, by function in the order of the rubric.
+
+        Raises RubricError with file and line.
+        """
+        with self.importable():
+            return {module: self._tables(module) for module in self.rubric.modules}
+
+    def _tables(self, module: str) -> dict[str, Written]:
+        functions, folder = self.rubric.modules[module].functions, self.misconceptions / module
+        tables, examples = dict[str, Written](), dict[str, list[Call]]()
+        for path in sorted(folder.glob("*.py")):
+            try:
+                loaded = vars(module_at(path, **{LOADED_BY: self}))
+            except Exception as error:
+                raise RubricError(in_one_line(error, path, str(path))) from error
+            tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
+            examples |= loaded.get("EXAMPLES", {})
+        for name in tables:
+            if name not in functions:
+                raise RubricError(f"{folder / name}.py: {name} is not a function of {module}; see rubric.yaml")
+        for name in functions:
+            if name in examples:  # perhaps without misconceptions
+                tables.setdefault(name, Written(self.functions[name], self)).examples = examples[name]
+        return {name: tables[name] for name in functions if name in tables}
+
+    def of_module(self, module: str) -> tuple[Misconception, ...]:
+        """The misconceptions of a module, function by function in the order of the rubric."""
+        return tuple(misconception for table in self.library[module].values() for misconception in table.misconceptions)
+
+    def of_function(self, module: str, function: str) -> tuple[Misconception, ...]:
+        table = self.library[module].get(function)
+        return tuple(table.misconceptions) if table is not None else ()
+
+    def misconception(self, id: str) -> Misconception | None:
+        """The misconception with this id, if it exists."""
+        return next((m for module in self.library for m in self.of_module(module) if m.id == id), None)
+
+    def examples(self, module: str, function: str) -> list[Call]:
+        """Tiny public inputs that reveal a wrong function, smallest first."""
+        table = self.library[module].get(function)
+        return table.examples if table is not None else []
+
+    def correct(self, module: str, function: str) -> Version:
+        """The correct function: from the misconception file, else the reference."""
+        table = self.library[module].get(function)
+        return Version(
+            self, module, function, (), table.source if table is not None else text_of(self.functions[function])
+        )
+
+    def alone(self, misconception: Misconception) -> Version:
+        """The function with only this misconception."""
+        return Version(self, misconception.module, misconception.function, (misconception,), misconception.source)
+
+    def version(self, module: str, function: str, misconceptions: tuple[Misconception, ...]) -> Version | None:
+        """The function with these misconceptions; None if they cannot be combined."""
+        source = combined(self.correct(module, function).source, misconceptions)
+        return Version(self, module, function, misconceptions, source) if source is not None else None
+
+
+def module_at(path: Path, **names: object) -> ModuleType:
+    """Import a file of a homework, in which these names are defined."""
+    spec = importlib.util.spec_from_file_location(f"autograder_homework.{path.parent.name}.{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    vars(loaded).update(names)
+    spec.loader.exec_module(loaded)
+    return loaded

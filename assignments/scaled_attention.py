@@ -65,7 +65,7 @@ def scaled_dot_product_attention(
 
     >>> queries = np.array([[2.0, 1.0, 0.0], [0.0, 2.0, 3.0]])
     >>> mask = np.array([[True, True, False], [False, True, True]])
-    >>> output, weights = scaled_dot_product_attention(queries, 2 * keys[:3], 5 * np.eye(3, 4), mask)
+    >>> output, weights = scaled_dot_product_attention(queries, 2 * keys[:3], 5 * np.eye(3, 4), mask=mask)
     >>> weights.round(4)
     array([[0.3595, 0.6405, 0.    ],
            [0.    , 0.0903, 0.9097]])
@@ -132,17 +132,17 @@ def multi_head_attention(
 
     >>> twice = 2 * np.eye(2)
     >>> params = {"w_q": twice, "w_k": twice, "w_v": twice, "w_o": 5 * twice}
-    >>> multi_head_attention(np.array([[0.5, 0.0], [0.0, 1.0]]), params, n_heads=2).round(4)
+    >>> multi_head_attention(np.array([[0.5, 0.0], [0.0, 1.0]]), params, 2).round(4)
     array([[ 7.3106, 10.    ],
            [ 5.    , 19.6403]])
     >>> params = {"w_q": np.array([[2.0, 1.0], [0.0, 1.0]]), "w_k": np.array([[0.5, 0.0], [1.0, 1.0]]),
     ...           "w_v": np.array([[-1.0, 1.0], [3.0, 1.0]]), "w_o": np.array([[2.0, 1.0], [0.0, 1.0]])}
     >>> x = np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> multi_head_attention(x, params, n_heads=1).round(4)
+    >>> multi_head_attention(x, params, 1).round(4)
     array([[4.0103, 3.8184],
            [3.22  , 3.2089],
            [4.0168, 3.7027]])
-    >>> multi_head_attention(x, params, n_heads=1, mask=np.tril(np.ones((3, 3), dtype=bool))).round(4)
+    >>> multi_head_attention(x, params, 1, mask=np.tril(np.ones((3, 3), dtype=bool))).round(4)
     array([[-4.    ,  0.    ],
            [ 2.6976,  2.679 ],
            [ 4.0168,  3.7027]])

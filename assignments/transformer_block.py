@@ -75,11 +75,11 @@ def pre_norm_block(
     ...           "ln_2": {"gamma": np.array([2.0, 1.0]), "beta": np.array([-1.0, 0.0])},
     ...           "ffn": {"w_1": two, "b_1": np.array([0.5, 0.0]), "w_2": half, "b_2": np.array([-0.5, 0.0])}}
     >>> causal = np.array([[True, False], [True, True]])
-    >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1, mask=causal).round(4)
+    >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, 1, mask=causal).round(4)
     array([[7.25, 0.  ],
            [2.  , 8.  ]])
     >>> params["ln_2"] = {"gamma": np.array([4.0, 1.0]), "beta": np.array([-2.0, 0.5])}
-    >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=2).round(4)
+    >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, 2).round(4)
     array([[5.25, 1.  ],
            [2.  , 8.5 ]])
     """
@@ -106,12 +106,12 @@ def post_norm_block(
     ...           "attention": {"w_q": zero, "w_k": zero, "w_v": two, "w_o": half},
     ...           "ln_2": {"gamma": np.array([3.0, 2.0]), "beta": np.array([0.5, 5.0])},
     ...           "ffn": {"w_1": two, "b_1": np.array([0.5, 0.0]), "w_2": half, "b_2": np.array([-0.5, 0.0])}}
-    >>> post_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1).round(4)
+    >>> post_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, 1).round(4)
     array([[ 3.5,  3. ],
            [-2.5,  7. ]])
     >>> causal = np.array([[True, False], [True, True]])
     >>> params["ln_1"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([-2.0, 0.5])}
-    >>> post_norm_block(np.array([[3.0, 1.0], [0.0, 20.0]]), params, n_heads=1, mask=causal).round(4)
+    >>> post_norm_block(np.array([[3.0, 1.0], [0.0, 20.0]]), params, 1, mask=causal).round(4)
     array([[ 3.5,  3. ],
            [-2.5,  7. ]])
     """
@@ -141,10 +141,10 @@ def transformer_stack(
     ...     return {"ln_1": ln, "attention": {"w_q": zero, "w_k": zero, "w_v": zero, "w_o": zero},
     ...             "ln_2": ln, "ffn": {"w_1": w_1, "b_1": np.array([-0.5, 0.0]), "w_2": two, "b_2": b_2}}
     >>> blocks = [block(two, np.array([0.5, 0.0])), block(zero, np.array([-3.0, 10.0]))]
-    >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1).round(4)
+    >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, 1).round(4)
     array([[ 9.5, 11. ],
            [-0.5, 19. ]])
-    >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1, norm="post").round(4)
+    >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, 1, norm="post").round(4)
     array([[-1.5,  1. ],
            [-1.5,  1. ]])
     """

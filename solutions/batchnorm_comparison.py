@@ -43,7 +43,7 @@ def batch_norm(
     >>> table = np.array([[3.0, 1.0, 0.5], [1.0, 2.0, -1.0], [2.0, -1.0, 1.5]])
     >>> gamma, beta = np.array([2.0, 1.0, 1.0]), np.array([0.5, 0.0, 0.0])
     >>> mean, var = np.array([0.5, 0.0, 0.0]), np.array([2.0, 1.0, 1.0])
-    >>> y, mean, var = batch_norm(table, gamma, beta, mean, var, training=True)
+    >>> y, mean, var = batch_norm(table, gamma, beta, mean, var, True)
     >>> y.round(4)
     array([[ 2.9495,  0.2673,  0.1622],
            [-1.9495,  1.069 , -1.2978],
@@ -52,7 +52,7 @@ def batch_norm(
     array([0.65  , 0.0667, 0.0333])
     >>> var.round(4)
     array([1.9   , 1.1333, 1.0583])
-    >>> y, mean, var = batch_norm(table, gamma, beta, mean, var, training=False)
+    >>> y, mean, var = batch_norm(table, gamma, beta, mean, var, False)
     >>> y.round(4)
     array([[ 3.9097,  0.8767,  0.4536],
            [ 1.0078,  1.816 , -1.0044],

@@ -86,7 +86,7 @@ def decoder_logits(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> 
 
     >>> params = {"embedding": np.array([[0.5, 0.0], [0.0, 0.5]]), "blocks": [],
     ...           "w_out": np.array([[0.5, 0.0, 2.0], [0.0, 1.0, 2.0]]), "b_out": np.array([0.5, 0.0, -3.0])}
-    >>> decoder_logits(np.array([0, 1]), params, n_heads=1).round(4)
+    >>> decoder_logits(np.array([0, 1]), params, 1).round(4)
     array([[0.75  , 1.    , 0.    ],
            [0.9207, 1.0403, 0.7635]])
     >>> zero, two, half = np.zeros((2, 2)), np.diag([2.0, 1.0]), np.diag([0.5, 1.0])
@@ -94,7 +94,7 @@ def decoder_logits(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> 
     >>> attention = {"w_q": zero, "w_k": zero, "w_v": two, "w_o": half}
     >>> ffn = {"w_1": two, "b_1": np.array([0.5, 0.0]), "w_2": half, "b_2": np.array([-0.5, 0.5])}
     >>> params["blocks"] = 2 * [{"ln_1": ln, "attention": attention, "ln_2": ln, "ffn": ffn}]
-    >>> decoder_logits(np.array([1, 0]), params, n_heads=1).round(4)
+    >>> decoder_logits(np.array([1, 0]), params, 1).round(4)
     array([[-3.    ,  6.5   , -4.    ],
            [-1.3293,  4.5398, -1.2375]])
     """
@@ -122,10 +122,10 @@ def sequence_log_prob(tokens: np.ndarray, params: dict[str, Any], n_heads: int) 
 
     >>> params = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": np.zeros((2, 2)),
     ...           "b_out": np.log(np.array([0.25, 0.75]))}
-    >>> round(float(sequence_log_prob(np.array([0, 1, 1, 0]), params, n_heads=1)), 4)  # log(0.75 * 0.75 * 0.25)
+    >>> round(float(sequence_log_prob(np.array([0, 1, 1, 0]), params, 1)), 4)  # log(0.75 * 0.75 * 0.25)
     -1.9617
     >>> params["b_out"] = np.array([0.0, 2.0])  # not normalised yet
-    >>> round(float(sequence_log_prob(np.array([0, 1, 1, 0]), params, n_heads=1)), 4)
+    >>> round(float(sequence_log_prob(np.array([0, 1, 1, 0]), params, 1)), 4)
     -2.3808
     """
     # BEGIN SOLUTION
@@ -154,12 +154,12 @@ def generate(
 
     >>> params = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.array([-0.5, 0.0, 0.0, 0.0]),
     ...           "w_out": np.roll(np.eye(4), 1, axis=1) - 0.5}  # each token is followed by the next id, 3 by 0
-    >>> generate(np.array([1]), params, n_heads=1, max_new_tokens=5)
+    >>> generate(np.array([1]), params, 1, 5)
     array([1, 2, 3, 0, 1, 2])
-    >>> generate(np.array([1]), params, n_heads=1, max_new_tokens=5, eos=3)
+    >>> generate(np.array([1]), params, 1, 5, eos=3)
     array([1, 2, 3])
     >>> params.update(embedding=np.zeros((4, 4)), w_out=2 * np.eye(4))  # now only the position of the last token matters
-    >>> generate(np.array([0]), params, n_heads=1, max_new_tokens=3)
+    >>> generate(np.array([0]), params, 1, 3)
     array([0, 1, 3, 3])
     """
     # BEGIN SOLUTION

@@ -12,6 +12,7 @@ They earn points for the share of known mistakes that make at least one of them 
 - A test is a plain function at the top level. It may use assert, numpy.testing, pytest.raises and pytest.mark.parametrize; pytest
   has nothing else here: no fixtures, no approx, no test classes. Import only NumPy, the standard library, pytest and your modules.
 - Correct solutions differ in the last digits of a result: compare numbers with numpy.testing.assert_allclose.
+- Pass required arguments by position, and those with a default by name: correct solutions may name the others differently.
 - Test only what the docstring of the function promises. The text of an error is up to each solution.
 
 Run your tests on your own functions with `pytest test_decoder_parts.py`, and on a few correct and wrong versions with

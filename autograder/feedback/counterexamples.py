@@ -71,17 +71,17 @@ def _call(call_result: CallResult) -> Iterator[str]:
     test_call = call_result.test_call
     yield from ("import numpy as np", f"from {test_call.target.module} import {test_call.target.function}", "")
     arguments = []
-    for name, value in zip(test_call.parameters, test_call.args, strict=False):
+    for name, value in zip(test_call.names, (*test_call.args, *test_call.kwargs.values()), strict=True):
+        prefix = f"{name}=" if name in test_call.kwargs else ""
         if callable(value):
             lambda_ = value.__name__ == "<lambda>"
             yield f"{name} = {function_source(value)}" if lambda_ else function_source(value)
-            arguments.append(name if lambda_ else value.__name__)
+            arguments.append(prefix + (name if lambda_ else value.__name__))
         elif isinstance(value, np.ndarray | dict | list):
             yield f"{name} = {literal(value)}"
-            arguments.append(name)
+            arguments.append(prefix + name)
         else:
-            arguments.append(literal(value))
-    arguments += [f"{name}={literal(value)}" for name, value in test_call.kwargs.items()]
+            arguments.append(prefix + literal(value))
     yield f"{test_call.target.function}({', '.join(arguments)})"
 
 

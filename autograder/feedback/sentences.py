@@ -112,10 +112,7 @@ def part_of(call_result: CallResult) -> str:
 
 def changed(call_result: CallResult) -> str:
     """The arguments that changed, and how; positions and paths are the grader's, so the student's code cannot choose them."""
-    test_call, names = call_result.test_call, call_result.test_call.parameters
-    if test_call.kind == "call":
-        names = [*names[: len(test_call.args)], *test_call.kwargs]  # arguments by keyword are counted after the others
-    return changes.in_words(names, call_result.response.changed)
+    return changes.in_words(call_result.test_call.names, call_result.response.changed)
 
 
 def form_of_example(call_result: CallResult) -> str:

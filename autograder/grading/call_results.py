@@ -65,8 +65,9 @@ class TestCall:
     """One request to a student's process. `criterion` is "" for a public example; `expected` comes from the reference.
 
     `number` is unique within the test plan of a module. `about` is the number of the call that "changes", "write" and "look" refer
-    to. Arguments are copies that nothing modifies; an argument that is an object of an earlier call is a `Kept`. `parts` are the
-    names of the parts of the returned tuple, () if the function returns none. `reference` is the reference function.
+    to. Arguments are copies that nothing modifies; an argument that is an object of an earlier call is a `Kept`. `names` are
+    the contract's names of the arguments, in the order of the call. `parts` are the names of the parts of the returned tuple, ()
+    if the function returns none. `reference` is the reference function.
     """
 
     __test__ = False  # pytest would collect it
@@ -81,6 +82,7 @@ class TestCall:
     about: int = 0
     test: str = ""
     criterion: str = ""
+    names: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     reference: Callable[..., Any] = field(default=lambda: None, repr=False)
 

@@ -243,7 +243,7 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
 
 def _changed(call_result: CallResult) -> Iterator[Misconception]:
     later, changed = call_result.test_call.kind == "changes", call_result.response.changed
-    names = call_result.test_call.parameters
+    names = call_result.test_call.names
     for number in dict.fromkeys(change.argument for change in changed):
         name = part(names, number, ()).replace(" ", "_")
         does, right, read = of_form(f"changes_{name}", call_result.target.function)

@@ -18,6 +18,7 @@ from autograder.homework import other_arguments
 from autograder.homework.other_arguments import Arguments
 from autograder.sandbox.protocol import Call
 from autograder.values.compare import deviations, values_agree
+from autograder.values.signatures import as_tested
 
 Path = tuple[str | int, ...]
 
@@ -69,8 +70,10 @@ def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
     """The call with other arguments; none if the reference rejects them."""
     expected = other_arguments.result(test_call.reference, given)
     if expected is not None:
-        call = Call(test_call.target.module, test_call.target.function, (), given)
-        yield replace(test_call, args=(), kwargs=given, expected=expected, call=call)
+        args, kwargs = as_tested(test_call.reference, (), given)
+        call = Call(test_call.target.module, test_call.target.function, args, kwargs)
+        names = (*test_call.names[: len(args)], *kwargs)
+        yield replace(test_call, args=args, kwargs=kwargs, names=names, expected=expected, call=call)
 
 
 def _moves(given: Arguments) -> Iterator[tuple[str, int | None, Arguments]]:

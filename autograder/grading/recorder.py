@@ -24,6 +24,7 @@ from autograder.sandbox.protocol import Call, Changes, Look, Request, Write
 from autograder.sandbox.student.calls import sendable
 from autograder.sandbox.wire import Kept, WireError
 from autograder.values.compare import tolerance
+from autograder.values.signatures import as_tested, required
 from autograder.values.tree import Opaque, arrays, copied, leaves
 
 PLAIN = Rules()
@@ -49,7 +50,11 @@ class Recorder:
     kept: dict[int, tuple[Any, Kept]] = field(default_factory=dict)
 
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
-        """Record a call, followed for a pure one by a check of its arguments and a repetition; returns the reference's value."""
+        """Record a call, followed for a pure one by a check of its arguments and a repetition; returns the reference's value.
+
+        However a test writes a call, required arguments are passed by position and optional ones by name.
+        """
+        args, kwargs = as_tested(self.functions[target], args, kwargs)
         expected = self._expected(target, args, kwargs, rules)
         if rules.within is not None and not rules.within > (least := _rounding(expected)):
             raise RubricError(f"within({rules.within:g}) must be more than the rounding of these results, {least:.0e}")
@@ -64,11 +69,12 @@ class Recorder:
                 )
         # The response to a raising call lists no changes.
         has_check, number = rules.pure or bool(rules.untouched and rules.error), self._next
-        call = self._call(target, given, expected, rules, number if rules.keep or has_check else 0)
+        names = (*required(self.functions[target])[: len(args)], *kwargs)
+        call = self._call(target, given, names, expected, rules, number if rules.keep or has_check else 0)
         if has_check:
-            self._add(target, Changes(number, call), about=number, rules=rules)
+            self._add(target, Changes(number, call), about=number, names=names, rules=rules)
         if rules.pure:
-            self._call(target, given, expected, replace(rules, repeats=number))
+            self._call(target, given, names, expected, replace(rules, repeats=number))
         value = copied(expected)
         if rules.keep:
             objects: list[tuple[str | int, Any]] = [("result", value), *enumerate(args), *kwargs.items()]
@@ -95,14 +101,16 @@ class Recorder:
             raise AssertionError(f"the reference of {target.function} does not raise {rules.error}")
         return value[rules.question] if rules.question else value
 
-    def _call(self, target: Target, given: Any, expected: Any, rules: Rules, number: int = 0) -> Call:
+    def _call(
+        self, target: Target, given: Any, names: tuple[str, ...], expected: Any, rules: Rules, number: int = 0
+    ) -> Call:
         args, kwargs = copied(given)
         try:
             call = Call(target.module, target.function, args, kwargs, rules.checks, number)
         except WireError as error:
             raise RubricError(f"an argument of {target.function} cannot be sent to students' code: {error}") from None
         allowed = rules.within or tolerance(given)
-        self._add(target, call, args=args, kwargs=kwargs, expected=expected, allowed=allowed, rules=rules)
+        self._add(target, call, args=args, kwargs=kwargs, names=names, expected=expected, allowed=allowed, rules=rules)
         return call
 
     def _add(self, target: Target, call: Request, **fields: Any) -> None:

@@ -28,6 +28,7 @@ from autograder.sandbox.protocol import Call, Ended, Error, Response
 from autograder.submissions.exports import Listing
 from autograder.submissions.submission import Student, Submission, Upload, load
 from autograder.values.compare import Failure, tolerance
+from autograder.values.signatures import as_tested, required
 
 AWKWARD = (
     '=HYPERLINK("http://example.org")', "<script>document.title = 'broken'</script>", "O'Neil, \"Pat\"", "+1 Jones",
@@ -86,16 +87,17 @@ def a_test_call(
     function: str, *args: Any, rules: Rules = PLAIN, number: int = 1, criterion: str = "", **kwargs: Any
 ) -> TestCall:
     """A test call of a reference function with its expected value; a public example unless a criterion is given."""
-    module = rubrics.current().module_of(function)
+    module, right = rubrics.current().module_of(function), reference.functions()[function]
+    args, kwargs = as_tested(right, args, kwargs)
     try:
         with np.errstate(all="ignore"):
-            expected = reference.functions()[function](*args, **kwargs)
+            expected = right(*args, **kwargs)
     except ValueError:
         expected, rules = None, replace(rules, error="ValueError")
     allowed = tolerance((args, kwargs))
-    target, parts = Target(module, function), reference.parts(reference.functions()[function])
-    more: dict[str, Any] = {"criterion": criterion, "parts": parts, "reference": reference.functions()[function]}
-    return TestCall(number, target, NO_CALL, args, kwargs, expected, allowed, rules, **more)
+    more: dict[str, Any] = {"criterion": criterion, "parts": reference.parts(right), "reference": right}
+    more["names"] = (*required(right)[: len(args)], *kwargs)
+    return TestCall(number, Target(module, function), NO_CALL, args, kwargs, expected, allowed, rules, **more)
 
 
 def raised(

@@ -30,7 +30,7 @@ def test_training(call: Caller) -> None:
 def test_training_with_gamma_beta_and_momentum(call: Caller) -> None:
     gamma, beta = np.array([2.0, 1.0, 3.0]), np.array([-1.0, 0.0, 1.0])
     running_mean, running_var = np.array([2.0, 1.0, 3.0]), np.array([4.0, 5.0, 6.0])
-    call.batch_norm(TABLE, gamma, beta, running_mean, running_var, True, 0.25).returning(*PARTS).gives(
+    call.batch_norm(TABLE, gamma, beta, running_mean, running_var, True, momentum=0.25).returning(*PARTS).gives(
         (
             np.array(
                 [
@@ -70,7 +70,7 @@ def test_training_needs_two_examples(call: Caller) -> None:
 def test_evaluation(call: Caller) -> None:
     gamma, beta = np.array([2.0, 1.0, 3.0]), np.array([-1.0, 0.0, 1.0])
     running_mean, running_var = np.array([-1.0, 0.0, 1.0]), np.array([4.0, 1.0, 0.00002])
-    call.batch_norm(TABLE, gamma, beta, running_mean, running_var, training=False).returning(*PARTS).gives(
+    call.batch_norm(TABLE, gamma, beta, running_mean, running_var, False).returning(*PARTS).gives(
         (
             np.array(
                 [
@@ -88,7 +88,7 @@ def test_evaluation(call: Caller) -> None:
 
 def test_evaluation_of_one_example(call: Caller) -> None:
     running_mean, running_var = np.array([-1.0, 0.0, 1.0]), np.array([4.0, 1.0, 0.25])
-    call.batch_norm(TABLE[:1], GAMMA, BETA, running_mean, running_var, training=False).returning(*PARTS).gives(
+    call.batch_norm(TABLE[:1], GAMMA, BETA, running_mean, running_var, False).returning(*PARTS).gives(
         (np.array([[4.499995, 0.999995, -1.49999]]), np.array([-1.0, 0.0, 1.0]), np.array([4.0, 1.0, 0.25]))
     )
 

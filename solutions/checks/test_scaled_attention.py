@@ -67,7 +67,7 @@ def test_attention(call: Caller) -> None:
 
 def test_attention_under_a_mask(call: Caller) -> None:
     mask = np.array([[True, True, False], [False, True, True]])
-    call.scaled_dot_product_attention(Q, K, V, mask).returning(*PARTS).gives(
+    call.scaled_dot_product_attention(Q, K, V, mask=mask).returning(*PARTS).gives(
         (
             np.array([[1.43817, 0.640457, 0.320229, 0.719085], [1.921372, 0.359543, 0.820229, 0.640457]]),
             np.array([[0.359543, 0.640457, 0.0], [0.0, 0.359543, 0.640457]]),
@@ -77,7 +77,7 @@ def test_attention_under_a_mask(call: Caller) -> None:
 
 def test_attention_of_a_query_that_sees_nothing(call: Caller) -> None:
     mask = np.array([[True, False, True], [False, False, False]])
-    call.scaled_dot_product_attention(Q, K, V, mask).returning(*PARTS).gives(
+    call.scaled_dot_product_attention(Q, K, V, mask=mask).returning(*PARTS).gives(
         (
             np.array([[3.359543, 0.0, 0.640457, 1.359543], [0.0, 0.0, 0.0, 0.0]]),
             np.array([[0.359543, 0.0, 0.640457], [0.0, 0.0, 0.0]]),
@@ -88,7 +88,7 @@ def test_attention_of_a_query_that_sees_nothing(call: Caller) -> None:
 def test_attention_that_hides_the_largest_score(call: Caller) -> None:
     mask = np.array([[True, True, False], [True, False, True]])
     call.scaled_dot_product_attention(
-        np.array([[-20.0, 5000.0, 10000.0], [-1800.0, 1800.0, -900.0]]), K, V, mask
+        np.array([[-20.0, 5000.0, 10000.0], [-1800.0, 1800.0, -900.0]]), K, V, mask=mask
     ).returning(*PARTS).gives(
         (np.array([[0.0, 1.0, 0.5, 0.0], [4.0, 0.0, 0.0, 2.0]]), np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]))
     )
@@ -125,7 +125,7 @@ def test_attention_under_masks_of_a_batch(call: Caller) -> None:
     """One mask for each, then one for all."""
     q, k, v = (np.array([array[:2], array[-2:]]) for array in (Q, K, V))
     masks = np.array([[[True, False], [True, True]], [[True, True], [False, True]]])
-    call.scaled_dot_product_attention(q, k, v, masks).returning(*PARTS).gives(
+    call.scaled_dot_product_attention(q, k, v, mask=masks).returning(*PARTS).gives(
         (
             np.array(
                 [
@@ -136,7 +136,7 @@ def test_attention_under_masks_of_a_batch(call: Caller) -> None:
             np.array([[[1.0, 0.0], [0.359543, 0.640457]], [[0.5, 0.5], [0.0, 1.0]]]),
         )
     )
-    call.scaled_dot_product_attention(q, k, v, masks[0]).returning(*PARTS).gives(
+    call.scaled_dot_product_attention(q, k, v, mask=masks[0]).returning(*PARTS).gives(
         (
             np.array(
                 [
@@ -191,7 +191,7 @@ def test_multi_head_attention_with_one_head(call: Caller) -> None:
 
 def test_multi_head_attention_under_a_causal_mask(call: Caller) -> None:
     mask = np.array([[True, False, False], [True, True, False], [True, True, True]])
-    call.multi_head_attention(SENTENCES[0], PARAMS, 2, mask).gives(
+    call.multi_head_attention(SENTENCES[0], PARAMS, 2, mask=mask).gives(
         np.array([[21.0, 5.0, 0.0, 10.0], [13.5, 5.0, 5.0, 10.0], [11.226066, 4.560256, 8.409792, 11.984141]])
     )
 
@@ -199,7 +199,7 @@ def test_multi_head_attention_under_a_causal_mask(call: Caller) -> None:
 def test_multi_head_attention_with_padding(call: Caller) -> None:
     """The last word of the second sentence is padding; one mask serves all heads."""
     mask = np.array([[[True, True, True]], [[True, True, False]]])
-    call.multi_head_attention(SENTENCES, PARAMS, 2, mask).gives(
+    call.multi_head_attention(SENTENCES, PARAMS, 2, mask=mask).gives(
         np.array(
             [
                 [

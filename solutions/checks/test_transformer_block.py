@@ -71,7 +71,7 @@ def test_pre_norm(call: Caller) -> None:
 
 
 def test_pre_norm_under_a_mask(call: Caller) -> None:
-    call.pre_norm_block(X, BLOCK, 2, CAUSAL).gives(
+    call.pre_norm_block(X, BLOCK, 2, mask=CAUSAL).gives(
         np.array(
             [
                 [39.655967, 16.978094, 2.780364, -1.591607],
@@ -84,7 +84,7 @@ def test_pre_norm_under_a_mask(call: Caller) -> None:
 
 def test_pre_norm_under_the_masks_of_a_batch(call: Caller) -> None:
     masks = np.array([CAUSAL[:2, :2], [[True, False], [False, True]]])
-    call.pre_norm_block(np.array([X[:2], X[1:]]), {**BLOCK, "ln_2": BLOCK["ln_1"]}, 2, masks).gives(
+    call.pre_norm_block(np.array([X[:2], X[1:]]), {**BLOCK, "ln_2": BLOCK["ln_1"]}, 2, mask=masks).gives(
         np.array(
             [
                 [[28.247834, 10.06259, 2.521645, -1.591607], [1.697764, 7.389288, 1.469752, 0.218927]],
@@ -109,7 +109,7 @@ def test_post_norm(call: Caller) -> None:
 
 
 def test_post_norm_under_a_mask(call: Caller) -> None:
-    call.post_norm_block(X, BLOCK, 2, CAUSAL).gives(
+    call.post_norm_block(X, BLOCK, 2, mask=CAUSAL).gives(
         np.array(
             [
                 [3.843658, 0.527161, -0.671074, -1.941279],
@@ -122,7 +122,7 @@ def test_post_norm_under_a_mask(call: Caller) -> None:
 
 def test_post_norm_under_the_masks_of_a_batch(call: Caller) -> None:
     masks = np.array([CAUSAL[:2, :2], [[True, False], [False, True]]])
-    call.post_norm_block(np.array([X[:2], X[1:]]), {**BLOCK, "ln_2": BLOCK["ln_1"]}, 2, masks).gives(
+    call.post_norm_block(np.array([X[:2], X[1:]]), {**BLOCK, "ln_2": BLOCK["ln_1"]}, 2, mask=masks).gives(
         np.array(
             [
                 [[2.729105, 0.027161, 0.328926, -1.48532], [-3.336033, 1.202179, 1.618011, -1.201087]],

@@ -93,7 +93,7 @@ def attention(x: Array, w: Params, n_heads: int, mask: Array | None) -> tuple[Ar
     """Multi-head attention: the result, and what its backward pass needs."""
     all_heads = scaled_attention.split_heads(x @ projections(w), 3 * n_heads)
     q, k, v = np.split(all_heads, 3, axis=-3)
-    heads, weights = scaled_attention.scaled_dot_product_attention(q, k, v, mask)
+    heads, weights = scaled_attention.scaled_dot_product_attention(q, k, v, mask=mask)
     merged = scaled_attention.merge_heads(heads)
     return linear(merged, w["w_o"]), (x, q, k, v, weights, merged)
 
@@ -110,10 +110,10 @@ def feed_forward(x: Array, w: Params) -> tuple[Array, tuple[Any, ...]]:
 
 def sublayer(x: Array, ln: Params, f: Callable[..., Any], design: Design) -> tuple[Array, tuple[Any, ...]]:
     """Pre-norm: x + f(LN(x)). Post-norm: LN(x + f(x)). Without norms: x + f(x). Without residuals, x is not added."""
-    y, kept = f(layernorm.layer_norm(x, **ln) if design.norm == "pre" else x)
+    y, kept = f(layernorm.layer_norm(x, ln["gamma"], ln["beta"]) if design.norm == "pre" else x)
     total = x + y if design.residuals else y
     if design.norm == "post":
-        return layernorm.layer_norm(total, **ln), (total, kept)
+        return layernorm.layer_norm(total, ln["gamma"], ln["beta"]), (total, kept)
     return total, (x, kept)
 
 

@@ -284,4 +284,4 @@ def trace(modules: Modules, written: np.ndarray) -> Trace:
 def _weights(modules: Modules, normed: Any, matrices: Any, mask: Any) -> Any:
     """The attention weights of all heads."""
     asked, offered = (modules.scaled_attention.split_heads(normed @ matrices[name], HEADS) for name in ("w_q", "w_k"))
-    return modules.scaled_attention.scaled_dot_product_attention(asked, offered, offered, mask)[1]
+    return modules.scaled_attention.scaled_dot_product_attention(asked, offered, offered, mask=mask)[1]

@@ -1,7 +1,8 @@
 """Imports the student's modules, with reference implementations of the modules that they depend on.
 
 A reference module replaces the student's file of that name: the contract functions are the reference's, and every other
-name comes from the file. Thus a mistake in one file costs no points in another.
+name comes from the file. Thus a mistake in one file costs no points in another. The names of required arguments are free, so
+a reference also accepts those of the student's own function.
 """
 
 import ast
@@ -9,18 +10,51 @@ import contextlib
 import importlib
 import importlib.machinery
 import importlib.util
+import inspect
 import marshal
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from types import CodeType, ModuleType
+from functools import partial, wraps
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from autograder.sandbox.protocol import Raised
 from autograder.sandbox.student.bindings import bound_names, exported_names
+from autograder.values.signatures import required
 
 Functions = Mapping[str, Callable[..., Any]]
+
+
+def adopting(reference: Callable[..., Any], find: Callable[[], Any]) -> Callable[..., Any]:
+    """Return the reference for calls by the contract, and for calls with the argument names of the student's function.
+
+    `find` returns the student's function. It is used only if the reference does not accept a call, and also gets the calls that
+    the contract does not have, such as one with another optional argument.
+    """
+    signature = inspect.signature(reference)
+    counts = range(len(required(reference)), len(signature.parameters) + 1)
+
+    def accepts(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError:
+            return False
+        return True
+
+    @wraps(reference)
+    def adopted(*args: Any, **kwargs: Any) -> Any:
+        if (not kwargs and len(args) in counts) or accepts(args, kwargs):
+            return reference(*args, **kwargs)
+        try:
+            function = find()
+            names = dict(zip(inspect.signature(function).parameters, required(reference), strict=False))
+        except Exception:  # there is no function, or it has no known signature
+            return reference(*args, **kwargs)
+        renamed = {names.get(name, name): value for name, value in kwargs.items()}
+        return reference(*args, **renamed) if accepts(args, renamed) else function(*args, **kwargs)
+
+    return adopted
 
 
 class Loader(importlib.machinery.SourceFileLoader):
@@ -49,7 +83,8 @@ class ReferenceModule(ModuleType):
 
     def __init__(self, name: str, path: str, functions: Functions, submission: "StudentModules"):
         super().__init__(name)
-        vars(self).update(functions)
+        has_file = os.path.isfile(path)
+        vars(self).update({n: adopting(f, partial(self._own, n)) if has_file else f for n, f in functions.items()})
         self.__file__ = path
         self.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=path)
         self._functions, self._loader = tuple(functions), Loader(name, path, submission)
@@ -73,6 +108,10 @@ class ReferenceModule(ModuleType):
             self._file = importlib.util.module_from_spec(spec)
             self._loader.exec_module(self._file)
         return self._file
+
+    def _own(self, name: str) -> Any:
+        """The student's function of this name."""
+        return getattr(self._load(), name)
 
     def _others(self) -> list[str]:
         """The file's other names for `import *`; none if the file cannot be run."""
@@ -170,8 +209,8 @@ class StudentModules:
 
 # Replaces a student's function where it is defined.
 #
-# `name = <the other function>` is inserted after each top-level statement that binds the name, so that later uses (a table, a
-# default value, a class, another name) refer to the other function.
+# `name = <the other function>(name)` is inserted after each top-level statement that binds the name, so that later uses (a
+# table, a default value, a class, another name) refer to the other function.
 
 
 def with_replaced(tree: ast.Module, names: Mapping[str, Callable[..., Any]]) -> ast.Module:
@@ -181,8 +220,14 @@ def with_replaced(tree: ast.Module, names: Mapping[str, Callable[..., Any]]) -> 
 
 
 def hidden_names(names: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The functions under names that are not identifiers, so no program can use them."""
-    return {_hidden(name): function for name, function in names.items()}
+    """What rebinds each function, under names that are not identifiers, so no program can use them."""
+    return {_hidden(name): partial(_rebound, function) for name, function in names.items()}
+
+
+def _rebound(reference: Callable[..., Any], own: Any) -> Callable[..., Any]:
+    """Return the reference in place of the student's `own` function, which several statements may bind."""
+    is_rebound = isinstance(own, FunctionType) and reference in (own, vars(own).get("__wrapped__"))
+    return own if is_rebound else adopting(reference, lambda: own)
 
 
 def _hidden(name: str) -> str:
@@ -216,6 +261,12 @@ def _bindings(statement: ast.stmt, names: Mapping[str, Any]) -> list[ast.stmt]:
     if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
         pairs += [(statement.value.id, name) for name in hit]
     return [
-        ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], ast.Name(_hidden(source), ast.Load())), statement)
+        ast.copy_location(
+            ast.Assign(
+                [ast.Name(name, ast.Store())],
+                ast.Call(ast.Name(_hidden(source), ast.Load()), [ast.Name(name, ast.Load())], []),
+            ),
+            statement,
+        )
         for name, source in pairs
     ]

@@ -61,9 +61,9 @@ def test_sentence_shows_which_argument_changed_and_how(change: Change, said: str
     params = {name: np.eye(2) for name in ("w_q", "w_k", "w_v", "w_o")}
     of = a_test_call("multi_head_attention", np.ones((2, 2)), params, 1, mask=np.ones((2, 2), bool))
     assert said in sentence(CallResult(of, Response(value=of.expected, changed=(change,)), Failure("changed")))
-    of = a_test_call("layer_norm", X, beta=np.zeros(3), gamma=np.ones(3))  # keyword arguments in the order of the call
-    changed = CallResult(of, Response(changed=(Change(1, (), "entry written"),)), Failure("changed"))
-    assert "`beta`" in sentence(changed)
+    of = a_test_call("transformer_stack", np.ones((2, 2)), [], 1, mask=np.ones((2, 2), bool))  # without `norm`
+    changed = CallResult(of, Response(changed=(Change(3, (), "entry written"),)), Failure("changed"))
+    assert "`mask`" in sentence(changed)
 
 
 def test_change_after_the_call_is_described_as_such() -> None:

@@ -31,6 +31,10 @@ def apply(f: Any, x: Any) -> Any:
     return f(x)
 
 
+def scale(x: Any, factor: Any, shift: Any = 0, power: Any = 1) -> Any:
+    return x**power * factor + shift
+
+
 def split(x: Any) -> Any:
     """The rows of x.
 
@@ -39,7 +43,7 @@ def split(x: Any) -> Any:
     return x[0], x[1:]
 
 
-FUNCTIONS = {Target("module", f.__name__): f for f in (double, spoil, refuse, apply, split)}
+FUNCTIONS = {Target("module", f.__name__): f for f in (double, spoil, refuse, apply, scale, split)}
 
 
 @pytest.fixture
@@ -60,6 +64,26 @@ def test_call_is_recorded_with_the_result_of_the_reference(recorder: Recorder, c
     assert (of.test, of.criterion, of.target.function, of.number) == ("test", "module.criterion", "double", 1)
     assert np.array_equal(of.expected, 2 * X)
     assert seen == [of]  # passed on as soon as it is recorded
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "named"),
+    [
+        ((2, 3), {}, {}),
+        ((), {"factor": 3, "x": 2}, {}),
+        ((2, 3, 1), {}, {"shift": 1}),
+        ((2, 3, 1, 5), {}, {"shift": 1, "power": 5}),
+        ((2,), {"power": 5, "factor": 3}, {"power": 5}),
+    ],
+)
+def test_required_arguments_are_passed_by_position_and_optional_ones_by_name(
+    recorder: Recorder, check: Any, args: Any, kwargs: Any, named: Any
+) -> None:
+    check.keep.pure.scale(*args, **kwargs)
+    first, changes, again = recorder.test_calls
+    for of in (first, again):
+        assert (of.args, of.kwargs, of.names) == ((2, 3), named, ("x", "factor", *named))
+    assert changes.names == first.names
 
 
 @pytest.mark.parametrize("function", ["double", "spoil"])

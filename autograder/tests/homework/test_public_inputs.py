@@ -3,8 +3,12 @@
 With gamma[0] = 1, for example, code that omits gamma and code that uses gamma[0] for all features return the same.
 """
 
+import ast
+import doctest
 import importlib
 import inspect
+import json
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import product
@@ -16,6 +20,7 @@ import pytest
 from autograder.grading import plan
 from autograder.homework import kit, library, reference, rubric
 from autograder.release import home_table
+from autograder.values.signatures import required
 
 MODULES = [module for module in rubric.current().modules if library.known(module)]
 
@@ -107,6 +112,40 @@ def test_every_exception_is_needed() -> None:
 @pytest.mark.parametrize("module", MODULES)
 def test_only_tokens_and_lengths_are_integers(source: Any, module: str) -> None:
     assert {path for _, path, _ in inputs(source, module, "iu")} <= {"tokens", "lengths"}
+
+
+def codes() -> Iterator[tuple[str, str]]:
+    """The code that students read or run beside their own, by file: modules, docstrings, checks, the tour and the notebook."""
+    for path in sorted(kit.solutions().rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        yield path.name, text
+        for node in ast.walk(ast.parse(text)):
+            docstring = ast.get_docstring(node) if isinstance(node, ast.Module | ast.FunctionDef) else None
+            yield (
+                path.name,
+                "".join(example.source for example in doctest.DocTestParser().get_examples(docstring or "")),
+            )
+    for path in kit.solutions().glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        codes = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        yield from ((path.name, re.sub(r"^\s*[%!].*$", "pass", code, flags=re.M)) for code in codes)
+
+
+def test_required_arguments_are_passed_by_position_and_optional_ones_by_name() -> None:
+    """The names of a student's required arguments are free, and so is the order of the optional ones."""
+    functions, calls, wrong = reference.functions(), 0, []
+    for file, code in codes():
+        for node in ast.walk(ast.parse(code)):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            names = required(functions[name]) if name in functions else []
+            by_name = {keyword.arg for keyword in node.keywords} & {*names, None}
+            has_star = any(isinstance(argument, ast.Starred) for argument in node.args)
+            calls += bool(names)
+            if names and (by_name or (len(node.args) > len(names) and not has_star)):
+                wrong.append(f"{file}: {ast.unparse(node)}")
+    assert not wrong and calls > 100
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -52,7 +52,7 @@ def attention_steps(attention: Any, masks: Any, d_k: int = 16, scaled: bool = Tr
     scores = q @ k.T
     divided = scores / d_k**0.5 if scaled else scores
     factor = 1 if scaled else d_k**0.5  # undoes the division
-    output, weights = attention.scaled_dot_product_attention(q * factor, k, v, mask)
+    output, weights = attention.scaled_dot_product_attention(q * factor, k, v, mask=mask)
     wide = 3 * d_k**0.5
     panels = [(scores, "scores q kᵀ", wide, ".0f")]
     if scaled:

@@ -37,7 +37,7 @@ def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str
     figure.subplots_adjust(left=0.08, right=0.99, bottom=0.16, top=0.72, wspace=0.2)
     for axis, (name, with_sum) in zip(axes, kinds, strict=True):
         # Scaled to 1e100, because a norm squares its numbers, and the square of 0.02**96 would underflow to 0.
-        flow = blocks.gradient_flow(np.full((layers, 1, 1), slope), np.array([1e100]), with_sum)
+        flow = blocks.gradient_flow(np.full((layers, 1, 1), slope), np.array([1e100]), residual=with_sum)
         heights = np.asarray(flow, dtype=float) / 1e100
         factor = f"1 + ({slope:.2f})" if with_sum else f"|{slope:.2f}|"
         _chain(axis, heights, BLUE if with_sum else RED)
@@ -129,7 +129,9 @@ def _band(axes: Axes, key: str, colour: str, style: Any, mark: str, name: str) -
 def _whole(blocks: Any, jacobians: np.ndarray, residual: bool) -> list[float]:
     """The norm of the gradient at the input, over all directions of the output, for two of the depths."""
     d = jacobians.shape[-1]
-    flows = [[blocks.gradient_flow(jacobians[: 2 * n], row, residual)[0] for row in np.eye(d)] for n in YOURS[1:]]
+    flows = [
+        [blocks.gradient_flow(jacobians[: 2 * n], row, residual=residual)[0] for row in np.eye(d)] for n in YOURS[1:]
+    ]
     return [float(np.linalg.norm(flow)) / d**0.5 for flow in flows]
 
 

@@ -49,8 +49,10 @@ def small_variances(layernorm: Any, x: Any) -> Figure:
     variances, one = np.logspace(-10, 2, 49), np.ones(len(x))
     for eps, colour, style in ((1e-5, BLUE, "-"), (1e-6, GREEN, "--"), (0.0, RED, ":")):
         shrunk = np.sqrt(variances / x.var())[:, np.newaxis] * x
-        out = layernorm.layer_norm(shrunk, one, 0 * one, eps)
-        slopes = [layernorm.layer_norm_backward(np.diag(one), np.tile(row, (len(x), 1)), one, eps)[0] for row in shrunk]
+        out = layernorm.layer_norm(shrunk, one, 0 * one, eps=eps)
+        slopes = [
+            layernorm.layer_norm_backward(np.diag(one), np.tile(row, (len(x), 1)), one, eps=eps)[0] for row in shrunk
+        ]
         lines = (out.var(axis=1), np.abs(out).max(axis=1), [np.linalg.norm(slope, 2) for slope in slopes])
         for axis, line in zip(axes, lines, strict=True):
             axis.semilogx(variances, line, color=colour, linestyle=style, label=f"eps = {eps:g}")

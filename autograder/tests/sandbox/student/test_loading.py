@@ -60,6 +60,44 @@ def test_reference_without_functions_is_used_only_by_other_references() -> None:
         assert process.run([Call("m", "f", [3])])[0].value == ["own", 7]
 
 
+PLUS = "def plus(x, y, step=1): return x + 10 * y + 100 * step"
+OWN_PLUS = "def plus(a, b, step=1, *, turn=0): return ('own', turn)"
+CALLS = {  # calls of `plus` in another module, and in its own
+    "by position": ("plus(1, 2)", 121),
+    "by the names of the contract": ("plus(y=2, x=1)", 121),
+    "by the student's names": ("plus(b=2, a=1, step=3)", 321),
+    "partly by name": ("plus(1, b=2)", 121),
+    "through a partial": ("functools.partial(plus, b=2)(1)", 121),
+    "with an argument that the contract does not have": ("plus(1, 2, turn=5)", ["own", 5]),
+    "with a wrong name": ("plus(1, c=2)", "TypeError"),
+    "with too few arguments": ("plus(1)", "TypeError"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("is_helper", [False, True], ids=["dependency", "helper"])
+def test_references_accept_the_argument_names_of_the_students_own_function(name: str, is_helper: bool) -> None:
+    code, value = CALLS[name]
+    above = OWN_PLUS if is_helper else "from other import plus"
+    source = f"import functools\n{above}\ndef f():\n    result = {code}\n    return result if result != ('own', 5) else [*result]\n"
+    with opened(source, files={"other.py": OWN_PLUS.encode()}) as (_, process):
+        given = ([], reference("m", PLUS, "plus")) if is_helper else ([reference("other", PLUS, "plus")], None)
+        assert process.load(["m"], *given) == Response()
+        response = process.run([Call("m", "f")])[0]
+    assert (response.value if response.error is None else response.error.kind) == value
+
+
+@pytest.mark.parametrize("own", ["", "plus = None", "def other(): pass", "raise ValueError", "x = ("])
+def test_calls_that_a_reference_does_not_accept_fail_without_a_function_of_the_student(own: str) -> None:
+    with opened("from other import plus\ndef f(): return plus(a=1, b=2)\n", files={"other.py": own.encode()}) as (
+        _,
+        process,
+    ):
+        assert process.load(["m"], [reference("other", PLUS, "plus")]) == Response()
+        error = process.run([Call("m", "f")])[0].error
+        assert error is not None and error.kind == "TypeError" and error.line == 2
+
+
 def test_a_reference_looks_like_a_module() -> None:
     source = (
         "import copy, importlib, inspect, pickle, neighbour\nassert inspect.ismodule(neighbour)\n"

@@ -21,12 +21,14 @@ from autograder.benchmarks.against import processor_seconds
 from autograder.benchmarks.mixed import mixed_class, right_styles, without_repair
 from autograder.gradebook import pool
 from autograder.grading.grader import Grader, open_grader
-from autograder.homework import kit, reference
+from autograder.homework.homework import PACKAGE, Homework
 from autograder.sandbox.protocol import Call
 from autograder.submissions.submission import Submission
 
+HOMEWORK = Homework()
+
 WORKERS = 2
-PAGE = kit.PACKAGE / "docs" / "reference" / "figures.md"
+PAGE = PACKAGE / "docs" / "reference" / "figures.md"
 START, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
@@ -94,19 +96,19 @@ def _median(run: Callable[[], Any], times: int) -> float:
 def wire(grader: Grader) -> dict[str, float]:
     """Median microseconds per call with a 16 kB array: sent alone, ten per message as in grading, and direct."""
     x, ones = np.random.default_rng(0).normal(size=(32, 64)), np.ones(64)
-    grader.sandbox.place(reference.files())
+    grader.sandbox.place(HOMEWORK.files)
     together = [Call("layernorm", "layer_norm", (x, ones, ones), {}, [])] * 10
     with grader.sandbox.start() as student:
         student.load(["layernorm"])
         over = _median(lambda: student.run(together[:1]), 3000) * 1e6
         tenth = _median(lambda: student.run(together), 300) * 1e5
-    direct = _median(lambda: reference.functions()["layer_norm"](x, ones, ones), 3000) * 1e6
+    direct = _median(lambda: HOMEWORK.functions["layer_norm"](x, ones, ones), 3000) * 1e6
     return {"over": over, "direct": direct, "alone": over - direct, "together": tenth - direct}
 
 
 def against_floor(grader: Grader, times: int) -> dict[str, float]:
     """Milliseconds of processor time to grade the references, and to make the same calls directly, alternating."""
-    submission = Submission("references", reference.files())
+    submission = Submission("references", HOMEWORK.files)
     ours = lowest = 0.0
     for number in range(times + 2):
         began = processor_seconds()
@@ -149,7 +151,7 @@ def growth(grader: Grader, sizes: tuple[int, ...]) -> list[dict[str, float]]:
 
 def deadline(grader: Grader) -> float:
     """Seconds to grade a submission with one endless function."""
-    files = reference.files()
+    files = HOMEWORK.files
     files["layernorm.py"] += b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass\n"
     started = time.perf_counter()
     grader.grade(Submission("endless", files))
@@ -161,7 +163,7 @@ def main() -> None:
     sizes = (15, 30, 45) if quick else (100, 900, 1000)
     rate = throughput(4, 24) if quick else throughput(24, 240)
     pool.keep_to_core(0)  # as each worker does
-    with open_grader(kit.current()) as grader:
+    with open_grader(HOMEWORK) as grader:
         wired, floored = wire(grader), against_floor(grader, 5 if quick else 100)
         styled = against_styles(grader, 1 if quick else 5)
         endless, grown = deadline(grader), growth(grader, sizes)

@@ -24,9 +24,10 @@ from autograder.feedback import messages, observations
 from autograder.grading import probes
 from autograder.grading.grader import Grader
 from autograder.grading.scoring import Analysis
-from autograder.homework import reference as references
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import Homework
 from autograder.submissions.submission import Submission
+
+HOMEWORK = Homework()
 
 # For each threshold, a value that disables it.
 NEUTRAL: Mapping[str, float] = {
@@ -102,7 +103,7 @@ class Effect:
 
 def subjects(folders: Sequence[Path]) -> list[Subject]:
     """The modules to grade: the solutions in other styles, and the modules in `folders`."""
-    right, entries = references.files(), rubrics.current().modules
+    right, entries = HOMEWORK.files, HOMEWORK.rubric.modules
     paths = [path for folder in folders for path in sorted(folder.rglob("*.py")) if path.parent.name in entries]
     handwritten = [(Submission(str(p), right | {f"{p.parent.name}.py": p.read_bytes()}), p.parent.name) for p in paths]
     return [*((cases.submission(case), "") for case in cases.alternatives()), *handwritten]

@@ -13,17 +13,18 @@ from pathlib import Path
 
 import psutil
 
-from autograder.homework import kit
+from autograder.homework.homework import PACKAGE, Homework
+
+HOMEWORK = Homework()
 
 Class = list[tuple[str, dict[str, bytes]]]
 
 
 def compared(other: Path, rounds: int) -> None:
     """Print for each class the time of the other clone, the time of this one, and their ratio."""
-    from autograder.homework import kit
 
     made = classes()
-    workers = [_worker(clone, made) for clone in (other, kit.PACKAGE.parent)]
+    workers = [_worker(clone, made) for clone in (other, PACKAGE.parent)]
     print("class                          other     this   ratio")
     for name in made:
         taken: list[tuple[float, float]] = []
@@ -39,12 +40,11 @@ def classes() -> dict[str, Class]:
     """Correct and wrong submissions; a wrong one has one misconception, in the reference or in another style."""
     from autograder.audit import cases
     from autograder.benchmarks.mixed import mixed_class, right_styles
-    from autograder.homework import reference
 
     misconceptions = [case for case in cases.cases() if case.kind == "mistake"][::50]
     styled = [one for one in mixed_class(60)[::6] if one.files and "softmax.py" not in one.files]
     found = {
-        "right: the references": [(f"reference {n}", reference.files()) for n in range(10)],
+        "right: the references": [(f"reference {n}", HOMEWORK.files) for n in range(10)],
         "right: other styles": [(one.name, one.files) for one in right_styles()[::2]],
         "wrong: beside the references": [(case.name, cases.submission(case).files) for case in misconceptions],
         "wrong: in other styles": [(one.name, one.files) for one in styled],
@@ -76,7 +76,7 @@ def work() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     made = pickle.load(sys.stdin.buffer)
-    with grading.open_grader(kit.current()) as grader:
+    with grading.open_grader(HOMEWORK) as grader:
         for number, line in enumerate(sys.stdin.buffer):
             chosen, before = made[line.decode().strip()], processor_seconds()
             for name, files in chosen:

@@ -30,14 +30,16 @@ import numpy as np
 from autograder.audit import audit, cases, public
 from autograder.benchmarks import peer_signatures
 from autograder.grading.grader import open_grader
-from autograder.homework import kit, library, reference
-from autograder.homework import rubric as rubrics
+from autograder.homework import reference
+from autograder.homework.homework import PACKAGE, Homework
 from autograder.homework.library import Misconception, trivial
 from autograder.release import handout
 from autograder.submissions.submission import Submission
 from autograder.values.compare import equal
 
-PAGE = kit.PACKAGE / "docs" / "explanation" / "peers.md"
+HOMEWORK = Homework()
+
+PAGE = PACKAGE / "docs" / "explanation" / "peers.md"
 START, END = "<!-- table -->", "<!-- end of table -->"
 MODULES = ("layernorm", "scaled_attention", "causal_mask", "transformer_block", "decoder")
 TRIVIAL = {"zeros": "zeros", "constant": "ones", "first_argument": "`return x`", "": "nothing written"}
@@ -134,7 +136,7 @@ def code_of(files: Files) -> Code:
         for name, text in files.items():
             (Path(folder) / name).write_bytes(text)
         loaded = reference.load(Path(folder), tuple(name.removesuffix(".py") for name in files))
-    entries = rubrics.current().modules
+    entries = HOMEWORK.rubric.modules
     functions = {name: getattr(loaded[module], name) for module in MODULES for name in entries[module].functions}
     return Code(functions, loaded)
 
@@ -145,14 +147,14 @@ def with_mistake(mistake: Misconception) -> Files:
 
 def trivial_files(name: str) -> Files:
     """The references with each function replaced by trivial code or, if `name` is "", by the stub that students get."""
-    files = dict(reference.files())
+    files = dict(HOMEWORK.files)
     for module in MODULES:
-        entry, file = rubrics.current().modules[module], f"{module}.py"
+        entry, file = HOMEWORK.rubric.modules[module], f"{module}.py"
         if not name:
             files[file] = handout.stub(files[file].decode(), tuple(entry.functions)).encode()
             continue
         for function in entry.functions:
-            every = trivial(kit.current(), module, function)
+            every = trivial(HOMEWORK, module, function)
             chosen = next((m for m in every if m.name == name), None) or next(m for m in every if "returns_" in m.name)
             files[file] += f"\n\n{chosen.source}".encode()
     return files
@@ -218,11 +220,11 @@ class Measured:
 
 
 def measure(peer: Peer) -> Measured:
-    right = code_of(reference.files())
+    right = code_of(HOMEWORK.files)
     tests = passed(peer, list(peer.tests), right)
     with _running(right):
         expected = peer.probe(right.functions)
-    every = {m: code_of(with_mistake(m)) for name in MODULES for m in library.of_module(name) if m.way == 0}
+    every = {m: code_of(with_mistake(m)) for name in MODULES for m in HOMEWORK.of_module(name) if m.way == 0}
     showing = {m: code for m, code in every.items() if shows(peer, expected, code)}
     styles = {case.name: code_of(cases.submission(case).files) for case in cases.alternatives()}
     return Measured(
@@ -250,7 +252,7 @@ def measure_here() -> Here:
     singles = [case for name in MODULES for case in cases.singles(name) if case.misconceptions[0].way == 0]
     lost = {row.case.misconceptions[0].id for row in audit.run(singles) if row.lost}
     shares = {}
-    with open_grader(kit.current()) as grader:
+    with open_grader(HOMEWORK) as grader:
         most = sum(grader.rubric.modules[name].points for name in MODULES)
         for name in TRIVIAL:
             shares[name] = grader.grade(Submission(name, dict(trivial_files(name))), MODULES).points / most
@@ -264,7 +266,7 @@ def measure_here() -> Here:
 
 def table(measured: Sequence[Measured], here: Here) -> str:
     styles = len(cases.alternatives())
-    lines = [f"Our misconceptions: {sum(m.way == 0 for n in MODULES for m in library.of_module(n))}.", ""]
+    lines = [f"Our misconceptions: {sum(m.way == 0 for n in MODULES for m in HOMEWORK.of_module(n))}.", ""]
     heads = [f"{one.peer.name} ({one.peer.version})" for one in measured]
     lines += [f"| | {' | '.join(heads)} |", f"|---|{'---|' * len(measured)}"]
 

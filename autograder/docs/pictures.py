@@ -13,8 +13,10 @@ from typing import Any
 from autograder.feedback.results import Grade, Mark
 from autograder.gradebook import report, sample
 from autograder.grading.grader import Grader, open_grader
-from autograder.homework import kit, library
+from autograder.homework.homework import Homework
 from autograder.submissions.submission import Submission
+
+HOMEWORK = Homework()
 
 DOCS = Path(__file__).parent
 STUDENT, INSTRUCTOR = DOCS / "student.svg", DOCS / "instructor.svg"
@@ -28,7 +30,7 @@ COLOURS = {"lost": "#7fa6cf", "named": "#b5532a"}  # as in the report
 
 def student(grader: Grader) -> str:
     """The entries of a module with one mistake, as Gradescope lists them, and the message of the first lost criterion."""
-    made = sample.wrong(sample.references(), *filter(None, [library.find(MISTAKE)]))
+    made = sample.wrong(sample.references(), *filter(None, [HOMEWORK.misconception(MISTAKE)]))
     marks = [mark for mark in _graded(grader, made).marks if mark.criterion.startswith("layernorm.")]
     told = next(mark for mark in marks if MISTAKE in mark.misconceptions)
     lines = [(f"{_points(mark)}   {mark.name}", _colour(mark)) for mark in marks]
@@ -61,7 +63,7 @@ def instructor(grader: Grader) -> str:
 
 def _class(grader: Grader) -> Iterator[Grade]:
     right, empty = sample.references(), sample.stubs()
-    known = [mistake for module in right for mistake in library.of_module(module.removesuffix(".py"))]
+    known = [mistake for module in right for mistake in HOMEWORK.of_module(module.removesuffix(".py"))]
     for number in range(STUDENTS):
         chosen = [known[(number * STEP + part * len(known) // 4) % len(known)] for part in range(number % 4)]
         not_begun = list(right)[-(number % UNFINISHED) :] if number % 5 == 4 else []
@@ -78,7 +80,7 @@ def _frequent(data: Mapping[str, Any]) -> Iterator[str]:
     for number in (one for row in data["cells"] for found in row.values() for one in found):
         counts[number] = counts.get(number, 0) + 1
     for number, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SHOWN]:
-        found = library.find(data["mistakes"][number])
+        found = HOMEWORK.misconception(data["mistakes"][number])
         yield from textwrap.wrap(
             f"{count} x  {found.sentence if found else ''}".replace("`", ""), COLUMNS, subsequent_indent="     "
         )
@@ -113,7 +115,7 @@ def _svg(height: int, body: str) -> str:
 
 
 def main() -> None:
-    with open_grader(kit.current()) as grader:
+    with open_grader(HOMEWORK) as grader:
         STUDENT.write_text(student(grader), encoding="utf-8", newline="\n")
         INSTRUCTOR.write_text(instructor(grader), encoding="utf-8", newline="\n")
 

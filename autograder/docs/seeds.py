@@ -14,8 +14,9 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from autograder.homework import kit
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import Homework
+
+HOMEWORK = Homework()
 
 FOLDER = Path(__file__).parent / "reference" / "source-notes"
 DATA, ERRATA = FOLDER / "seeds.yaml", FOLDER / "errata.yaml"
@@ -122,7 +123,7 @@ def _cell(text: str) -> str:
 
 def missing(found: Mapping[str, Row], solutions: Path | None = None) -> list[str]:
     """Every place that does not exist, one line each."""
-    library = Library(solutions or kit.solutions())
+    library = Library(solutions or HOMEWORK.solutions)
     return [
         f"{row_id}: {problem}"
         for row_id, row in found.items()
@@ -136,9 +137,7 @@ class Library:
 
     def __init__(self, solutions: Path):
         self.solutions = solutions
-        self.criteria = {
-            criterion.id for group in rubrics.current().groups for criterion in rubrics.current().of(group)
-        }
+        self.criteria = {criterion.id for group in HOMEWORK.rubric.groups for criterion in HOMEWORK.rubric.of(group)}
         self.sections = _sections(solutions / NOTEBOOK)
 
     def problems(self, place: Place) -> list[str]:

@@ -19,11 +19,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 from autograder.feedback.results import Grade
 from autograder.gradebook import pool
 from autograder.grading.grader import Grader, open_grader
-from autograder.homework import kit
-from autograder.homework import rubric as rubrics
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission, read
-from autograder.tests.files import Built
+from autograder.tests.files import HOMEWORK, Built
 
 if TYPE_CHECKING:  # imports Otter, which would delay the start of the test processes by a second
     from autograder.tests.running import Box
@@ -48,7 +46,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def references() -> dict[str, bytes]:
     """The files of a correct submission."""
-    return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubrics.current().modules}
+    return {f"{name}.py": (HOMEWORK.solutions / f"{name}.py").read_bytes() for name in HOMEWORK.rubric.modules}
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +59,7 @@ def half(references: dict[str, bytes]) -> dict[str, bytes]:
 @pytest.fixture(scope="session")
 def grader() -> Iterator[Grader]:
     """A grader with short deadlines, so that endless loops end soon."""
-    with open_grader(kit.current(), limits=QUICK) as opened:
+    with open_grader(HOMEWORK, limits=QUICK) as opened:
         yield opened
 
 

@@ -19,7 +19,7 @@ from autograder.gradebook.store import Outcome, write_run
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore, Why
-from autograder.homework import kit, library, reference
+from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
@@ -27,6 +27,7 @@ from autograder.homework.rubric import Criterion, Rubric, Visibility
 from autograder.sandbox.protocol import Call, Ended, Error, Response
 from autograder.submissions.exports import Listing
 from autograder.submissions.submission import Student, Submission, Upload, load
+from autograder.tests.files import HOMEWORK
 from autograder.values.compare import Failure, tolerance
 from autograder.values.signatures import as_tested, required
 
@@ -38,8 +39,8 @@ AWKWARD = (
 
 # Uploads and listings
 
-LIMITS = rubrics.current().limits
-MODULES = list(rubrics.current().modules)
+LIMITS = HOMEWORK.rubric.limits
+MODULES = list(HOMEWORK.rubric.modules)
 FIRST, SECOND = f"{MODULES[0]}.py", f"{MODULES[1]}.py"
 Files = dict[str, str | bytes]
 WORK = {FIRST: "x = 1\n"}
@@ -87,7 +88,7 @@ def a_test_call(
     function: str, *args: Any, rules: Rules = PLAIN, number: int = 1, criterion: str = "", **kwargs: Any
 ) -> TestCall:
     """A test call of a reference function with its expected value; a public example unless a criterion is given."""
-    module, right = rubrics.current().module_of(function), reference.functions()[function]
+    module, right = HOMEWORK.rubric.module_of(function), HOMEWORK.functions[function]
     args, kwargs = as_tested(right, args, kwargs)
     try:
         with np.errstate(all="ignore"):
@@ -104,17 +105,17 @@ def raised(
     function: str, kind: str, text: str = "", file: str = "", line: int = 0, hint: str = "", **more: Any
 ) -> CallResult:
     """The result of a call without arguments that raised an error."""
-    module = rubrics.current().module_of(function)
-    more.setdefault("reference", reference.functions()[function])
+    module = HOMEWORK.rubric.module_of(function)
+    more.setdefault("reference", HOMEWORK.functions[function])
     of = TestCall(1, Target(module, function), NO_CALL, **more)
     error = Error((kind,), text, file, line, hint, (of.target.function,))
     return CallResult(of, Response(error=error), Failure("raised", kind))
 
 
 def stopped(function: str, why: str) -> CallResult:
-    module = rubrics.current().module_of(function)
+    module = HOMEWORK.rubric.module_of(function)
     return CallResult(
-        TestCall(1, Target(module, function), NO_CALL, reference=reference.functions()[function]),
+        TestCall(1, Target(module, function), NO_CALL, reference=HOMEWORK.functions[function]),
         Response(ended=Ended(why)),
         Failure("ended", why),
     )
@@ -126,12 +127,12 @@ def hidden(call_result: CallResult, criterion: str) -> CallResult:
 
 
 def criterion(id: str, visibility: Visibility = "after_published", **changes: Any) -> Criterion:
-    return rubrics.current().criteria[id].model_copy(update={"visibility": visibility, **changes})
+    return HOMEWORK.rubric.criteria[id].model_copy(update={"visibility": visibility, **changes})
 
 
 def misconception(function: str, name: str, *criteria: str, does: str, right: str, known: bool = True) -> Misconception:
     """A misconception; without a source if it is not `known`."""
-    module = rubrics.current().module_of(function)
+    module = HOMEWORK.rubric.module_of(function)
     source = f"def {function}(): ..." if known else ""
     return Misconception(module, function, name, criteria, does, right, f"the formula of {function}", source=source)
 
@@ -144,7 +145,7 @@ def module_of(
 
 def result(*modules: ModuleResult, files: dict[str, bytes] | None = None) -> Result:
     """A result. Unless `files` are given, the submission has a file for every module."""
-    names = rubrics.current().modules
+    names = HOMEWORK.rubric.modules
     return Result(Submission("test", {f"{m}.py": b"" for m in names} if files is None else files), modules, ("fork",))
 
 
@@ -153,13 +154,13 @@ def result(*modules: ModuleResult, files: dict[str, bytes] | None = None) -> Res
 
 def known(name: str) -> Misconception:
     """The misconception of layer_norm with this name."""
-    return next(m for m in library.of_function("layernorm", "layer_norm") if m.name == name)
+    return next(m for m in HOMEWORK.of_function("layernorm", "layer_norm") if m.name == name)
 
 
 def graded(criterion: str, why: Why, *names: str, undecided: tuple[str, ...] = ()) -> CriterionScore:
     """The score of a criterion, with misconceptions of layer_norm given by name."""
     named, alike = (tuple(map(known, group)) for group in (names, undecided))
-    return CriterionScore(rubrics.current().criteria[criterion], why, misconceptions=named, undecided=alike)
+    return CriterionScore(HOMEWORK.rubric.criteria[criterion], why, misconceptions=named, undecided=alike)
 
 
 def made(case: Case, *criteria: CriterionScore) -> Row:
@@ -203,15 +204,15 @@ def grade_of_points(key: str, most: float, lost: int = 0) -> Grade:
 
     The criteria are those of the kit's own rubric if `most` is its total, else a single one.
     """
-    criteria = list(rubrics.current().criteria.values())
-    if most == rubrics.current().points:
+    criteria = list(HOMEWORK.rubric.criteria.values())
+    if most == HOMEWORK.rubric.points:
         marks = tuple(
             Mark(one.id, f"{one.id}: {one.about}", 0 if at < lost else one.points, one.points)
             for at, one in enumerate(criteria)
         )
     else:
         marks = (Mark("m.c", "m.c: about", 0 if lost else most, most),)
-    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), submitted=(*rubrics.current().modules, "m"))
+    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), submitted=(*HOMEWORK.rubric.modules, "m"))
 
 
 def grade_of_passed(key: str, *passed: bool) -> Grade:
@@ -229,7 +230,7 @@ def homework_with(rubric: Rubric) -> Homework:
 
 def rubric_with(criteria: Mapping[str, Mapping[str, str]] | None = None, **top: Any) -> Rubric:
     """The kit's own rubric with other keys at the top level and in some criteria; `tests` add to its points."""
-    data = yaml.safe_load(kit.rubric_file().read_text(encoding="utf-8")) | top
+    data = yaml.safe_load(HOMEWORK.rubric_file.read_text(encoding="utf-8")) | top
     data["points"] += top.get("tests", {"points": 0})["points"]
     for criterion, keys in (criteria or {}).items():
         module, _, name = criterion.partition(".")

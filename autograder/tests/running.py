@@ -21,7 +21,7 @@ from autograder.grading import plan
 from autograder.grading.call_results import CallResult, TestCall, compared
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.runner.direct import direct_responses
-from autograder.homework import library, reference, rubric
+from autograder.homework import library
 from autograder.release import gradescope
 from autograder.release.rehearsal import KEPT
 from autograder.sandbox import layers
@@ -30,7 +30,7 @@ from autograder.sandbox.layers import kernel
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.protocol import Call, Reference, Response
 from autograder.sandbox.sandbox import Sandbox
-from autograder.tests.files import Built
+from autograder.tests.files import HOMEWORK, Built
 
 # In this process: misconceptions run on the test plan of the homework, and compared as a submission is
 
@@ -48,22 +48,22 @@ def diagnoser() -> Diagnoser:
 
 def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:
     """The functions of the reference module with these sources appended to its file."""
-    names = dict(vars(reference.modules()[module]))
-    for function in rubric.current().modules[module].functions:
-        exec(library.correct(module, function).source, names)
+    names = dict(vars(HOMEWORK.modules[module]))
+    for function in HOMEWORK.rubric.modules[module].functions:
+        exec(HOMEWORK.correct(module, function).source, names)
     for source in sources:
         exec(source, names)
-    return {function: names[function] for function in rubric.current().modules[module].functions}
+    return {function: names[function] for function in HOMEWORK.rubric.modules[module].functions}
 
 
 def with_mistakes(module: str, *ids: str) -> dict[str, Callable[..., Any]]:
     """The functions of a module with these misconceptions; those of one function are combined."""
     chosen: dict[str, list[library.Misconception]] = {}
     for name in ids:
-        found = library.find(name)
+        found = HOMEWORK.misconception(name)
         assert found is not None, name
         chosen.setdefault(found.function, []).append(found)
-    made = [library.made(module, function, tuple(own)) for function, own in chosen.items()]
+    made = [HOMEWORK.version(module, function, tuple(own)) for function, own in chosen.items()]
     return with_source(module, *(version.source for version in made if version is not None))
 
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.homework import kit, rubric
+from autograder.homework.homework import PACKAGE
+from autograder.tests.files import HOMEWORK
 
 GROUPS = ("carrying", "forging", "stealing", "exhausting", "disturbing")
 OTTER_ROAD = (
@@ -68,9 +69,9 @@ def attack(
         source = textwrap.dedent("\n".join(lines[definition.body[0].end_lineno or 0 :]))
         texts = {**(extra or {}), **{f"{name}.py": source for name in (modules[0], *same)}}
         files = {name: _completed(name, text).encode() for name, text in texts.items()}
-        files |= {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in references}
+        files |= {f"{name}.py": (HOMEWORK.solutions / f"{name}.py").read_bytes() for name in references}
         forge = Path(__file__).with_name("forge.py").read_text(encoding="utf-8")
-        files["forge.py"] = forge.replace("REVERSED", str(kit.PACKAGE)[::-1]).encode()
+        files["forge.py"] = forge.replace("REVERSED", str(PACKAGE)[::-1]).encode()
         name = f"{function.__module__.rpartition('.')[2]}/{function.__name__}"
         ATTACKS[name] = Attack(files, modules, earns, frozenset(needs), either, silent, forbidden)
 
@@ -79,7 +80,7 @@ def attack(
 
 def _completed(name: str, source: str) -> str:
     """Add the import of forge.py and missing functions to a module; other files and empty ones stay unchanged."""
-    module = rubric.current().modules.get(name.removesuffix(".py"))
+    module = HOMEWORK.rubric.modules.get(name.removesuffix(".py"))
     if module is None or not source:
         return source
     nodes = list(ast.walk(ast.parse(source)))

@@ -5,7 +5,7 @@ No layer of the sandbox prevents this; the order of the processes does (docs/exp
 
 from pathlib import Path
 
-from autograder.homework import kit, rubric
+from autograder.tests.files import HOMEWORK
 from autograder.tests.attacks import attack
 
 CARRY = {"carry.py": Path(__file__).with_name("carry.py").read_text()}
@@ -21,7 +21,7 @@ def stubs(channel: str, *modules: str) -> dict[str, str]:
 def _stub(channel: str, module: str) -> str:
     lines = [
         f"{name} = partial(carry.call, {module!r}, {name!r}, {channel!r})"
-        for name in rubric.current().modules[module].functions
+        for name in HOMEWORK.rubric.modules[module].functions
     ]
     return "\n".join(["from functools import partial", "import carry", *lines])
 
@@ -44,7 +44,7 @@ def references_in_names():
 
 
 # Correct except for one function, so that the reference replaces it in the second try of the integration.
-PARTLY = (kit.solutions() / "batchnorm_comparison.py").read_text() + "\n\ndef influence(*_, **__):\n    return 0\n"
+PARTLY = (HOMEWORK.solutions / "batchnorm_comparison.py").read_text() + "\n\ndef influence(*_, **__):\n    return 0\n"
 
 
 @attack("layernorm", "batchnorm_comparison", "integration", earns=11, extra={**CARRY, "batchnorm_comparison.py": PARTLY})

@@ -1,6 +1,5 @@
 """Submissions that try to disturb the grader, other submissions or the machine, or to leave something behind."""
 
-from autograder.homework import kit
 from autograder.tests.attacks import attack
 
 

@@ -1,9 +1,9 @@
 """Submissions that try to earn points without solving the homework."""
 
-from autograder.homework import kit
+from autograder.tests.files import HOMEWORK
 from autograder.tests.attacks import attack
 
-RIGHT = (kit.solutions() / "layernorm.py").read_text()
+RIGHT = (HOMEWORK.solutions / "layernorm.py").read_text()
 
 
 @attack()

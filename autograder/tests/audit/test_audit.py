@@ -9,11 +9,11 @@ from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
 from autograder.grading import plan
 from autograder.grading.scoring import CriterionScore
-from autograder.homework import kit, library
 from autograder.homework.rubric import current
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import graded, made, sample
 
-MODULES = [name for name in current().modules if library.of_module(name)]
+MODULES = [name for name in current().modules if HOMEWORK.of_module(name)]
 
 
 def singles() -> list[Case]:
@@ -73,7 +73,7 @@ def test_trivial_code_earns_nothing_in_the_sandbox() -> None:
 
 def test_each_module_has_at_least_six_alternatives() -> None:
     for module in MODULES:
-        assert len(list(kit.alternatives().glob(f"*/{module}.py"))) >= 6
+        assert len(list(HOMEWORK.alternatives.glob(f"*/{module}.py"))) >= 6
 
 
 # Problems that the audit detects

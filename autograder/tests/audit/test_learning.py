@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.gradebook import sample
-from autograder.homework import kit
+from autograder.tests.files import HOMEWORK
 from autograder.tests.forked import command
 
 pytestmark = pytest.mark.slow  # a copy of the kit grades a class twice
@@ -26,7 +26,7 @@ NAME = "rms_norm.median"
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the kit with a graded class of three and the drafts written from it."""
     root = tmp_path_factory.mktemp("learning") / "kit"
-    shutil.copytree(kit.home(), root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
+    shutil.copytree(HOMEWORK.folder, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
     right = sample.references()
     for name, way in (("ada", ""), ("grace", "1 * "), ("hedy", None)):
         wrong = MEDIAN.format(way) if way is not None else ""

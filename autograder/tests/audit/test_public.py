@@ -7,20 +7,20 @@ import pytest
 from autograder.audit import public
 from autograder.audit.public import Seen
 from autograder.grading import plan
-from autograder.homework import kit, library
+from autograder.tests.files import HOMEWORK
 
 
 @pytest.mark.slow
 def test_checks_and_examples_detect_only_what_they_cover() -> None:
     plan.current()  # imports the hidden suites, which have the same module names as the public checks
     found = {one.misconception.id: one for one in public.run(["layernorm"], 1)}
-    assert found.keys() == {m.id for m in library.of_module("layernorm")}
+    assert found.keys() == {m.id for m in HOMEWORK.of_module("layernorm")}
     assert "test_eps" in found["layer_norm.eps_missing"].checks
     assert found["layer_norm.first_axis"].example
     assert not found["layer_norm.float64_result"].example
     assert not all(one.checks for one in found.values())
     assert found["layer_norm.sample_variance"].answer == "named"
-    checks = (kit.solutions() / "checks" / "test_layernorm.py").read_text(encoding="utf-8")
+    checks = (HOMEWORK.solutions / "checks" / "test_layernorm.py").read_text(encoding="utf-8")
     assert all(f"def {name}(" in checks for one in found.values() for name in one.checks)
 
 
@@ -32,7 +32,7 @@ def test_most_detected_misconceptions_are_named_and_none_is_misnamed() -> None:
 
 
 def test_report_has_a_legend_and_a_summary() -> None:
-    misconception = library.of_module("layernorm")[0]
+    misconception = HOMEWORK.of_module("layernorm")[0]
     said = list(public.lines([Seen(misconception, ("test_one",), False, (misconception.right,))]))
     assert said[0].startswith("check: ")
     assert f"  check  half      -        {misconception.id}  (test_one)" in said
@@ -46,5 +46,5 @@ def test_report_has_a_legend_and_a_summary() -> None:
     (["Does.", "Other."], "misnamed"), (["Other."], "misnamed"),
 ])  # fmt: skip
 def test_misconception_is_named_only_if_all_sentences_are_its_own(said: list[str], answer: str) -> None:
-    misconception = replace(library.of_module("layernorm")[0], does="Does.", right="Right.")
+    misconception = replace(HOMEWORK.of_module("layernorm")[0], does="Does.", right="Right.")
     assert Seen(misconception, ("test_one",), False, tuple(said)).answer == answer

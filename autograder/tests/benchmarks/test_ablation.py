@@ -6,9 +6,8 @@ import pytest
 
 from autograder.benchmarks import ablation
 from autograder.grading import thresholds
-from autograder.homework import reference
 from autograder.submissions.submission import Submission
-from autograder.tests.files import put
+from autograder.tests.files import HOMEWORK, put
 
 TWO = b"""
 
@@ -27,7 +26,7 @@ def test_every_threshold_is_measured_or_only_limits_time() -> None:
 
 @pytest.mark.slow
 def test_effect_of_a_rule_is_counted() -> None:
-    files = reference.files()
+    files = HOMEWORK.files
     subject = (Submission("two mistakes", files | {"layernorm.py": files["layernorm.py"] + TWO}), "layernorm")
     pairs, rounding = ablation.run(["MOST_TOGETHER", "SAME_ROUNDING"], [subject], jobs=1)
     assert (pairs.names, pairs.fewer) == (("two mistakes",), ())
@@ -47,4 +46,4 @@ def test_subjects_are_solutions_in_other_styles_and_the_modules_of_folders(tmp_p
     *styles, (submission, module) = ablation.subjects([tmp_path])
     assert len(styles) > 10 and not any(name for _, name in styles)
     assert module == "layernorm" and submission.files["layernorm.py"] == b"x = 1\n"
-    assert submission.files["decoder.py"] == reference.files()["decoder.py"]
+    assert submission.files["decoder.py"] == HOMEWORK.files["decoder.py"]

@@ -14,9 +14,9 @@ from autograder.cli.grade import print_table
 from autograder.cli.main import main
 from autograder.gradebook import sample
 from autograder.gradebook.store import Outcome
-from autograder.homework import kit, reference, rubric
+from autograder.homework.homework import PACKAGE
 from autograder.submissions.submission import Student
-from autograder.tests.files import put
+from autograder.tests.files import HOMEWORK, put
 from autograder.tests.forked import python
 from autograder.tests.making import document, run
 
@@ -36,7 +36,7 @@ def test_names_are_not_truncated_on_a_narrow_terminal(
 
 # The how-to guides on late work, adjusted grades and similar code
 
-HOW_TO = kit.PACKAGE / "docs" / "how-to"
+HOW_TO = PACKAGE / "docs" / "how-to"
 PAGES = [HOW_TO / f"{name}.md" for name in ("late-work", "adjust-grades", "find-similar")]
 METADATA = """\
 submission_1:
@@ -62,9 +62,9 @@ def guide_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("term") / "kit"
     skipped = shutil.ignore_patterns("__pycache__", "tests", "docs", ".*")
     for part in ("autograder", "solutions"):
-        shutil.copytree(kit.home() / part, root / part, ignore=skipped)
-    shutil.copy(kit.home() / "pyproject.toml", root)
-    rules = yaml.safe_load(kit.rubric_file().read_text(encoding="utf-8"))
+        shutil.copytree(HOMEWORK.folder / part, root / part, ignore=skipped)
+    shutil.copy(HOMEWORK.folder / "pyproject.toml", root)
+    rules = yaml.safe_load(HOMEWORK.rubric_file.read_text(encoding="utf-8"))
     late, dropped = (yaml.safe_load(text) for text in code_blocks("yaml"))
     first = next(iter(rules["modules"].values()))["criteria"]
     first[next(iter(first))].update(dropped)
@@ -92,8 +92,8 @@ def rows(path: Path) -> dict[str, dict[str, str]]:
 @pytest.mark.slow
 def test_tables_include_late_work_overrides_and_missing_students(guide_results: Path) -> None:
     found = rows(guide_results / "grades.csv")
-    first = next(iter(rubric.current().criteria.values()))
-    most = rubric.current().points - first.points
+    first = next(iter(HOMEWORK.rubric.criteria.values()))
+    most = HOMEWORK.rubric.points - first.points
     assert {name: row["Status"] for name, row in found.items()} == {
         "Ada Abel": "Graded", "Bela Brandt": "Graded", "Zoe Z": "Graded", "Chidi Costa": "Missing",
     }  # fmt: skip
@@ -107,7 +107,7 @@ def test_tables_include_late_work_overrides_and_missing_students(guide_results: 
     assert first.id not in bela
     found = rows(guide_results / "canvas.csv")
     assert set(found) == {"Ada Abel", "Bela Brandt", "Zoe Z"}
-    assert float(found["Ada Abel"][f"{rubric.current().title} (77)"]) == 90
+    assert float(found["Ada Abel"][f"{HOMEWORK.rubric.title} (77)"]) == 90
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_run_writes_student_pages_an_anonymous_report_and_similar_pairs(guide_re
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output folder of a run with two students, one of whom divides by d - 1."""
     place = tmp_path_factory.mktemp("explain")
-    files = reference.files()
+    files = HOMEWORK.files
     double = files["layernorm.py"] + b"\n\n_right = layer_norm\ndef layer_norm(x, gamma, beta, eps=1e-5):\n"
     double += b"    scale = gamma / np.sqrt(x.var(-1, ddof=1, keepdims=True) + eps)\n"
     double += b"    return scale * (x - x.mean(-1, keepdims=True)) + beta\n"
@@ -140,7 +140,7 @@ def test_explain_lost_criterion(graded: Path) -> None:
     said = command("explain", graded / "results/bela.json", "layernorm.statistics")
     assert said.exit_code == 0
     head, calls, diagnosis, rule = said.output.split("\n\n")
-    points = rubric.current().criteria["layernorm.statistics"].points
+    points = HOMEWORK.rubric.criteria["layernorm.statistics"].points
     assert head.startswith(f"layernorm.statistics: 0 of {points:g} points (rubric.yaml:")
     assert "(autograder/homework/suites/test_layernorm.py:" in calls and "FAILS  layer_norm(float64 (" in calls
     assert "shape (20, 70)\n           Every entry is multiplied by the same factor, 0.992831." in calls

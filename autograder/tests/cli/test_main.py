@@ -15,19 +15,18 @@ from autograder.audit.cases import Case, GradedCall, Row
 from autograder.cli import doctor
 from autograder.cli.main import Commands, main
 from autograder.exceptions import ArgumentsError, CommandError, SandboxError
-from autograder.homework import kit, rubric
 from autograder.homework.rubric import RubricError
 from autograder.release import packing
 from autograder.sandbox import layers
 from autograder.sandbox.layers import kernel
 from autograder.sandbox.protocol import Ended, Error, Response
-from autograder.tests.files import put
+from autograder.tests.files import HOMEWORK, put
 from autograder.tests.making import graded, made
 
 
 def test_audit_of_one_module_reports_how_many_alternatives_contain_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "run", lambda *_: [])
-    first, questions = next(iter(rubric.current().modules)), list(rubric.current().modules)[-1]
+    first, questions = next(iter(HOMEWORK.rubric.modules)), list(HOMEWORK.rubric.modules)[-1]
     number = len(cases.alternatives())
     said = CliRunner().invoke(main, ["audit", "--only", f"{first},{questions}"]).stdout
     assert f"\n{number} of {number} alternatives contain {first}.py\n" in said
@@ -38,10 +37,10 @@ def test_grading_commands_note_that_the_current_folder_is_another_clone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = dict.fromkeys(("solutions/", "autograder/", "rubric.yaml", "pyproject.toml"), "")
-    assert packing.other_clone(kit.solutions()) is packing.other_clone(tmp_path) is None
+    assert packing.other_clone(HOMEWORK.solutions) is packing.other_clone(tmp_path) is None
     monkeypatch.chdir(put(tmp_path / "second", files) / "solutions")
     said = CliRunner().invoke(main, ["grade", "nowhere", "-o", "out"]).stderr
-    assert said.startswith(f"note: this uses {kit.rubric_file()}, not")
+    assert said.startswith(f"note: this uses {HOMEWORK.rubric_file}, not")
     assert f"pip install -e {tmp_path / 'second'}\n" in said
     assert "note:" not in CliRunner().invoke(main, ["compare", "nowhere", "nowhere"]).stderr
 

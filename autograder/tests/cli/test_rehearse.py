@@ -10,14 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autograder.cli.main import main
-from autograder.homework import rubric as rubrics
 from autograder.release.packing import SCRIPTS
 from autograder.submissions.text import number
-from autograder.tests.files import Built, put
+from autograder.tests.files import HOMEWORK, Built, put
 
 Run = Callable[..., Result]
 AtHome = Callable[[Path], dict[str, Any]]
-POINTS = number(rubrics.current().points)
+POINTS = number(HOMEWORK.rubric.points)
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def section(output: str, title: str) -> str:
 
 def points_and_id(criterion: str) -> str:
     """A criterion's points and ID, as in the output."""
-    return f"{number(rubrics.current().criteria[criterion].points)}  {criterion}"
+    return f"{number(HOMEWORK.rubric.criteria[criterion].points)}  {criterion}"
 
 
 @pytest.mark.slow
@@ -56,7 +55,7 @@ def test_rehearsal_prints_what_students_and_instructors_see(
     built: Built, run: Run, half: dict[str, bytes], at_home: AtHome, tmp_path: Path, here: bool, where: str
 ) -> None:
     score = at_home(put(tmp_path / "half", half))["score"]
-    assert 0 < score < rubrics.current().points
+    assert 0 < score < HOMEWORK.rubric.points
     half_score = f"{number(score)} of {POINTS}"
     done = run(built.zip, put(tmp_path / "upload", half), here=here)
     assert done.exit_code == 0, done.stderr

@@ -9,10 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograder.homework import kit
+from autograder.homework.homework import PACKAGE
 from autograder.release.packing import PARTS
+from autograder.tests.files import HOMEWORK
 
-FILE = kit.PACKAGE / "docs" / "container" / "Dockerfile"
+FILE = PACKAGE / "docs" / "container" / "Dockerfile"
 LINES = [line for line in FILE.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
 
 
@@ -31,12 +32,12 @@ def test_container_runs_as_root_and_makes_the_kit_folder_private_before_copying(
 def test_copied_files_are_exactly_the_kit_and_work(tmp_path: Path) -> None:
     copied = [(source, target) for *sources, target in map(str.split, arguments_of("COPY")) for source in sources]
     for source, target in copied:
-        if (kit.home() / source).is_dir():
-            shutil.copytree(kit.home() / source, tmp_path / target, ignore=shutil.ignore_patterns("__pycache__"))
+        if (HOMEWORK.folder / source).is_dir():
+            shutil.copytree(HOMEWORK.folder / source, tmp_path / target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(kit.home() / source, tmp_path / target)
+            shutil.copy(HOMEWORK.folder / source, tmp_path / target)
     assert sorted(source for source, _ in copied) == sorted(PARTS)
-    code = "from autograder.homework import kit, rubric; print(kit.home(), rubric.load().points > 0)"
+    code = "from autograder.homework.homework import Homework; h = Homework(); print(h.folder, h.rubric.points > 0)"
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], cwd="/", env=environment, capture_output=True, text=True)
     assert done.stdout.split() == [str(tmp_path), "True"], done.stderr

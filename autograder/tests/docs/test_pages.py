@@ -10,18 +10,24 @@ import yaml
 
 from autograder.cli.main import main
 from autograder.grading.recorder import Check
-from autograder.homework import kit, rubric
+from autograder.homework import rubric
+from autograder.homework.homework import PACKAGE
 from autograder.sandbox.budget import Limits
+from autograder.tests.files import HOMEWORK
 
-DOCS = kit.PACKAGE / "docs"
-README = kit.home() / "README.md"
+DOCS = PACKAGE / "docs"
+README = HOMEWORK.folder / "README.md"
 LONGEST = {README: 120}  # lines; every other page has at most 200
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
-GITHUB = sorted((kit.home() / ".github").glob("*.md")) + sorted((kit.home() / ".github" / "ISSUE_TEMPLATE").iterdir())
+GITHUB = sorted((HOMEWORK.folder / ".github").glob("*.md")) + sorted(
+    (HOMEWORK.folder / ".github" / "ISSUE_TEMPLATE").iterdir()
+)
 INLINE, LINK = re.compile(r"`([^`\n]+)`"), re.compile(r"\]\(([^)\s]+)\)")
 EXAMPLE = "dropout_mask"  # the module that the guides on adding a module create
 
-pages = pytest.mark.parametrize("page", [*PAGES, *GITHUB], ids=lambda page: page.relative_to(kit.home()).as_posix())
+pages = pytest.mark.parametrize(
+    "page", [*PAGES, *GITHUB], ids=lambda page: page.relative_to(HOMEWORK.folder).as_posix()
+)
 
 
 def commands(text: str) -> Iterator[str]:
@@ -55,7 +61,7 @@ def test_commands_and_options_exist(page: Path) -> None:
 def test_files_exist(page: Path) -> None:
     for name in INLINE.findall(page.read_text(encoding="utf-8")):
         if re.fullmatch(r"(autograder|solutions|assignments|\.ci)/[\w./<>-]*", name) and EXAMPLE not in name:
-            assert list(kit.home().glob(re.sub(r"<\w+>", "*", name))), name
+            assert list(HOMEWORK.folder.glob(re.sub(r"<\w+>", "*", name))), name
 
 
 @pages
@@ -104,5 +110,5 @@ def test_every_modifier_of_check_is_in_the_reference(name: str) -> None:
 def test_limits_in_the_reference_match_the_rubric() -> None:
     page = (DOCS / "reference" / "rubric.md").read_text(encoding="utf-8")
     for key in Limits.model_fields:
-        default, here = (getattr(limits, key) for limits in (Limits(), rubric.current().limits))
+        default, here = (getattr(limits, key) for limits in (Limits(), HOMEWORK.rubric.limits))
         assert f"| `{key}` | {default:g} | {here:g} |" in page

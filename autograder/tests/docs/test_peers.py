@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.benchmarks import peers
-from autograder.homework import library, reference
-from autograder.tests.files import put
+from autograder.tests.files import HOMEWORK, put
 
 SHAPE = """
 def test_norm():
@@ -45,9 +44,9 @@ def clones(tmp_path: Path) -> tuple[peers.Peer, peers.Peer]:
 
 def code(id: str = "") -> peers.Code:
     """The reference solutions, with a misconception if there is an id."""
-    mistake = library.find(id)
+    mistake = HOMEWORK.misconception(id)
     assert mistake is not None or not id
-    return peers.code_of(peers.with_mistake(mistake) if mistake else reference.files())
+    return peers.code_of(peers.with_mistake(mistake) if mistake else HOMEWORK.files)
 
 
 def test_tests_from_clones_run_on_our_code(clones: tuple[peers.Peer, peers.Peer]) -> None:

@@ -7,12 +7,13 @@ import pytest
 
 from autograder.docs import pictures
 from autograder.grading.grader import Grader
-from autograder.homework import kit
+from autograder.homework.homework import PACKAGE
+from autograder.tests.files import HOMEWORK
 
-TEXT = (kit.home() / "README.md").read_text(encoding="utf-8")
-STUDENTS = (kit.solutions() / "README.md").read_text(encoding="utf-8")
+TEXT = (HOMEWORK.folder / "README.md").read_text(encoding="utf-8")
+STUDENTS = (HOMEWORK.solutions / "README.md").read_text(encoding="utf-8")
 STALE = "run: python -m autograder.docs.pictures"
-ACCURACY = (kit.PACKAGE / "docs" / "explanation" / "accuracy.md").read_text(encoding="utf-8")
+ACCURACY = (PACKAGE / "docs" / "explanation" / "accuracy.md").read_text(encoding="utf-8")
 
 
 def test_names_and_losses_match_the_students_readme() -> None:
@@ -37,7 +38,7 @@ def test_scripts_find_exactly_one_command_of_each_kind(end: str) -> None:
 
 
 def test_devcontainer_installs_like_the_readme() -> None:
-    settings = json.loads((kit.home() / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
+    settings = json.loads((HOMEWORK.folder / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
     assert f"    {settings['postCreateCommand']} && .venv/bin/pytest\n" in TEXT
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.homework import kit
+from autograder.homework.homework import PACKAGE
+from autograder.tests.files import HOMEWORK
 
-PAGE = (kit.PACKAGE / "docs" / "tutorial" / "first-class.md").read_text(encoding="utf-8")
+PAGE = (PACKAGE / "docs" / "tutorial" / "first-class.md").read_text(encoding="utf-8")
 
 
 def _plain(text: str) -> str:
@@ -23,7 +24,7 @@ def _plain(text: str) -> str:
 def test_commands_print_what_the_tutorial_shows(tmp_path: Path) -> None:
     blocks = [block.replace("\n    ", "\n").strip() for block in re.findall(r"(?:^    .*\n)+", PAGE, re.MULTILINE)]
     clone = tmp_path / "clone"
-    subprocess.run(["git", "clone", "-q", str(kit.home()), str(clone)], check=True)
+    subprocess.run(["git", "clone", "-q", str(HOMEWORK.folder), str(clone)], check=True)
     environment = os.environ | {"PYTHONPATH": str(clone)}
 
     def run(command: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from autograder.homework import kit
+from autograder.tests.files import HOMEWORK
 
 Texts = Iterator[tuple[int, str]]  # line and text
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
@@ -126,7 +126,7 @@ SOURCES: dict[str, Callable[[Path], Texts]] = {
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_no_banned_words(source: str) -> None:
-    paths, found = sorted(kit.home().glob(source)), []
+    paths, found = sorted(HOMEWORK.folder.glob(source)), []
     assert paths, f"no file matches {source}"
     for path in paths:
         for line, text in SOURCES[source](path):

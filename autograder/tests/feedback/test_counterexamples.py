@@ -10,16 +10,15 @@ import pytest
 from autograder.feedback.counterexamples import Counterexample
 from autograder.feedback.sentences import paragraphs
 from autograder.grading.call_results import CallResult, Rules
-from autograder.homework import library, reference
-from autograder.homework import rubric as rubrics
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call, raised, stopped
 from autograder.tests.running import known_responses
 
 EXAMPLES = [
     pytest.param(function, number, id=f"{function}-{number}")
-    for module, entry in rubrics.current().modules.items()
+    for module, entry in HOMEWORK.rubric.modules.items()
     for function in entry.functions
-    for number in range(len(library.examples(module, function)))
+    for number in range(len(HOMEWORK.examples(module, function)))
 ]
 
 
@@ -29,13 +28,13 @@ def counterexample(call_result: CallResult, is_named: bool = False) -> str:
 
 @pytest.mark.parametrize(("function", "number"), EXAMPLES)
 def test_counterexample_can_be_pasted_into_python(function: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    args, kwargs = library.examples(rubrics.current().module_of(function), function)[number]
+    args, kwargs = HOMEWORK.examples(HOMEWORK.rubric.module_of(function), function)[number]
     call_result = known_responses(a_test_call(function, *args, **kwargs), lambda *args, **kwargs: None)
     found = re.search("```python\n(.*)\n```", counterexample(call_result), re.DOTALL)
     assert found is not None
     *setup, call = [line for line in found[1].splitlines() if not line.startswith("#")]
     module = call_result.target.module
-    monkeypatch.setitem(sys.modules, module, reference.modules()[module])
+    monkeypatch.setitem(sys.modules, module, HOMEWORK.modules[module])
     names: dict[str, Any] = {}
     exec("\n".join(setup), names)
     if call_result.test_call.rules.error:
@@ -45,7 +44,7 @@ def test_counterexample_can_be_pasted_into_python(function: str, number: int, mo
         np.testing.assert_equal(eval(call, names), call_result.test_call.expected)
 
 
-SOFTMAX = reference.functions()["softmax"]
+SOFTMAX = HOMEWORK.functions["softmax"]
 OPEN_ERROR = raised("softmax", "OSError", "no '/tmp/autograder-x1/w.npy'", "scaled_attention.py", 12)
 FLOAT32 = a_test_call("softmax", np.array([0.0, 1.0], np.float32), rules=Rules(dtype=True))
 
@@ -80,7 +79,7 @@ def test_actual_result_is_shown_below_the_expected_one(call_result: CallResult, 
 
 
 def test_counterexample_of_a_named_mistake_shows_only_how_the_values_differ() -> None:
-    right, arguments = reference.functions()["layer_norm"], (np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3))
+    right, arguments = HOMEWORK.functions["layer_norm"], (np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3))
     call_result = known_responses(a_test_call("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
     assert "would be the correct result with `gamma` in place of `beta`" in counterexample(call_result)
     text = counterexample(call_result, is_named=True)

@@ -12,9 +12,9 @@ from autograder.feedback.results import Grade
 from autograder.grading.call_results import CallResult, Rules
 from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
-from autograder.homework import reference
 from autograder.homework.rubric import Feedback
 from autograder.sandbox.protocol import Error, Response
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call, criterion, hidden, misconception, module_of, raised, result
 from autograder.tests.running import known_responses
 from autograder.values.changes import Change
@@ -33,7 +33,7 @@ FLOAT64 = misconception(
 
 
 def wrong_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
-    return np.sqrt(reference.functions()["layer_norm"](x, gamma, beta, eps) + 7)
+    return np.sqrt(HOMEWORK.functions["layer_norm"](x, gamma, beta, eps) + 7)
 
 
 def called(function: Callable[..., Any], *args: Any) -> CallResult:

@@ -8,13 +8,13 @@ import pytest
 
 from autograder.feedback.observations import dependence, observe, others
 from autograder.grading.probes import ProbeResult, probes_of
-from autograder.homework import reference
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call
 from autograder.tests.running import known_responses
 from autograder.values.compare import equal
 from autograder.values.differences import UNSTEADY
 
-F = reference.functions()
+F = HOMEWORK.functions
 ATTENTION, NORM = F["scaled_dot_product_attention"], F["layer_norm"]
 X = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 9.0]])
 NARROW, WIDE = X[:1], np.array([[1.0, 2.0, 6.0, 5.0, -3.0]])

@@ -8,9 +8,9 @@ import pytest
 
 from autograder.feedback.sentences import form_of_example, line, paragraphs, returns, sentence
 from autograder.grading.call_results import CallResult, Rules, TestCall
-from autograder.homework import reference
 from autograder.homework.library import Misconception
 from autograder.sandbox.protocol import Call, Changes, Ended, Response
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call, misconception, raised, stopped
 from autograder.tests.running import known_responses
 from autograder.values.changes import Change
@@ -20,9 +20,9 @@ X = np.array([[1.0, 2.0, 4.0]])
 SOFTMAX = a_test_call("softmax", X)
 
 
-@pytest.mark.parametrize("function", reference.functions())
+@pytest.mark.parametrize("function", HOMEWORK.functions)
 def test_every_docstring_describes_the_result(function: str) -> None:
-    said = returns(TestCall(1, SOFTMAX.target, SOFTMAX.call, reference=reference.functions()[function]))
+    said = returns(TestCall(1, SOFTMAX.target, SOFTMAX.call, reference=HOMEWORK.functions[function]))
     assert 5 < len(said) < 160
     assert not said.endswith((".", ";", ","))
     assert said.startswith(("a", "the "))

@@ -10,11 +10,10 @@ from autograder.feedback.sentences import line
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
 from autograder.grading.grader import Grader, ModuleResult
 from autograder.grading.scoring import CriterionScore
-from autograder.homework import rubric
 from autograder.sandbox.protocol import Ended, Error, Response
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import number
-from autograder.tests.files import python_says
+from autograder.tests.files import HOMEWORK, python_says
 from autograder.tests.making import NO_CALL, criterion, misconception, module_of, result
 
 TARGET = Target("concept_check", "answers")
@@ -136,7 +135,7 @@ def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> N
     ],
 )
 def test_import_error_comes_with_advice(grader: Grader, content: bytes, advice: str) -> None:
-    module = next(iter(rubric.current().modules))
+    module = next(iter(HOMEWORK.rubric.modules))
     files = {f"{module}.py": content, "scaled_attention.py": b"def softmax(scores):\n    return scores\n"}
     result = grader.grade(Submission("ada", files), [module])
     said = Grade.of(result).output

@@ -8,7 +8,7 @@ from autograder.audit.cases import InProcess, cases, submission
 from autograder.feedback.messages import message
 from autograder.grading import plan
 from autograder.grading.grader import Result
-from autograder.homework import rubric
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import few, sample
 
 SAMPLE = [case for case in sample([case for case in cases() if case.kind in ("mistake", "hole")], 1) if case.module]
@@ -40,7 +40,7 @@ def false_statements(result: Result, function: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("module", few(list(rubric.current().modules)))
+@pytest.mark.parametrize("module", few(list(HOMEWORK.rubric.modules)))
 def test_statements_about_other_criteria_are_true(grader: InProcess, module: str) -> None:
     for case in SAMPLE:
         if case.module == module and not any(misconception.memory for misconception in case.misconceptions):

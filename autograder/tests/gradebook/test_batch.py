@@ -36,11 +36,11 @@ from autograder.homework import rubric as rubrics
 from autograder.submissions import submission
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Submission
-from autograder.tests.files import put
+from autograder.tests.files import HOMEWORK, put
 from autograder.tests.making import grade_of_points, rubric_with
 
 ROOT = Path(batch.__file__).parents[2]
-NAMES = [f"{name}.py" for name in rubrics.current().modules]
+NAMES = [f"{name}.py" for name in HOMEWORK.rubric.modules]
 COPY = NAMES[0].replace(".py", " (1).py")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and process groups are POSIX")
 
@@ -78,7 +78,7 @@ def run(
 ) -> Run:
     """Grade without the command, in a thread unless `workers` is given."""
     entries = listing([folder]).entries
-    return Batch(Store(out), workers or threads(), rubrics.current().limits, display or Display(), fresh).run(entries)
+    return Batch(Store(out), workers or threads(), HOMEWORK.rubric.limits, display or Display(), fresh).run(entries)
 
 
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":

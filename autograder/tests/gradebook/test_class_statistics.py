@@ -14,9 +14,9 @@ from autograder.gradebook import class_statistics
 from autograder.gradebook.class_statistics import standalone
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Grader
-from autograder.homework import kit
 from autograder.sandbox.protocol import Response
 from autograder.submissions.submission import Student, Submission
+from autograder.tests.files import HOMEWORK
 
 MEDIAN = '''
 def rms_norm(x, gamma, eps=1e-6):
@@ -191,7 +191,7 @@ def test_answers_are_counted_most_frequent_first() -> None:
 
 def test_every_question_of_the_notebook_is_counted() -> None:
     """Everything the notebook can write to guesses.json is a literal in its source."""
-    cells = json.loads((kit.solutions() / kit.notebook()).read_bytes())["cells"]
+    cells = json.loads((HOMEWORK.solutions / HOMEWORK.notebook).read_bytes())["cells"]
     asking = ["".join(cell["source"]) for cell in cells if "predict(\n" in "".join(cell["source"])]
     calls = [node for source in asking for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     questions = [call for call in calls if getattr(call.func, "id", "") == "predict"]

@@ -17,13 +17,12 @@ from click.testing import CliRunner, Result
 
 from autograder.cli.main import main
 from autograder.gradebook import pool, sample
-from autograder.homework import kit
-from autograder.homework import rubric as rubrics
-from autograder.tests.files import put
+from autograder.homework.homework import PACKAGE
+from autograder.tests.files import HOMEWORK, put
 
 MISSING = importlib.util.find_spec("distributed") is None
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING, reason="needs the extra `cluster`")]
-NAME = f"{next(iter(rubrics.current().modules))}.py"
+NAME = f"{next(iter(HOMEWORK.rubric.modules))}.py"
 
 
 class Cluster:
@@ -98,7 +97,7 @@ def grade(place: Path, out: Path, *more: str) -> Result:
 def start_grading(place: Path, out: Path, address: str) -> "subprocess.Popen[str]":
     """Start the command in its own process, and wait for its first result."""
     command = [sys.executable, "-m", "autograder", "grade", str(place), "-o", str(out), "--cluster", address, "--quiet"]
-    process = subprocess.Popen(command, cwd=kit.PACKAGE.parent, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, cwd=PACKAGE.parent, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: results(out) or process.poll() is not None)
     return process
 
@@ -131,9 +130,9 @@ def test_cluster_that_cannot_grade_is_a_one_line_error(
         put(other, {"autograder/__init__.py": "raise ModuleNotFoundError('autograder')\n"})
     elif worker == "with another rubric":
         skipped = shutil.ignore_patterns("__pycache__", "tests", "audit", "docs")
-        shutil.copytree(kit.PACKAGE, other / "autograder", ignore=skipped)
-        shutil.copytree(kit.solutions(), other / "solutions")
-        put(other, {"rubric.yaml": kit.rubric_file().read_text().replace("title: ", "title: Another ", 1)})
+        shutil.copytree(PACKAGE, other / "autograder", ignore=skipped)
+        shutil.copytree(HOMEWORK.solutions, other / "solutions")
+        put(other, {"rubric.yaml": HOMEWORK.rubric_file.read_text().replace("title: ", "title: Another ", 1)})
     if worker != "none":
         dask.start_workers("", other)
     done = grade(small, tmp_path / "out", "--cluster", dask.address)

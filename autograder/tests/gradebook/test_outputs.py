@@ -16,10 +16,11 @@ from autograder.gradebook.inputs import Inputs, Override, Person
 from autograder.gradebook.rows import StudentRow, finished
 from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Student, Upload
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import grade_of_passed as grade
 from autograder.tests.making import grade_of_points, rubric_with
 
-RUBRIC = rubrics.current()
+RUBRIC = HOMEWORK.rubric
 FIRST, SECOND, *_ = RUBRIC.criteria.values()
 ADA, BELA = Student("Ada Abel", "1", "ada@example.org"), Student("Bela Brandt", "2", "bela@example.org")
 
@@ -30,7 +31,7 @@ def entry(key: str, *students: Student, at: str = "", remark: str = "") -> Uploa
 
 def table(*entries: Upload) -> list[dict[str, str]]:
     grades = {one.key: grade(one.key, True, False) for one in entries}
-    text = outputs.table(finished(entries, grades, {}, rubrics.current()))
+    text = outputs.table(finished(entries, grades, {}, HOMEWORK.rubric))
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -46,7 +47,7 @@ def test_table_has_a_row_per_student_and_columns_for_canvas_gradescope_and_crite
 
 def test_canvas_table_has_only_totals_and_no_grader_errors() -> None:
     entries = [entry("s1", ADA), entry("s2", BELA)]
-    found = finished(entries, {"s1": grade("s1", True)}, {"s2": "disk"}, rubrics.current())
+    found = finished(entries, {"s1": grade("s1", True)}, {"s2": "disk"}, HOMEWORK.rubric)
     lines = list(csv.reader(io.StringIO(outputs.canvas_table(found, "Homework"))))
     assert lines == [[*outputs.CANVAS, "Homework"], ["Ada Abel", "", "1", "ada@example.org", "", "2"]]
 
@@ -113,10 +114,10 @@ def test_due_date_sets_the_time_zone_and_adds_raw_score_and_deduction(
 def test_dropped_criterion_does_not_count() -> None:
     dropped, full = {"counts": "dropped", "why": "a typo"}, {"counts": "full", "why": "old"}
     rubric = rubric_with({FIRST.id: dropped, SECOND.id: full})
-    grade = grade_of_points("s1", rubrics.current().points)
+    grade = grade_of_points("s1", HOMEWORK.rubric.points)
     (found,) = finished([Upload("s1", None, (Student("Ada"),))], {"s1": grade}, {}, rubric)
     assert found.grade is not None
-    assert found.grade.max_score == rubrics.current().points - FIRST.points == rubric.most
+    assert found.grade.max_score == HOMEWORK.rubric.points - FIRST.points == rubric.most
     assert FIRST.id not in found.grade.points and SECOND.id in found.grade.points
     counted = [one.counted for one in rubric.criteria.values() if one.counts]
     assert counted == ["does not count: a typo", "is given to all: old"]

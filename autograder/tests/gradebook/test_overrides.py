@@ -14,14 +14,13 @@ from autograder.exceptions import ArgumentsError
 from autograder.gradebook import inputs, outputs, report
 from autograder.gradebook.inputs import Inputs, Person
 from autograder.gradebook.rows import StudentRow, finished, lateness, notes, problems, remaining
-from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.submission import Student, Upload
 from autograder.submissions.tree import of_sources
-from autograder.tests.files import put
+from autograder.tests.files import HOMEWORK, put
 from autograder.tests.making import grade_of_points, rubric_with
 
-RUBRIC = rubrics.current()
+RUBRIC = HOMEWORK.rubric
 FIRST = next(iter(RUBRIC.criteria.values()))
 LATE = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
 HEAD = "student,criterion,points,reason\n"

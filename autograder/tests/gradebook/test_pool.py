@@ -10,10 +10,11 @@ import pytest
 from autograder.exceptions import CommandError
 from autograder.gradebook import pool
 from autograder.homework import kit
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import PACKAGE
 from autograder.submissions.submission import Note, Submission
+from autograder.tests.files import HOMEWORK
 
-MODULES = list(rubrics.current().modules)
+MODULES = list(HOMEWORK.rubric.modules)
 
 
 def test_submission_digest_covers_files_and_notes_but_not_the_name() -> None:
@@ -27,8 +28,8 @@ def test_submission_digest_covers_files_and_notes_but_not_the_name() -> None:
 
 def test_kit_digest_covers_every_file_that_affects_grading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     skipped = shutil.ignore_patterns("__pycache__", "tests", "docs")
-    package = shutil.copytree(kit.PACKAGE, tmp_path / "autograder", ignore=skipped)
-    solutions = shutil.copytree(kit.solutions(), tmp_path / "solutions", ignore=skipped)
+    package = shutil.copytree(PACKAGE, tmp_path / "autograder", ignore=skipped)
+    solutions = shutil.copytree(HOMEWORK.solutions, tmp_path / "solutions", ignore=skipped)
     before = pool.kit_digest.__wrapped__()
     monkeypatch.setattr(kit, "PACKAGE", package)
     monkeypatch.setattr(kit, "solutions", lambda: solutions)
@@ -38,7 +39,7 @@ def test_kit_digest_covers_every_file_that_affects_grading(tmp_path: Path, monke
         f"homework/suites/test_{MODULES[0]}.py", f"../solutions/{MODULES[0]}.py",
     ]  # fmt: skip
     for name in ("gradebook/report.py", "cli/grade.py", "release/build.py", "audit/audit.py", *changed):
-        path = kit.PACKAGE / name
+        path = package / name
         path.write_text(path.read_text() + "\n")
         after = pool.kit_digest.__wrapped__()
         assert (after != before) == (name in changed), name

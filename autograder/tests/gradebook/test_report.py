@@ -16,13 +16,13 @@ from autograder.feedback.results import Grade, Mark, Unexplained
 from autograder.gradebook import report
 from autograder.gradebook.batch import Run
 from autograder.gradebook.rows import StudentRow
-from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Student, Upload
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import AWKWARD, few
 from autograder.tests.making import grade_of_passed as passing
 
-CRITERIA = rubrics.current().criteria
-FUNCTION = next(iter(next(iter(rubrics.current().modules.values())).functions))
+CRITERIA = HOMEWORK.rubric.criteria
+FUNCTION = next(iter(next(iter(HOMEWORK.rubric.modules.values())).functions))
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -133,16 +133,16 @@ def test_lists_beside_the_picture_show_their_units_and_modules() -> None:
     text = " ".join(Texts(report.html(run(("a", "b", "c", "d", "e")))).text.split())
     first = next(iter(CRITERIA.values()))
     assert f"Most frequent mistakes students 2 {FUNCTION} in {first.module}.py: {SENTENCE}" in text
-    title = rubrics.current().modules[first.module].title
+    title = HOMEWORK.rubric.modules[first.module].title
     assert f"Hardest criteria earned by % of submissions 20% {title}: {first.about}" in text
 
 
 def test_module_that_could_not_be_run_has_its_own_colour() -> None:
-    module = next(iter(rubrics.current().modules))
+    module = next(iter(HOMEWORK.rubric.modules))
     own = [criterion for criterion in CRITERIA if criterion.startswith(f"{module}.")]
     whole, broken = (
         grade("a", 0),
-        replace(grade("b", len(own) + 1), submitted=tuple({*rubrics.current().modules} - {module})),
+        replace(grade("b", len(own) + 1), submitted=tuple({*HOMEWORK.rubric.modules} - {module})),
     )
     picture = report.picture([whole, broken], {}, lambda name: name)
     assert picture is not None

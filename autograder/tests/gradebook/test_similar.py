@@ -12,11 +12,11 @@ from click.testing import CliRunner
 from autograder.cli.main import main
 from autograder.gradebook import sample, similar, store
 from autograder.gradebook.similar import Pair
-from autograder.homework import rubric
 from autograder.submissions.exports import listing
+from autograder.tests.files import HOMEWORK
 
 pytest.importorskip("copydetect", reason="needs the extra `similar`")
-NAME = f"{next(iter(rubric.current().modules))}.py"
+NAME = f"{next(iter(HOMEWORK.rubric.modules))}.py"
 OWN = """
 def helper_of_{n}(values, weights, limit):
     total, kept = {n}, []

@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from autograder.grading.diagnosis import Diagnosis
-from autograder.homework import kit, library, rubric
 from autograder.tests import running
+from autograder.tests.files import HOMEWORK
 
 
 def diagnoses_of(module: str, *ids: str) -> dict[str, Diagnosis]:
@@ -43,19 +43,19 @@ def test_diagnosis_does_not_depend_on_earlier_submissions() -> None:
 def test_cheapest_of_misconceptions_with_equal_responses_is_deducted_but_not_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    points = {c.id: c.points for c in rubric.current().of("layernorm") if c.looks_at == "values"}
+    points = {c.id: c.points for c in HOMEWORK.rubric.of("layernorm") if c.looks_at == "values"}
     cheapest = min(points, key=lambda name: points[name])
     assert points[cheapest] < points["layernorm.statistics"]
-    known = library.of_function("layernorm", "layer_norm")
+    known = HOMEWORK.of_function("layernorm", "layer_norm")
     again = [replace(m, name="again", criteria=(cheapest,)) for m in known if m.name == "no_root"]
-    monkeypatch.setattr(kit.current(), "of_function", lambda module, function: [*known, *again])
+    monkeypatch.setattr(HOMEWORK, "of_function", lambda module, function: [*known, *again])
     found = diagnoses_of("layernorm", "layer_norm.no_root")["layer_norm"]
     assert [misconception.id for misconception in found.misconceptions] == ["layer_norm.again"] and found.named == ()
 
 
 def test_variants_of_a_helper_with_equal_responses_are_told_apart_by_its_callers() -> None:
     helped = "softmax.equal_weights_for_an_empty_slice"
-    own = library.of_function("scaled_attention", "softmax")
+    own = HOMEWORK.of_function("scaled_attention", "softmax")
     [second] = [m.source for m in own if m.id == helped and m.way == 1]
     call_results = running.call_results("scaled_attention", running.with_source("scaled_attention", second))
     above = running.diagnoser().explain("scaled_attention", call_results)["scaled_dot_product_attention"]

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from autograder.homework import library, reference
-from autograder.homework import rubric as rubrics
+from autograder.homework import library
+from autograder.tests.files import HOMEWORK
 from autograder.values.differences import UNSTEADY
 
 Alter = Callable[[str, str], dict[str, str]]
 Grade = Callable[..., dict[str, Any]]
-MODULES = tuple(name for name in rubrics.current().modules if name != "concept_check")
+MODULES = tuple(name for name in HOMEWORK.rubric.modules if name != "concept_check")
 EDIT = "A single edit on line LINE makes every call of `{}` pass."
 
 
@@ -574,7 +574,7 @@ def layer_norm(*args, **kwargs):
         "scaled_attention", "", "example softmax softmax_stability", slow=True,
         files={
             "scaled_attention.py": "from nn.attn import *\n", "nn/__init__.py": "",
-            "nn/attn.py": reference.files()["scaled_attention.py"].decode() + SOFTER,
+            "nn/attn.py": HOMEWORK.files["scaled_attention.py"].decode() + SOFTER,
         },
     ),
 }  # fmt: skip
@@ -611,7 +611,7 @@ MISTAKES = {
 def test_misconceptions_are_named_and_cost_their_own_criteria(grade: Grade, alter: Alter, ids: str) -> None:
     found = [misconception for misconception in map(library.find, ids.split()) if misconception is not None]
     module, functions = found[0].module, dict.fromkeys(misconception.function for misconception in found)
-    made = [library.made(module, name, tuple(m for m in found if m.function == name)) for name in functions]
+    made = [HOMEWORK.version(module, name, tuple(m for m in found if m.function == name)) for name in functions]
     tests = grade(alter(module, "".join(version.source for version in made if version)), (module,))["tests"]
     lost = [test for test in tests if test["score"] < test["max_score"]]
     assert {short(test, module) for test in lost} == {*MISTAKES[ids].split()}

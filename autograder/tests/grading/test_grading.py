@@ -8,10 +8,10 @@ import pytest
 
 from autograder.grading import plan as plans
 from autograder.grading.grader import Grader
-from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import few, homework_with
 
 Grade = Callable[..., dict[str, Any]]
@@ -32,20 +32,20 @@ def modules(names: set[str]) -> set[str]:
 
 def test_references_earn_all_points(grade: Grade) -> None:
     document = grade()
-    assert document["score"] == rubrics.current().points
+    assert document["score"] == HOMEWORK.rubric.points
     assert lost(document) == set()
-    assert set(entries(document)) == set(rubrics.current().criteria)
+    assert set(entries(document)) == set(HOMEWORK.rubric.criteria)
 
 
 def test_empty_submission_earns_nothing(grade: Grade) -> None:
-    document = grade({f"{name}.py": None for name in rubrics.current().modules})
+    document = grade({f"{name}.py": None for name in HOMEWORK.rubric.modules})
     assert document["score"] == 0
     assert "There is no file layernorm.py" in document["output"]
 
 
-@pytest.mark.parametrize("module", few([name for name in rubrics.current().modules if name != "concept_check"], 1))
+@pytest.mark.parametrize("module", few([name for name in HOMEWORK.rubric.modules if name != "concept_check"], 1))
 def test_bad_module_costs_only_itself_and_the_integration(grade: Grade, alter: Alter, module: str) -> None:
-    bad = "\n".join(f"def {f}(*args, **kwargs):\n    return None" for f in rubrics.current().modules[module].functions)
+    bad = "\n".join(f"def {f}(*args, **kwargs):\n    return None" for f in HOMEWORK.rubric.modules[module].functions)
     assert modules(lost(grade(alter(module, bad)))) == {module, "integration"}
 
 
@@ -94,12 +94,12 @@ def test_integration_runs_before_hidden_calls_if_everything_is_visible_at_once(
     references: dict[str, bytes], alter: Alter, tmp_path: Path
 ) -> None:
     path = tmp_path / "rubric.yaml"
-    text = kit.rubric_file().read_text()
+    text = HOMEWORK.rubric_file.read_text()
     path.write_text(text.replace("visibility: after_published", "visibility: visible", 1))
     plan = plans.record(homework_with(rubrics.load(path)))
     wrong = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x")
     files = references | {name: text.encode() for name, text in wrong.items()}
-    with Sandbox(plan.rubric.limits, (), kit.secret()) as sandbox:
+    with Sandbox(plan.rubric.limits, (), HOMEWORK.secret) as sandbox:
         result = Grader(plan, sandbox).grade(Submission("all at once", files))
     assert plan.rubric.criteria["integration.norms"].visible and plan.rubric.criteria["layernorm.rms"].visible
     gone = {graded.criterion.id for graded in result.graded if not graded.passed}

@@ -16,15 +16,14 @@ from autograder.feedback.results import Grade
 from autograder.grading.call_results import TestCall
 from autograder.grading.grader import Grader
 from autograder.grading.runner.direct import Direct
-from autograder.homework import reference
-from autograder.homework import rubric as rubrics
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Ended, Error, Request, Response
 from autograder.submissions.submission import Submission
+from autograder.tests.files import HOMEWORK
 from autograder.values.changes import Change
 from autograder.values.tree import Opaque
 
-MODULES = rubrics.current().modules
+MODULES = HOMEWORK.rubric.modules
 COMPLETE = Submission("bent", {f"{name}.py": b"" for name in MODULES})
 DTYPES = [dtype.name for dtype in wire.DTYPES]
 ODD: list[Any] = [
@@ -80,7 +79,7 @@ class DistortingProcess:
 
     def __init__(self, rng: random.Random, test_calls: dict[int, TestCall]):
         """`test_calls` are those of the test plan, by the id of their call."""
-        self.rng, self.test_calls, self.direct = rng, test_calls, Direct(reference.functions())
+        self.rng, self.test_calls, self.direct = rng, test_calls, Direct(HOMEWORK.functions)
         self.ended: Ended | None = None
 
     def load(self, *_: Any) -> Response:
@@ -151,6 +150,6 @@ def test_no_response_makes_the_grader_fail(
     document = Grade.of(result).to_gradescope()
     text = json.dumps(document)
     assert json.loads(text) == document
-    assert 0 <= document["score"] <= rubrics.current().points
+    assert 0 <= document["score"] <= HOMEWORK.rubric.points
     assert len(text) < 1_000_000
     assert "\u202e" not in text

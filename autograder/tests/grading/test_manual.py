@@ -7,23 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from autograder.homework import kit, reference
+from autograder.tests.files import HOMEWORK
 
 WRONG = "\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"
 
 
 def run_suite(*arguments: str) -> subprocess.CompletedProcess[str]:
-    suite = str(kit.suites() / "test_layernorm.py")
+    suite = str(HOMEWORK.suites / "test_layernorm.py")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", suite, *arguments]
     return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.mark.slow
 def test_correct_submission_passes_and_a_wrong_one_shows_the_failing_line(tmp_path: Path) -> None:
-    (tmp_path / "layernorm.py").write_bytes(reference.files()["layernorm.py"])
+    (tmp_path / "layernorm.py").write_bytes(HOMEWORK.files["layernorm.py"])
     right = run_suite("--submission", str(tmp_path), "-k", "worked or rms")
     assert right.returncode == 0, right.stdout
-    (tmp_path / "layernorm.py").write_text(reference.files()["layernorm.py"].decode() + WRONG)
+    (tmp_path / "layernorm.py").write_text(HOMEWORK.files["layernorm.py"].decode() + WRONG)
     wrong = run_suite("--submission", str(tmp_path), "-k", "rms", "-x")
     assert wrong.returncode == 1
     assert "check.rms_norm(" in wrong.stdout

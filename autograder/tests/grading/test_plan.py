@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 
 from autograder.grading import plan
-from autograder.homework import kit
-from autograder.homework import reference as references
-from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
+from autograder.tests.files import HOMEWORK
 
 
 def test_every_criterion_has_test_calls_with_unique_numbers() -> None:
     found = plan.current()
     test_calls = [test_call for group in (found.visible, found.hidden) for own in group.values() for test_call in own]
-    assert {test_call.criterion for test_call in test_calls} == set(rubrics.current().criteria)
-    for module in (*rubrics.current().modules, INTEGRATION):
+    assert {test_call.criterion for test_call in test_calls} == set(HOMEWORK.rubric.criteria)
+    for module in (*HOMEWORK.rubric.modules, INTEGRATION):
         own = (*found.shown(module), *found.hidden.get(module, ()))
         assert len({test_call.number for test_call in own}) == len(own) > 0
 
@@ -25,19 +23,19 @@ def test_every_criterion_has_test_calls_with_unique_numbers() -> None:
 @pytest.mark.slow
 def test_recordings_are_identical_whatever_the_users_pytest_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
-    one, other = plan.current(), plan.record(kit.current())
+    one, other = plan.current(), plan.record(HOMEWORK)
     assert one.hidden.keys() == other.hidden.keys()
-    for module in rubrics.current().modules:
+    for module in HOMEWORK.rubric.modules:
         first, second = one.hidden.get(module, ()), other.hidden.get(module, ())
         assert [test_call.call.payload for test_call in first] == [test_call.call.payload for test_call in second]
 
 
 CONTRACT: dict[str, Callable[[Any], Any]] = {
-    "layer_norm": lambda x: references.functions()["layer_norm"](x, 1.0, 0.0),
-    "rms_norm": lambda x: references.functions()["rms_norm"](x, 1.0),
-    "batch_norm": lambda x: references.functions()["batch_norm"](x, 1.0, 0.0, 0.0, 1.0, True)[0],
-    "softmax": lambda x: references.functions()["softmax"](x),
-    "softmax of columns": lambda x: references.functions()["softmax"](x, 0),
+    "layer_norm": lambda x: HOMEWORK.functions["layer_norm"](x, 1.0, 0.0),
+    "rms_norm": lambda x: HOMEWORK.functions["rms_norm"](x, 1.0),
+    "batch_norm": lambda x: HOMEWORK.functions["batch_norm"](x, 1.0, 0.0, 0.0, 1.0, True)[0],
+    "softmax": lambda x: HOMEWORK.functions["softmax"](x),
+    "softmax of columns": lambda x: HOMEWORK.functions["softmax"](x, 0),
 }
 
 
@@ -62,8 +60,8 @@ def test_no_callback_sent_to_the_process_implements_a_contract_function() -> Non
 
 
 def test_only_visible_criteria_and_examples_are_shown() -> None:
-    found, criteria = plan.current(), rubrics.current().criteria
-    for module in rubrics.current().modules:
+    found, criteria = plan.current(), HOMEWORK.rubric.criteria
+    for module in HOMEWORK.rubric.modules:
         for test_call in found.shown(module):
             assert not test_call.criterion or criteria[test_call.criterion].visible or test_call.rules.question
         assert not [test_call for test_call in found.hidden.get(module, ()) if criteria[test_call.criterion].visible]
@@ -80,7 +78,7 @@ def arrays(value: Any) -> set[tuple[Any, ...]]:
 
 def test_arguments_of_later_calls_do_not_give_away_expected_values() -> None:
     """Those arguments are already in the memory of the student's process."""
-    found, rubric = plan.current(), rubrics.current()
+    found, rubric = plan.current(), HOMEWORK.rubric
     for module in [name for name in rubric.modules if found.hidden[name]]:
         waiting, given, told = set[Any](), dict[str, int](), dict[str, int]()
         for test_call in reversed(found.hidden[module]):

@@ -6,9 +6,9 @@ import pytest
 
 from autograder.audit import cases
 from autograder.grading.grader import Grader, Result
-from autograder.homework import rubric as rubrics
 from autograder.sandbox import process
 from autograder.submissions.submission import Submission
+from autograder.tests.files import HOMEWORK
 
 Alter = Callable[[str, str], dict[str, str]]
 SQUEEZED = """
@@ -66,7 +66,7 @@ def test_search_in_one_module_takes_no_edits_from_another(grader: Grader) -> Non
         "math.exp(value - top)", "math.exp(value - value)"
     )
     alone = lost(graded(grader, files, "scaled_attention"))
-    for function in rubrics.current().modules["layernorm"].functions:
+    for function in HOMEWORK.rubric.modules["layernorm"].functions:
         files["layernorm.py"] += f"\n_right_{function} = {function}\n\n\ndef {function}(*args, **kwargs):\n"
         files["layernorm.py"] += f"    found = _right_{function}(*args, **kwargs)\n"
         files["layernorm.py"] += (

@@ -15,16 +15,15 @@ from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import graded_with
 from autograder.grading.runner.direct import Direct
 from autograder.grading.runner.processes import Imports, Runner
-from autograder.homework import kit, library, reference
-from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox.protocol import Ended, Error, Response
 from autograder.submissions.submission import Submission
+from autograder.tests.files import HOMEWORK
 
 Event = tuple[str, int, Any]
-COMPLETE = Submission("complete", reference.files())
-MODULES = tuple(rubrics.current().modules)
-USING = tuple(name for name in MODULES if rubrics.current().modules[name].uses)
+COMPLETE = Submission("complete", HOMEWORK.files)
+MODULES = tuple(HOMEWORK.rubric.modules)
+USING = tuple(name for name in MODULES if HOMEWORK.rubric.modules[name].uses)
 BROKEN = Response(error=Error(("ImportError",), "the text of a reference", "layernorm.py", 1, ""))
 
 
@@ -33,7 +32,7 @@ class Process:
 
     def __init__(self, number: int, events: list[Event], ends: Sequence[str], broken: Callable[[Imports], bool]):
         self.number, self.events, self.ends, self.broken = number, events, ends, broken
-        self.direct = Direct(reference.functions())
+        self.direct = Direct(HOMEWORK.functions)
         self.ended: Ended | None = None
 
     def load(self, imports: Imports, account: str = "") -> Response:
@@ -82,14 +81,14 @@ def run_everything(processes: Processes) -> Mapping[TestCall, Response]:
         for module in MODULES:
             found = runner.public(module) | runner.hidden(module)
             responses |= {test_call: call_result.response for test_call, call_result in found.items()}
-        for criterion in rubrics.current().of(INTEGRATION):
+        for criterion in HOMEWORK.rubric.of(INTEGRATION):
             responses |= runner.integration(criterion.id)[0]
     return responses
 
 
 def graded(processes: Processes) -> None:
     with processes.runner() as runner:
-        graded_with(runner, Diagnoser(plans.current()), tuple(rubrics.current().groups))
+        graded_with(runner, Diagnoser(plans.current()), tuple(HOMEWORK.rubric.groups))
 
 
 def is_hidden(test_call: TestCall) -> bool:
@@ -115,7 +114,7 @@ def is_secret(kind: str, what: Any) -> bool:
 
 def early_references(events: Sequence[Event]) -> set[str]:
     """The modules and functions whose reference code was sent before the last graded call that it could answer."""
-    rubric, problems = rubrics.current(), set[str]()
+    rubric, problems = HOMEWORK.rubric, set[str]()
     sent: dict[str, int] = {}  # the first process with a reference
     answering: dict[int, set[str]] = {}  # the references of each process
     for kind, process, what in events:
@@ -142,7 +141,7 @@ class Recording(DirectProcess):
     """Runs the kit's own code, and records the order of loads and calls."""
 
     def __init__(self, submission: Submission, number: int, events: list[Event]):
-        super().__init__(submission, rubrics.current())
+        super().__init__(submission, HOMEWORK.rubric)
         self.number, self.events = number, events
 
     def load(self, imports: Imports, account: str = "") -> Response:
@@ -159,12 +158,12 @@ def recorded(submission: Submission) -> list[Event]:
     numbers = itertools.count()
     start = lambda: Recording(submission, next(numbers), events)  # noqa: E731
     with Runner(start, plans.current(), submission) as runner:
-        graded_with(runner, Diagnoser(plans.current()), tuple(rubrics.current().groups))
+        graded_with(runner, Diagnoser(plans.current()), tuple(HOMEWORK.rubric.groups))
     return events
 
 
 WRONG = [
-    (m, name) for m in MODULES for f in rubrics.current().modules[m].functions for name in library.of_function(m, f)
+    (m, name) for m in MODULES for f in HOMEWORK.rubric.modules[m].functions for name in HOMEWORK.of_function(m, f)
 ]
 
 
@@ -174,9 +173,9 @@ def test_references_come_after_the_calls_that_they_could_answer(number: int) -> 
     draw = random.Random(number)
     for _ in range(6):
         chosen = draw.sample(WRONG, 1 + number)
-        files = dict(reference.files())
+        files = dict(HOMEWORK.files)
         for module, misconception in chosen:
-            version = library.made(module, misconception.function, (misconception,))
+            version = HOMEWORK.version(module, misconception.function, (misconception,))
             if version is not None:
                 files[f"{module}.py"] += f"\n\n{version.source}".encode()
         events = recorded(Submission("wrong", files))
@@ -207,12 +206,12 @@ def test_step_one_has_no_references_and_every_public_call_comes_first(ends: tupl
 
 @pytest.mark.parametrize("module", MODULES)
 def test_reference_helpers_do_not_include_the_functions_that_use_them(module: str) -> None:
-    functions = rubrics.current().modules[module].functions
+    functions = HOMEWORK.rubric.modules[module].functions
     for function in functions:
-        helpers = rubrics.current().helpers(module, (function,))
+        helpers = HOMEWORK.rubric.helpers(module, (function,))
         if helpers:
-            code = kit.current().helpers(module, helpers)
-            above = [name for name in functions if name not in {*helpers, *rubrics.current().helpers(module, helpers)}]
+            code = HOMEWORK.helpers(module, helpers)
+            above = [name for name in functions if name not in {*helpers, *HOMEWORK.rubric.helpers(module, helpers)}]
             assert function in above and code.functions == helpers
             assert not [name for name in above for end in (b"\\x00", b"(") if name.encode() + end in code.code]
 
@@ -224,7 +223,7 @@ def test_calls_without_a_response_are_retried_a_limited_number_of_times() -> Non
     assert ended == {"rms_norm"}
     made = [what for kind, _, what in processes.events if kind == "run" and what.target.function == "rms_norm"]
     assert len(made) < 12  # twice per kind of process, and as a dependency of later calls
-    processes = Processes(ends=list(rubrics.current().modules["layernorm"].functions))
+    processes = Processes(ends=list(HOMEWORK.rubric.modules["layernorm"].functions))
     responses = run_everything(processes)
     assert {s.target.module for s, r in responses.items() if r.ended is not None} == {"layernorm"}
     assert processes.started < 2 * thresholds.RESTARTS

@@ -8,9 +8,10 @@ import pytest
 
 from autograder.audit import cases
 from autograder.grading.scoring import Analysis, CriterionScore, Scoring
-from autograder.homework import kit, library, rubric
+from autograder.homework import library
 from autograder.homework.rubric import Rubric
 from autograder.tests import running
+from autograder.tests.files import HOMEWORK
 
 
 def layernorm_scores(
@@ -19,13 +20,13 @@ def layernorm_scores(
     """The score of each criterion of layernorm, by its short name."""
     call_results = running.call_results("layernorm", functions)
     diagnoses = running.diagnoser().explain("layernorm", call_results)
-    found = Scoring(rules or rubric.current(), Analysis("layernorm", tuple(call_results), diagnoses)).scores()
+    found = Scoring(rules or HOMEWORK.rubric, Analysis("layernorm", tuple(call_results), diagnoses)).scores()
     return {name.partition(".")[2]: score for name, score in found.items()}
 
 
-@pytest.mark.parametrize("module", sorted(rubric.current().modules))
+@pytest.mark.parametrize("module", sorted(HOMEWORK.rubric.modules))
 def test_same_mistake_in_two_functions_has_the_same_description(module: str) -> None:
-    for a, b in combinations(library.of_module(module), 2):
+    for a, b in combinations(HOMEWORK.of_module(module), 2):
         if a.same == b.same and a.function != b.function and a.way == b.way == 0:
             assert (a.name, a.does) == (b.name, b.does)
 
@@ -34,13 +35,13 @@ def test_same_mistake_in_two_functions_has_the_same_description(module: str) -> 
     "case", [pytest.param(case, id=case.name) for case in cases.nothings("layernorm") if not case.function]
 )
 def test_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
-    nothing = {misconception.function: library.alone(misconception).fresh() for misconception in case.misconceptions}
+    nothing = {misconception.function: HOMEWORK.alone(misconception).fresh() for misconception in case.misconceptions}
     found = layernorm_scores(running.with_source("layernorm") | nothing)
     assert {name for name, score in found.items() if score.passed} == set()
 
 
 def test_charging_by_criteria_loses_every_criterion_with_a_failing_call() -> None:
-    plain = rubric.current().model_copy(update={"charge": "criteria"})
+    plain = HOMEWORK.rubric.model_copy(update={"charge": "criteria"})
     functions = running.with_mistakes("layernorm", "layer_norm.no_root")
     wrong = {r.test_call.criterion for r in running.call_results("layernorm", functions) if r.failure is not None}
     lost = {name for name, score in layernorm_scores(functions, plain).items() if not score.passed}
@@ -49,7 +50,7 @@ def test_charging_by_criteria_loses_every_criterion_with_a_failing_call() -> Non
 
 def with_partial_credit(**changes: str) -> Rubric:
     """The rubric with partial credit for every criterion."""
-    rules = rubric.current().model_copy(deep=True, update=changes)
+    rules = HOMEWORK.rubric.model_copy(deep=True, update=changes)
     for name, criterion in rules.criteria.items():
         rules.criteria[name] = criterion.model_copy(update={"credit": "share"})
     return rules
@@ -76,7 +77,7 @@ def test_partial_credit_is_the_share_of_passing_tests(charge: str) -> None:
 
 
 def test_code_that_computes_nothing_gets_no_partial_credit() -> None:
-    functions = rubric.current().modules["layernorm"].functions
-    zeros = [m.source for f in functions for m in library.trivial(kit.current(), "layernorm", f)[:1]]
+    functions = HOMEWORK.rubric.modules["layernorm"].functions
+    zeros = [m.source for f in functions for m in library.trivial(HOMEWORK, "layernorm", f)[:1]]
     found = layernorm_scores(running.with_source("layernorm", *zeros), with_partial_credit())
     assert sum(one.points for one in found.values() if one.criterion.looks_at == "values") == 0

@@ -11,12 +11,11 @@ from autograder.cli.main import main
 from autograder.exceptions import CommandError, SandboxError
 from autograder.gradebook import pool
 from autograder.grading.grader import Grader, open_grader
-from autograder.homework import kit
 from autograder.release import gradescope
 from autograder.sandbox import sandbox
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import read
-from autograder.tests.files import put
+from autograder.tests.files import HOMEWORK, put
 
 # Code that breaks the kit in the fork server, and the reason in the error.
 BROKEN = {
@@ -50,7 +49,7 @@ def broken(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_kit_is_a_grader_error_on_one_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SandboxError, match=broken(name, monkeypatch)) as error, open_grader(kit.current()):
+    with pytest.raises(SandboxError, match=broken(name, monkeypatch)) as error, open_grader(HOMEWORK):
         pass
     assert "\n" not in str(error.value)
 

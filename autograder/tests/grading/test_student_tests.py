@@ -15,7 +15,6 @@ from autograder.grading.grader import Grader
 from autograder.grading.runner import tests_process
 from autograder.grading.runner.tests_process import PASSED, Outcome, Version
 from autograder.grading.student_tests import FunctionTests, by_function, graded_tests
-from autograder.homework import kit
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import TESTS_FILE
 from autograder.release.home_table import importable_checks
@@ -23,6 +22,7 @@ from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 from autograder.tests.attacks import calling_nothing
 from autograder.tests.conftest import QUICK
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import homework_with, rubric_with
 from autograder.values.running_tests import pytest_module
 
@@ -51,7 +51,7 @@ def homework() -> Homework:
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(QUICK, (), kit.secret()) as opened:
+    with Sandbox(QUICK, (), HOMEWORK.secret) as opened:
         yield opened
 
 
@@ -72,7 +72,7 @@ def message(tests: FunctionTests) -> str:
 
 def public_checks(module: str, function: str) -> str:
     """The public checks of a function, as a student would write them."""
-    with importable_checks(kit.solutions()):
+    with importable_checks(HOMEWORK.solutions):
         calls = importlib.import_module("student_calls")
         own = [call for call in calls.calls_in(module) if call.function == function and call.expected is not None]
         pairs = [(call.key, calls.source(call.expected)) for call in own]
@@ -179,7 +179,7 @@ def test_wrong_tests_cost_points_only_for_their_own_function(graded: Callable[[s
 def test_unchanged_and_missing_files_earn_nothing_but_the_example_earns_points(
     sandbox: Sandbox, homework: Homework, graded: Callable[[str], Outcomes]
 ) -> None:
-    given = (kit.solutions() / TESTS_FILE).read_bytes()
+    given = (HOMEWORK.solutions / TESTS_FILE).read_bytes()
     assert all(one.points == 0 for one in graded_tests(sandbox, homework, Submission("x", {TESTS_FILE: given})))
     without = graded_tests(sandbox, homework, Submission("x", {}))
     assert [(one.criterion.id, one.points) for one in without] == [(f"tests.{name}", 0) for name in NAMES]

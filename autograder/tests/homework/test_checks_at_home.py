@@ -17,16 +17,14 @@ from typing import NamedTuple
 
 import pytest
 
-from autograder.homework import kit, library, reference
-from autograder.homework import rubric as rubrics
 from autograder.tests import forked
-from autograder.tests.files import python_says
+from autograder.tests.files import HOMEWORK, python_says
 from autograder.tests.making import few, known
 
-MODULES = tuple(rubrics.current().modules)
-STUDENTS = runpy.run_path(str(kit.home() / ".ci" / "students.py"))
-RIGHT = {module: (kit.solutions() / f"{module}.py").read_text() for module in MODULES}
-CHECKS = (kit.solutions() / "checks" / "test_layernorm.py").read_text().count("\ndef test_")
+MODULES = tuple(HOMEWORK.rubric.modules)
+STUDENTS = runpy.run_path(str(HOMEWORK.folder / ".ci" / "students.py"))
+RIGHT = {module: (HOMEWORK.solutions / f"{module}.py").read_text() for module in MODULES}
+CHECKS = (HOMEWORK.solutions / "checks" / "test_layernorm.py").read_text().count("\ndef test_")
 COLUMNS = 88
 LINES = 60
 NOT_WINDOWS = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
@@ -77,7 +75,7 @@ def checks_output(home: Path, module: str, wrong: str, *arguments: str) -> str:
 
 def function(name: str, *body: str) -> str:
     """A definition with the solution's parameters."""
-    parameters = inspect.signature(reference.functions()[name]).parameters.values()
+    parameters = inspect.signature(HOMEWORK.functions[name]).parameters.values()
     named = ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters)
     return f"def {name}({named}):\n" + "".join(f"    {line}\n" for line in body)
 
@@ -102,7 +100,7 @@ def test_summary_of_the_stubs(home: Path) -> None:
     assert "Traceback" not in output and "Error" not in output and "F" not in output.partition("\n")[0]
     assert "Next: write layer_norm (layernorm.py, line 13)\nThen: pytest --only layer_norm\n" in output
     assert output.count("\n") <= LINES
-    for module, entry in rubrics.current().modules.items():
+    for module, entry in HOMEWORK.rubric.modules.items():
         listed = on_one_line(output.partition(f"\n{module}.py\n")[2].partition("\n\n")[0])
         assert listed.startswith("Not written yet: ") and all(f in listed for f in entry.functions), module
     assert re.findall(r"^(\w+)\.py$", output, re.MULTILINE) == list(MODULES)
@@ -120,7 +118,7 @@ def test_summary_of_the_solutions(home: Path) -> None:
 OTHERS = "Not run: batchnorm_comparison, scaled_attention, causal_mask, transformer_block, decoder"
 SUMMARIES = {
     "all right": (RIGHT["decoder"], f"{OTHERS}, concept_check Next: run all checks: pytest"),
-    "a stub": ((kit.home() / "assignments" / "decoder.py").read_text(),
+    "a stub": ((HOMEWORK.folder / "assignments" / "decoder.py").read_text(),
         f"{OTHERS} (5 of 5 functions not written), concept_check Next: write positional_encoding (decoder.py, line"),
     "broken": ("def f(:", f"{OTHERS} (cannot be imported), concept_check Next: fix decoder.py decoder.py, line 1: SyntaxError"),
     "missing": (None, f"{OTHERS} (missing), concept_check Next: fix decoder.py decoder.py is missing: it belongs"),
@@ -153,7 +151,7 @@ class Case(NamedTuple):
 
 def case(wrong: str, *shown: str, absent: str | tuple[str, ...] = (), arguments: str = "", module: str = "") -> Case:
     """The checks of a module if definitions follow its solution; LAST is the number of the last line."""
-    contract = {f: m for m, entry in rubrics.current().modules.items() for f in entry.functions}
+    contract = {f: m for m, entry in HOMEWORK.rubric.modules.items() for f in entry.functions}
     found = [contract[name] for name in re.findall(r"^def (\w+)", wrong, re.MULTILINE) if name in contract]
     module = module or [*found, "layernorm"][0]
     text = f"{RIGHT[module]}\n\n{wrong}"
@@ -180,7 +178,7 @@ ANSWERS = {"q1": "a", "q2": "E", "q3": 4, "q4": "B", "q5": "a", "q6": "c", "q9":
 CALL = RIGHT["decoder"].partition(MASKED)[0].count("\n") + 1
 ATTENTION = ('params["attention"], n_heads, mask)', 'params["attention"], n_heads)')
 UNMASKED = [
-    library.correct("transformer_block", f"{norm}_norm_block").source.replace(*ATTENTION) for norm in ("pre", "post")
+    HOMEWORK.correct("transformer_block", f"{norm}_norm_block").source.replace(*ATTENTION) for norm in ("pre", "post")
 ]
 DEFAULT = (
     "def layer_norm(x, gamma, beta, eps={}):\n    centred = x - x.mean(-1, keepdims=True)\n"
@@ -232,7 +230,7 @@ CASES = {
         + function("layer_norm", "MEAN.append(x.mean(axis=-1, keepdims=True))", REMEMBERED),
         "correct if this is the first call, but not after other calls: your code keeps state between calls, or"),
     "None in place of an error": case(
-        re.sub(r"raise ValueError\(.*\)", "return None", library.correct("scaled_attention", "split_heads").source),
+        re.sub(r"raise ValueError\(.*\)", "return None", HOMEWORK.correct("scaled_attention", "split_heads").source),
         "Returned None", "Expected ValueError", absent="Probably "),
     "input": case("input('eps? ')\n", "`input()` does not work while your code is graded: delete the call.",
         absent="stdin"),
@@ -344,7 +342,7 @@ def test_messages(home: Path, name: str) -> None:
 @pytest.mark.parametrize("module", few([module for module in MODULES if module != "concept_check"], 1))
 def test_shown_calls_can_be_pasted(home: Path, module: str) -> None:
     """The first failing call of each function is shown, and its text runs with the correct functions."""
-    functions = rubrics.current().modules[module].functions
+    functions = HOMEWORK.rubric.modules[module].functions
     output = checks_output(home, module, "\n\n".join(function(name, "return np.zeros((2, 3))") for name in functions))
     write(home, module)
     calls = re.findall(r"^    Called    (.*?)(?=^    \S)", output, re.MULTILINE | re.DOTALL)
@@ -357,7 +355,7 @@ def test_shown_calls_can_be_pasted(home: Path, module: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["return [np.int64(2)] * 90", "x += 1", "return np.zeros((2, 3))", "return x @ x"])
 def test_lines_fit_the_width(home: Path, wrong: str) -> None:
-    for module, entry in rubrics.current().modules.items():
+    for module, entry in HOMEWORK.rubric.modules.items():
         body = "".join(f"\n\ndef {name}(x, *args, **kwargs):\n    {wrong}\n" for name in entry.functions)
         write(home, **{module: f"import numpy as np\n{body}"})
     output = pytest_output(home)
@@ -379,7 +377,7 @@ def test_example_of_the_readme_matches_the_output(home: Path) -> None:
 def test_hints_come_in_three_steps(home: Path) -> None:
     """A reference, the mistake, then the fix. Hints also use calls after the first failed check."""
     root = "return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta"
-    misconception = library.find("layer_norm.changes_x")
+    misconception = HOMEWORK.misconception("layer_norm.changes_x")
     assert misconception is not None
     hints = [f"Read {misconception.read}", f"Probably {misconception.does}", f"Fix {misconception.right}"]
     for level in range(3):
@@ -570,7 +568,7 @@ STUB = "import numpy as np\n\n\n\n" + function("layer_norm", '"""."""', 'raise N
 @pytest.fixture
 def testing(home: Path) -> Path:
     """The folder of a homework whose students write tests."""
-    shutil.copy(kit.solutions() / "checks" / "my_tests.py", home / "checks")
+    shutil.copy(HOMEWORK.solutions / "checks" / "my_tests.py", home / "checks")
     write(home, "layernorm", test_decoder_parts=TESTING)
     return home
 
@@ -605,7 +603,7 @@ def test_own_tests_that_cannot_be_evaluated(testing: Path, tests: str, module: s
 @pytest.mark.parametrize("module", few(MODULES, 1))
 def test_checks_of_each_function_can_be_selected(home: Path, module: str) -> None:
     write(home, *MODULES)
-    functions = rubrics.current().modules[module].functions
+    functions = HOMEWORK.rubric.modules[module].functions
     output = pytest_output(home, "--only", ",".join(functions))
     passing = [name for name, _ in re.findall(r"^(\w+) +(\d+) of \2 checks pass$", output, re.MULTILINE)]
     assert passing == sorted(functions, key=output.index)
@@ -656,7 +654,7 @@ def test_missing_or_old_numpy_is_reported(home: Path, tmp_path: Path, module: st
         assert output.removeprefix("ERROR: ").startswith(shown) and len(output.split("\n")) <= 3, output
 
 
-COMMANDS = STUDENTS["commands"](kit.home() / "assignments")
+COMMANDS = STUDENTS["commands"](HOMEWORK.folder / "assignments")
 
 
 def test_commands_of_the_readme_are_found() -> None:
@@ -687,7 +685,7 @@ def test_old_python_is_reported_in_one_sentence(home: Path, tmp_path: Path, comm
     "name", ["conftest.py", "checks/conftest.py", "checks/student_setup.py", "train.py", "tour/__init__.py"]
 )
 def test_files_that_run_first_can_be_read_by_an_old_python(name: str) -> None:
-    tree = ast.parse((kit.solutions() / name).read_text(), feature_version=(3, 8))
+    tree = ast.parse((HOMEWORK.solutions / name).read_text(), feature_version=(3, 8))
     if name.endswith("conftest.py"):  # imported whole: before Python 3.10, `int | None` in an annotation is an error
         assert any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
 
@@ -716,4 +714,4 @@ def test_table_leaves_out_tests_of_the_students_own(home: Path) -> None:
 
 
 def test_examples_in_the_docstrings_pass() -> None:
-    assert python_output(kit.solutions(), "-m", "doctest", *(f"{module}.py" for module in MODULES)) == ""
+    assert python_output(HOMEWORK.solutions, "-m", "doctest", *(f"{module}.py" for module in MODULES)) == ""

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from autograder.grading.known_responses import alike, alike_in_form
-from autograder.homework import kit, library, reference, rubric
 from autograder.homework.library import Written, edited
 from autograder.homework.rubric import RubricError
 from autograder.tests import running
+from autograder.tests.files import HOMEWORK
 
-MODULES = [module for module in rubric.current().modules if library.known(module)]
-FUNCTIONS = [(module, function) for module in MODULES for function in library.known(module)]
+MODULES = [module for module in HOMEWORK.rubric.modules if HOMEWORK.library[module]]
+FUNCTIONS = [(module, function) for module in MODULES for function in HOMEWORK.library[module]]
 
 
 def wrong(
@@ -43,7 +43,7 @@ def rms() -> Written:
         square = np.mean(x**2, axis=-1, keepdims=True)
         return gamma * x / np.sqrt(square + eps)
 
-    return Written(rms_norm, kit.current())
+    return Written(rms_norm, HOMEWORK)
 
 
 REJECTED: dict[str, tuple[Callable[[Written], None], str]] = {
@@ -71,7 +71,7 @@ def test_invalid_misconception_is_rejected_with_its_id(rms: Written, case: str) 
 
 def test_unknown_function_is_rejected() -> None:
     with pytest.raises(RubricError, match=r"^twice is not a function in rubric\.yaml"):
-        Written(twice, kit.current())
+        Written(twice, HOMEWORK)
 
 
 def test_edits_apply_simultaneously_and_must_not_overlap() -> None:
@@ -80,56 +80,58 @@ def test_edits_apply_simultaneously_and_must_not_overlap() -> None:
 
 
 def test_misconceptions_can_be_combined_unless_their_edits_overlap() -> None:
-    found = {m.name: m for m in library.of_function("layernorm", "layer_norm")}
-    both = library.made("layernorm", "layer_norm", (found["sample_variance"], found["no_beta"]))
+    found = {m.name: m for m in HOMEWORK.of_function("layernorm", "layer_norm")}
+    both = HOMEWORK.version("layernorm", "layer_norm", (found["sample_variance"], found["no_beta"]))
     assert both is not None and "(count - 1)" in both.source and "+ beta" not in both.source
-    assert library.made("layernorm", "layer_norm", (found["eps_missing"], found["eps_squared"])) is None
+    assert HOMEWORK.version("layernorm", "layer_norm", (found["eps_missing"], found["eps_squared"])) is None
 
 
 def test_version_calls_the_given_versions_of_its_helpers() -> None:
-    halved = library.find("scaled_dot_product_attention.no_scale") or library.find("dependency_matrix.inverted")
+    halved = HOMEWORK.misconception("scaled_dot_product_attention.no_scale") or HOMEWORK.misconception(
+        "dependency_matrix.inverted"
+    )
     assert halved is not None
-    wrong = library.made(halved.module, halved.function, (halved,))
-    above = [f for f in rubric.current().modules[halved.module].functions if f not in (halved.function,)]
-    users = [f for f in above if halved.function in rubric.current().helpers(halved.module, (f,))]
+    wrong = HOMEWORK.version(halved.module, halved.function, (halved,))
+    above = [f for f in HOMEWORK.rubric.modules[halved.module].functions if f not in (halved.function,)]
+    users = [f for f in above if halved.function in HOMEWORK.rubric.helpers(halved.module, (f,))]
     assert wrong is not None and users
-    right = library.correct(halved.module, users[0])
-    assert right.fresh().__globals__[halved.function] is reference.functions()[halved.function]
+    right = HOMEWORK.correct(halved.module, users[0])
+    assert right.fresh().__globals__[halved.function] is HOMEWORK.functions[halved.function]
     used = right.fresh({halved.function: wrong}).__globals__[halved.function]
     assert used.__code__.co_filename == f"<a version of {halved.function}>"
 
 
 def test_fresh_versions_share_no_state() -> None:
-    kept = library.find("layer_norm.statistics_kept")
+    kept = HOMEWORK.misconception("layer_norm.statistics_kept")
     assert kept is not None
     x, ones, zeros = np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3)
-    first = library.alone(kept).fresh()
-    assert np.allclose(first(x, ones, zeros), library.alone(kept).fresh()(x, ones, zeros))
-    assert not np.allclose(first(x + 1, ones, zeros), library.alone(kept).fresh()(x + 1, ones, zeros))
+    first = HOMEWORK.alone(kept).fresh()
+    assert np.allclose(first(x, ones, zeros), HOMEWORK.alone(kept).fresh()(x, ones, zeros))
+    assert not np.allclose(first(x + 1, ones, zeros), HOMEWORK.alone(kept).fresh()(x + 1, ones, zeros))
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_correct_functions_of_the_library_pass_every_call(module: str) -> None:
     call_results = running.call_results(module, running.with_source(module))
-    assert {call_result.target.function for call_result in call_results} >= set(library.known(module))
+    assert {call_result.target.function for call_result in call_results} >= set(HOMEWORK.library[module])
     assert [call_result for call_result in call_results if call_result.failure is not None] == []
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_every_misconception_can_be_submitted_as_part_of_a_module(module: str, function: str) -> None:
-    for misconception in library.of_function(module, function):
+    for misconception in HOMEWORK.of_function(module, function):
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # for example, `is` with a literal
             assert callable(running.with_source(module, misconception.source)[function])
-        assert library.find(misconception.id) is not None
+        assert HOMEWORK.misconception(misconception.id) is not None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_stateless_misconceptions_do_not_depend_on_earlier_calls(module: str, function: str) -> None:
     known_responses = running.diagnoser().known_responses(module, function)
-    for misconception in library.of_function(module, function):
-        version = library.made(module, function, (misconception,))
+    for misconception in HOMEWORK.of_function(module, function):
+        version = HOMEWORK.version(module, function, (misconception,))
         assert version is not None
         if not version.memory:
             together = running.call_results(module, running.with_source(module, version.source))

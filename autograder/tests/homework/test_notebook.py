@@ -20,15 +20,13 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from autograder.homework import kit, library
-from autograder.homework import rubric as rubrics
 from autograder.release import handout
-from autograder.tests.files import python_says
+from autograder.tests.files import HOMEWORK, python_says
 from autograder.tests.making import known
 
-TOUR = kit.solutions() / "tour"
-MODULES = tuple(rubrics.current().modules)
-FILE = kit.solutions() / "transformer.ipynb"
+TOUR = HOMEWORK.solutions / "tour"
+MODULES = tuple(HOMEWORK.rubric.modules)
+FILE = HOMEWORK.solutions / "transformer.ipynb"
 Cells = list[Any]
 
 
@@ -126,12 +124,12 @@ def test_contents_link_to_every_section() -> None:
 
 def student_folder(folder: Path, written: bool) -> Path:
     """Fill a student's folder, with the solutions if `written`, else with stubs."""
-    shutil.copy(kit.solutions() / "train.py", folder)
+    shutil.copy(HOMEWORK.solutions / "train.py", folder)
     shutil.copytree(TOUR, folder / "tour", ignore=shutil.ignore_patterns("__pycache__"))
     for name in MODULES:
-        text = (kit.solutions() / f"{name}.py").read_text()
+        text = (HOMEWORK.solutions / f"{name}.py").read_text()
         if not written:
-            text = handout.stub(text, tuple(rubrics.current().modules[name].functions))
+            text = handout.stub(text, tuple(HOMEWORK.rubric.modules[name].functions))
         (folder / f"{name}.py").write_text(text)
     return folder
 
@@ -192,7 +190,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def unwritten(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run with stubs. At the end, a file is saved, and a picture that needs it is drawn again."""
     folder = student_folder(tmp_path_factory.mktemp("stubs"), written=False)
-    shutil.copy(kit.solutions() / "layernorm.py", folder / "written.txt")
+    shutil.copy(HOMEWORK.solutions / "layernorm.py", folder / "written.txt")
     save = "import shutil\nshutil.copyfile('written.txt', 'layernorm.py')"
     return run(folder, new(save), code("steps = play("))
 
@@ -255,7 +253,7 @@ WRONG = {  # the body of every function of a module
 def test_runs_with_a_wrong_module(tmp_path: Path, module: str) -> None:
     """A line appears in place of a picture that cannot be drawn. No cell ends in a traceback."""
     file = student_folder(tmp_path, written=True) / f"{module}.py"
-    functions = rubrics.current().modules[module].functions
+    functions = HOMEWORK.rubric.modules[module].functions
     wrong = "".join(f"\n\ndef {name}(*args, **named):\n    {WRONG[module]}\n" for name in functions)
     file.write_text(file.read_text() + wrong)
     cells = run(tmp_path).cells
@@ -472,12 +470,12 @@ def test_tiny_numbers_are_not_shown_as_zero(homework: Any) -> None:
 
 def test_solutions_agree_with_the_reference_values(homework: Any) -> None:
     calls = homework.reference_values.CALLS
-    assert set(calls) <= {(m, name) for m, entry in rubrics.current().modules.items() for name in entry.functions}
+    assert set(calls) <= {(m, name) for m, entry in HOMEWORK.rubric.modules.items() for name in entry.functions}
     assert homework.reference_values.wrong(calls) == [] and homework.reference_values.doubt(calls) == ""
 
 
 def test_table_does_not_blame_the_notes_for_a_students_mistake(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(homework.layernorm, "layer_norm", library.alone(known("sample_variance")).fresh())
+    monkeypatch.setattr(homework.layernorm, "layer_norm", HOMEWORK.alone(known("sample_variance")).fresh())
     yours, token = homework.controls.Lazy("layernorm"), np.array([4.0, 2.0, 0.0, -2.0])
     result = lambda: yours.layer_norm(token, np.ones(4), np.zeros(4))  # noqa: E731
     shown = homework.tables.compare([("one", "1.34 0.45 -0.45 -1.34", result, "A remark.")])
@@ -488,7 +486,7 @@ def test_table_does_not_blame_the_notes_for_a_students_mistake(homework: Any, mo
 def test_wrong_dependency_must_be_fixed_first(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong: dict[str, Any] = {"__name__": "scaled_attention"}
     text = "def softmax(scores, axis=-1): return scores"
-    exec(compile(text, str(kit.solutions() / "scaled_attention.py"), "exec"), wrong)
+    exec(compile(text, str(HOMEWORK.solutions / "scaled_attention.py"), "exec"), wrong)
     monkeypatch.setattr(homework.scaled_attention, "softmax", wrong["softmax"])
     said = homework.reference_values.doubt([("scaled_attention", "scaled_dot_product_attention")])
     assert "your <code>scaled_dot_product_attention</code> disagrees" in said
@@ -536,7 +534,7 @@ def test_numbers_about_deep_networks_match_the_text() -> None:
 @pytest.mark.slow
 def test_file_of_deep_networks_matches_the_solutions(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The script that wrote the file runs again, for the first two blocks of all forty networks."""
-    monkeypatch.syspath_prepend(str(kit.home() / "autograder" / "tests" / "golden"))
+    monkeypatch.syspath_prepend(str(HOMEWORK.folder / "autograder" / "tests" / "golden"))
     make_depth = importlib.import_module("make_depth")
     monkeypatch.setattr(make_depth, "BLOCKS", 2)
     deep = np.load(TOUR / "depth.npz")
@@ -594,7 +592,7 @@ def tables_in(text: str) -> dict[str, list[str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["notebook", "README"])
 def test_first_tables_match_the_solutions(homework: Any, where: str) -> None:
-    text = introduction() if where == "notebook" else (kit.solutions() / "README.md").read_text()
+    text = introduction() if where == "notebook" else (HOMEWORK.solutions / "README.md").read_text()
     parts = {"the mask": "no mask", "the MLPs": "no MLPs", "nothing": "nothing"}
     parts |= {part: f"no {part}" for part in ("norms", "attention", "residuals", "positions")}
     shown = {change: entry for change, *entry in homework.pictures.changes(homework.modules).rows}

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 from autograder.grading import plan
-from autograder.homework import kit, library, reference, rubric
 from autograder.release import home_table
+from autograder.tests.files import HOMEWORK
 from autograder.values.signatures import required
 
-MODULES = [module for module in rubric.current().modules if library.known(module)]
+MODULES = [module for module in HOMEWORK.rubric.modules if HOMEWORK.library[module]]
 
 # Arrays that need such a value: source, function, path of the array, reason. A star matches any text.
 ALLOWED = [
@@ -44,8 +44,8 @@ ALLOWED = [
 
 def examples(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """The EXAMPLES of the misconception library."""
-    for function in rubric.current().modules[module].functions:
-        for args, kwargs in library.examples(module, function):
+    for function in HOMEWORK.rubric.modules[module].functions:
+        for args, kwargs in HOMEWORK.examples(module, function):
             yield function, args, kwargs
 
 
@@ -58,7 +58,7 @@ def docstrings(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, An
 
 def checks(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """The calls in the public checks."""
-    with home_table.importable_checks(kit.solutions()):
+    with home_table.importable_checks(HOMEWORK.solutions):
         for call in importlib.import_module("student_calls").calls_in(module):
             yield call.function, call.args, call.kwargs
 
@@ -79,7 +79,7 @@ def is_neutral(array: np.ndarray[Any, Any]) -> bool:
 def inputs(source: Any, module: str, kinds: str) -> Iterator[tuple[str, str, np.ndarray[Any, Any]]]:
     """The arrays whose dtype is of one of these kinds, with their functions and paths."""
     for function, args, kwargs in source(module):
-        arguments = inspect.signature(reference.functions()[function]).bind(*args, **kwargs).arguments
+        arguments = inspect.signature(HOMEWORK.functions[function]).bind(*args, **kwargs).arguments
         for path, array in (pair for name, value in arguments.items() for pair in arrays(value, name)):
             if array.dtype.kind in kinds:
                 yield function, path, array
@@ -116,7 +116,7 @@ def test_only_tokens_and_lengths_are_integers(source: Any, module: str) -> None:
 
 def codes() -> Iterator[tuple[str, str]]:
     """The code that students read or run beside their own, by file: modules, docstrings, checks, the tour and the notebook."""
-    for path in sorted(kit.solutions().rglob("*.py")):
+    for path in sorted(HOMEWORK.solutions.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         yield path.name, text
         for node in ast.walk(ast.parse(text)):
@@ -125,7 +125,7 @@ def codes() -> Iterator[tuple[str, str]]:
                 path.name,
                 "".join(example.source for example in doctest.DocTestParser().get_examples(docstring or "")),
             )
-    for path in kit.solutions().glob("*.ipynb"):
+    for path in HOMEWORK.solutions.glob("*.ipynb"):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         codes = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
         yield from ((path.name, re.sub(r"^\s*[%!].*$", "pass", code, flags=re.M)) for code in codes)
@@ -133,7 +133,7 @@ def codes() -> Iterator[tuple[str, str]]:
 
 def test_required_arguments_are_passed_by_position_and_optional_ones_by_name() -> None:
     """The names of a student's required arguments are free, and so is the order of the optional ones."""
-    functions, calls, wrong = reference.functions(), 0, []
+    functions, calls, wrong = HOMEWORK.functions, 0, []
     for file, code in codes():
         for node in ast.walk(ast.parse(code)):
             if not isinstance(node, ast.Call):
@@ -166,7 +166,7 @@ def test_dependencies_show_for_changes_of_any_sign(source: Any) -> None:
     """The contract leaves the direction of the change to the student."""
     calls = [(args, kwargs) for function, args, kwargs in source("causal_mask") if function == "dependency_matrix"]
     for (f, x), kwargs in calls:
-        expected = reference.functions()["dependency_matrix"](f, x, **kwargs)
+        expected = HOMEWORK.functions["dependency_matrix"](f, x, **kwargs)
         for signs in product((1, -1), repeat=x.shape[1]):
             step = kwargs.get("delta", 1e-3) * np.linspace(1.0, 2.0, x.shape[1]) * signs
             bumps = np.eye(len(x))[:, :, None] * step

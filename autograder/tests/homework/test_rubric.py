@@ -9,11 +9,13 @@ import pytest
 
 from autograder.exceptions import CommandError
 from autograder.grading.plan import record
-from autograder.homework import kit, rubric
+from autograder.homework import rubric
+from autograder.homework.homework import PACKAGE
 from autograder.homework.rubric import RubricError
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import homework_with
 
-TEXT = kit.rubric_file().read_text()
+TEXT = HOMEWORK.rubric_file.read_text()
 
 
 def loaded(tmp_path: Path, text: str) -> rubric.Rubric:
@@ -23,9 +25,9 @@ def loaded(tmp_path: Path, text: str) -> rubric.Rubric:
 
 
 END = "\n# end\n"  # appended to the rubric
-ALL = rubric.current().points
-MODULE = rubric.current().modules["layernorm"].points
-STATISTICS = rubric.current().criteria["layernorm.statistics"].points
+ALL = HOMEWORK.rubric.points
+MODULE = HOMEWORK.rubric.modules["layernorm"].points
+STATISTICS = HOMEWORK.rubric.criteria["layernorm.statistics"].points
 WRONG = [  # old and new text in the rubric, the key in the message, and the problem
     (f"points: {ALL:g}", f"points: {ALL - 1:g}", "points", f"add up to {ALL:g}"),
     ("statistics: {points: ", "statistics: {points: 1", "modules.layernorm.points", "add up to"),
@@ -99,7 +101,7 @@ def test_commented_lines_for_student_tests_are_valid(tmp_path: Path) -> None:
     own = loaded(tmp_path, text + "tests:" + more.replace("\n# ", "\n"))
     assert [criterion.id for criterion in own.of("tests")] == ["tests.first", "tests.second", "tests.third"]
     lines = "".join(f"       {line}\n" for line in ["tests:", *more.replace("\n# ", "\n").splitlines()[1:]])
-    assert lines in (kit.PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
+    assert lines in (PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
 
 
 def test_error_has_the_correct_line(tmp_path: Path) -> None:
@@ -134,5 +136,5 @@ def test_rubric_and_tests_must_name_the_same_criteria(tmp_path: Path, text: str,
 
 
 def test_helpers_include_helpers_of_helpers() -> None:
-    found = rubric.current().helpers("scaled_attention", ("multi_head_attention",))
+    found = HOMEWORK.rubric.helpers("scaled_attention", ("multi_head_attention",))
     assert set(found) == {"softmax", "scaled_dot_product_attention", "split_heads", "merge_heads"}

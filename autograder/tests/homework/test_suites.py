@@ -10,19 +10,19 @@ import pytest
 from autograder.grading import plan
 from autograder.grading.call_results import compared, with_needed
 from autograder.grading.runner.direct import direct_responses
-from autograder.homework import library, reference
 from autograder.homework.rubric import current
+from autograder.tests.files import HOMEWORK
 from autograder.values.tree import arrays, copied
 
 Function = Callable[..., Any]
-FUNCTIONS = [(m, f) for m, entry in current().modules.items() if library.of_module(m) for f in entry.functions]
+FUNCTIONS = [(m, f) for m, entry in current().modules.items() if HOMEWORK.of_module(m) for f in entry.functions]
 
 
 def lost(module: str, function: str, replacement: Function) -> set[str]:
     """The criteria with a failing call if this function replaces the reference."""
     recorded = plan.current().visible.get(module, ()) + plan.current().hidden[module]
     own = with_needed(recorded, [test_call for test_call in recorded if test_call.target.function == function])
-    responses = direct_responses({**reference.functions(), function: replacement}, own)
+    responses = direct_responses({**HOMEWORK.functions, function: replacement}, own)
     return {r.test_call.criterion for r in compared(own, responses) if r.failed}
 
 
@@ -76,7 +76,7 @@ def writing(right: Function) -> Function:
 
 def stateful() -> Iterator[tuple[str, str, Callable[[Function], Function]]]:
     for module, function in FUNCTIONS:
-        arguments, _, result = str(inspect.signature(reference.functions()[function])).partition("->")
+        arguments, _, result = str(inspect.signature(HOMEWORK.functions[function])).partition("->")
         if "ndarray" in arguments and function != "influence":  # its result depends only on shapes
             yield module, function, caching
         if "ndarray" in result:
@@ -91,7 +91,7 @@ def test_state_and_changed_arguments_are_detected(
 ) -> None:
     graded = {c.id for c in current().of(module) if function in c.grades}
     about = {f"{module}.purity"} & graded or graded
-    assert lost(module, function, way(reference.functions()[function])) & about
+    assert lost(module, function, way(HOMEWORK.functions[function])) & about
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
@@ -103,7 +103,7 @@ def test_read_only_results_and_lists_for_tuples_are_accepted(module: str, functi
         return value
 
     def right(*args: Any, **kwargs: Any) -> Any:
-        result = reference.functions()[function](*args, **kwargs)
+        result = HOMEWORK.functions[function](*args, **kwargs)
         return list(map(frozen, result)) if isinstance(result, tuple) else frozen(result)
 
     assert not lost(module, function, right)
@@ -118,7 +118,7 @@ def test_views_are_accepted_unless_a_new_array_is_required(module: str, function
             same = (g[...] for g in given if isinstance(value, np.ndarray) and g.dtype == value.dtype)
             return next((g for g in same if np.array_equal(g, value)), value)
 
-        result = reference.functions()[function](*args, **kwargs)
+        result = HOMEWORK.functions[function](*args, **kwargs)
         return tuple(map(view, result)) if isinstance(result, tuple) else view(result)
 
     assert lost(module, function, right) == ({"causal_mask.apply"} if function == "apply_mask" else set())

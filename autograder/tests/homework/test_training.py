@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.homework import kit, library
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import known
 
 DESIGNS = ("complete", "without norms", "without the mask", "without residuals", "without positions", "post-norm")
@@ -79,7 +79,10 @@ def test_first_steps_of_the_finished_runs_are_reproducible(train: Any, homework:
 
 
 def test_notebook_text_matches_the_finished_runs(homework: Any) -> None:
-    runs, text = homework.pictures.training.runs(), "".join((kit.solutions() / "transformer.ipynb").read_text().split())
+    runs, text = (
+        homework.pictures.training.runs(),
+        "".join((HOMEWORK.solutions / "transformer.ipynb").read_text().split()),
+    )
     lowest = {name: min(run["history"], key=lambda row: row[2]) for name, run in runs.items()}
     best, last = {name: f"{row[2]:.2f}" for name, row in lowest.items()}, runs["without residuals"]["history"][-1]
     assert best["without positions"] == best["complete"] and f"{last[2]:.2f}" == "2.80"
@@ -175,7 +178,7 @@ def test_wrong_and_unwritten_functions_are_named_before_training(
 ) -> None:
     assert train.problems() == []
     with monkeypatch.context() as patched:
-        patched.setattr(homework.layernorm, "layer_norm", library.alone(known("sample_variance")).fresh())
+        patched.setattr(homework.layernorm, "layer_norm", HOMEWORK.alone(known("sample_variance")).fresh())
         assert train.main(["--steps", "5"]) == 1
     said = "train.py: your layer_norm disagrees with the formula; run: pytest checks/test_layernorm.py\n"
     assert capsys.readouterr().err == said

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.homework import kit
+from autograder.tests.files import HOMEWORK
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def tree(tmp_path: Path) -> Path:
     """A copy of the repository in another folder, with files that an instructor's own runs leave behind."""
     root = tmp_path / "a copy"
     skip = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")
-    shutil.copytree(kit.home(), root, ignore=skip, copy_function=shutil.copy)
+    shutil.copytree(HOMEWORK.folder, root, ignore=skip, copy_function=shutil.copy)
     for name in (".OTTER_LOG", ".ipynb_checkpoints/transformer.ipynb", "__pycache__/a.pyc", "checks/__pycache__/b.pyc"):
         (root / "solutions" / name).parent.mkdir(exist_ok=True)
         (root / "solutions" / name).write_bytes(b"1")

@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 
-from autograder.homework import kit, rubric
+from autograder.homework import rubric
+from autograder.homework.homework import PACKAGE
+from autograder.tests.files import HOMEWORK
 from autograder.tests.forked import command, python
 
 pytestmark = pytest.mark.slow  # a copy of the kit is built, graded and audited
 
-HOW_TO = kit.PACKAGE / "docs" / "how-to"
+HOW_TO = PACKAGE / "docs" / "how-to"
 PAGES = [HOW_TO / f"{name}.md" for name in ("add-a-module", "add-a-misconception", "publish-a-module")]
 NEW = re.compile(r"New file `(\S+)`:$")
 LINE = re.compile(r"In `(\S+)`, (replace|insert before) `(.+?)`(?: with)?:$")
@@ -39,7 +41,7 @@ def blocks() -> Iterator[Block]:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the kit after every instruction in the guides has been followed."""
     root = tmp_path_factory.mktemp("adding") / "kit"
-    shutil.copytree(kit.home(), root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
+    shutil.copytree(HOMEWORK.folder, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
     waiting = blocks()
     for language, text, instruction in waiting:
         if language == "sh":

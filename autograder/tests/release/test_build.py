@@ -14,22 +14,23 @@ import pytest
 
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
-from autograder.homework import rubric as rubrics
 from autograder.release import build, packing
-from autograder.tests.files import Built, put, unzipped
+from autograder.tests.files import HOMEWORK, Built, put, unzipped
 from autograder.tests.forked import python
 
 
 def test_committed_assignments_are_up_to_date_and_complete_the_student_folder(built: Built, tmp_path: Path) -> None:
-    assert packing.contents(built.assignments) == packing.contents(kit.home() / "assignments"), "run: autograder build"
-    runpy.run_path(str(kit.home() / ".ci" / "students.py"))["student_folder"](tmp_path / "home")
+    assert packing.contents(built.assignments) == packing.contents(HOMEWORK.folder / "assignments"), (
+        "run: autograder build"
+    )
+    runpy.run_path(str(HOMEWORK.folder / ".ci" / "students.py"))["student_folder"](tmp_path / "home")
     assert packing.contents(tmp_path / "home") == packing.contents(built.student)
 
 
 @pytest.mark.parametrize("folder", ["assignments", "solutions/checks"])
 def test_folders_of_the_homework_are_not_overwritten(folder: str) -> None:
     with pytest.raises(ArgumentsError, match="the zips do not belong in "):
-        build.build(kit.home() / folder)
+        build.build(HOMEWORK.folder / folder)
 
 
 @pytest.mark.slow
@@ -100,7 +101,7 @@ def test_failure_of_otter_is_reported_in_one_line(
 
 def test_clone_that_is_not_the_installed_kit_is_rejected(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tree / "solutions")
-    text = f"this is the clone {tree}, but the installed kit is {kit.home()}; first run: pip install -e {tree}"
+    text = f"this is the clone {tree}, but the installed kit is {HOMEWORK.folder}; first run: pip install -e {tree}"
     with pytest.raises(CommandError, match=re.escape(text)):
         packing.tree()
 
@@ -128,13 +129,13 @@ def test_zip_has_the_kit_and_tests_that_run_nothing(built: Built) -> None:
     assert json.loads(packed["files/transformer.ipynb"])["cells"] == []
     assert set(packed) == {
         "run_autograder", "run_otter.py", "setup.sh", "otter_config.json", "files/transformer.ipynb",
-        "files/kit-wheel/requirements.txt", wheel, *(f"tests/{group}.py" for group in rubrics.current().groups),
+        "files/kit-wheel/requirements.txt", wheel, *(f"tests/{group}.py" for group in HOMEWORK.rubric.groups),
     }  # fmt: skip
     assert wheel.startswith("files/kit-wheel/")
-    assert not any(b"subprocess" in packed[f"tests/{group}.py"] for group in rubrics.current().groups)
+    assert not any(b"subprocess" in packed[f"tests/{group}.py"] for group in HOMEWORK.rubric.groups)
     inside = packing.contents(built.installed / "autograder")
-    assert inside["kit/rubric.yaml"] == kit.rubric_file().read_bytes()
-    assert inside["kit/solutions/layernorm.py"] == (kit.solutions() / "layernorm.py").read_bytes()
+    assert inside["kit/rubric.yaml"] == HOMEWORK.rubric_file.read_bytes()
+    assert inside["kit/solutions/layernorm.py"] == (HOMEWORK.solutions / "layernorm.py").read_bytes()
     assert not any(name.startswith("tests/") for name in inside)
 
 
@@ -144,6 +145,8 @@ def test_wheel_contains_the_alternatives_and_its_audit_finds_them(built: Built, 
     assert done.returncode == 0, done.stderr
     place, *found = done.stdout.split()
     assert Path(place).is_relative_to(built.installed)
-    assert found == sorted(path.name for path in kit.alternatives().glob("[!_.]*/")) and len(found) > 10
+    assert found == sorted(path.name for path in HOMEWORK.alternatives.glob("[!_.]*/")) and len(found) > 10
     carried = {name for name in packing.contents(built.installed / "autograder" / "audit") if name.endswith(".py")}
-    assert carried >= {f"alternatives/{name}" for name in packing.contents(kit.alternatives()) if name.endswith(".py")}
+    assert carried >= {
+        f"alternatives/{name}" for name in packing.contents(HOMEWORK.alternatives) if name.endswith(".py")
+    }

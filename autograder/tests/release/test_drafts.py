@@ -14,8 +14,9 @@ from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
+from autograder.homework.homework import PACKAGE
 from autograder.release import drafts
-from autograder.tests.files import put, python_says, unzipped
+from autograder.tests.files import HOMEWORK, put, python_says, unzipped
 from autograder.tests.forked import command, python
 
 
@@ -26,14 +27,14 @@ from autograder.tests.forked import command, python
     ("softmax", "is taken, by a function"),
 ])  # fmt: skip
 def test_invalid_names_change_nothing(name: str, why: str) -> None:
-    before = kit.rubric_file().read_bytes()
+    before = HOMEWORK.rubric_file.read_bytes()
     with pytest.raises(ArgumentsError, match=why):
         drafts.add(name)
-    assert kit.rubric_file().read_bytes() == before
+    assert HOMEWORK.rubric_file.read_bytes() == before
 
 
 def test_damaged_notebook_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / kit.notebook()).write_text("{")
+    (tmp_path / HOMEWORK.notebook).write_text("{")
     monkeypatch.setattr(kit, "solutions", lambda: tmp_path)
     with pytest.raises(CommandError, match=r"transformer\.ipynb: not a notebook: "):
         drafts.add("dropout")
@@ -43,7 +44,7 @@ def test_damaged_notebook_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatc
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the kit, built with a new module."""
     root = tmp_path_factory.mktemp("new") / "kit"
-    shutil.copytree(kit.home(), root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
+    shutil.copytree(HOMEWORK.folder, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
     assert command(root, "new", "centred_rows").returncode == 0
     for name, lines in (("centred_rows.py", 2), ("transformer.ipynb", 1)):
         path = root / "solutions" / name
@@ -95,7 +96,7 @@ def test_authoring_error_is_one_line_with_file_and_line_number(copy: Path, tmp_p
 
 # Homeworks outside the package: the draft that `new` writes, and k-means in its place
 
-KMEANS = kit.PACKAGE / "tests" / "homeworks" / "kmeans"
+KMEANS = PACKAGE / "tests" / "homeworks" / "kmeans"
 SLIP = {
     "kmeans": ("nearest.farthest", "argmin", "argmax"),
     "centred_rows": ("centred_rows.first_axis", "axis=-1", "axis=0"),
@@ -140,7 +141,7 @@ def test_build_contains_no_file_of_another_homework(homework: Path) -> None:
     wheel = next(data for name, data in unzipped(folder / "dist" / "autograder.zip").items() if name.endswith(".whl"))
     names = zipfile.ZipFile(io.BytesIO(wheel)).namelist()
     assert f"autograder/kit/grading/suites/test_{homework.stem}.py" in names
-    assert [name for name in names if any(module in name for module in rubrics.current().modules)] == []
+    assert [name for name in names if any(module in name for module in HOMEWORK.rubric.modules)] == []
 
 
 def test_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
@@ -178,10 +179,10 @@ DATA = ("tests", "docs", "benchmarks", "audit/alternatives", "homework/misconcep
 
 
 def test_no_file_of_the_engine_names_a_module_of_a_homework() -> None:
-    data = [kit.PACKAGE / folder for folder in DATA]
-    files = [path for path in kit.PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    data = [PACKAGE / folder for folder in DATA]
+    files = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     engine = [path for path in files if not any(path.is_relative_to(folder) for folder in data)]
-    names = {*rubrics.current().modules, *rubrics.load(KMEANS / "rubric.yaml").modules}
+    names = {*HOMEWORK.rubric.modules, *rubrics.load(KMEANS / "rubric.yaml").modules}
     # "a decoder" is English; `decoder`, "decoder", decoder.py and "import decoder" refer to the module.
     words = "|".join(names - {"decoder"})
     module = re.compile(rf"""\b({words})\b|["'`]decoder["'`.]|\bdecoder\.\w|\b(import|from) decoder\b""")

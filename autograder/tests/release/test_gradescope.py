@@ -12,11 +12,9 @@ import pytest
 
 from autograder.exceptions import CommandError
 from autograder.grading.grader import open_grader
-from autograder.homework import kit
-from autograder.homework import rubric as rubrics
 from autograder.release import gradescope
 from autograder.sandbox import layers
-from autograder.tests.files import Bomb, put, zipped
+from autograder.tests.files import HOMEWORK, Bomb, put, zipped
 from autograder.tests.making import few
 from autograder.tests.running import Box
 
@@ -95,7 +93,7 @@ def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, r
     assert (tried.submission / "notes" / "a.txt").read_bytes() == b"2"
     tried.run_here()
     assert tried.document() == first
-    assert first["score"] == rubrics.current().modules["layernorm"].points
+    assert first["score"] == HOMEWORK.rubric.modules["layernorm"].points
 
 
 def test_grader_error_leaves_no_results_and_the_upload_in_place(
@@ -117,7 +115,7 @@ def test_grader_error_leaves_no_results_and_the_upload_in_place(
 def test_a_missing_layer_is_one_line_of_the_output(
     box: MakeBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], layer: str
 ) -> None:
-    monkeypatch.setattr(gradescope, "open_grader", lambda *_: open_grader(kit.current(), (layer,)))
+    monkeypatch.setattr(gradescope, "open_grader", lambda *_: open_grader(HOMEWORK, (layer,)))
     tried = box({})
     tried.run_here()
     missing = [name for name in layers.NAMES if name not in layers.holding((layer,))]
@@ -173,10 +171,10 @@ TRICKS: dict[str, Callable[[Path], None]] = {
 def test_links_and_pipes_earn_no_points_and_do_not_block_grading(
     place: Path, name: str, references: dict[str, bytes]
 ) -> None:
-    first, second = rubrics.current().files[:2]
+    first, second = HOMEWORK.rubric.files[:2]
     TRICKS[name](place / "submission" / first)
     TRICKS[name](place / "submission" / "up.zip")
     (place / "submission" / second).write_bytes(references[second])
     gradescope.main(place)
     document = json.loads((place / "results" / "results.json").read_text())
-    assert document["score"] == rubrics.current().modules[second.removesuffix(".py")].points
+    assert document["score"] == HOMEWORK.rubric.modules[second.removesuffix(".py")].points

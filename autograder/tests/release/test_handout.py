@@ -11,23 +11,22 @@ import pytest
 import yaml
 
 from autograder.exceptions import CommandError
-from autograder.homework import kit
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import PACKAGE
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import handout, home_table, packing
-from autograder.tests.files import Built, unzipped
+from autograder.tests.files import HOMEWORK, Built, unzipped
 from autograder.tests.forked import python
 from autograder.tests.making import rubric_with
 
 
 def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
-    cells = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
+    cells = json.loads((HOMEWORK.solutions / "transformer.ipynb").read_text())["cells"]
     given = yaml.safe_load("".join(cells[0]["source"]))["files"]
-    beside = packing.contents(kit.solutions())
+    beside = packing.contents(HOMEWORK.solutions)
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted.remove("checks/my_tests.py")  # only if students write tests
-    wanted |= {f"{handout.VALUES}/{path.name}" for path in (kit.PACKAGE / "values").glob("*.py")}
-    wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", home_table.MISTAKES, *rubrics.current().files}
+    wanted |= {f"{handout.VALUES}/{path.name}" for path in (PACKAGE / "values").glob("*.py")}
+    wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", home_table.MISTAKES, *HOMEWORK.rubric.files}
     found = packing.contents(built.student)
     assert set(found) == wanted
     assert unzipped(built.student_zip) == {f"transformer/{name}": data for name, data in found.items()}
@@ -49,7 +48,7 @@ def test_handout_has_no_statement_of_a_solution_suite_or_misconception(built: Bu
                 code = "".join(line for line in cell["source"] if not line.lstrip().startswith(("%", "!")))
                 given |= statements(ast.parse(code))
     assert len(given) > 500
-    for module in (*rubrics.current().modules, INTEGRATION):
+    for module in (*HOMEWORK.rubric.modules, INTEGRATION):
         for secret in secrets(module):
             found = statements(secret)
             assert found
@@ -63,8 +62,8 @@ def test_handout_describes_misconceptions_without_their_code(built: Built) -> No
     assert len(sentences) > 1000
     assert "concept_check" not in table
     written = "\n".join(map(unspaced, sentences))
-    for module in rubrics.current().modules:
-        solution = ast.parse((kit.solutions() / f"{module}.py").read_text())
+    for module in HOMEWORK.rubric.modules:
+        solution = ast.parse((HOMEWORK.solutions / f"{module}.py").read_text())
         told = unspaced("\n".join(ast.get_docstring(n) or "" for n in solution.body if isinstance(n, ast.FunctionDef)))
         code = {unspaced(text) for secret in secrets(module) for text in statements(secret) | results(secret)}
         pieces = [piece for piece in code if len(piece) > SHORT and piece not in told]
@@ -87,16 +86,16 @@ def unspaced(text: str) -> str:
 
 def secrets(module: str) -> Iterator[ast.AST]:
     """Code of a module that no student may get: bodies of the solution, tests of hidden criteria, misconceptions."""
-    suite = ast.parse((kit.suites() / f"test_{module}.py").read_text())
-    shown = [f'criterion("{c.id}")' for c in rubrics.current().of(module) if c.visible]
+    suite = ast.parse((HOMEWORK.suites / f"test_{module}.py").read_text())
+    shown = [f'criterion("{c.id}")' for c in HOMEWORK.rubric.of(module) if c.visible]
     suite.body = [n for n in suite.body if not isinstance(n, ast.FunctionDef) or not public(n, shown)]
     yield suite
-    for path in (kit.misconceptions() / module).glob("*.py"):
+    for path in (HOMEWORK.misconceptions / module).glob("*.py"):
         yield ast.parse(path.read_text())
     if module == INTEGRATION:
         return
-    functions = rubrics.current().modules[module].functions
-    solution = ast.parse((kit.solutions() / f"{module}.py").read_text())
+    functions = HOMEWORK.rubric.modules[module].functions
+    solution = ast.parse((HOMEWORK.solutions / f"{module}.py").read_text())
     bodies = [n for n in solution.body if isinstance(n, ast.FunctionDef) and n.name in functions]
     assert len(bodies) == len(functions)
     yield from (ast.Module([*body.body[1:]], []) for body in bodies)
@@ -115,7 +114,7 @@ def statements(tree: ast.AST) -> set[str]:
 
 
 def test_readme_follows_the_rubric(built: Built) -> None:
-    readme, rubric = (built.student / "README.md").read_text(), rubrics.current()
+    readme, rubric = (built.student / "README.md").read_text(), HOMEWORK.rubric
     assert handout.MARKER not in readme and not re.search(r"\{\w+\}", readme)
     rows = dict(re.findall(r"^\| (\w+\.\w+) \| (\S+) \|", readme, re.MULTILINE))
     assert {name: float(row) for name, row in rows.items()} == {c.id: c.points for c in rubric.criteria.values()}
@@ -131,7 +130,7 @@ def test_notebook_has_a_check_for_each_module_and_does_not_need_otter(built: Bui
     assert not re.search("otter|grader\\.", text, re.IGNORECASE)
     sources = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
     checks = [source.partition(" -m pytest ")[2] for source in sources if '\n!"{sys.executable}" -m pytest' in source]
-    assert sorted(checks) == sorted(["checks", *(f"checks/test_{name}.py" for name in rubrics.current().modules)])
+    assert sorted(checks) == sorted(["checks", *(f"checks/test_{name}.py" for name in HOMEWORK.rubric.modules)])
     assert sources[0].startswith("# A Transformer decoder in NumPy\n")
 
 
@@ -160,12 +159,12 @@ def test_stub_rejects_code_that_would_leak_to_students(source: str, said: str) -
 
 
 def test_readme_checks_and_notebook_need_their_markers() -> None:
-    text = (kit.solutions() / "README.md").read_text()
+    text = (HOMEWORK.solutions / "README.md").read_text()
     for marker in (handout.MODULES, handout.MARKER):
         with pytest.raises(CommandError, match=f"the line {marker} must occur exactly once"):
-            handout.readme(text.replace(marker, ""), rubrics.current())
+            handout.readme(text.replace(marker, ""), HOMEWORK.rubric)
     with pytest.raises(CommandError, match="must have exactly one list MODULES"):
-        handout.ordered_checks("MODULE = []\n", rubrics.current())
+        handout.ordered_checks("MODULE = []\n", HOMEWORK.rubric)
     cell = {"cell_type": "code", "metadata": {}, "source": ["grader.export()"]}
     with pytest.raises(CommandError, match="must have `init_cell: false` and `export_cell: false`"):
         handout.without_otter(json.dumps({"cells": [cell], "metadata": {}}), "")
@@ -180,20 +179,20 @@ TABLES = f"{handout.MODULES}\n{handout.MARKER}\n"
     ("<!-- needs poetry -->\nA story.\n<!-- end -->\n", ""),
 ])  # fmt: skip
 def test_readme_omits_modules_that_are_not_in_the_homework(text: str, left: str) -> None:
-    assert handout.readme(text + TABLES, rubrics.current()).startswith(f"{left}| file |")
+    assert handout.readme(text + TABLES, HOMEWORK.rubric).startswith(f"{left}| file |")
 
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric], Path]:
     """Write a student folder for a rubric, with a notebook that has only checks."""
     monkeypatch.setattr(home_table, "text", lambda solutions, rubric: "{}")
-    sources = [f'grader.check("{module}")' for module in rubrics.current().modules]
+    sources = [f'grader.check("{module}")' for module in HOMEWORK.rubric.modules]
     cells = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
     (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
-    shutil.copytree(kit.solutions() / "checks", tmp_path / "checks", ignore=shutil.ignore_patterns("student_values"))
+    shutil.copytree(HOMEWORK.solutions / "checks", tmp_path / "checks", ignore=shutil.ignore_patterns("student_values"))
 
     def write(rubric: Rubric) -> Path:
-        handout.write(tmp_path, kit.solutions(), rubric, "a.ipynb")
+        handout.write(tmp_path, HOMEWORK.solutions, rubric, "a.ipynb")
         return tmp_path
 
     return write
@@ -202,7 +201,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric
 @pytest.mark.parametrize("wanted", [True, False])
 def test_rubric_can_turn_files_off(written: Callable[[Rubric], Path], wanted: bool) -> None:
     tests = {"points": 2, "criteria": {"first": {"points": 2, "about": "tests of a function"}}}
-    smaller = rubrics.current().model_copy(update={"agents_file": False})
+    smaller = HOMEWORK.rubric.model_copy(update={"agents_file": False})
     folder = written(rubric_with(tests=tests) if wanted else smaller)
     assert (folder / "AGENTS.md").is_file() is wanted
     assert (folder / "test_decoder_parts.py").is_file() is wanted
@@ -219,5 +218,5 @@ def test_notebook_exports_modules_and_helpers_but_no_provided_files(built: Built
     (folder / "guesses.json").touch()
     for _ in range(2):  # the second zip must not contain the first one
         assert python(folder, "-c", code).returncode == 0
-    files = {f"{name}.py" for name in rubrics.current().modules} | {"my_helpers.py", "guesses.json"}
+    files = {f"{name}.py" for name in HOMEWORK.rubric.modules} | {"my_helpers.py", "guesses.json"}
     assert set(unzipped(folder / "transformer.zip")) == files | {"transformer.ipynb"}

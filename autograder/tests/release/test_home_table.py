@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.homework import kit, library
-from autograder.homework import rubric as rubrics
+from autograder.homework import library
 from autograder.release import home_table
+from autograder.tests.files import HOMEWORK
 from autograder.tests.forked import python
 
 # Misconceptions about rounding: their results depend on the order of summation.
@@ -24,7 +24,7 @@ ROUNDING = {"layer_norm.one_pass_variance", "layer_norm.float32_inside", "softma
 @pytest.fixture
 def known() -> Iterator[ModuleType]:
     """The module of the checks that looks up misconceptions."""
-    with home_table.importable_checks(kit.solutions()):
+    with home_table.importable_checks(HOMEWORK.solutions):
         yield importlib.import_module("known_mistakes")
 
 
@@ -98,14 +98,14 @@ def test_missing_table_has_no_misconceptions(known: ModuleType) -> None:
 
 
 def test_table_covers_public_calls_and_library_misconceptions(known: ModuleType) -> None:
-    text = (kit.home() / "assignments" / home_table.MISTAKES).read_text(encoding="utf-8")
+    text = (HOMEWORK.folder / "assignments" / home_table.MISTAKES).read_text(encoding="utf-8")
     written, lines = json.loads(text), {line.removesuffix(",") for line in text.splitlines()}
-    assert set(written) == set(rubrics.current().modules) - {"concept_check"}
+    assert set(written) == set(HOMEWORK.rubric.modules) - {"concept_check"}
     for module, functions in written.items():
         public = {call.key for call in importlib.import_module("student_calls").calls_in(module) if call.told}
         for function, part in functions.items():
             assert part["calls"] and set(part["calls"]) <= public
-            halves = {(m.does, m.right) for m in library.of_function(module, function)}
+            halves = {(m.does, m.right) for m in HOMEWORK.of_function(module, function)}
             said = {(does, right) for does, _, right, *_ in part["mistakes"]}
             assert said and all(
                 pair in halves or pair[0].startswith("Your code ignores the argument ") for pair in said
@@ -118,7 +118,7 @@ def test_table_omits_expected_results_that_no_check_contains(known: ModuleType) 
     """One check compares two calls with each other, so the result of one of them is in no file."""
     calls = importlib.import_module("student_calls").calls_in("decoder")
     (untold,) = {call.key for call in calls} - {call.key for call in calls if call.told}
-    assert untold not in (kit.home() / "assignments" / home_table.MISTAKES).read_text(encoding="utf-8")
+    assert untold not in (HOMEWORK.folder / "assignments" / home_table.MISTAKES).read_text(encoding="utf-8")
 
 
 def in_another_layout(value: Any) -> Any:
@@ -131,12 +131,12 @@ def in_another_layout(value: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", [name for name in rubrics.current().modules if name != "concept_check"])
+@pytest.mark.parametrize("module", [name for name in HOMEWORK.rubric.modules if name != "concept_check"])
 def test_order_of_summation_does_not_change_the_sentences(known: ModuleType, module: str) -> None:
-    part = home_table.table_of(module, rubrics.current())
+    part = home_table.table_of(module, HOMEWORK.rubric)
     calls = [call for call in importlib.import_module("student_calls").calls_in(module) if call.told]
     tried = 0
-    for misconception in library.of_module(module):
+    for misconception in HOMEWORK.of_module(module):
         own = [call for call in calls if call.function == misconception.function]
         if misconception.id in ROUNDING or misconception.memory:
             continue
@@ -150,8 +150,8 @@ def test_order_of_summation_does_not_change_the_sentences(known: ModuleType, mod
 def seen(known: ModuleType, misconception: library.Misconception, calls: list[Any], other: bool) -> list[Any]:
     """The results that the checks record for a misconception; `other` computes sums in another order."""
     right, wrong = (
-        library.correct(misconception.module, misconception.function).fresh(),
-        library.alone(misconception).fresh(),
+        HOMEWORK.correct(misconception.module, misconception.function).fresh(),
+        HOMEWORK.alone(misconception).fresh(),
     )
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -170,9 +170,9 @@ def seen(known: ModuleType, misconception: library.Misconception, calls: list[An
 @pytest.mark.slow
 def test_table_does_not_depend_on_the_kernels_of_the_machine() -> None:
     """Single precision would. This test selects the oldest OpenBLAS kernels, which run on every x86_64 machine."""
-    program = "import json; from autograder.homework import kit, rubric; from autograder.release import home_table\n"
-    program += "with home_table.importable_checks(kit.solutions()):\n"
-    program += "    print(json.dumps(home_table.table_of('scaled_attention', rubric.current())))"
+    program = "import json; from autograder.release import home_table; from autograder.tests.files import HOMEWORK\n"
+    program += "with home_table.importable_checks(HOMEWORK.solutions):\n"
+    program += "    print(json.dumps(home_table.table_of('scaled_attention', HOMEWORK.rubric)))"
     made = python(Path.cwd(), "-c", program, OPENBLAS_CORETYPE="Prescott")
-    with home_table.importable_checks(kit.solutions()):
-        assert json.dumps(home_table.table_of("scaled_attention", rubrics.current())) == made.stdout.rstrip()
+    with home_table.importable_checks(HOMEWORK.solutions):
+        assert json.dumps(home_table.table_of("scaled_attention", HOMEWORK.rubric)) == made.stdout.rstrip()

@@ -22,10 +22,9 @@ from otter.generate import JINJA_ENV
 from packaging.requirements import Requirement
 
 from autograder.gradebook import sample
-from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import packing
-from autograder.tests.files import Built
+from autograder.tests.files import HOMEWORK, Built
 from autograder.tests.refusing import LANDLOCK_REFUSED, NO_LANDLOCK, NO_SECCOMP, Refused, filters, refusing
 
 PINS = (packing.SCRIPTS_FOLDER / "requirements.txt").read_text()
@@ -34,7 +33,7 @@ PINS = (packing.SCRIPTS_FOLDER / "requirements.txt").read_text()
 @pytest.mark.parametrize("python", get_args(rubrics.Python))
 def test_every_python_has_pinned_packages_that_the_kit_allows(python: str) -> None:
     pins = packing.pins(PINS, python)
-    project = tomllib.loads((kit.home() / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((HOMEWORK.folder / "pyproject.toml").read_text())["project"]
     floors = {requirement.name: requirement.specifier for requirement in map(Requirement, project["dependencies"])}
     assert pins.keys() >= {"numpy", "pydantic", "pytest"} and not {"otter-grader", "ipykernel"} & pins.keys()
     assert all(re.fullmatch(r"[\d.]+", version) for version in pins.values())
@@ -214,7 +213,7 @@ def test_the_zips_own_scripts_grade_in_a_bare_root(
         files = sample.students()[student]
         sample.write(tmp_path / student, files)
         score = at_home(tmp_path / student)["score"]
-        expected = f"{note if missing else ''}graded: {score:g} of {rubrics.current().points:g}\n\n0"
+        expected = f"{note if missing else ''}graded: {score:g} of {HOMEWORK.rubric.points:g}\n\n0"
         assert graded(root, files, **container) == (score, expected)
 
 

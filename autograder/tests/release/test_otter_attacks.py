@@ -11,17 +11,15 @@ import pytest
 from otter.run import main as otter_run
 
 from autograder.grading.grader import open_grader
-from autograder.homework import kit
-from autograder.homework import rubric as rubrics
 from autograder.release import build
 from autograder.submissions.submission import read
 from autograder.tests.attacks.otter import OTTER
-from autograder.tests.files import Built, unzipped
+from autograder.tests.files import HOMEWORK, Built, unzipped
 from autograder.tests.running import Box
 
 Attacked = Callable[[Path, str], float]
 HONEST = "causal_mask"
-POINTS = rubrics.current().modules[HONEST].points
+POINTS = HOMEWORK.rubric.modules[HONEST].points
 THIEVES = [name for name in OTTER if name.startswith("wheel_")]
 SOME = [pytest.param(name, marks=() if name == "overwritten_through_a_link" else pytest.mark.slow) for name in OTTER]
 
@@ -82,9 +80,9 @@ def test_stolen_wheel_would_earn_points(
     attacked(tmp_path / "upload", name)
     wheel = next(data for name, data in unzipped(built.zip).items() if name.endswith(".whl"))
     (place / "kit.whl" if place.is_dir() else place).write_bytes(wheel)
-    with open_grader(kit.current()) as opened:  # a new grader, since it copies NumPy if student code cannot reach it
+    with open_grader(HOMEWORK) as opened:  # a new grader, since it copies NumPy if student code cannot reach it
         earned = opened.grade(read(tmp_path / "upload", opened.rubric.limits)).points
-    assert earned == rubrics.current().modules["layernorm"].points
+    assert earned == HOMEWORK.rubric.modules["layernorm"].points
 
 
 @pytest.mark.slow

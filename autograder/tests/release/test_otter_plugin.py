@@ -13,10 +13,8 @@ from otter.run import main as otter_run
 from otter.run.run_autograder.runners import python_runner
 
 from autograder.exceptions import CommandError
-from autograder.homework import kit
-from autograder.homework import rubric as rubrics
 from autograder.release import otter_plugin
-from autograder.tests.files import Built, zipped
+from autograder.tests.files import HOMEWORK, Built, zipped
 
 AtHome = Callable[[Path], dict[str, Any]]
 
@@ -41,7 +39,7 @@ def test_otter_run_gives_each_question_the_points_of_its_module_without_a_kernel
     document = json.loads((tmp_path / "results.json").read_text())
     assert document["tests"] == half_at_home
     assert results.total == pytest.approx(document["score"])
-    assert results.possible == rubrics.current().points
+    assert results.possible == HOMEWORK.rubric.points
     assert results.get_score("decoder") == 0
     assert 0 < results.get_score("layernorm") < results.get_result("layernorm").possible
     assert "layernorm.rms" in results.get_result("layernorm").summary()
@@ -60,14 +58,14 @@ NO_EFFECT = "has no effect; remove it: the image has the Python of rubric.yaml a
 
 
 @pytest.mark.parametrize(("folder", "question", "settings", "text"), [
-    (kit.solutions(), "decoder", {"student_files": ["layernorm.py", "encoder.py"]},
+    (HOMEWORK.solutions, "decoder", {"student_files": ["layernorm.py", "encoder.py"]},
      "transformer.ipynb: rubric.yaml has no module for encoder.py; the files of students are listed in rubric.yaml; "
      "remove student_files"),
-    (kit.solutions(), "encoder", {}, "transformer.ipynb: rubric.yaml has no entry for the question encoder, only for "),
-    (Path("/another/solutions"), "decoder", {}, f"the installed kit is {kit.home()}; first run: pip install -e /another"),
-    (kit.solutions(), "decoder", {"python_version": 3.12}, f"transformer.ipynb: python_version {NO_EFFECT}"),
-    (kit.solutions(), "decoder", {"requirements": ["scipy"]}, f"transformer.ipynb: requirements {NO_EFFECT}"),
-    (kit.solutions(), "decoder", {"plugins": [otter_plugin.KIT, {"otter.plugins.builtin.RateLimiting": {}}]},
+    (HOMEWORK.solutions, "encoder", {}, "transformer.ipynb: rubric.yaml has no entry for the question encoder, only for "),
+    (Path("/another/solutions"), "decoder", {}, f"the installed kit is {HOMEWORK.folder}; first run: pip install -e /another"),
+    (HOMEWORK.solutions, "decoder", {"python_version": 3.12}, f"transformer.ipynb: python_version {NO_EFFECT}"),
+    (HOMEWORK.solutions, "decoder", {"requirements": ["scipy"]}, f"transformer.ipynb: requirements {NO_EFFECT}"),
+    (HOMEWORK.solutions, "decoder", {"plugins": [otter_plugin.KIT, {"otter.plugins.builtin.RateLimiting": {}}]},
      "transformer.ipynb: Gradescope runs no other plugin than the kit's; remove {'otter.plugins.builtin.RateLimiting'"),
 ])  # fmt: skip
 def test_notebook_that_does_not_match_the_kit_is_rejected(

@@ -9,10 +9,11 @@ from click.testing import CliRunner
 from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError
 from autograder.grading.grader import Grader
-from autograder.homework import reference, rubric
+from autograder.homework import rubric
 from autograder.release import puzzle
 from autograder.release.puzzle import Edit, Puzzle, modules_of_model
 from autograder.submissions.submission import Submission
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import few
 
 
@@ -62,7 +63,7 @@ def test_puzzle_has_no_answers_and_no_solution_markers() -> None:
     assert set(made.files) == {f"{name}.py" for name in modules_of_model()}
     assert not any("SOLUTION" in text for text in made.files.values())
     for file, text in made.files.items():
-        assert docstrings(text) == docstrings(reference.files()[file].decode())
+        assert docstrings(text) == docstrings(HOMEWORK.files[file].decode())
 
 
 def docstrings(text: str) -> dict[str, str | None]:
@@ -82,7 +83,7 @@ def test_command_writes_only_to_a_new_folder(tmp_path: Path) -> None:
 
 
 def test_homework_without_a_decoder_has_no_puzzles(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = rubric.current()
+    own = HOMEWORK.rubric
     smaller = own.model_copy(update={"modules": {name: m for name, m in own.modules.items() if name != "decoder"}})
     monkeypatch.setattr(rubric, "current", lambda: smaller)
     with pytest.raises(ArgumentsError, match=r"but rubric\.yaml has no module decoder"):

@@ -30,18 +30,17 @@ from markdown_it import MarkdownIt
 from autograder.feedback.results import Grade
 from autograder.grading import recorder
 from autograder.grading.grader import Grader, Result, open_grader
-from autograder.homework import kit
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import PACKAGE
 from autograder.release import gradescope
 from autograder.sandbox import layers, workspace
 from autograder.sandbox.folders import readable_by_others
 from autograder.submissions.submission import Submission, read
 from autograder.tests.attacks import ATTACKS, OTTER_ROAD, WITHOUT, Attack
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
-from autograder.tests.files import Bomb
+from autograder.tests.files import HOMEWORK, Bomb
 from autograder.tests.making import few
 
-LIMITS = rubrics.current().limits
+LIMITS = HOMEWORK.rubric.limits
 TIGHT = LIMITS.model_copy(update={"call_seconds": 0.4, "submission_seconds": 4, "wall_factor": 3, "disk_mb": 4})
 # Maximum processor time of grader and submission for one attack; the tight limits allow a submission 4 seconds.
 SECONDS = 25
@@ -57,7 +56,7 @@ class Field:
     before: str
 
 
-REFERENCE = (kit.solutions() / "layernorm.py").read_bytes()
+REFERENCE = (HOMEWORK.solutions / "layernorm.py").read_bytes()
 ORDINARY = Submission(
     "ordinary", {"layernorm.py": REFERENCE + b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"}
 )
@@ -71,7 +70,7 @@ def fields() -> Iterator[Any]:
 
         def field(without: tuple[str, ...] = ()) -> Field:
             if without not in _fields:
-                grader = stack.enter_context(open_grader(kit.current(), without, TIGHT))
+                grader = stack.enter_context(open_grader(HOMEWORK, without, TIGHT))
                 _fields[without] = Field(grader, ordinary(grader))
             return _fields[without]
 
@@ -87,7 +86,7 @@ def other_inputs() -> Iterator[list[Grader]]:
         with pytest.MonkeyPatch.context() as patch:  # only while they are opened: other tests follow in this process
             for seed in (1, 2):
                 patch.setattr(recorder, "rng_for", lambda _, seed=seed: np.random.default_rng(seed))
-                made.append(stack.enter_context(open_grader(kit.current(), (), TIGHT)))
+                made.append(stack.enter_context(open_grader(HOMEWORK, (), TIGHT)))
         yield made
 
 
@@ -142,7 +141,7 @@ def peak(anew: bool = False) -> float:
 
 
 def permissions() -> dict[str, tuple[int, int]]:
-    own = [kit.PACKAGE, *kit.PACKAGE.rglob("*.py"), *kit.solutions().glob("*"), kit.rubric_file()]
+    own = [PACKAGE, *PACKAGE.rglob("*.py"), *HOMEWORK.solutions.glob("*"), HOMEWORK.rubric_file]
     places, found = [*own, Path(os.__file__), Path("/tmp")], {}
     for place in places:
         with contextlib.suppress(OSError):
@@ -181,7 +180,7 @@ def leaked(result: Result, text: str) -> list[float]:
     def numbers(lines: list[str]) -> set[float]:
         return {abs(float(number)) for line in lines for number in re.findall(r"\d+\.\d{4,}", line)}
 
-    criteria, arguments = rubrics.current().criteria, {True: [np.array([np.inf])], False: [np.array([np.inf])]}
+    criteria, arguments = HOMEWORK.rubric.criteria, {True: [np.array([np.inf])], False: [np.array([np.inf])]}
     for test_call in (call_result.test_call for module in result.modules for call_result in module.call_results):
         arrays = [arg for arg in test_call.args if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"]
         is_public = not test_call.criterion or criteria[test_call.criterion].visible
@@ -276,7 +275,7 @@ def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
 def test_attack_with_otter(name: str, box: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Upload the attack to a folder like Gradescope's, with a pickle that Otter would load, and grade it there."""
     attack = need(ATTACKS[name], layers.holding())
-    monkeypatch.setattr(gradescope, "open_grader", lambda *_: open_grader(kit.current(), (), TIGHT))
+    monkeypatch.setattr(gradescope, "open_grader", lambda *_: open_grader(HOMEWORK, (), TIGHT))
 
     def state() -> tuple[float, list[str], set[int]]:
         """Processor time of this process and its ended descendants, files of attacks, and running descendants."""
@@ -302,7 +301,7 @@ def test_attack_with_otter(name: str, box: Any, monkeypatch: pytest.MonkeyPatch)
 
 def skip_if_refused(layer: str) -> None:
     """Skip if the sandbox does not start without Landlock because students could read the kit (tested elsewhere)."""
-    held, places = layers.holding((layer,)), [place.resolve() for place in kit.secret() if place.exists()]
+    held, places = layers.holding((layer,)), [place.resolve() for place in HOMEWORK.secret if place.exists()]
     if "user" in held and "landlock" not in held and any(map(readable_by_others, places)):
         pytest.skip("refused here: run `chmod o-rwx` on the clone to try the attacks without Landlock")
 
@@ -345,7 +344,7 @@ def test_attacks_as_an_unprivileged_user() -> None:
 def linked_for_everybody(place: Path) -> list[Path]:
     """Link or copy an interpreter, the packages and the kit to where every user can reach them; returns their paths."""
     library, packages = Path(sys.base_prefix) / "lib", Path(sysconfig.get_path("purelib"))
-    for name, source in (("python/lib", library), ("packages", packages), ("kit", kit.PACKAGE.parent)):
+    for name, source in (("python/lib", library), ("packages", packages), ("kit", PACKAGE.parent)):
         ignored = shutil.ignore_patterns("site-packages", "test", ".*")
         shutil.copytree(source, place / name, copy_function=linked, ignore=ignored, symlinks=True)
     for folder, _, _ in os.walk(place):

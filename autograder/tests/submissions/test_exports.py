@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import ArgumentsError, CommandError
-from autograder.homework import rubric
 from autograder.sandbox.budget import Limits
 from autograder.submissions.exports import RESERVED, keyed, listing
 from autograder.submissions.submission import Upload, load
 from autograder.submissions.tree import of_folder
-from autograder.tests.files import put, put_special, zipped
+from autograder.tests.files import HOMEWORK, put, put_special, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
 
 
@@ -252,7 +251,7 @@ def test_unreadable_folder_affects_only_that_submission() -> None:
 
 @pytest.mark.parametrize("place", ["up", "up.zip"])
 def test_note_on_a_lone_notebook_lists_its_homework_functions(tmp_path: Path, place: str) -> None:
-    own = next(iter(rubric.current().modules.values())).functions
+    own = next(iter(HOMEWORK.rubric.modules.values())).functions
     cells = [{"source": [f"def {name}(x):\n", "    pass"]} for name in ("plotted", *own, "test_it")]
     put(tmp_path / place, {"a.ipynb": json.dumps({"cells": cells}), "b.ipynb": "{}"})
     (entry,) = listing([tmp_path / place]).entries

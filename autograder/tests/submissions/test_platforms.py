@@ -9,7 +9,7 @@ from autograder.gradebook.rows import students
 from autograder.homework import rubric
 from autograder.submissions.exports import Listing, listing
 from autograder.submissions.submission import Student, load
-from autograder.tests.files import put, zipped
+from autograder.tests.files import HOMEWORK, put, zipped
 from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, contents, keys, rubric_with
 
 PLACES = pytest.mark.parametrize("place", ["hw", "hw.zip", "wrapped/hw"])
@@ -85,7 +85,7 @@ def test_brightspace(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
     assert [*contents(found).values()] == [{FIRST: b"a"}, {FIRST: b"a again"}, {FIRST: b"b"}]
     (note,) = found.problems
     assert "Chidi Costa" in note and "index" not in note and "not named as Brightspace names submissions" in note
-    ada, _ = students(found.entries, [], rubric.current())
+    ada, _ = students(found.entries, [], HOMEWORK.rubric)
     assert (ada.entry, ada.others) == (found.entries[1], (found.entries[0],))
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.homework import rubric as rubrics
 from autograder.submissions import submission
 from autograder.submissions.submission import NOTES_SHOWN, Note, Submission
+from autograder.tests.files import HOMEWORK
 
 
 @pytest.mark.parametrize("kind", submission.TEXTS)
@@ -46,7 +46,7 @@ def test_imports_are_followed_across_the_files_of_a_submission() -> None:
 def test_only_a_notebook_with_the_name_of_a_module_is_reported(tmp_path: Path) -> None:
     for name in ("decoder.ipynb", "transformer.ipynb", "layernorm.py"):
         (tmp_path / name).write_text("x = 1")
-    found = submission.read(tmp_path, rubrics.current().limits)
+    found = submission.read(tmp_path, HOMEWORK.rubric.limits)
     assert found.notes == ()
     assert str(found.missing("decoder")) == (
         "There is no file decoder.py, but there is `decoder.ipynb`: "

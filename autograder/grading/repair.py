@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from autograder.grading.call_results import TestCall, compared, of_function, with_needed
 from autograder.grading.known_responses import wrong_in_value
-from autograder.grading.runner import edit_runner, edits
+from autograder.grading.runner import edit_runner
 from autograder.grading.runner.edit_runner import Edit, Edited, Edits
 from autograder.grading.runner.processes import Runner, extension
 from autograder.grading.scoring import Analysis
@@ -26,7 +26,7 @@ from autograder.homework.library import Misconception
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.protocol import Response
-from autograder.sandbox.student import bindings
+from autograder.values import bindings, edits
 
 TOGETHER = 50  # edits per message
 CODE = (bindings, edits, edit_runner)

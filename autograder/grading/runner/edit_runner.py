@@ -10,14 +10,12 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.grading.runner.edits import MOST_BYTES, MOST_EDITS, Text
 from autograder.sandbox.protocol import Call, Request, Response
-from autograder.sandbox.student.bindings import bound_names
+from autograder.values.edits import MOST_BYTES, MOST_EDITS, Text, executed, redefined
 
 if TYPE_CHECKING:
     from autograder.sandbox.student.loading import StudentModules
@@ -110,34 +108,8 @@ class Editor:
     @contextlib.contextmanager
     def defined(self, units: Iterable[ast.stmt]) -> Iterator[None]:
         """Temporarily redefine units of the text in their module."""
-        names = vars(sys.modules[self.module])
-        own = sorted(units, key=lambda unit: unit.lineno)
-        before = {name: names[name] for name, _ in bound_names(own) if name in names}
-        code = compile(ast.Module(own, []), self.path, "exec", dont_inherit=True)
-        try:
-            with limited():
-                exec(code, names)  # noqa: S102 - in a process of the submission
-                yield
-        finally:
-            names.update(before)
-
-
-@contextlib.contextmanager
-def executed(file: str) -> Iterator[set[int]]:
-    """The numbers of the lines of a file that run meanwhile."""
-    lines = set[int]()
-
-    def trace(frame: FrameType, *_: Any) -> Any:
-        if frame.f_code.co_filename != file:
-            return None
-        lines.add(frame.f_lineno)
-        return trace
-
-    sys.settrace(trace)
-    try:
-        yield lines
-    finally:
-        sys.settrace(None)
+        with redefined(units, vars(sys.modules[self.module]), self.path, limited):
+            yield
 
 
 @contextlib.contextmanager

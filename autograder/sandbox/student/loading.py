@@ -20,7 +20,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from autograder.sandbox.protocol import Raised
-from autograder.sandbox.student.bindings import bound_names, exported_names
+from autograder.values.bindings import bound_names, exported_names
 from autograder.values.signatures import required
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -162,7 +162,7 @@ class StudentModules:
         """The functions of each reference. A reference can import those before it."""
         defined = []
         for name, code, functions in references:
-            module = ModuleType(name)
+            module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, None))  # for relative imports
             exec(marshal.loads(code), vars(module))  # noqa: S102 - the grader's own code
             sys.modules[name] = module
             defined.append({function: getattr(module, function) for function in functions})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autograder.sandbox.student import loading
-from autograder.sandbox.student.bindings import exported_names
+from autograder.values.bindings import exported_names
 
 NAMES = {
     "import os.path, json as j\nfrom math import pi as p, e": ["os", "j", "p", "e"],

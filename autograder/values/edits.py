@@ -9,15 +9,17 @@ statements alternate, so that a long function with too many edits does not crowd
 import ast
 import copy
 import re
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import combinations, product
 from operator import itemgetter
+from types import FrameType
 from typing import Any
 
-from autograder.sandbox.student.bindings import bound_names
+from .bindings import bound_names
 
 MOST_BYTES, MOST_NODES = 100_000, 5_000  # of the source
 MOST_EDITS = 1_200  # tried for one function
@@ -224,6 +226,40 @@ class Text:
             case None:
                 others = [True, 0, -1]
         return [other for other in dict.fromkeys(others) if other != value]
+
+
+@contextmanager
+def redefined(
+    units: Iterable[ast.stmt], names: dict[str, Any], file: str, limited: Callable[[], AbstractContextManager[None]]
+) -> Iterator[None]:
+    """Redefine units in the namespace of their module while the context is open; `limited` bounds its time."""
+    own = sorted(units, key=lambda unit: unit.lineno)
+    before = {name: names[name] for name, _ in bound_names(own) if name in names}
+    code = compile(ast.Module(own, []), file, "exec", dont_inherit=True)
+    try:
+        with limited():
+            exec(code, names)  # noqa: S102 - in a process of the submission, or at home
+            yield
+    finally:
+        names.update(before)
+
+
+@contextmanager
+def executed(file: str) -> Iterator[set[int]]:
+    """The numbers of the lines of a file that run while the context is open."""
+    lines = set[int]()
+
+    def trace(frame: FrameType, *_: Any) -> Any:
+        if frame.f_code.co_filename != file:
+            return None
+        lines.add(frame.f_lineno)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield lines
+    finally:
+        sys.settrace(None)
 
 
 def _bound(statement: ast.stmt) -> set[str]:

@@ -72,7 +72,8 @@ def explanation(result: Path, criterion: str) -> Iterator[str]:
 def _graded_again(result: Path) -> Result:
     """Grade the submission of a result file again; prints whether it or the kit has changed. Raises ArgumentsError."""
     out = result.absolute().parent.parent
-    entries = {entry.key: entry for entry in listing(store.read_run(out).paths, out).entries}
+    run = store.read_run(out)
+    entries = {entry.key: entry for entry in listing(run.paths, out, run.one_submission).entries}
     if result.stem not in entries:
         raise ArgumentsError(f"{result.stem}: not among the submissions of this run any more; see {out / store.RUN}")
     try:

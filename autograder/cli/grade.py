@@ -53,6 +53,9 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
     is_flag=True,
     help="grade misnamed files, e.g. `my_module (1).py`, `MyModule.py`, `my_module.py.txt` as my_module.py",
 )
+@click.option(
+    "--one-submission", is_flag=True, help="each PATH is the work of one student, even if it looks like that of several"
+)
 @click.option("--cluster", metavar="ADDRESS", help="grade on the workers of the Dask scheduler at ADDRESS")
 @click.option(
     "--roster", type=Folder, help="CSV file of all students: names, sections, due dates; lists missing submissions"
@@ -77,6 +80,7 @@ def grade(
     jobs: int | None,
     fresh: bool,
     accept_names: bool,
+    one_submission: bool,
     cluster: str | None,
     roster: Path | None,
     overrides: tuple[Path, ...],
@@ -91,8 +95,9 @@ def grade(
 
     For instructors who grade a class on their own machine.
 
-    PATH is a folder or zip of one submission or of many, a Gradescope export, a download from Canvas, Moodle or
-    Brightspace, or .py files. To continue an interrupted run, run the same command again.
+    PATH is a folder or zip of one submission or of many, a Gradescope export, a download from Canvas, Moodle, Brightspace,
+    Blackboard, Autolab or Google Classroom, or .py files. A PATH that looks like the work of several students in an unknown
+    form is rejected. To continue an interrupted run, run the same command again.
     """
     from autograder.gradebook import batch, inputs, outputs, pool, rows, store
     from autograder.homework import rubric
@@ -103,7 +108,7 @@ def grade(
     if late_days and late_days.resolve() == (out / outputs.LATE_DAYS).resolve():
         raise ArgumentsError(f"{late_days}: this run writes that file; give the late days left before this homework")
     given, unusable = inputs.read(current, roster, overrides, comments, late_days)
-    submissions = listing(paths, out)
+    submissions = listing(paths, out, one_submission)
     unusable += rows.problems(submissions.entries, current, given)
     inputs.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
@@ -111,7 +116,7 @@ def grade(
     if not quiet:
         for form in submissions.forms:
             click.echo(printable(form), err=True)
-    store.write_run(out, paths, submissions.entries)
+    store.write_run(out, paths, submissions.entries, one_submission=one_submission)
     display = batch.Display(None if quiet else sys.stderr)
     try:
         run = batch.Batch(results, workers, current.limits, display, fresh, accept_names).run(submissions.entries)
@@ -120,7 +125,7 @@ def grade(
         raise KeyboardInterrupt(f"interrupted; finished results are in {out}. {advice}") from None
     run.rows = rows.finished(submissions.entries, run.grades, run.errors, current, given)
     run.problems = list(_problems(submissions, run, results, given.roster, accept_names))
-    store.write_run(out, paths, submissions.entries, [row.outcome for row in run.rows])
+    store.write_run(out, paths, submissions.entries, [row.outcome for row in run.rows], one_submission)
     outputs.write(out, run, outputs.assignment(assignment, current.title), anonymous, feedback, given.late_days)
     if not quiet:
         _print_scores(run, out)

@@ -27,11 +27,13 @@ HEADERS = {
     "sid": ("sid", "sis user id", "student id", "id number"),
     "email": ("email", "sis login id", "login id", "email address"),
     "canvas": ("id",),
+    "login": ("username", "github_username", "github"),
     "section": ("section", "sections", "section name", "groups"),
     "due": ("due",),
     "extension_hours": ("extension_hours",),
     "excused": ("excused",),
 }
+NAMES = ("first name", "first_name"), ("last name", "last_name", "surname")
 MOODLE = re.compile(r"\D+(\d+)")  # in the column "Identifier" of a grading worksheet: "Participant 700112"
 YES, NO = ("x", "yes", "y", "true", "1", "ex", "excused"), ("no", "n", "false", "0")
 TIME = "2026-11-27T23:59+01:00"  # an example
@@ -140,7 +142,7 @@ def roster(path: Path, rubric: Rubric) -> list[Person]:
     people = _made(dict(lines.values()).items(), _person, rubric, problems)
     refuse(problems)
     if not people:
-        known = ", ".join((*HEADERS["sid"], *HEADERS["email"], *HEADERS["canvas"], "identifier"))
+        known = ", ".join((*HEADERS["sid"], *HEADERS["email"], *HEADERS["canvas"], *HEADERS["login"], "identifier"))
         example = "\n  ".join(PEOPLE)
         raise ArgumentsError(
             f"{path}: no student has an email address or ID; known column names: {known}. Give a csv such as\n  {example}"
@@ -151,7 +153,7 @@ def roster(path: Path, rubric: Rubric) -> list[Person]:
 def _known(cells: Cells) -> Cells:
     """The cells of a line under the names in HEADERS, and "moodle"."""
     known = {name: next((cells[h] for h in headers if cells.get(h)), "") for name, headers in HEADERS.items()}
-    parts = (cells.get("first name", ""), cells.get("last name", "") or cells.get("surname", ""))
+    parts = (next((cells[h] for h in headers if cells.get(h)), "") for headers in NAMES)
     participant = MOODLE.fullmatch(cells.get("identifier", ""))
     excused = known["excused"].lower()
     return known | {
@@ -162,7 +164,7 @@ def _known(cells: Cells) -> Cells:
 
 
 def _student(cells: Cells) -> Student:
-    return Student(cells["name"], cells["sid"], cells["email"], cells["canvas"], cells["moodle"])
+    return Student(cells["name"], cells["sid"], cells["email"], cells["canvas"], cells["moodle"], login=cells["login"])
 
 
 def _merged(first: Cells, second: Cells) -> Cells:

@@ -226,9 +226,7 @@ def students(entries: Sequence[Upload], roster: Sequence[Person], rubric: Rubric
     for entry in entries:
         for student in entry.students or (Student(),):
             identity = persons[student] if student in persons else _identity(student, entry, emails)
-            digits = entry.key.rpartition("_")[2]
-            number = int(digits) if digits.isdigit() else 0
-            handed_in.setdefault(identity, []).append((entry.created_at, number, student, entry))
+            handed_in.setdefault(identity, []).append((entry.created_at, entry.version, student, entry))
     rows = []
     for identity, uploads in handed_in.items():
         *others, (*_, student, entry) = sorted(uploads, key=itemgetter(0, 1))
@@ -256,6 +254,7 @@ def _completed(row: StudentRow, person: Person) -> StudentRow:
         from_upload.canvas or from_roster.canvas,
         from_upload.moodle or from_roster.moodle,
         from_upload.brightspace,
+        from_upload.login or from_roster.login,
     )
     return replace(row, student=student, in_roster=True, section=person.section, due=person.due, excused=person.excused)
 
@@ -271,8 +270,8 @@ def _known(submitters: Iterable[Student], roster: Sequence[Person]) -> dict[Stud
     kinds = {kind for kind, _ in by_identity}
     by_name = defaultdict[str, set[Person]](set)
     for person in roster:
-        name, sid, email = person.student.name, person.student.sid, person.student.email
-        for alias in (name, sid, email, f"{name} {sid}"):
+        name, sid, email, login = (getattr(person.student, part) for part in ("name", "sid", "email", "login"))
+        for alias in (name, sid, email, login, f"{name} {sid}"):
             by_name[_words(alias)].add(person)
     namesakes = Counter(_words(student.name) for student in submitters)
     matches = {}
@@ -338,7 +337,7 @@ def _names(row: StudentRow) -> set[str]:
     """Everything that identifies this student only: address, ids, and submissions by key and by the export's name."""
     student, uploads = row.student, (row.entry, *row.others)
     names = [entry.upload.name for entry in uploads if entry.upload is not None]
-    ids = (student.email, student.sid, student.canvas, student.moodle)
+    ids = (student.email, student.sid, student.canvas, student.moodle, student.login)
     return {part.lower() for part in (*ids, *(entry.key for entry in uploads), *names) if part}
 
 

@@ -67,7 +67,8 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
     """
     limits, modules = rubric.current().limits, rubric.current().modules
     texts = []
-    for entry in listing(read_run(out).paths, out).entries:
+    run = read_run(out)
+    for entry in listing(run.paths, out, run.one_submission).entries:
         try:
             submission = load(entry, limits, accept_names=True)
         except CommandError:  # already reported by grading

@@ -35,13 +35,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Store:
-    """The folder of a run. If `read_run` made it: the input paths, the students of each submission, and the outcomes.
+    """The folder of a run. If `read_run` made it: its input paths, whether each was one submission, students and outcomes.
 
     Raises ArgumentsError if nothing can be written there.
     """
 
     folder: Path
     paths: tuple[Path, ...] = ()
+    one_submission: bool = False
     students: Mapping[str, tuple[Student, ...]] = field(default_factory=dict)
     outcomes: tuple[Outcome, ...] = ()
 
@@ -109,10 +110,17 @@ class Store:
         return grades
 
 
-def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Upload], outcomes: Iterable[Outcome] = ()) -> None:
+def write_run(
+    out: Path,
+    paths: Sequence[Path],
+    entries: Sequence[Upload],
+    outcomes: Iterable[Outcome] = (),
+    one_submission: bool = False,
+) -> None:
     """Write run.json, before grading and again with the outcomes. Raises OSError."""
     document = {
         "paths": [str(path.absolute()) for path in paths],
+        "one_submission": one_submission,
         "students": {entry.key: [asdict(student) for student in entry.students] for entry in entries},
         "outcomes": [asdict(outcome) for outcome in outcomes],
     }
@@ -131,6 +139,7 @@ def read_run(folder: Path) -> Store:
         return Store(
             folder,
             tuple(map(Path, document["paths"])),
+            document.get("one_submission", False),
             {key: tuple(Student(**student) for student in own) for key, own in document["students"].items()},
             tuple(
                 Outcome(entry["submission"], Student(**entry["student"]), entry["total"], tuple(entry["reasons"]))

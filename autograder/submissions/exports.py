@@ -4,12 +4,9 @@ The form is recognized by names alone, in this order, because a later form may l
 
 1. Gradescope: a `submission_metadata.yml` next to folders with Gradescope's names. With several paths, all must be platform
    downloads unless this one has Gradescope's name, since a student's upload may contain such a file.
-2. Moodle: most files and folders have Moodle's names for submissions.
-3. Brightspace: most folders have Brightspace's names.
-4. One submission: a module of the rubric at the top level.
-5. Canvas: most files have Canvas's names.
-6. A class: several folders, zips or other archives that contain work.
-7. One submission: everything else.
+2. The platforms of platforms.py: at least half of the files and folders have their names.
+3. A class: several folders, zips or other archives that contain work. A folder of numbered versions is several uploads.
+4. One submission: everything else, unless it may be the work of several students. Such a path is rejected.
 
 Each file and folder of a class is a submission or is listed in a note.
 """
@@ -18,7 +15,8 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -26,18 +24,20 @@ from autograder.exceptions import ArgumentsError
 from autograder.homework import rubric
 from autograder.submissions import platforms
 from autograder.submissions import tree as trees
-from autograder.submissions.platforms import GRADESCOPE, METADATA, PLATFORMS, Platform
-from autograder.submissions.submission import ARCHIVES, Student, Upload, is_likely_code
+from autograder.submissions.platforms import GRADESCOPE, METADATA, NAMED, Platform
+from autograder.submissions.submission import ARCHIVES, MOST_BYTES, ZIP_DEPTH, Student, Upload, is_likely_code
 from autograder.submissions.text import counted, few
-from autograder.submissions.tree import Tree, UnusableError
+from autograder.submissions.tree import Source, Tree, UnusableError
 from autograder.values.source import resembles
 
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 # Names that Windows reserves for devices: a result of that name could not be written there.
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 LOOKED_AT = 2000  # names inspected to classify a folder
-NAMED = 20  # files named in one note
+MOST_ZIPPED = 2**26  # bytes of a zip that is opened to classify a folder
 _LINK = "a link or a device, which is never followed"
+_VERSION = re.compile(r"(?i:(?P<word>revision|attempt|version|v)[ _-]*)?(?P<number>\d{1,3})(?: - (?P<state>.*))?")
+_COPY = re.compile(r"^(copy of|kopie von) |( -)? ?(\(\d+\)|copy|kopie)$")  # what a file manager adds to a name
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,15 @@ class Listing:
     problems: tuple[str, ...]
 
 
+Found = list[tuple[Platform, platforms.Matches]]
 Part = tuple[str, list[Upload], list[str]]  # the form of one path, its submissions, and notes
 
 
-def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
+def listing(paths: Sequence[Path], out: Path | None = None, one_submission: bool = False) -> Listing:
     """Everything to grade at `paths`; the output folder `out` must be elsewhere.
 
-    Raises ArgumentsError for a path that does not exist, is unreadable, has no submission, or contains `out`.
+    If `one_submission`, each path is one submission, whatever it looks like. Raises ArgumentsError for a path that does not
+    exist, is unreadable, has no submission, contains `out`, or may be the work of several students in an unknown form.
     """
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
@@ -64,11 +66,12 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     are_downloads = not modules and all(_unwrapped(tree, is_trusted=True)[1] for tree in opened)
     parts: list[Part] = []
     for tree, path in zip(opened, others, strict=True):
-        form, entries, problems = _part(tree, path, are_downloads or platforms.is_export_name(path.stem))
+        is_trusted = are_downloads or platforms.is_export_name(path.stem)
+        form, entries, problems = _part(tree, path, is_trusted, one_submission)
         section = path.stem if len(others) > 1 else ""
         parts.append((form, [replace(entry, section=section) for entry in entries], problems))
     if modules:
-        parts.append(_files(modules))
+        parts.append(_part(_together(modules), Path(counted(len(modules), "file")), False, one_submission))
     entries = keyed(entry for _, entries, _ in parts for entry in entries)
     if not entries:
         raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
@@ -95,40 +98,43 @@ def _opened(path: Path, out: Path | None) -> Tree:
     raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
 
 
-def _part(outer: Tree, path: Path, is_trusted: bool) -> Part:
-    chain, platform = _unwrapped(outer, is_trusted)
-    tree = chain[-1]
-    if platform is not None:
-        entries, problems = platform.uploads(tree)
-        used = set(filter(platform.part.fullmatch, (*tree.folders, *tree.files)))
-        problems += _left_out(tree, path, used, platform.not_part)
-    elif _is_class(tree):
-        entries, problems = _class(tree, path)
-    elif next(outer.walk(), None) is None:
-        raise ArgumentsError(f"{path}: it is empty")
-    else:
-        # A student's damaged zip becomes a note.
-        entry = _entry(outer.name, trees.of_file(path) if outer.zipped else outer)
-        return f"{path}: one submission", [entry], [*_ignored_metadata(outer, path), *_several_students(outer, path)]
-    around = [note for wrapper in chain[:-1] for note in _left_out(wrapper, path, {*filter(_is_unit, wrapper.folders)})]
-    what = platform.what if platform else "a folder"
-    return f"{path}: {what} of {counted(len(entries), 'submission')}", entries, around + problems
-
-
-def _files(paths: list[Path]) -> Part:
-    """Single .py files: together one submission, unless Canvas named them."""
+def _together(paths: list[Path]) -> Tree:
+    """Single .py files as one folder."""
     folder = paths[0].absolute().parent
-    sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
-    if all(map(platforms.CANVAS_NAME.fullmatch, sources)):
-        entries, _ = platforms.canvas_uploads(trees.of_sources("", folder, sources))
-        return f"{counted(len(entries), 'submission')} downloaded from Canvas", entries, []
     names = [path.name.lower() for path in paths]
     for name in names:
         if names.count(name) > 1:
             raise ArgumentsError(f"there are several files called {name}; give their folders instead")
-    together = {path.absolute().parent for path in paths} == {folder}
-    key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
-    return f"{counted(len(paths), 'file')}: one submission", [_entry(key, trees.of_sources(key, folder, sources))], []
+    is_folder = {path.absolute().parent for path in paths} == {folder}
+    key = paths[0].stem if len(paths) == 1 else folder.name if is_folder else "submission"
+    return trees.of_sources(key, folder, {path.name: trees.of_file(path).files[path.name] for path in paths})
+
+
+def _part(outer: Tree, path: Path, is_trusted: bool, one_submission: bool) -> Part:
+    chain, found = ([outer], []) if one_submission else _unwrapped(outer, is_trusted)
+    tree, whats, entries, problems = chain[-1], list[str](), list[Upload](), list[str]()
+    for platform, matches in found:
+        uploads, notes = platform.uploads(tree, matches)
+        entries += uploads
+        whats.append(f"{platform.what} of {counted(len(uploads), 'submission')}")
+        problems += [f"{path}: {note}" for note in notes]
+    if found:
+        used = {name for _, matches in found for name in matches} | platforms.PAGES
+        problems += _left_out(tree, path, used, f"not part of {' or '.join(platform.what for platform, _ in found)}")
+    elif not one_submission and (_is_class(tree) or _versions(tree, is_top=True)):
+        entries, problems = (_uploads(tree.name, tree), []) if _versions(tree, is_top=True) else _class(tree, path)
+        _reject_sections(tree, path)
+        whats = [f"a folder of {counted(len(entries), 'submission')}"]
+    elif next(outer.walk(), None) is None:
+        raise ArgumentsError(f"{path}: it is empty")
+    else:
+        if not one_submission and (seen := _several(_chain(outer)[-1])):
+            _reject(path, seen)
+        # A student's damaged zip becomes a note.
+        entries = [_entry(outer.name, trees.of_file(path) if outer.zipped else outer)]
+        return f"{path}: one submission", entries, _ignored_metadata(outer, path)
+    around = [note for wrapper in chain[:-1] for note in _left_out(wrapper, path, {*filter(_is_unit, wrapper.folders)})]
+    return f"{path}: {' and '.join(whats)}", entries, around + problems
 
 
 def _entry(key: str, upload: Tree) -> Upload:
@@ -174,7 +180,9 @@ def _digest(text: str) -> str:
 
 
 def _class(tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
-    entries = [_entry(name, unit) for name, unit in tree.folders.items() if _is_student(name)]
+    units = {name: unit for name, unit in tree.folders.items() if _is_student(name)}
+    logins = platforms.clones(units)
+    entries = [upload for name, unit in units.items() for upload in _uploads(name, unit, logins.get(name, ""))]
     for name in filter(_is_archive, tree.files):  # an archive is a submission by itself
         stem = name
         while _is_archive(stem) and PurePosixPath(stem).stem:  # "bob" for bob.tar.gz
@@ -186,7 +194,46 @@ def _class(tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
         entries.append(entry)
     uploads = [entry.upload for entry in entries if entry.upload is not None]
     ignored = [note for upload in [tree, *uploads] for note in _ignored_metadata(upload, path)]
-    return entries, _left_out(tree, path, _units(tree)) + ignored
+    several = [
+        f"{path}: {name} looks like the work of several students, {few(_units(unit), NAMED)}; give it as a PATH of its own"
+        for name, unit in units.items()
+        if _is_section(unit)
+    ]
+    return entries, [*_left_out(tree, path, _units(tree)), *several, *ignored]
+
+
+def _uploads(name: str, unit: Tree, login: str = "") -> list[Upload]:
+    """The upload in a student's folder, or each of its versions."""
+    versions = _versions(unit)
+    if not versions:
+        return [Upload(name, unit, (Student(name=name, login=login),))]
+    student = Student(name=name, login=login or name.rpartition(" - ")[2])
+    return [
+        Upload(f"{name}_{match['number']}", unit.folders[match.string], (student,), late, version=int(match["number"]))
+        for match in versions
+        for late in ["late" in (match["state"] or "").lower()]
+    ]
+
+
+def _versions(unit: Tree, is_top: bool = False) -> list[re.Match[str]]:
+    """The folders with the versions of one upload, such as 1 and 2, or "Revision 1 - On Time"; none if it has other work.
+
+    Folders with mere numbers may also be the parts of one upload, so then they must have files in common. At the top of a
+    path they may be students.
+    """
+    folders = {name: folder for name, folder in unit.folders.items() if not trees.is_junk(name)}
+    matches = [match for match in map(_VERSION.fullmatch, folders) if match]
+    if len(matches) < len(folders) or _work(unit):
+        return []
+    is_repeated = _has_repeated(unit) or len(folders) == 1
+    return matches if (is_repeated and not is_top) or all(match["word"] for match in matches) else []
+
+
+def _has_repeated(unit: Tree) -> bool:
+    """Whether two folders have work of the same name in them."""
+    folders = [folder for name, folder in unit.folders.items() if _is_student(name)]
+    names = [{name for name in _names(folder) if platforms.is_work(name)} for folder in folders]
+    return sum(map(len, names)) > len(set().union(*names))
 
 
 def _left_out(
@@ -207,14 +254,107 @@ def _left_out(
     return [f"{path}: not graded: {few(found, NAMED)} ({reason})" for reason, found in names.items()]
 
 
-def _several_students(outer: Tree, path: Path) -> list[str]:
-    """A note on a submission whose parts may belong to several students."""
-    inner = _chain(outer)[-1]
-    parts = _units(inner)
-    if _has_module(inner.files) or len(parts) < 2:
+# The work of several students in a form that is not known
+
+
+def _several(tree: Tree) -> list[str]:
+    """What makes a folder look like the work of several students, a line for each group of names, and all other names."""
+    modules, affixes, others = dict[str, list[str]](), dict[str, list[str]](), list[str]()
+    for name, source in _files(tree):
+        meant = _meant(name, source)
+        if meant:
+            modules.setdefault(meant[0], []).append(name)
+            affixes.setdefault(meant[1], []).append(name)
+        elif platforms.is_work(name) and (is_likely_code(name) or not name.lower().endswith(".py")):
+            others.append(name)
+    affixes.pop("", None)
+    named = {one.what: [*one.matches(tree)] for one in platforms.PLATFORMS if one.is_distinctive}
+    seen = {f"named as in {what}": names for what, names in named.items() if names}
+    seen = seen or {f"each may be {module}.py": names for module, names in modules.items() if len(names) > 1}
+    if not seen and len(affixes) > 1:
+        seen = {f"the name has {affix!r} besides that of a module": names for affix, names in affixes.items()}
+    if not seen and not _has_module(tree.files) and len(_units(tree)) > 1:
+        seen = {"each may be a student's": _units(tree)}
+    if not seen and not modules and len(others) > 1:
+        seen = {"none has the name of a module": others}
+    if not seen:
         return []
-    advice = "if they belong to different students, give each as a PATH of its own"
-    return [f"{path}: read as one submission, with {few(parts, NAMED)} in it; {advice}"]
+    listed = {name.split("/")[0] for names in seen.values() for name in names}
+    rest = [name for name in (*tree.folders, *tree.files) if name not in listed and not trees.is_junk(name)]
+    return [f"{few(names, NAMED)}: {why}" for why, names in seen.items()] + [f"{few(rest, NAMED)}: also there"] * bool(
+        rest
+    )
+
+
+def _reject_sections(tree: Tree, path: Path) -> None:
+    """Raise ArgumentsError if the upload of each student of a class would be a class or a download."""
+    units = [
+        trees.whole(tree.folders[name]) if name in tree.folders else _zip(name, tree.files[name])
+        for name in _units(tree)
+    ]
+    is_alone = len(units) == 1  # a zip around the zip of a class
+    if all(one is not None and (_is_section(one) or (is_alone and _several(one))) for one in units):
+        _reject(path, [f"{few(_units(tree), NAMED)}: each looks like the work of several students"])
+
+
+def _is_section(unit: Tree) -> bool:
+    """Whether what may be a student's upload is a class or a download, in which the same file occurs several times."""
+    chain, found = _unwrapped(unit, False)
+    tree = chain[-1]
+    return bool(found) or (_is_class(tree) and not _versions(tree) and _has_repeated(tree))
+
+
+def _reject(path: Path, seen: Sequence[str]) -> None:
+    advice = (
+        "Give one folder or zip for each student in one folder, or each student's files as a PATH of its own. If each PATH "
+        "is one student's, add --one-submission."
+    )
+    raise ArgumentsError("\n  ".join([f"{path}: this looks like the work of several students:", *seen]) + f"\n{advice}")
+
+
+def _files(tree: Tree, above: str = "", depth: int = 0) -> Iterator[tuple[str, Source]]:
+    """The files at any depth, up to a limit; zips are opened."""
+    for name, source in tree.walk(LOOKED_AT):
+        inner = _zip(name, source) if depth < ZIP_DEPTH else None
+        if inner is not None:
+            yield from _files(inner, f"{above}{name}/", depth + 1)
+        elif name:
+            yield above + name, source
+
+
+def _zip(name: str, source: Source) -> Tree | None:
+    """The contents of a zip; None for anything else, and for a zip that is too large or cannot be opened."""
+    if name.lower().endswith(".zip") and not source.problem and source.size <= MOST_ZIPPED:
+        with suppress(OSError, UnusableError):
+            return trees.of_zip(Path(PurePosixPath(name).name), source.read(source.size), trees.MOST_NAMES)
+    return None
+
+
+def _meant(name: str, source: Source) -> tuple[str, str] | None:
+    """The module that a file is meant to be, and what its name has besides the module's; None for any other file.
+
+    A file is meant to be a module if it has a similar name, unless it has code but none of the module's functions, or if it
+    defines most of the functions.
+    """
+    stem = PurePosixPath(name).name.lower()
+    if not is_likely_code(name) or ".py" not in stem:
+        return None
+    try:
+        text = source.read(MOST_BYTES).decode("utf-8", "replace")
+    except (OSError, UnusableError):
+        text = ""
+    defined = set(re.findall(r"^def (\w+)", text, re.M))
+    for module, entry in rubric.current().modules.items():
+        ours = defined & {*entry.functions}
+        if (resembles(name, module) and (ours or not defined)) or 2 * len(ours) > len(entry.functions):
+            pattern = r"[\W_]*".join(module.split("_"))
+            return module, _COPY.sub("", re.sub(pattern, "", stem.partition(".py")[0], count=1)) if resembles(
+                name, module
+            ) else stem
+    return None
+
+
+# Metadata
 
 
 def _ignored_metadata(tree: Tree, path: Path) -> list[str]:
@@ -227,17 +367,16 @@ def _ignored_metadata(tree: Tree, path: Path) -> list[str]:
 # The form of a tree
 
 
-def _unwrapped(outer: Tree, is_trusted: bool) -> tuple[list[Tree], Platform | None]:
-    """The folders from `outer` to the class or download inside, and its platform; only `outer` if there is none."""
+def _unwrapped(outer: Tree, is_trusted: bool) -> tuple[list[Tree], Found]:
+    """The folders from `outer` to the class or download inside, and its platforms; only `outer` if there is none."""
     chain = _chain(outer)
     for depth, tree in enumerate(chain):
         # A student can submit metadata that claims other submissions, so an inner folder must have Gradescope's name.
-        if is_trusted and GRADESCOPE.is_download(tree) and (depth == 0 or platforms.is_named_export(tree)):
-            return chain[: depth + 1], GRADESCOPE
-        platform = next((one for one in PLATFORMS if one.is_download(tree)), None)
-        if platform is not None or (_is_class(tree) and sum(map(_is_unit, tree.folders)) != 1):
-            return chain[: depth + 1], platform
-    return [outer], None
+        is_export = is_trusted and platforms.is_export(tree) and (depth == 0 or platforms.is_named_export(tree))
+        found: Found = [(GRADESCOPE, GRADESCOPE.matches(tree))] if is_export else platforms.recognized(tree)
+        if found or _versions(tree, is_top=True) or (_is_class(tree) and sum(map(_is_unit, tree.folders)) != 1):
+            return chain[: depth + 1], found
+    return [outer], []
 
 
 def _chain(outer: Tree) -> list[Tree]:
@@ -245,10 +384,7 @@ def _chain(outer: Tree) -> list[Tree]:
     chain = [outer]
     while len(chain) <= trees.DEPTH:
         units = [unit for name, unit in chain[-1].folders.items() if _is_unit(name)]
-        code = [
-            name for name in chain[-1].files if name.lower().endswith((".py", ".zip")) and not trees.is_litter(name)
-        ]
-        if len(units) != 1 or code:
+        if len(units) != 1 or any(name.lower().endswith((".py", ".ipynb", ".zip")) for name in _work(chain[-1])):
             break
         chain.append(trees.whole(units[0]))
     return chain
@@ -265,7 +401,7 @@ def _is_class(tree: Tree) -> bool:
     if len(archives) + sum(map(_is_handed_in, units)) > 1:
         return True
     # At most one folder has the right names, so all must look like work, without loose files.
-    if tree.zipped or not (units or archives) or any(name.endswith(".py") for name in tree.files):
+    if tree.zipped or not (units or archives) or not {*_work(tree)} <= {*archives}:
         return False
     return all(
         any(_is_archive(name) or name.lower().endswith((".py", ".ipynb")) for name in _names(unit)) for unit in units
@@ -290,6 +426,11 @@ def _is_handed_in(unit: Tree) -> bool:
 def _names(unit: Tree) -> list[str]:
     """Names of files at any depth, up to a limit."""
     return [path.rpartition("/")[2] for path, _ in unit.walk(LOOKED_AT)]
+
+
+def _work(tree: Tree) -> list[str]:
+    """The files directly in a folder that are likely to have been handed in."""
+    return [name for name in tree.files if platforms.is_work(name) and not trees.is_litter(name)]
 
 
 def _has_module(names: Iterable[str]) -> bool:

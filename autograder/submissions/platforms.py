@@ -1,29 +1,148 @@
-"""The downloads of Gradescope, Canvas, Moodle and Brightspace, recognized by the names of their files and folders."""
+"""The downloads of learning platforms, recognized by the names of their files and folders.
+
+Each platform is one row of PLATFORMS: a pattern that splits a name into the student, the attempt, and the file as it was
+uploaded. Sources: moodle/moodle (mod/assign/locallib.php, download_submissions), instructure/canvas-lms (ContentZipper and
+QuizSubmissionZipper), autolab/Autolab (app/models/submission.rb); for Brightspace and Blackboard, the public scripts that
+read their downloads. Gradescope has a table of its own instead of names.
+"""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from configparser import ConfigParser
+from configparser import Error as ConfigError
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from operator import itemgetter
+from os.path import commonpath, splitext
 from typing import Any
 
 import yaml
 
 from autograder.homework import rubric
 from autograder.submissions import tree as trees
-from autograder.submissions.submission import Student, Upload
-from autograder.submissions.tree import Source, Tree, UnusableError, is_junk, is_litter
+from autograder.submissions.submission import ARCHIVES, Student, Upload
+from autograder.submissions.text import few
+from autograder.submissions.tree import Tree, UnusableError, is_junk
+
+Matches = Mapping[str, re.Match[str]]  # by the name of a file or folder
+Read = tuple[list[Upload], list[str]]  # uploads, and notes for the instructor
+STUDENT = [field.name for field in fields(Student)]
+PAGES = {"index.html"}  # pages that a platform adds to a download
+NAMED = 20  # files named in one note
+LARGEST_CONFIG = 2**16
 
 
 @dataclass(frozen=True)
 class Platform:
-    """How to recognize and read the download of a platform. `uploads` also returns notes for the instructor."""
+    """How a platform names the files and folders of a download.
+
+    These groups of `names` have a meaning; "" or a missing group is none:
+
+    - a field of Student; `title` is what the platform writes before it
+    - `version` (a number) and `time`: an attempt, which becomes an upload of its own
+    - `late`: marked as late
+    - `file` and `end`: the name of the file as it was uploaded; "" for a folder with everything
+    - `again` and `number`: the order of several files with one name, of which the newest counts
+
+    Names of a form that is not `distinctive` count only if two students and all files have it.
+    """
 
     what: str
-    part: re.Pattern[str]  # the names of its files and folders
-    not_part: str  # the reason for a note
-    is_download: Callable[[Tree], bool]
-    uploads: Callable[[Tree], tuple[list[Upload], list[str]]]
+    names: re.Pattern[str]
+    is_distinctive: bool = True
+    read: Callable[[Tree, Matches], Read] | None = None  # for a download that is not read by names
+
+    def matches(self, tree: Tree) -> dict[str, re.Match[str]]:
+        """The files and folders that this platform named."""
+        found = {name: self.names.fullmatch(name) for name in (*tree.folders, *tree.files) if not is_junk(name)}
+        return {name: match for name, match in found.items() if match}
+
+    def uploads(self, tree: Tree, matches: Matches) -> Read:
+        """One upload for each attempt of each student, and notes on what does not count."""
+        return self.read(tree, matches) if self.read else _by_names(tree, matches)
+
+
+def recognized(tree: Tree) -> list[tuple[Platform, Matches]]:
+    """The platforms whose downloads are here, each with its files and folders: at least half of those that are left."""
+    found = list[tuple[Platform, Matches]]()
+    left = {name for name in (*tree.folders, *tree.files) if not is_junk(name) and not name.startswith(".")}
+    for platform in PLATFORMS:
+        matches = {name: match for name, match in platform.matches(tree).items() if name in left}
+        others = [name for name in left - matches.keys() if name in tree.folders or is_work(name)]
+        if not platform.is_distinctive:
+            others += [
+                name for name in matches if any(one.names.fullmatch(name) for one in PLATFORMS if one.is_distinctive)
+            ]
+            if others or len({match["name"] for match in matches.values()}) < 2:
+                continue
+        if matches and len(matches) >= len(others):
+            found.append((platform, matches))
+            left -= matches.keys()
+    return found
+
+
+def is_work(name: str) -> bool:
+    """Whether a file of this name is likely to have been handed in."""
+    return splitext(name.lower())[1] in {".py", ".ipynb", ".zip", *ARCHIVES}
+
+
+def _by_names(tree: Tree, matches: Matches) -> Read:
+    attempts: dict[tuple[Student, str, str, str], list[re.Match[str]]] = {}
+    names: dict[str, set[tuple[str, str]]] = {}  # by id
+    for match in matches.values():
+        found = match.groupdict("")
+        known = {name: value for name, value in found.items() if name in STUDENT and value}
+        student, title = Student(**{"name": next(iter(known.values())), **known}), found.get("title", "")
+        attempts.setdefault((student, title, found.get("version", ""), found.get("time", "")), []).append(match)
+        names.setdefault(str(student.identities or student.name), set()).add((title, student.name))
+    uploads, older, undated = [], list[str](), list[str]()
+    for (student, title, version, time), parts in attempts.items():
+        ids = [value for _, value in student.identities[:1]]
+        if (
+            len(names[str(student.identities or student.name)]) > 1
+        ):  # the id may be misread, so these may be several people
+            student, ids = Student("_".join(filter(None, (title, student.name)))), []
+        key = "_".join(dict.fromkeys(filter(None, (student.name, *ids, version or time))))
+        merged, replaced = _merged(tree, parts)
+        older += replaced
+        upload = trees.merged(key, tree.place, merged, tree.zipped)
+        late, at = any(match.groupdict().get("late") for match in parts), _local_time(time)
+        undated += [key] if time and not at else []
+        uploads.append(Upload(key, upload, (student,), late, at, version=int(version or 0)))
+    notes = [f"not graded, because a newer version of the file counts: {few(older, NAMED)}"] if older else []
+    return uploads, notes + ([f"the time of submission cannot be read: {few(undated, NAMED)}"] if undated else [])
+
+
+def _merged(tree: Tree, parts: list[re.Match[str]]) -> tuple[list[Tree], list[str]]:
+    """The files and folders of one upload under the names that the student gave them, and older versions of a file."""
+
+    def order(match: re.Match[str]) -> tuple[int, int]:
+        found = match.groupdict("")
+        return int(found.get("again") or 0), int(found.get("number") or 0)
+
+    merged, newest, older = list[Tree](), dict[str, str](), list[str]()
+    for match in sorted(parts, key=order):
+        name, found = match.string, match.groupdict("")
+        file = found.get("file", "") + found.get("end", "")
+        if name in tree.folders:
+            merged.append(trees.inside(file, tree.folders[name]) if file else tree.folders[name])
+        elif file:  # else it is a receipt of the platform
+            older += [newest[file]] if file in newest else []
+            newest[file] = name
+            merged.append(trees.of_sources(name, tree.place, {file: tree.files[name]}))
+    return merged, older
+
+
+def _local_time(text: str) -> str:
+    """A time without a time zone, in that of the due date, as `_time` returns it; "" for an unknown format."""
+    plain = re.sub(r"(\d{1,2}):?(\d\d)(?=\s?[AP]M$)", r"\1:\2", text.strip())
+    due = rubric.current().due
+    for form in ("%Y-%m-%d-%H-%M-%S", "%b %d, %Y %I:%M %p", "%b %d, %Y %I:%M%p"):
+        with suppress(ValueError):
+            return _time(
+                datetime.strptime(" ".join(plain.split()), form).replace(tzinfo=due.tzinfo if due else None).isoformat()
+            )
+    return ""
 
 
 # Gradescope's "Export Submissions": a folder for each submission, `submission_metadata.yml` with the names.
@@ -34,7 +153,7 @@ class Platform:
 
 METADATA = "submission_metadata.yml"
 LARGEST = 2**28  # size limit of the yml, which has all results of a class
-_EXPORT_PART = re.compile(r"submission_(\d{1,18}|metadata\.yml)")
+_EXPORT_PART = re.compile(r"submission_(?:(?P<version>\d{1,18})|metadata\.yml)")
 
 
 def is_export_name(name: str) -> bool:
@@ -47,12 +166,12 @@ def is_named_export(tree: Tree) -> bool:
     return is_export_name(tree.name) or (tree.zipped and tree.name == tree.place.stem)
 
 
-def _is_export(tree: Tree) -> bool:
+def is_export(tree: Tree) -> bool:
     """Whether this is an export: the yml next to one or more folders, all named by Gradescope."""
     return METADATA in tree.files and bool(tree.folders) and all(map(_EXPORT_PART.fullmatch, tree.folders))
 
 
-def _export_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
+def _export_uploads(tree: Tree, _: Matches) -> Read:
     """One upload per folder, and one with a problem per submission without a folder."""
     problems = []
     counting: dict[str, Upload] = {}
@@ -72,9 +191,11 @@ def _export_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
         problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
     uploads = []
     for name in sorted(tree.folders, key=lambda name: (len(name), name)):  # submission_9 before submission_10
+        match = _EXPORT_PART.fullmatch(name)
         known = counting.get(name) or earlier.get(name) or Upload(name, remark=f"not in {METADATA}")
         remark = known.remark or ("" if known.students else f"nobody is named in {METADATA}")
-        uploads.append(replace(known, upload=tree.folders[name], remark=remark))
+        number = int((match and match["version"]) or 0)
+        uploads.append(replace(known, upload=tree.folders[name], remark=remark, version=number))
     unknown = [upload.key for upload in uploads if not upload.students and not problems]
     problems += [f"{key}: {METADATA} names no student; it was graded anyway" for key in unknown]
     problem = f"it is in {METADATA}, but the export has no folder for it"
@@ -105,138 +226,73 @@ def _time(value: Any) -> str:
         return ""
 
 
-# Moodle's "Download all submissions": a folder for each student, or one flat folder, both named after their students.
-#
-# Names as Moodle makes them (moodle/moodle, mod/assign/locallib.php, download_submissions): `<name>_<participant id>_
-# assignsubmission_file/`, in older versions with a `_` at the end, or the same in front of each file's name;
-# `..._assignsubmission_onlinetext` for text instead of files.
-
-_MOODLE_NAME = re.compile(
-    r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)(?:_(?P<file>.*))?", re.DOTALL
-)
+def _row(what: str, names: str, is_distinctive: bool = True) -> Platform:
+    return Platform(what, re.compile(names, re.DOTALL), is_distinctive)
 
 
-def _is_moodle(tree: Tree) -> bool:
-    """Whether most files and folders here have Moodle's names."""
-    names = [name for name in (*tree.folders, *tree.files) if not name.startswith(".") and not is_litter(name)]
-    return _are_most(_MOODLE_NAME, names)
-
-
-def _moodle_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
-    """One upload per student, who may have several folders or files."""
-    uploads: list[Upload] = []
-    parts: dict[str, list[Tree]] = {}  # by participant id
-    for name in (*tree.folders, *tree.files):
-        if match := _MOODLE_NAME.fullmatch(name):
-            student, number = match["name"], match["id"]
-            if number not in parts:
-                parts[number] = []
-                upload = trees.merged(name, tree.place, parts[number], tree.zipped)
-                uploads.append(Upload(f"{student}_{number}", upload, (Student(student, moodle=number),)))
-            file = {match["file"] or name: tree.files[name]} if name in tree.files else {}
-            parts[number].append(trees.of_sources(name, tree.place, file) if file else tree.folders[name])
-    return uploads, []
-
-
-# Brightspace's "Download" of an assignment: a folder for each upload, `<user>-<upload> - <name> - Oct 10, 2025 1022 AM`, and an
-# index.html. The time is local to the class and has no time zone.
-
-_BRIGHTSPACE_NAME = re.compile(
-    r"(?P<user>\d+)-(?P<upload>\d+) - (?P<name>.+) - (?P<day>\w+ \d{1,2}, \d{4}) (?P<hour>\d{1,2}):?(?P<minute>\d\d [AP]M)"
-    r"|index\.html",
-    re.DOTALL,
-)
-
-
-def _is_brightspace(tree: Tree) -> bool:
-    """Whether most folders here have Brightspace's names, without code next to them."""
-    names = [name for name in tree.folders if not name.startswith(".") and not is_junk(name)]
-    code = any(name.lower().endswith((".py", ".zip")) for name in tree.files)
-    return not code and _are_most(_BRIGHTSPACE_NAME, names)
-
-
-def _brightspace_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
-    """One upload per folder; times are in the time zone of the due date, or in UTC."""
-    due = rubric.current().due
-    uploads = []
-    for name, upload in tree.folders.items():
-        match = _BRIGHTSPACE_NAME.fullmatch(name)
-        if match and match["user"]:
-            key = f"{match['name']}_{match['user']}-{match['upload']}"
-            try:
-                local = datetime.strptime(f"{match['day']} {match['hour']}:{match['minute']}", "%b %d, %Y %I:%M %p")
-                created_at = _time(local.replace(tzinfo=due.tzinfo if due else None).isoformat())
-            except ValueError:
-                created_at = ""
-            student = Student(match["name"], brightspace=match["user"])
-            uploads.append(Upload(key, upload, (student,), created_at=created_at))
-    return uploads, []
-
-
-# Canvas's bulk download: one flat folder, each file named after its student.
-#
-# Names as Canvas's ContentZipper makes them: `<name>_<LATE_>?<user id>_<file id>_<file name>`; in an anonymous
-# assignment `<LATE_>?anon_<code>_<file id>_<file name>`; a text or a link instead of files ends in `_text.html`
-# or `_link.html`. A backslash in a file name creates a folder, and so does unpacking a student's zip.
-
-CANVAS_NAME = re.compile(
-    r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+|\d+)_"
-    r"(?:(?P<number>\d{1,18})_(?P<file>.*)|(?P<page>text\.html|link\.html))",
-    re.DOTALL,
-)
-_AGAIN = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,18})(?P<end>\.(?:py|zip))", re.IGNORECASE | re.DOTALL)
-
-
-def _is_canvas(tree: Tree) -> bool:
-    """Whether most files that could be work have Canvas's names; each other folder counts as one file."""
-    work = [name for name in tree.files if name.lower().endswith((".py", ".zip", ".html")) and not is_litter(name)]
-    strangers = [name for name in tree.folders if not CANVAS_NAME.fullmatch(name) and not is_junk(name)]
-    has_module = any(name in tree.files for name in rubric.current().files)
-    return not has_module and _are_most(CANVAS_NAME, work, len(strangers))
-
-
-def canvas_uploads(tree: Tree) -> tuple[list[Upload], list[str]]:
-    """One upload per student, with the newest version of each file."""
-    versions: list[tuple[int, int, str, re.Match[str]]] = []
-    files = {name: source for name, source in tree.files.items() if not is_junk(name)}
-    for name, folder in tree.folders.items():
-        files |= {f"{name}/{path}".removesuffix("/"): source for path, source in folder.walk() if not is_junk(name)}
-    for match in filter(None, map(CANVAS_NAME.fullmatch, files)):
-        file, again = (match["file"] or match["page"]).lstrip("/"), 0
-        if repeated := _AGAIN.fullmatch(file):
-            file, again = repeated["stem"] + repeated["end"], int(repeated["number"])
-        versions.append((again, int(match["number"] or 0), file, match))
-    own: dict[str, list[re.Match[str]]] = {}  # by user
-    for *_, match in versions:
-        own.setdefault(match["user"], []).append(match)
-    newest: dict[str, dict[str, Source]] = {user: {} for user in own}
-    for *_, file, match in sorted(versions, key=itemgetter(0, 1)):
-        newest[match["user"]][file] = files[match.string]
-    uploads = []
-    for user, matches in own.items():
-        name, number = matches[0]["name"], user if user.isdigit() else ""
-        key = f"{name}_{user}" if name else user
-        student = Student(name or user, sid="" if number else user, canvas=number)
-        upload = trees.of_sources(key, tree.place, newest[user])
-        uploads.append(Upload(key, upload, (student,), any(match["late"] for match in matches)))
-    return uploads, []
-
-
-def _are_most(pattern: re.Pattern[str], names: Sequence[str], others: int = 0) -> bool:
-    return 2 * len([*filter(pattern.fullmatch, names)]) > len(names) + others
-
-
-GRADESCOPE = Platform(
-    "a Gradescope export", _EXPORT_PART, "not part of a Gradescope export", _is_export, _export_uploads
-)
+GRADESCOPE = Platform("a Gradescope export", _EXPORT_PART, read=_export_uploads)
+_DAY = r"(?:(?! - ).)*\d{4}(?:(?! - ).)*"  # in any language: "Oct 10, 2025 1022 AM", "10 oct. 2025 1022"
 PLATFORMS = (
-    Platform("a Moodle download", _MOODLE_NAME, "not named as Moodle names submissions", _is_moodle, _moodle_uploads),
-    Platform(
-        "a Brightspace download",
-        _BRIGHTSPACE_NAME,
-        "not named as Brightspace names submissions",
-        _is_brightspace,
-        _brightspace_uploads,
+    # A folder for each student, in older versions with a `_` at the end, or one flat folder; onlinetext instead of files.
+    _row(
+        "a Moodle download",
+        r"(?P<name>.+?)_(?P<moodle>\d+)_assignsubmission_(?:file|onlinetext)(?:_(?P<file>.*))?",
     ),
-    Platform("a Canvas download", CANVAS_NAME, "not named as Canvas names files", _is_canvas, canvas_uploads),
+    # A folder for each upload, or one flat folder.
+    _row(
+        "a Brightspace download",
+        rf"(?P<brightspace>\d+)-(?P<version>\d{{1,18}}) - (?P<name>.+?) - (?P<time>{_DAY})(?: - (?P<file>.+))?",
+    ),
+    # A receipt in text for each attempt, and its files.
+    _row(
+        "a Blackboard download",
+        r"(?:(?P<title>.+)_)?(?P<login>[^_]+)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<file>.+)|\.txt)",
+    ),
+    _row("an Autolab download", r"(?P<email>[^\s/]+?@[^\s_/]+)_(?P<version>\d{1,18})_(?P<file>.+)"),
+    _row(
+        "a Canvas quiz download",
+        r"(?P<name>.*?)_?(?<!\d)(?P<canvas>\d{1,18})_question_\d+_(?P<number>\d{1,18})_(?P<file>.*)",
+    ),
+    # A number before the suffix if a file was handed in again; a code instead of the id in an anonymous assignment; a text or
+    # link instead of files. A backslash in a file name becomes a folder, and so does an unpacked zip.
+    _row(
+        "a Canvas download",
+        r"(?!.*\d_question_\d+_\d+_)(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?:(?P<sid>anon_[A-Za-z0-9]+)|(?P<canvas>\d+))_"
+        r"(?:(?P<number>\d{1,18})_|(?=(?:text|link)\.html\Z))"
+        r"(?P<file>.*?)(?:(?<!_)-(?P<again>\d{1,18})(?=\.(?i:py|zip)\Z))?(?P<end>\.\w+)?",
+    ),
+    _row("a Google Classroom folder", r"(?P<name>.+?) - (?P<file>.+\.(?:py|ipynb|zip))", is_distinctive=False),
 )
+
+
+# Clones of repositories, of GitHub Classroom or its successors. `.git` is written by the instructor's git; if each folder of a
+# class has one, it says whose repository it is.
+
+
+def clones(units: Mapping[str, Tree]) -> dict[str, str]:
+    """The account of each student of a class of clones; nothing unless each folder is a clone of another student's.
+
+    The account is the owner of the repository, or if all have one owner, the end of the repository's name: `ada` of
+    `course/homework-ada`.
+    """
+    remotes = {name: _remote(unit) for name, unit in units.items()}
+    owners = [owner for owner, _ in remotes.values()]
+    if len({*owners}) == len(owners):
+        logins = {name: owner for name, (owner, _) in remotes.items()}
+    else:
+        paths = [repository.replace("-", "/") for _, repository in remotes.values()]
+        start = len(f"{commonpath(paths)}/".lstrip("/"))
+        logins = {name: repository[start:] for name, (_, repository) in remotes.items()}
+    is_clear = len(remotes) > 1 and all(logins.values()) and len({*logins.values()}) == len(logins)
+    return logins if is_clear else {}
+
+
+def _remote(clone: Tree) -> tuple[str, str]:
+    """The owner and the name of the repository that was cloned; "" for a folder that is no clone."""
+    file = clone.folders[".git"].files.get("config") if ".git" in clone.folders else None
+    config = ConfigParser(strict=False, interpolation=None, allow_no_value=True)
+    with suppress(UnusableError, OSError, ConfigError):
+        config.read_string(file.read(LARGEST_CONFIG).decode("utf-8", "replace") if file else "")
+    url = config.get('remote "origin"', "url", fallback=None) or ""
+    *_, owner, repository = ["", "", *re.split("[/:]", url.rstrip("/").removesuffix(".git"))]
+    return owner, repository

@@ -19,7 +19,9 @@ from autograder.values.source import codec, declared_encoding, is_stub, mend, pa
 MOST_BYTES = 100_000  # of a file that the grader parses; a syntax tree takes up to 500 times as much
 NOTES_SHOWN = 20  # notes shown per upload
 ARCHIVES = {".7z", ".bz2", ".gz", ".rar", ".tar", ".tbz", ".tbz2", ".tgz", ".txz", ".xz", ".zipx", ".zst"}  # not opened
+CODE = {".py", ".txt", ".pyw", ".py~", ""}  # suffixes of a file that may be a module
 KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
+COMPILED = {".pyc", ".pyo", ".zip"}  # skipped without a note; a zip is opened
 LISTED_FACTOR = 20  # names per allowed file
 ZIP_FACTOR = 2  # bytes of a zip per allowed byte
 ZIP_DEPTH = 2  # zips in one another
@@ -49,6 +51,7 @@ TEXTS = {
         "delete that line and save the file as UTF-8."
     ),
     "archive": "{file} was not opened: the only archive format supported is .zip. Upload the .py files themselves.",
+    "suffix": "{file} was not used: only files whose names end in .py are graded.",
     "second": "{file} was not used: the upload has another {wanted}, which was graded.",
     "accepted": "There was no file {wanted}; {file} was graded as {wanted}.",
     "replaced": "{wanted} contains no finished function; {file} was graded as {wanted}.",
@@ -64,7 +67,7 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class Student:
-    """A person as the export names them; unknown parts are ""."""
+    """A person as the export names them; unknown parts are "". `login` is the name of an account, for example on GitHub."""
 
     name: str = ""
     sid: str = ""
@@ -72,25 +75,27 @@ class Student:
     canvas: str = ""
     moodle: str = ""
     brightspace: str = ""
+    login: str = ""
 
     @property
     def identities(self) -> list[Identity]:
         """The ids of a student, the most reliable first. Names are not ids, since two people may share one."""
-        ids = [("email", self.email.lower()), ("sid", self.sid)]
+        ids = [("email", self.email.lower()), ("sid", self.sid), ("login", self.login.lower())]
         ids += [("canvas", self.canvas), ("moodle", self.moodle), ("brightspace", self.brightspace)]
         return [identity for identity in ids if identity[1]]
 
     def __str__(self) -> str:
         """The name, with the most reliable id."""
-        return " ".join(filter(None, (self.name, *(f"({value})" for _, value in self.identities[:1])))) or "nobody"
+        ids = [f"({value})" for _, value in self.identities[:1] if value != self.name]
+        return " ".join(filter(None, (self.name, *ids))) or "nobody"
 
 
 @dataclass(frozen=True)
 class Upload:
     """A submission to grade. `remark` is a note.
 
-    `upload` is None if there is nothing to read, and `problem` is the reason. `section` is the path of the upload if a
-    command was given several paths.
+    `upload` is None if there is nothing to read, and `problem` is the reason. `version` orders the uploads of a student
+    without a time. `section` is the path of the upload if a command was given several paths.
     """
 
     key: str
@@ -100,6 +105,7 @@ class Upload:
     created_at: str = ""
     problem: str = ""
     remark: str = ""
+    version: int = 0
     section: str = ""
 
 
@@ -249,8 +255,13 @@ def _is_blank(content: bytes) -> bool:
 
 def is_likely_code(name: str) -> bool:
     """Whether a file with a similar name may be a module; `test_layernorm.py` is a public check."""
-    last = PurePosixPath(name).name.lower()
-    return last.endswith((".py", ".txt")) and not last.startswith("test_")
+    last = PurePosixPath(name.lower())
+    return last.suffix in CODE and not last.name.startswith("test_")
+
+
+def _is_similar(name: str) -> bool:
+    """Whether the name of a file is like that of a module."""
+    return any(resembles(name, module) for module in rubrics.current().modules)
 
 
 # Reading: an upload of any form becomes a Submission in memory; nothing is written to disk.
@@ -340,11 +351,14 @@ class _Reader:
             if source.error:
                 raise source.error
             suffix = PurePosixPath(path).suffix.lower()
-            if suffix not in KEPT and source.problem not in ("deep", "folder"):
+            is_kept = suffix in KEPT or (is_likely_code(path) and _is_similar(path))
+            if not is_kept and source.problem not in ("deep", "folder"):
                 if suffix == ".ipynb":
                     self.notes.append(Note("beside", path, wanted=self._functions(source)))
                 elif suffix in ARCHIVES:
                     self.notes.append(Note("archive", path))
+                elif _is_similar(path) and suffix not in COMPILED:
+                    self.notes.append(Note("suffix", path))
                 continue
             try:
                 self._check(path, source)

@@ -147,9 +147,18 @@ def merged(name: str, place: Path, parts: Sequence[Tree], zipped: bool) -> Tree:
                 raise part.itself.error
         files = {part.name: MANY for part in parts if part.itself is MANY}
         files |= {inner: source for part in parts for inner, source in part.files.items()}
-        return files, {inner: folder for part in parts for inner, folder in part.folders.items()}
+        folders: dict[str, list[Tree]] = {}
+        for inner, folder in (pair for part in parts for pair in part.folders.items()):
+            folders.setdefault(inner, []).append(folder)
+        several = {inner: merged(inner, place, same, zipped) for inner, same in folders.items() if len(same) > 1}
+        return files, {inner: several.get(inner, same[0]) for inner, same in folders.items()}
 
     return Tree(name, place, contents, zipped)
+
+
+def inside(name: str, folder: Tree) -> Tree:
+    """A folder that contains only this one, under another name."""
+    return Tree(name, folder.place, lambda most: ({}, {name: folder}), folder.zipped)
 
 
 def whole(tree: Tree) -> Tree:

@@ -60,7 +60,7 @@ def test_newest_submission_of_a_student_counts_and_others_are_listed() -> None:
 
 
 def test_without_times_the_higher_number_is_newer() -> None:
-    (line,) = table(entry("submission_10", ADA), entry("submission_9", ADA))
+    (line,) = table(replace(entry("submission_10", ADA), version=10), replace(entry("submission_9", ADA), version=9))
     assert line["Submission ID"] == "submission_10"
 
 

@@ -84,15 +84,15 @@ def test_skipped_items_of_a_class_are_reported(tmp_path: Path) -> None:
     ({FIRST: "", "submission_metadata.yml": ""}, "one submission"),
     ({"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}, "a Gradescope export of 1 submission"),
     ({"submission_metadata.yml": "", f"elsewhere/{FIRST}": ""}, "a folder of 1 submission"),
-    ({FIRST: "", f"old/{FIRST}": "", "old.zip": b"", "assignments/readme.txt": ""}, "one submission"),
+    ({FIRST: "", f"old/{SECOND}": "", "old.zip": b"", "assignments/readme.txt": ""}, "one submission"),
     ({f"assignments/{FIRST}": "", "checks/test_a.py": "", "notes/thoughts.txt": ""}, "one submission"),
     ({f"ada/{FIRST}": ""}, "a folder of 1 submission"),
     ({f"ada_1_2_{FIRST}": ""}, "a Canvas download of 1 submission"),
-    ({FIRST: "", f"ada_1_2_{FIRST}": "", f"bo_1_2_{SECOND}": ""}, "one submission"),
+    ({FIRST: "", f"ada_1_2_{FIRST}": "", f"bo_3_4_{SECOND}": ""}, "a Canvas download of 2 submissions"),
     ({f"ada_1_2_{FIRST}": "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "a folder of 2 submissions"),
     ({"ada/sent/hw.zip": "", "bela/sent/hw.zip": "", "chidi/readme.md": ""}, "a folder of 3 submissions"),
     ({"ada/LayerNorm (1).py": "", "bela/final.py": ""}, "a folder of 2 submissions"),
-    ({f"solutions/{FIRST}": "", f"ada/{FIRST}": ""}, "one submission"),
+    ({f"solutions/{FIRST}": "", f"ada/{SECOND}": ""}, "one submission"),
     ({"notes.txt": ""}, "one submission"),
 ])  # fmt: skip
 def test_kind_of_upload_is_detected_in_a_fixed_order(tmp_path: Path, files: Files, expected: str) -> None:
@@ -185,19 +185,6 @@ def test_every_item_in_a_class_becomes_a_row_or_is_noted(tmp_path: Path, files: 
         assert {name for names in notes for name in names.split(", ")} == set(noted.split())
 
 
-@pytest.mark.parametrize("files", [
-    ANN | {"bob/essay.pdf": ""},
-    ANN | {"bob/": ""},
-    {f"solutions/{FIRST}": "", "ann.zip": ZIP, "bob.zip": ZIP},
-    {"class/ann/x.txt": "", "class/bob/y.txt": ""},
-])  # fmt: skip
-def test_submission_that_may_be_a_class_gets_a_note(tmp_path: Path, files: Files) -> None:
-    found = listing([put(tmp_path / "hw", files)])
-    assert keys(found) == ["hw"]
-    (note,) = found.problems
-    assert "read as one submission, with" in note and "bob" in note and "give each as a PATH of its own" in note
-
-
 @pytest.mark.parametrize("out", ["", "out", "results/out", "../class/out"])
 def test_results_folder_inside_a_graded_path_is_rejected(tmp_path: Path, out: str) -> None:
     put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
@@ -254,6 +241,6 @@ def test_note_on_a_lone_notebook_lists_its_homework_functions(tmp_path: Path, pl
     own = next(iter(HOMEWORK.rubric.modules.values())).functions
     cells = [{"source": [f"def {name}(x):\n", "    pass"]} for name in ("plotted", *own, "test_it")]
     put(tmp_path / place, {"a.ipynb": json.dumps({"cells": cells}), "b.ipynb": "{}"})
-    (entry,) = listing([tmp_path / place]).entries
+    (entry,) = listing([tmp_path / place], one_submission=True).entries
     (note,) = load(entry, LIMITS).notes
     assert (note.kind, note.path, note.wanted) == ("notebook", "a.ipynb", ", ".join(own))

@@ -59,7 +59,7 @@ def test_flat_moodle_download_is_grouped_by_id(tmp_path: Path) -> None:
         "Bela von_Brandt": {FIRST: b"b"},
     }
     (note,) = found.problems
-    assert note.endswith("moodle.zip: not graded: notes.py (not named as Moodle names submissions)")
+    assert note.endswith("moodle.zip: not graded: notes.py (not part of a Moodle download)")
 
 
 BRIGHTSPACE: Files = {
@@ -76,16 +76,22 @@ def test_brightspace(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
     due = rubric_with(due="2026-10-09T23:59+02:00")
     monkeypatch.setattr(rubric, "current", lambda: due)
     found = download(tmp_path, place, BRIGHTSPACE)
-    assert found.forms[0].endswith("a Brightspace download of 3 submissions")
+    assert found.forms[0].endswith("a Brightspace download of 4 submissions")
     assert [(entry.students, entry.created_at) for entry in found.entries] == [
         ((Student("Ada Weiß", brightspace="39786"),), "2026-10-09T08:22:00.000000Z"),
         ((Student("Ada Weiß", brightspace="39786"),), "2026-10-10T19:12:00.000000Z"),
         ((Student("Bela - von Brandt", brightspace="39787"),), "2026-10-09T22:00:00.000000Z"),
+        ((Student("Chidi Costa", brightspace="39788"),), ""),
     ]
-    assert [*contents(found).values()] == [{FIRST: b"a"}, {FIRST: b"a again"}, {FIRST: b"b"}]
+    assert [*contents(found).values()] == [
+        {FIRST: b"a"},
+        {FIRST: b"a again"},
+        {FIRST: b"b"},
+        {FIRST: b"named otherwise"},
+    ]
     (note,) = found.problems
-    assert "Chidi Costa" in note and "index" not in note and "not named as Brightspace names submissions" in note
-    ada, _ = students(found.entries, [], HOMEWORK.rubric)
+    assert note.endswith("the time of submission cannot be read: Chidi Costa_39788_640695")
+    ada, *_ = students(found.entries, [], HOMEWORK.rubric)
     assert (ada.entry, ada.others) == (found.entries[1], (found.entries[0],))
 
 
@@ -93,9 +99,10 @@ def test_brightspace_times_are_utc_without_a_due_date(tmp_path: Path) -> None:
     assert listing([put(tmp_path, BRIGHTSPACE)]).entries[0].created_at == "2026-10-09T10:22:00.000000Z"
 
 
-def test_brightspace_folders_next_to_loose_code_are_one_submission(tmp_path: Path) -> None:
-    put(tmp_path / "class", BRIGHTSPACE | {FIRST: ""})
-    assert listing([tmp_path / "class"]).forms[0].endswith("one submission")
+def test_loose_code_next_to_brightspace_folders_is_noted(tmp_path: Path) -> None:
+    found = listing([put(tmp_path / "class", BRIGHTSPACE | {FIRST: ""})])
+    assert found.forms[0].endswith("a Brightspace download of 4 submissions")
+    assert any(note.endswith(f"not graded: {FIRST} (not part of a Brightspace download)") for note in found.problems)
 
 
 CANVAS: Files = {
@@ -160,7 +167,7 @@ def test_odd_file_names_of_one_student_do_not_affect_the_class(tmp_path: Path) -
     assert ada == {FIRST: b"ada"} and len(found.entries) == 2
     assert {FIRST, FIRST.title(), "a/b.py", "c.py"} <= {*cy} and cy[FIRST] == FIRST.encode()
     (note,) = found.problems
-    assert note.endswith("submissions.zip: not graded: notes (not named as Canvas names files)")
+    assert note.endswith("submissions.zip: not graded: notes (not part of a Canvas download)")
 
 
 METADATA = """\
@@ -236,7 +243,7 @@ def test_damaged_file_in_an_export_affects_only_that_submission(tmp_path: Path) 
 
 SECTION = {f"{name}_assignsubmission_file/{FIRST}": "" for name in ("Dora Dorn_700112", "Emil Erz_700113")}
 IN_MALLORY, IN_EXPORT = "uploads/mallory/", "uploads/mallory/assignment_5_export/"
-NOT_AN_EXPORT = {"submission_metadata.yml": METADATA, f"assignments/{FIRST}": "", f"submission_11/{FIRST}": ""}
+NOT_AN_EXPORT = {"submission_metadata.yml": METADATA, f"assignments/{SECOND}": "", f"submission_11/{FIRST}": ""}
 
 
 @pytest.mark.parametrize(("paths", "places", "exports"), [

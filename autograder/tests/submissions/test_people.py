@@ -1,0 +1,248 @@
+"""Nobody vanishes: in every form of download, each person has a row or is named in a note or in the error."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder.exceptions import ArgumentsError
+from autograder.gradebook.rows import students
+from autograder.submissions.exports import listing
+from autograder.submissions.submission import Student, load
+from autograder.tests.files import HOMEWORK, put, zipped
+from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, Files, contents
+
+SEED = 20261128  # of the mixtures
+STUB = "".join(f"def {function}():\n    pass\n" for function in HOMEWORK.rubric.modules[MODULES[0]].functions)
+Form = Callable[[str, int], Files]
+NO_BREAK = "\u202f"  # newer libraries write it between a time and PM
+
+# The files of a person in each form; the name is one word, and occurs in the names of the files.
+FORMS: dict[str, Form] = {
+    "folders": lambda name, n: {f"{name}/{FIRST}": name},
+    "zips": lambda name, n: {f"{name}.zip": zipped({f"hw/{FIRST}": name})},
+    "zips in zips": lambda name, n: {f"{name}.zip": zipped({"hw.zip": zipped({FIRST: name}), "__MACOSX/._hw.zip": ""})},
+    "Moodle": lambda name, n: {f"{name} Weiß_{n}_assignsubmission_file/{FIRST}": name},
+    "flat Moodle": lambda name, n: {f"{name} Weiß_{n}_assignsubmission_file_{FIRST}": name},
+    "Brightspace": lambda name, n: {f"{n}-{n} - {name} - Nov 18, 2026 905{NO_BREAK}PM/{FIRST}": name},
+    "flat Brightspace": lambda name, n: {f"{n}-{n} - {name} - Nov 18, 2026 905 PM - {FIRST}": name},
+    "French Brightspace": lambda name, n: {f"{n}-{n} - {name} - 18 nov. 2026 2105/{FIRST}": name},
+    "Blackboard": lambda name, n: {
+        f"Homework_3_{name}_attempt_2026-11-17-10-22-33.txt": f"Name: {name}",
+        f"Homework_3_{name}_attempt_2026-11-17-10-22-33_{FIRST}": name,
+    },
+    "Autolab": lambda name, n: {f"{name}@example.edu_1_{FIRST}": name},
+    "Canvas": lambda name, n: {f"{name}_{n}_{n}_{FIRST}": name},
+    "Canvas quiz": lambda name, n: {f"abel_{name}{n}_question_55_{n}_{FIRST}": name},
+    "Google Classroom": lambda name, n: {f"{name} Abel - {FIRST}": name},
+    "Schoology": lambda name, n: {f"Abel, {name}/Revision 1 - On Time/{FIRST}": name},
+    "Submitty": lambda name, n: {f"{name}/1/{FIRST}": name, f"{name}/user_assignment_settings.json": "{}"},
+    "prefixes": lambda name, n: {f"{name}_{FIRST}": name},
+    "suffixes": lambda name, n: {f"{MODULES[0]}_{name}.py": name},
+    "suffixes of one module each": lambda name, n: {f"{MODULES[n % len(MODULES)]}-{name}.py": name},
+    "other names": lambda name, n: {f"{name}.py": f"# {name}\n{STUB}"},
+    "notebooks": lambda name, n: {f"{name}.ipynb": "{}"},
+    "sections": lambda name, n: {f"section{n % 2}/{name}/{FIRST}": name},
+}
+READ = [form for form in FORMS if form not in (
+    "prefixes", "suffixes", "suffixes of one module each", "other names", "notebooks", "sections")]  # fmt: skip
+NAMES = ["ada", "bela", "chidi", "dora", "emil", "fay"]
+
+
+def people(form: str, *names: str) -> Files:
+    return {file: text for name in names for file, text in FORMS[form](name, 101 + NAMES.index(name)).items()}
+
+
+def accounted(path: Path) -> str:
+    """The names of all rows, and every note; or the error."""
+    try:
+        found = listing([path])
+    except ArgumentsError as error:
+        return str(error)
+    rows = students(found.entries, [], HOMEWORK.rubric)
+    return "\n".join([*(row.student.name for row in rows), *found.problems])
+
+
+@pytest.mark.parametrize("place", ["class", "class.zip"])
+@pytest.mark.parametrize("form", READ)
+def test_each_form_has_a_row_for_each_person(tmp_path: Path, form: str, place: str) -> None:
+    names = NAMES[:4]
+    found = listing([put(tmp_path / place, people(form, *names))])
+    rows = students(found.entries, [], HOMEWORK.rubric)
+    assert len(rows) == len(names) and not [problem for problem in found.problems if "time of" not in problem]
+    for name, row in zip(sorted(names), sorted(rows, key=lambda row: row.student.name), strict=True):
+        assert name in row.student.name and load(row.entry, LIMITS).files[FIRST] == name.encode()
+
+
+@pytest.mark.parametrize("place", ["class", "class.zip"])
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in READ])
+def test_form_that_is_not_known_is_rejected_with_everyone_named(tmp_path: Path, form: str, place: str) -> None:
+    put(tmp_path / place, people(form, *NAMES))
+    with pytest.raises(ArgumentsError, match="looks like the work of several students") as error:
+        listing([tmp_path / place])
+    seen = NAMES if form != "sections" else ["section0", "section1"]
+    assert all(name in str(error.value) for name in seen) and "--one-submission" in str(error.value)
+    (entry,) = listing([tmp_path / place], one_submission=True).entries
+    assert entry.key == "class"
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + 20))
+def test_mixture_of_two_forms_loses_nobody(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    one, other = chance.sample([form for form in FORMS if form != "sections"], 2)
+    names = chance.sample(NAMES, chance.randint(4, 6))
+    at = chance.randint(2, len(names) - 2)  # the one file of a single student may also be somebody else's
+    put(tmp_path / "class", people(one, *names[:at]) | people(other, *names[at:]))
+    text = accounted(tmp_path / "class")
+    assert [name for name in names if name not in text] == [], (one, other, text)
+
+
+@pytest.mark.parametrize("files", [
+    {FIRST: "", f"ada/{FIRST}": ""},  # perhaps the solutions, beside one student's folder
+    {FIRST: "", "ada.zip": zipped({f"hw/{FIRST}": ""})},
+    {f"{MODULES[0]}.py": "", f"{MODULES[0]} (1).py": STUB},
+    {"submissions.zip": zipped({f"ada_{FIRST}": "", f"bela_{FIRST}": ""})},
+    {f"ada_{FIRST}": "", f"bela_{SECOND}": ""},
+    {f"ann/{FIRST}": "", "bob/essay.pdf": ""},
+    {f"solutions/{FIRST}": "", "ann.zip": zipped({FIRST: ""}), "bob.zip": zipped({FIRST: ""})},
+    {"class/ann/x.txt": "", "class/bob/y.txt": ""},
+    {"monday.zip": zipped(people("Canvas", "ada", "bela")), "tuesday.zip": zipped(people("Canvas", "dora", "emil"))},
+])  # fmt: skip
+def test_path_that_may_be_several_students_is_rejected(tmp_path: Path, files: Files) -> None:
+    with pytest.raises(ArgumentsError, match="several students"):
+        listing([put(tmp_path / "class", files)])
+
+
+@pytest.mark.parametrize("files", [
+    {FIRST: "", SECOND: "", "train.py": "x = 1", f"{MODULES[0]}_helpers.py": "def helper():\n    pass\n", "a.ipynb": "{}"},
+    {f"hw3_{FIRST}": "", f"hw3_{SECOND}": ""},
+    {f"{MODULES[0]} (1).py": "", f"{MODULES[1]} (2).py": "", f"Copy of {MODULES[2]}.py": ""},
+    {FIRST: "", f"{MODULES[1]}_final.py": ""},
+    {FIRST: "", f"{MODULES[0]}_notes.txt": "", "checks/test_x.py": "", "data/x.npy": "", "weights.zip": zipped({"x.npy": ""})},
+    {f"src/{FIRST}": "", "README.md": ""},
+    {"final.py": "x = 1\n"},
+])  # fmt: skip
+def test_files_of_one_student_are_one_submission(tmp_path: Path, files: Files) -> None:
+    assert len(listing([put(tmp_path / "ada", files)]).entries) == 1
+
+
+def test_section_within_a_class_is_noted(tmp_path: Path) -> None:
+    """One student's upload cannot stop the grading of a class, so this is no reason to reject it."""
+    found = listing([put(tmp_path / "class", people("folders", "ada", "bela") | people("sections", "chidi", "emil"))])
+    assert any("section1 looks like the work of several students, chidi, emil" in note for note in found.problems)
+
+
+def test_single_files_of_several_students_are_rejected(tmp_path: Path) -> None:
+    put(tmp_path, people("prefixes", "ada", "bela"))
+    with pytest.raises(ArgumentsError, match=f"ada_{FIRST}, bela_{FIRST}"):
+        listing(sorted(tmp_path.glob("*.py")))
+
+
+VERSIONS: dict[str, Files] = {
+    "Blackboard": {f"Homework 3_ada_attempt_2026-11-{day}-10-22-33_{FIRST}": f"of {day}" for day in (17, 18)},
+    "Autolab": {f"ada@example.edu_{version}_{FIRST}": f"of {version}" for version in (2, 10, 9)},
+    "Brightspace": {f"1-{n} - ada - Nov {day}, 2026 110{NO_BREAK}PM - {FIRST}": "" for n, day in ((8, 9), (7, 10))},
+    "Schoology": {
+        f"Abel, ada - s48/Revision 10 - Late/{FIRST}": "late", f"Abel, ada - s48/Revision 9 - On Time/{SECOND}": "on time",
+    },
+    "Submitty": {f"ada/{version}/{FIRST}": "" for version in (2, 1, 10)},
+}  # fmt: skip
+NEWEST = {
+    "Blackboard": "ada_2026-11-18-10-22-33", "Autolab": "ada_example.edu_10", "Brightspace": "ada_1_7",
+    "Schoology": "Abel_ada_-_s48_10", "Submitty": "ada_10",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", VERSIONS)
+def test_newest_version_of_a_persons_work_counts(tmp_path: Path, form: str) -> None:
+    found = listing([put(tmp_path / "class", VERSIONS[form] | people(form, "bela"))])
+    rows = students(found.entries, [], HOMEWORK.rubric)
+    assert len(rows) == 2
+    (ada,) = [row for row in rows if "ada" in row.student.name]
+    assert ada.entry.key.startswith(NEWEST[form]) and len(ada.others) == len(VERSIONS[form]) - 1
+    assert ada.entry.late == (form == "Schoology")
+    if form == "Schoology":
+        assert ada.student.login == "s48"
+
+
+def test_folders_of_one_students_parts_are_not_versions(tmp_path: Path) -> None:
+    found = contents(
+        listing([put(tmp_path / "class", {f"ada/1/{FIRST}": "1", f"ada/2/{SECOND}": "2", f"bela/{FIRST}": ""})])
+    )
+    assert found["ada"].items() >= {FIRST: b"1", SECOND: b"2"}.items()
+
+
+def test_folders_named_after_numbers_are_students(tmp_path: Path) -> None:
+    found = listing([put(tmp_path / "class", {f"{number}/{FIRST}": "" for number in (1, 2, 17)})])
+    assert [entry.students for entry in found.entries] == [(Student(number),) for number in ("1", "17", "2")]
+
+
+def test_ids_that_share_their_end_stay_separate_people(tmp_path: Path) -> None:
+    """Blackboard separates title and id by the character that an id may contain."""
+    files: Files = {f"Homework 3_{who}_attempt_2026-11-18-10-22-33_{FIRST}": who for who in ("ada_x", "bela_x")}
+    rows = students(listing([put(tmp_path / "class", files)]).entries, [], HOMEWORK.rubric)
+    assert [row.student.name for row in rows] == ["Homework 3_ada_x", "Homework 3_bela_x"]
+
+
+def test_older_versions_of_a_canvas_file_are_noted(tmp_path: Path) -> None:
+    files: Files = {f"ada_1_7_{FIRST}": "old", f"ada_1_8_{MODULES[0]}-1.py": "new", f"bela_2_9_{FIRST}": ""}
+    (note,) = listing([put(tmp_path / "class", files)]).problems
+    assert note.endswith(f"not graded, because a newer version of the file counts: ada_1_7_{FIRST}")
+
+
+def test_files_of_one_folder_in_two_uploads_are_all_read(tmp_path: Path) -> None:
+    """A backslash in a name becomes a folder, so one folder may come twice."""
+    files: Files = {f"ada_1_7_hw\\{FIRST}": "1", f"ada_1_8_hw\\{SECOND}": "2", f"bela_2_9_{FIRST}": ""}
+    found = contents(listing([put(tmp_path / "class.zip", files)]))
+    assert found["ada_1"] == {FIRST: b"1", SECOND: b"2"}
+
+
+# Clones
+
+REMOTES = {
+    "owners": ("git@github.com:ada/hw3.git", "https://github.com/bela/hw3", ("ada", "bela")),
+    "one owner": ("https://github.com/cs1/hw-3-ada.git", "ssh://git@git.example.edu/cs1/hw-3-adam.git/", ("ada", "adam")),
+    "one repository": ("https://github.com/cs1/hw3", "https://github.com/cs1/hw3", ("", "")),
+    "no remote": ("", "https://github.com/bela/hw3", ("", "")),
+    "not a URL": ("hw3", "https://github.com/bela/hw3", ("", "")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REMOTES)
+def test_account_of_each_clone_is_that_of_its_remote(tmp_path: Path, name: str) -> None:
+    *urls, logins = REMOTES[name]
+    for folder, url in zip(("hw3-one", "hw3-two"), urls, strict=True):
+        config = "[core]\n\tbare = false\n" + f'[remote "origin"]\n\turl = {url}\n\tfetch = +refs\n' * bool(url)
+        put(tmp_path / "class" / folder, {FIRST: "", ".git/config": config})
+    found = listing([tmp_path / "class"])
+    assert [entry.students for entry in found.entries] == [
+        (Student(folder, login=login),) for folder, login in zip(("hw3-one", "hw3-two"), logins, strict=True)
+    ]
+
+
+def test_uploaded_git_folder_in_a_class_names_nobody(tmp_path: Path) -> None:
+    claim = '[remote "origin"]\n\turl = https://github.com/ada/hw3\n'
+    found = listing(
+        [put(tmp_path / "class", {f"ada/{FIRST}": "", f"mallory/{FIRST}": "", "mallory/.git/config": claim})]
+    )
+    assert [entry.students for entry in found.entries] == [(Student("ada"),), (Student("mallory"),)]
+
+
+# What else arrives
+
+
+@pytest.mark.parametrize("name", [f"{MODULES[0]}{end}" for end in (".pyw", ".py~", "", ".docx")])
+def test_misnamed_file_is_named_in_a_note(tmp_path: Path, name: str) -> None:
+    (entry,) = listing([put(tmp_path / "ada", {name: STUB})]).entries
+    submission = load(entry, LIMITS)
+    notes = [*submission.notes, submission.missing(MODULES[0])]
+    assert any(note is not None and note.path == name for note in notes)
+    accepted = load(entry, LIMITS, accept_names=True)
+    assert (FIRST in accepted.files) is (not name.endswith("docx"))
+
+
+def test_class_of_two_thousand_has_two_thousand_rows(tmp_path: Path) -> None:
+    files: Files = {f"abel{n}_{n}_{n}_{FIRST}": "" for n in range(1, 2001)}
+    entries = listing([put(tmp_path / "class.zip", files)]).entries
+    assert len(students(entries, [], HOMEWORK.rubric)) == 2000

@@ -114,7 +114,7 @@ def may_lose(case: Case, graded: CriterionScore) -> bool:
 
 def hides(graded: CriterionScore) -> bool:
     """Whether a criterion on side effects is lost because too few results are correct."""
-    return not graded.passed and graded.why == "too little"
+    return not graded.passed and graded.why == "too_few"
 
 
 def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:

@@ -40,12 +40,10 @@ class Seen:
     @property
     def answer(self) -> str:
         """How the public checks describe it: "-" not at all, "half", "named" or "misnamed"."""
-        own = [
-            text.removesuffix(home_table.ANY).removesuffix(".")
-            for text in (self.misconception.does, self.misconception.right)
-        ]
+        own, ignored = self.misconception, self.misconception.ignores
+        texts = (library.IGNORES.format(ignored, ""), library.USE.format(ignored)) if ignored else (own.does, own.right)
         sentences = set(self.sentences)  # a sentence may end with the actual or the expected number
-        is_own = all(any(text.startswith(start) for start in own) for text in sentences)
+        is_own = all(any(text.startswith(start.removesuffix(".")) for start in texts) for text in sentences)
         return ("-", "half", "named")[len(sentences)] if is_own else "misnamed"
 
 

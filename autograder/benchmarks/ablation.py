@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from autograder.audit import cases
-from autograder.feedback import messages, observations
+from autograder.feedback import counterexamples, messages
 from autograder.grading import probes
 from autograder.grading.grader import Grader
 from autograder.grading.scoring import Analysis
@@ -72,8 +72,8 @@ RULES: Mapping[str, Any] = {
     "grading.search:Candidate._shows_beside_rounding": property(_constant(True)),
     "grading.diagnosis:computes_nothing": _constant(False),
     "grading.scoring:Scoring._is_charged_nowhere": _constant(False),
-    "feedback.observations:dependence": _constant(""),
-    "feedback.observations:_other_arguments": _constant(""),
+    "feedback.counterexamples:dependence": _constant(""),
+    "feedback.counterexamples:_other_arguments": _constant(""),
 }
 
 
@@ -207,7 +207,7 @@ def without(rule: str) -> Iterator[None]:
     _forget()
 
 
-_caches = (probes.probes_of, observations.others)
+_caches = (probes.probes_of, counterexamples.others)
 
 
 def _forget() -> None:

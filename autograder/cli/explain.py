@@ -14,7 +14,7 @@ import click
 import numpy as np
 
 from autograder.exceptions import ArgumentsError
-from autograder.feedback.sentences import sentence
+from autograder.feedback.sentences import line
 from autograder.gradebook import pool, store
 from autograder.grading import scoring
 from autograder.grading.call_results import CallResult, of_function, outcome
@@ -42,9 +42,9 @@ RULES: dict[Why, tuple[str, str]] = {
     "mistake": ("lost to a diagnosed mistake, which belongs to this criterion (rules 1 and 2)", "_of_values"),
     "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", "_of_values"),
     "form": ("lost to an observed side effect or dtype (rule 4)", "_of_form"),
-    "too little": ("lost: fewer than half of its functions compute something correct (rule 4)", "_of_form"),
+    "too_few": ("lost: fewer than half of its functions compute something correct (rule 4)", "_of_form"),
     "tests": ("the share of wrong versions that the student's tests detect", "scores"),
-    "not imported": ("lost: the modules cannot be imported together", "scores"),
+    "not_imported": ("lost: the modules cannot be imported together", "scores"),
 }
 
 
@@ -118,8 +118,8 @@ def _call(call_result: CallResult) -> Iterator[str]:
     said = f"{function}({', '.join(arguments)})" if is_call else f"an earlier call of {function}: {OF_EARLIER[kind]}"
     yield f"    {'FAILS ' if call_result.failed else 'passes'} {said}"
     if call_result.failed:
-        yield f"           {sentence(call_result)}"
-        yield from (f"           {shorten(line, LONGEST, placeholder=' ...')}" for line in outcome(call_result))
+        yield f"           {line('failure', call_result)}"
+        yield from (f"           {shorten(text, LONGEST, placeholder=' ...')}" for text in outcome(call_result))
 
 
 def _argument(value: Any) -> str:

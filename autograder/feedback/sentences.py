@@ -30,11 +30,6 @@ def line(macro: str, *arguments: object) -> str:
     return " ".join(paragraphs(macro, *arguments).split())
 
 
-def sentence(call_result: CallResult) -> str:
-    """Describe the failure of a call, hidden or not, in a sentence that begins with "It" or "The"."""
-    return line("failure", call_result)
-
-
 @cache
 def _templates() -> Any:
     environment = jinja2.Environment(

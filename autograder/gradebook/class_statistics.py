@@ -120,7 +120,7 @@ def _example(module: ModuleResult, function: str) -> str:
         call_result = replace(
             call_result, response=replace(call_result.response, error=replace(call_result.response.error, text=""))
         )
-    return lines(call_result).partition("\n\n")[2].replace("\n# yours: ", "\n# theirs:")
+    return lines(call_result, "theirs:", imports=False)
 
 
 # The text of a function

@@ -17,7 +17,7 @@ from autograder.grading.plan import Plan
 from autograder.grading.probes import arguments
 from autograder.grading.search import Candidate, Search
 from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_TOGETHER
-from autograder.homework.library import COPIES, KEEP_DTYPE, KEPT, Misconception, of_form
+from autograder.homework.library import CHANGES, COPIES, KEEP_DTYPE, KEPT, NO_CHANGES, Misconception, of_form
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import in_words, part
 from autograder.values.tree import arrays, leaves
@@ -215,10 +215,10 @@ def _same(given: Any, value: Any) -> bool:
 
 def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
     """The wrong side effects and dtypes of one function, each once; `explained`: the diagnosis covers kept state."""
-    every = [m for call_result in call_results if call_result.failed for m in seen(call_result, explained)]
-    names = dict.fromkeys(misconception.name for misconception in every)
-    again = {name for name in names if name.endswith("_later") and name.removesuffix("_later") in names}
-    return tuple(next(m for m in every if m.name == name) for name in names if name not in again)
+    every = [(r.test_call.kind == "changes", m) for r in call_results if r.failed for m in seen(r, explained)]
+    at_once = {m.changes for is_later, m in every if not is_later}
+    first = {m.name: m for is_later, m in reversed(every) if not (is_later and m.changes in at_once)}
+    return tuple(first[name] for name in dict.fromkeys(m.name for _, m in every) if name in first)
 
 
 def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
@@ -246,10 +246,10 @@ def _changed(call_result: CallResult) -> Iterator[Misconception]:
     names = call_result.test_call.names
     for number in dict.fromkeys(change.argument for change in changed):
         name = part(names, number, ()).replace(" ", "_")
-        does, right, read = of_form(f"changes_{name}", call_result.target.function)
         how = in_words(names, (change for change in changed if change.argument == number))
-        does = f"{does.rstrip('.')}: {how}{', which is visible only after the call' if later else ''}."
-        yield _mistake(call_result, f"changes_{name}" + ("_later" if later else ""), does, right, read)
+        does = f"{CHANGES.format(name)}: {how}{', which is visible only after the call' if later else ''}."
+        mistake = _mistake(call_result, f"changes_{name}" + "_later" * later, does, NO_CHANGES, COPIES)
+        yield replace(mistake, changes=name)
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:

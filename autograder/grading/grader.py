@@ -213,7 +213,7 @@ def _together(
     responses, imported = runner.integration(criterion.id, correct)
     call_results = compared(responses, responses.values())
     wrong = next((call_result for call_result in call_results if call_result.failed), None)
-    why: Why = "right" if wrong is None else "unexplained" if imported else "not imported"
+    why: Why = "right" if wrong is None else "unexplained" if imported else "not_imported"
     return CriterionScore(criterion, why, call_result=wrong, blamed=correct), call_results
 
 

@@ -18,7 +18,7 @@ from autograder.homework.rubric import Criterion, Rubric
 if TYPE_CHECKING:
     from autograder.grading.student_tests import FunctionTests
 
-Why = Literal["right", "elsewhere", "mistake", "unexplained", "form", "too little", "not imported", "tests"]
+Why = Literal["right", "elsewhere", "mistake", "unexplained", "form", "too_few", "not_imported", "tests"]
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class Scoring:
             return CriterionScore(criterion, "mistake", own, call_result=call_result)
         earning = [function for function in criterion.grades if self._earns(function, values)]
         enough = len(earning) >= LEAST_OF_FORM * len(criterion.grades)
-        return CriterionScore(criterion, "right" if enough else "too little")
+        return CriterionScore(criterion, "right" if enough else "too_few")
 
     def _breach(self, criterion: Criterion, call_result: CallResult) -> CriterionScore | None:
         """The side effect or dtype in a failing call, if the function itself causes it."""

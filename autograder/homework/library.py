@@ -41,6 +41,9 @@ KEPT = "the Python FAQ, Why are default values shared between objects?"
 ANY_ORDER = "Look up parameters by name: the keys of a dict can be in any order."
 COPIES = "the NumPy user guide, Copies and views"
 PROMOTION = "the NumPy reference, Data type promotion in NumPy"
+IGNORES, USE = "Your code ignores the argument {} and uses {}", "Use the argument {}"
+CHANGES = "Your code changes the argument `{}`"
+NO_CHANGES = "Do not change the arguments: work on copies or new arrays."
 KEEP_DTYPE = "Results keep the dtype of the arguments"
 FLOAT64 = f"{KEEP_DTYPE}. Convert float64 values such as np.zeros(3) or np.sqrt(8); math.sqrt(8) keeps the dtype."
 
@@ -53,9 +56,9 @@ class Misconception:
     `criteria` are the ids of the criteria that it costs. `source` is the function with only this misconception, as a
     student would write it. `edits` are the (old, new) strings that change the correct source into it, if there are any.
     `memory`: it keeps state between calls. `inexact`: a rounding error, whose size counts rather than its digits.
-    `changes` is the argument that it changes, if it is named after one. `way` is the number of the variant, of which a
-    misconception can have several. `twice` replaces `does` with words that fit every function with this mistake, if
-    `does` names one.
+    `changes` is the argument that it changes, if it is named after one, `ignores` one that it ignores. `way` is the number
+    of the variant, of which a misconception can have several. `twice` replaces `does` with words that fit every function
+    with this mistake, if `does` names one.
     """
 
     module: str
@@ -72,6 +75,7 @@ class Misconception:
     changes: str = ""
     way: int = 0
     twice: str = field(default="", repr=False)
+    ignores: str = ""
 
     @property
     def id(self) -> str:
@@ -180,7 +184,9 @@ class Written:
         read: str = "",
         **settings: Any,
     ) -> None:
-        if not does and not right:
+        if ignored := settings.get("ignores"):
+            does, right = f"{IGNORES.format(ignored, 'a fixed number')}.", f"{USE.format(ignored)}."
+        elif not does and not right:
             does, right, read = of_form(name, self.function)
         names = (criterion,) if isinstance(criterion, str) else criterion
         criteria = tuple(f"{self.module}.{name}" for name in names)
@@ -227,8 +233,7 @@ def of_form(name: str, function: str) -> tuple[str, str, str]:
     The names are `changes_<argument>`, `float64_result` and `float32_result`; the cause is not guessed.
     """
     if name.startswith("changes_"):
-        right = "Do not change the arguments: work on copies or new arrays."
-        return f"Your code changes the argument `{name.removeprefix('changes_')}`.", right, COPIES
+        return f"{CHANGES.format(name.removeprefix('changes_'))}.", NO_CHANGES, COPIES
     if name == "float64_result":
         return "Your result is float64 for float32 arguments.", FLOAT64, f"the docstring of `{function}`; {PROMOTION}"
     if name == "float32_result":

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.feedback.observations import others
+from autograder.feedback.counterexamples import others
 from autograder.grading.call_results import Target, TestCall
 from autograder.homework import library, reference
 from autograder.homework.rubric import Rubric
@@ -68,13 +68,14 @@ def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
         }
 
 
-IGNORES, ANY = "Your code ignores the argument ", " and uses a fixed number."
-
-
 def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]:
     right = reference.functions()[function]
     expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
     rows: list[list[Any]] = []
+    known, unknown = (
+        list[Any](),
+        list[Any](),
+    )  # the results of code that ignores an argument, by whether its number is known
     for misconception in library.of_function(module, function):
         version = library.alone(misconception)
         default = _wrong_default(right, version.fresh())
@@ -86,13 +87,14 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
             row = [*words, {str(place): result for place, result in wrong.items()}, needed]
             if wrong and row not in rows:  # two variants of a mistake may give the same results
                 rows.append(row)
-    exact = [row[3] for row in rows if row[0].startswith(IGNORES) and not row[0].endswith(ANY)]
+                known += [row[3]] * (words is not found[0][0])
+                unknown += [row] * bool(misconception.ignores)
     sentences: list[Any] = []
     others = {str(place): prints for place, (call, _) in enumerate(expected) if (prints := _others(call, sentences))}
     return {
         "parameters": ", ".join(inspect.signature(right).parameters),
         "calls": [call.key for call, _ in expected],
-        "mistakes": [row for row in rows if not row[0].endswith(ANY) or row[3] not in exact],
+        "mistakes": [row for row in rows if row not in unknown or row[3] not in known],
         "sentences": sentences,
         "others": others,
     }
@@ -144,9 +146,9 @@ def _ignored(
         for one in (value, signature.parameters[name].default)
     )
     sentences = [
-        f"{IGNORES}{name} and uses {used}.",
+        f"{library.IGNORES.format(name, used)}.",
         f"the docstring of `{function}`",
-        f"Use the argument {name}, whose default is {due}.",
+        f"{library.USE.format(name)}, whose default is {due}.",
     ]
     return sentences, wrong if passed & wrong.keys() else {}
 

@@ -23,13 +23,12 @@ MOST_DIGITS = 6  # decimals of a rounded result
 NEARLY = 1e-3  # largest deviation of a result that is nearly right, as a share of its largest entry
 
 FORMS = {
-    "type": "It returned the wrong type",
-    "length": "It returned the wrong number of results",
-    "shape": "It returned an array of the wrong shape",
-    "dtype": "It returned the wrong dtype",
+    "type": "the wrong type",
+    "length": "the wrong number of results",
+    "shape": "an array of the wrong shape",
+    "dtype": "the wrong dtype",
 }
 WRONG_ORDER = "All elements are correct, but they are in the wrong order."
-IN_ORDER = "All parts are correct, but they are in the wrong order:"
 KEEP_DTYPE = "floating-point results keep the dtype of the arguments"
 NO_RETURN = "Does every path through the function return a value?"
 REMEMBERED = (
@@ -163,10 +162,11 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
 
 def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     """The wrong parts of a tuple, and how each differs."""
+    if order := _order(parts, allowed):
+        return (
+            f"All parts are correct, but they are in the wrong order: {', '.join(parts[place][0] for place in order)}."
+        )
     wrong = [(place, wanted, got) for place, wanted, got in parts if not equal(wanted, got, allowed)]
-    for order in permutations(range(len(parts))) if len(wrong) > 1 and len(parts) <= MANY else ():
-        if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
-            return f"{IN_ORDER} {', '.join(parts[place][0] for place in order)}."
     differing = [(place, difference(wanted, got, allowed)) for place, wanted, got in wrong]
     details = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in differing if text)
     if len(wrong) == len(parts) or not wrong:
@@ -175,6 +175,32 @@ def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
         return f"Only {wrong[0][0]} is wrong" + (f": {text[0].lower()}{text[1:]}" if (text := differing[0][1]) else ".")
     places = " and ".join(place for place, _, _ in wrong)
     return f"Only {places} {'is' if len(wrong) == 1 else 'are'} wrong. {details}".strip()
+
+
+def reordered(expected: Any, actual: Any, allowed: float) -> bool:
+    """Whether all parts of a tuple are correct, but in the wrong order."""
+    return isinstance(expected, tuple) and bool(_order(_named_parts(expected, actual), allowed))
+
+
+def _order(parts: list[tuple[str, Any, Any]], allowed: float) -> tuple[int, ...]:
+    """The place of each part in the expected tuple, if several are exchanged; () otherwise."""
+    wrong = [place for place, wanted, got in parts if not equal(wanted, got, allowed)]
+    for order in permutations(range(len(parts))) if len(wrong) > 1 and len(parts) <= MANY else ():
+        if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
+            return order
+    return ()
+
+
+def transposed(expected: Any, actual: Any, allowed: float) -> bool:
+    """Whether a result, or a wrong part of a tuple, is the transpose of the expected one, or has its last two axes exchanged."""
+    if isinstance(expected, tuple):
+        return any(transposed(wanted, got, allowed) for _, wanted, got in _named_parts(expected, actual))
+    is_matrix = all(isinstance(value, np.ndarray) and value.ndim >= 2 for value in (expected, actual))
+    return (
+        is_matrix
+        and not equal(expected, actual, allowed)
+        and any(equal(expected, turned, allowed) for turned in (actual.T, np.swapaxes(actual, -1, -2)))
+    )
 
 
 def _fits(model: Array, got: Array, wanted: Array, allowed: float) -> bool:

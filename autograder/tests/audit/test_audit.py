@@ -118,7 +118,7 @@ SHARING = replace(graded(OWN, "mistake"), undecided=(ONE, replace(ANOTHER, right
 
 @pytest.mark.parametrize("scores", [
     (NAMED,),
-    (NAMED, graded("layernorm.purity", "too little")),
+    (NAMED, graded("layernorm.purity", "too_few")),
     (NAMED, graded("layernorm.example", "mistake", "sample_variance")),
     (SHARING,),
 ])  # fmt: skip
@@ -156,7 +156,7 @@ ROW = made(
     NAMED,
     graded("layernorm.example", "mistake", "sample_variance"),
     graded(OTHER, "elsewhere", "sample_variance"),
-    graded("layernorm.purity", "too little"),
+    graded("layernorm.purity", "too_few"),
     graded("layernorm.rms", "unexplained"),
 )
 

@@ -27,7 +27,7 @@ def lost(visibility: Any = "after_published", **changes: Any) -> CriterionScore:
 
 
 def not_imported(error: Error) -> CriterionScore:
-    return lost(why="not imported", call_result=CallResult(STACK, Response(error=error), Failure("raised")), blamed=())
+    return lost(why="not_imported", call_result=CallResult(STACK, Response(error=error), Failure("raised")), blamed=())
 
 
 def modules_with(**modules: bool) -> tuple[ModuleResult, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.observations import dependence, observe, others
+from autograder.feedback.counterexamples import dependence, observe, others
 from autograder.grading.probes import ProbeResult, probes_of
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call

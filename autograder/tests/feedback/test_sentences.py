@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.sentences import form_of_example, line, paragraphs, returns, sentence
+from autograder.feedback.sentences import form_of_example, line, paragraphs, returns
 from autograder.grading.call_results import CallResult, Rules, TestCall
 from autograder.homework.library import Misconception
 from autograder.sandbox.protocol import Call, Changes, Ended, Response
@@ -41,7 +41,7 @@ def test_actual_result_is_described_only_for_public_examples(value: Any, kind: s
     call_result = known_responses(SOFTMAX, lambda x: value)
     assert call_result.failure is not None and call_result.failure.kind == kind
     assert public in form_of_example(call_result)
-    hidden = sentence(call_result)
+    hidden = line("failure", call_result)
     assert hidden.startswith("It returned") and "the docstring says" in hidden
     for chosen in ("None", "list", "bool", "(3,)", "(1, 3)"):
         assert chosen not in hidden
@@ -60,16 +60,16 @@ def test_actual_result_is_described_only_for_public_examples(value: Any, kind: s
 def test_sentence_shows_which_argument_changed_and_how(change: Change, said: str) -> None:
     params = {name: np.eye(2) for name in ("w_q", "w_k", "w_v", "w_o")}
     of = a_test_call("multi_head_attention", np.ones((2, 2)), params, 1, mask=np.ones((2, 2), bool))
-    assert said in sentence(CallResult(of, Response(value=of.expected, changed=(change,)), Failure("changed")))
+    assert said in line("failure", CallResult(of, Response(value=of.expected, changed=(change,)), Failure("changed")))
     of = a_test_call("transformer_stack", np.ones((2, 2)), [], 1, mask=np.ones((2, 2), bool))  # without `norm`
     changed = CallResult(of, Response(changed=(Change(3, (), "entry written"),)), Failure("changed"))
-    assert "`mask`" in sentence(changed)
+    assert "`mask`" in line("failure", changed)
 
 
 def test_change_after_the_call_is_described_as_such() -> None:
     of = replace(a_test_call("softmax", X), call=Changes(1, Call("", "")), args=())
     call_result = CallResult(of, Response(changed=(Change(0, (), "entry written"),)), Failure("changed_later"))
-    assert "After the call, its arguments were modified: values in `scores`" in sentence(call_result)
+    assert "After the call, its arguments were modified: values in `scores`" in line("failure", call_result)
 
 
 def test_endless_call_shows_the_line_of_its_loop() -> None:
@@ -90,7 +90,7 @@ def test_endless_call_shows_the_line_of_its_loop() -> None:
     ],
 )  # fmt: skip
 def test_only_lines_of_known_files_are_shown(call_result: CallResult, said: str) -> None:
-    assert sentence(call_result) == said
+    assert line("failure", call_result) == said
 
 
 def test_wrong_part_of_a_tuple_is_described_for_examples() -> None:
@@ -102,14 +102,16 @@ def test_wrong_part_of_a_tuple_is_described_for_examples() -> None:
     ):
         call_result = known_responses(of, lambda x, kind, value=value: value)
         assert said in form_of_example(call_result)
-    assert "It returned the wrong type for `var`; the docstring says a tuple (mean, var)" in sentence(call_result)
+    assert "It returned the wrong type for `var`; the docstring says a tuple (mean, var)" in line(
+        "failure", call_result
+    )
 
 
 def test_wrong_dtype_is_shown_with_the_expected_one() -> None:
     of = a_test_call("softmax", X.astype(np.float32), rules=Rules(dtype=True))
     call_result = known_responses(of, lambda x: of.expected.astype(np.float64))
     assert "It returned float64 instead of float32" in form_of_example(call_result)
-    assert "float64" not in sentence(call_result)
+    assert "float64" not in line("failure", call_result)
 
 
 KINDS = ("value", "no_error", "unsteady", "overwritten", "shared")
@@ -122,7 +124,7 @@ ENDS = ("deadline", "idle", "crash", "disk", "memory", "protocol", "spent", "any
     ids=[*KINDS, *ENDS],
 )  # fmt: skip
 def test_every_failure_and_every_ended_process_has_a_sentence(call_result: CallResult) -> None:
-    said = sentence(call_result)
+    said = line("failure", call_result)
     assert said.endswith(".") and "contract" not in said and "{" not in said
 
 
@@ -168,13 +170,16 @@ def test_mistake_in_a_helper_is_located() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("call_result", "text"),
     [
-        ("It returned wrong values.", "`f` returned wrong values."),
-        ("The call took too long.", "`f` took too long."),
-        ("The result shares memory.", "`f` was called. The result shares memory."),
-        ("There is no function `f` in `m.py`.", "There is no function `f` in `m.py`."),
+        (CallResult(SOFTMAX, Response(value=1.0), Failure("value")), "`f` returned wrong values."),
+        (stopped("softmax", "deadline"), "`f` took too long and was stopped."),
+        (stopped("softmax", "crash"), "`f` was called. Python itself stopped during the call ("),
+        (CallResult(SOFTMAX, Response(value=1.0), Failure("shared")), "`f` was called. The result shares memory"),
+        (CallResult(SOFTMAX, Response(value=1.0), Failure("type")), "`f` returned the wrong type"),
+        (raised("softmax", "AttributeError", hint="missing"), "There is no function `softmax` in"),
+        (raised("softmax", "TypeError", hint="signature"), "`f` was called. Its parameters do not match"),
     ],
-)
-def test_sentence_about_a_failing_call_names_its_function(said: str, text: str) -> None:
-    assert line("about_call", "`f`", said) == text
+)  # fmt: skip
+def test_sentence_about_a_failing_call_names_its_function(call_result: CallResult, text: str) -> None:
+    assert line("failure", call_result, True, "`f`").startswith(text)

@@ -89,8 +89,7 @@ batch_norm.wrong("eps_floor_variance", "training", {"(running_var + eps)": "(np.
     "(var + eps)": "(np.maximum(var, eps))"},
     does="Your code uses eps as a lower bound of the variance.", right=INSIDE, read=FORMULA)
 batch_norm.wrong("eps_hard_coded", "training", {"+ eps": "+ 1e-5"}, {"+ eps": "+ 1e-6"}, {"+ eps": "+ 1e-8"},
-    does="Your code ignores the argument eps and uses a fixed number.", right="Use the argument eps.",
-    read="the signature of `batch_norm`")
+    ignores="eps", read="the signature of `batch_norm`")
 for name, value in (("default_eps", "1e-6"), ("default_eps_1e_3", "1e-3"), ("default_eps_1e_8", "1e-8")):
     batch_norm.wrong(name, "training", {"eps=1e-5": f"eps={value}"},
         does=f"Your default eps is {value}.", right="The default of `batch_norm` is 1e-5.", read="the signature of `batch_norm`")

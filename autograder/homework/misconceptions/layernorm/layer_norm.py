@@ -100,8 +100,7 @@ layer_norm.wrong("eps_floor_variance", "epsilon", {"var + eps": "np.maximum(var,
 layer_norm.wrong("eps_only_for_zero", "epsilon", {"var + eps": "np.where(var == 0, eps, var)"},
     does="Your code uses eps only if the variance is 0.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_hard_coded", "epsilon", {"+ eps": "+ 1e-5"}, {"+ eps": "+ 1e-6"}, {"+ eps": "+ 1e-8"}, {"+ eps": "+ 1e-12"},
-    does="Your code ignores the argument eps and uses a fixed number.", right="Use the argument eps.",
-    read="the signature of `layer_norm`")
+    ignores="eps", read="the signature of `layer_norm`")
 DEFAULTS = (("default_eps_1e_8", "1e-8"), ("default_eps_1e_12", "1e-12"), ("default_eps_1e_3", "1e-3"))
 for name, value in (("default_eps", "1e-6"), *DEFAULTS):
     layer_norm.wrong(name, "epsilon", {"eps=1e-5": f"eps={value}"},

@@ -79,8 +79,7 @@ layer_norm_backward.wrong("eps_outside_root", "backward_x", {"np.sqrt(var + eps)
     does="Your code adds eps outside the root.",
     right="Divide by the same sqrt(var + eps) as the forward pass.", read=BACKWARD)
 layer_norm_backward.wrong("eps_hard_coded", "backward_x", {"+ eps": "+ 1e-5"}, {"+ eps": "+ 1e-6"}, {"+ eps": "+ 1e-8"},
-    does="Your code ignores the argument eps and uses a fixed number.", right="Use the argument eps.",
-    read="the signature of `layer_norm_backward`")
+    ignores="eps", read="the signature of `layer_norm_backward`")
 layer_norm_backward.wrong("default_eps", "backward_x", {"eps=1e-5": "eps=1e-6"},
     does="Your default eps is 1e-6.", right="The default of `layer_norm_backward` is 1e-5.",
     read="the signature of `layer_norm_backward`")

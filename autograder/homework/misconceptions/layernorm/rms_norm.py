@@ -69,8 +69,7 @@ rms_norm.wrong("eps_floor_variance", "rms_epsilon", {"mean_square + eps": "np.ma
 rms_norm.wrong("eps_only_for_zero", "rms_epsilon", {"mean_square + eps": "np.where(mean_square == 0, eps, mean_square)"},
     does="Your code uses eps only if the mean square is 0.", right=INSIDE, read=RMS)
 rms_norm.wrong("eps_hard_coded", "rms_epsilon", {"+ eps": "+ 1e-6"}, {"+ eps": "+ 1e-5"}, {"+ eps": "+ 1e-8"},
-    does="Your code ignores the argument eps and uses a fixed number.", right="Use the argument eps.",
-    read="the signature of `rms_norm`")
+    ignores="eps", read="the signature of `rms_norm`")
 for name, value in (("default_eps", "1e-5"), *DEFAULTS):
     rms_norm.wrong(name, "rms_epsilon", {"eps=1e-6": f"eps={value}"},
         does=f"Your default eps is {value}.", right="The default of `rms_norm` is 1e-6.", read="the signature of `rms_norm`")

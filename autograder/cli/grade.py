@@ -235,6 +235,12 @@ def compare(old: Path, new: Path) -> None:
             by = f"{change.difference:+g}" if change.difference else "0"
             lines.append((change.key, change.who, *scores, by, change.where))
         print_table(("Submission", "Student", "old", "new", "change", "by"), lines)
+        if rest := comparison.totals[SHOWN:]:
+            click.echo(f"and {len(rest)} more")
+    if comparison.manual:
+        click.echo("\nPoints set manually, although the criterion is worth more or less now")
+        lines = [(who, name, *(f"{points:g}" for points in numbers)) for who, name, *numbers in comparison.manual]
+        print_table(("Student", "Criterion", "set to", "old points", "new points"), lines)
     for keys, where in ((comparison.only_old, "first"), (comparison.only_new, "second")):
         if keys:
             click.echo(f"\nOnly in the {where}: {printable(few(keys, SHOWN))}")

@@ -5,13 +5,14 @@ Use it before shipping a changed rubric or suite.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.feedback.results import Grade
 from autograder.files import write_atomically
 from autograder.gradebook import outputs, report
+from autograder.gradebook.inputs import TOTAL
 from autograder.gradebook.store import Outcome, read_run
 from autograder.homework import rubric
 from autograder.submissions.submission import Student
@@ -59,12 +60,14 @@ class RunChanges:
     """The differences between two runs, largest losses first, and the submissions that only one of them has.
 
     `criteria` has, for each changed criterion, its name, the numbers of students who gain and lose, and its points
-    before and after (None: absent).
+    before and after (None: absent). `manual` has the student, the criterion, the points that a person set for it, and its
+    points before and after, if these differ.
     """
 
     compared: int
     changes: tuple[ScoreChange, ...]
     criteria: tuple[tuple[str, int, int, tuple[float | None, float | None]], ...]
+    manual: tuple[tuple[str, str, float, float, float], ...]
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
 
@@ -98,6 +101,7 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
         len(pairs),
         tuple(sorted(changed, key=lambda change: (change.difference, change.key, change.who))),
         tuple(_criteria(before, after, changed)),
+        tuple(_manual(now, _points(before), _points(after))),
         *only,
     )
 
@@ -127,14 +131,27 @@ def _criteria(
     before: Mapping[str, Grade], after: Mapping[str, Grade], changes: list[ScoreChange]
 ) -> Iterator[tuple[str, int, int, tuple[float | None, float | None]]]:
     """Every criterion in which anyone gains or loses, or whose points differ."""
-    old, new = (
-        {mark.criterion: mark.max_score for grade in grades.values() for mark in grade.marks}
-        for grades in (before, after)
-    )
+    old, new = _points(before), _points(after)
     for name in {**old, **new}:
         differences = [change.criteria.get(name, 0.0) for change in changes]
         if any(differences) or old.get(name) != new.get(name):
             yield name, sum(d > 0 for d in differences), sum(d < 0 for d in differences), (old.get(name), new.get(name))
+
+
+def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
+    """The points of each criterion."""
+    return {mark.criterion: mark.max_score for grade in grades.values() for mark in grade.marks}
+
+
+def _manual(
+    outcomes: Iterable[Outcome], old: Mapping[str, float], new: Mapping[str, float]
+) -> Iterator[tuple[str, str, float, float, float]]:
+    """The points that a person set for a criterion, or the total, whose points differ."""
+    before, after = ({**points, TOTAL: sum(points.values())} for points in (old, new))
+    for outcome in outcomes:
+        for name, points in outcome.manual:
+            if name in before and name in after and before[name] != after[name]:
+                yield outcome.student.name or outcome.submission, name, points, before[name], after[name]
 
 
 def write(comparison: RunChanges, old: Path, new: Path) -> Path:

@@ -21,7 +21,7 @@ from autograder.feedback.results import Grade
 from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comment, Inputs, Override, Person
 from autograder.gradebook.store import Outcome
 from autograder.homework.rubric import LatePolicy, Rubric
-from autograder.submissions.submission import Student, Upload
+from autograder.submissions.submission import UNUSED, Student, Upload
 from autograder.submissions.text import counted, number
 
 NO_INPUTS = Inputs()
@@ -106,7 +106,8 @@ class StudentRow:
         reasons = self._decisions
         if self.deduction and self.total is None:
             reasons.append(f"{self.late}, {counted(number(self.deduction), 'point')} deducted")
-        return Outcome(self.entry.key, self.student, self.score, (*reasons, *map(str, self.overrides)))
+        manual = tuple((one.criterion, one.points) for one in self.overrides if not isinstance(one.points, str))
+        return Outcome(self.entry.key, self.student, self.score, (*reasons, *map(str, self.overrides)), manual)
 
 
 def finished(
@@ -177,17 +178,19 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
 
 
 def upload_notes(rows: Sequence[StudentRow], accept_names: bool) -> Iterator[str]:
-    """Notes on uploads with nothing to grade, and on misnamed files."""
+    """Notes on uploads with nothing to grade, and on files that are misnamed or cannot be used."""
     grades = {row.grade.key: row.grade for row in rows if row.grade}
     names = names_by_key(rows)
     who = {key: key if names[key] in ("", key) else f"{names[key]} ({key})" for key in grades}
     yield from (f"{who[key]}: {grade.empty}" for key, grade in grades.items() if grade.empty)
-    for key, grade in grades.items():
-        if grade.accepted:
-            yield f"graded despite the file name: {who[key]}: {', '.join(grade.accepted)}"
-    for key, grade in grades.items():
-        if grade.misnamed:
-            yield f"not graded because of the file name: {who[key]}: {', '.join(grade.misnamed)}"
+    groups = {
+        "graded despite the file name": {key: grade.accepted for key, grade in grades.items()},
+        "not graded because of the file name": {key: grade.misnamed for key, grade in grades.items()},
+        "not used": {key: () if grade.empty else grade.paths(*UNUSED) for key, grade in grades.items()},
+    }
+    for what, files in groups.items():
+        if found := [f"{who[key]}: {', '.join(paths)}" for key, paths in files.items() if any(paths)]:
+            yield f"{what}: {'; '.join(found)}"
     if not any(grade.misnamed for grade in grades.values()):
         return
     if accept_names:
@@ -303,8 +306,10 @@ def _given(students: Sequence[StudentRow], inputs: Inputs) -> tuple[list[Student
         found = [at for at, names in enumerate(certain) if wanted in names]
         found = found or [at for at, row in enumerate(rows) if wanted == row.student.name.lower()]
         if len(found) > 1:
-            several = f"{len(found)} students are named {line.student}; use an email address or ID"
-            problems.append(f"{line.place}: {several}")
+            several = f"{len(found)} students are named {line.student}"
+            if len({rows[at].entry.key for at in found}) == 1:
+                several = f"{line.student} is a group of {len(found)}: {', '.join(_who(rows[at]) for at in found)}"
+            problems.append(f"{line.place}: {several}; give one line for each, with an email address or ID")
         elif not found and not isinstance(line, Balance):  # late days may list students without a row
             problems.append(f"{line.place}: no student is named {line.student}")
         return found[0] if len(found) == 1 else None

@@ -25,12 +25,16 @@ OLD = 3600  # seconds after which a partial file is abandoned
 
 @dataclass(frozen=True)
 class Outcome:
-    """A student's total (None: no score), the submission that counts ("": none), and reasons that no criterion explains."""
+    """A student's total (None: no score), the submission that counts ("": none), and reasons that no criterion explains.
+
+    `manual` has the points that a person set, by criterion or "total".
+    """
 
     submission: str
     student: Student
     total: float | None
     reasons: tuple[str, ...] = ()
+    manual: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,13 @@ def read_run(folder: Path) -> Store:
             document.get("one_submission", False),
             {key: tuple(Student(**student) for student in own) for key, own in document["students"].items()},
             tuple(
-                Outcome(entry["submission"], Student(**entry["student"]), entry["total"], tuple(entry["reasons"]))
+                Outcome(
+                    entry["submission"],
+                    Student(**entry["student"]),
+                    entry["total"],
+                    tuple(entry["reasons"]),
+                    tuple((name, points) for name, points in entry.get("manual", ())),
+                )
                 for entry in document["outcomes"]
             ),
         )

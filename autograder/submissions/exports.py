@@ -209,7 +209,13 @@ def _uploads(name: str, unit: Tree, login: str = "") -> list[Upload]:
         return [Upload(name, unit, (Student(name=name, login=login),))]
     student = Student(name=name, login=login or name.rpartition(" - ")[2])
     return [
-        Upload(f"{name}_{match['number']}", unit.folders[match.string], (student,), late, version=int(match["number"]))
+        Upload(
+            f"{name}_{match['number']}",
+            replace(unit.folders[match.string], name=name),
+            (student,),
+            late,
+            version=int(match["number"]),
+        )
         for match in versions
         for late in ["late" in (match["state"] or "").lower()]
     ]

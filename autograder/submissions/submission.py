@@ -64,6 +64,8 @@ TEXTS = {
     "misnamed": "There is no file {wanted}, but there is {file}: {rename} and upload again.",
 }
 
+UNUSED = TEXTS.keys() - {"absent", "accepted", "beside", "many", "misnamed", "notebook", "replaced", "unwritten"}
+
 
 @dataclass(frozen=True)
 class Student:

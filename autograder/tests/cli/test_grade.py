@@ -194,6 +194,13 @@ def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
     assert lines[-1] == "Full comparison: " + str(new / "compare.html") + " and compare.csv"
 
 
+def test_compare_counts_the_rows_that_it_does_not_print(tmp_path: Path) -> None:
+    for folder, score in ("old", 1), ("new", 0):
+        run(tmp_path / folder, [], **{f"s{number}": document(a=(score, 1)) for number in range(33)})
+    lines = command("compare", tmp_path / "old", tmp_path / "new").stdout.splitlines()
+    assert sum(line.startswith("s") for line in lines) == 30 and "and 3 more" in lines
+
+
 def test_names_cannot_inject_terminal_escapes_or_markup(tmp_path: Path) -> None:
     names = "[bold]\x1b]0;owned\x07\u202eevil", "b" * 150
     for folder, total in ("old", 1.0), ("new", 0.0):

@@ -422,16 +422,16 @@ def test_misnamed_files_and_empty_uploads_are_noted(tmp_path: Path) -> None:
     work = {f"ada/{COPY}": right, f"bela/{COPY}": right, f"bela/{COPY.replace('1', '2')}": right + "# 2"}
     work |= {f"chidi/{NAMES[0]}": sample.stubs()[NAMES[0]], f"chidi/{COPY}": right}
     put(tmp_path / "class", work | {"dana/": "", f"emil/{NAMES[0]}": "\n", "fay/up.zip": b""})
+    put(tmp_path / "class", {f"gil/{NAMES[0]}": right, f"gil/old/{NAMES[0]}": right + "# old", "gil/more.rar": b"?"})
     refused, accepted = tmp_path / "refused", tmp_path / "accepted"
     said = call(tmp_path / "class", "-o", refused).stderr
-    for name in ("ada", "bela", "chidi"):
-        assert f"note: not graded because of the file name: {name}: {COPY}" in said
+    assert f"note: not graded because of the file name: ada: {COPY}; bela: {COPY}; chidi: {COPY}\n" in said
+    assert f"note: not used: gil: old/{NAMES[0]}, more.rar\n" in said
     assert "note: use --accept-names to grade misnamed files" in said
-    assert {row["Total Score"] for row in rows(refused).values()} == {"0"}
+    assert {row["Total Score"] for name, row in rows(refused).items() if name != "gil"} == {"0"}
     (tmp_path / "roster.csv").write_text("name,sid\nGina García,ada\nEmil Eriksen,emil\n", encoding="utf-8")
     done = call(tmp_path / "class", "-o", accepted, "--accept-names", "--roster", tmp_path / "roster.csv")
-    for name in ("Gina García (ada)", "chidi"):
-        assert f"note: graded despite the file name: {name}: {COPY}" in done.stderr
+    assert f"note: graded despite the file name: Gina García (ada): {COPY}; chidi: {COPY}\n" in done.stderr
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("note: not graded"))
     assert f"bela: {COPY}" in line  # ambiguous: there are two different files
     assert "note: dana: It contains no homework files." in done.stderr
@@ -439,7 +439,7 @@ def test_misnamed_files_and_empty_uploads_are_noted(tmp_path: Path) -> None:
     assert "note: fay: The upload is not a zip file that can be opened." in done.stderr
     found = rows(accepted)
     full = {name for name, row in found.items() if row["Total Score"] == found["ada"]["Total Score"] != "0"}
-    assert full == {"ada", "chidi"}
+    assert full == {"ada", "chidi", "gil"}
     assert f"graded despite the file name: {COPY}" in found["ada"]["Remark"]
     assert f"not graded because of the file name: {COPY}" in rows(refused)["ada"]["Remark"]
     page = (accepted / "report.html").read_text()

@@ -67,6 +67,15 @@ def test_other_changes_show_their_reason(tmp_path: Path, then: Outcome, now: Out
     assert change.reason in (new / "compare.csv").read_text()
 
 
+def test_points_set_manually_for_a_criterion_that_is_worth_something_else_now_are_listed(tmp_path: Path) -> None:
+    set_by_hand = (("a", 3.0), ("b", 2.0), ("total", 5.0))
+    old = run(tmp_path / "old", [Outcome("s", ADA, 5)], s=document(a=(0, 3), b=(2, 2)))
+    new = run(tmp_path / "new", [Outcome("s", ADA, 5, ("set",), set_by_hand)], s=document(a=(0, 4), b=(2, 2)))
+    found = compare_runs(old, new)
+    assert found.manual == (("Ada", "a", 3.0, 3, 4), ("Ada", "total", 5.0, 5, 6))
+    assert "<td>total</td>" in write(found, old, new).read_text()
+
+
 def test_many_criteria_are_summed_by_module() -> None:
     criteria = {f"{module}.c{at}": 1.5 for module in ("layernorm", "decoder") for at in range(4)}
     assert ScoreChange("s", "Ada", 0, 12, criteria).where == "layernorm +6, decoder +6"

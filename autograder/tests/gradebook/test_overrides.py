@@ -98,6 +98,13 @@ def test_invalid_line_is_rejected_with_its_number(tmp_path: Path, text: str, sai
         rows_with_overrides(tmp_path, text)
 
 
+def test_line_that_names_a_group_says_who_is_in_it() -> None:
+    group = [Upload("s7", None, (ADA, BELA))]
+    given = Inputs(overrides=[inputs.Override("s7", "total", 5.0, "agreed", "o.csv:2")])
+    (problem,) = problems(group, RUBRIC, given)
+    assert problem == "o.csv:2: s7 is a group of 2: Ada, Bela; give one line for each, with an email address or ID"
+
+
 def test_all_invalid_lines_are_reported_before_grading(tmp_path: Path) -> None:
     """Lines that are invalid on their own, match no student or contradict each other are reported together."""
     bad = f"ada,total,many,x\nnobody,total,5,x\n7,{FIRST.id},1,x\nada,total,5,x\nada,total,6,x\nada,total,5,\n"

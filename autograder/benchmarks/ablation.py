@@ -22,8 +22,8 @@ import pytest
 from autograder.audit import cases
 from autograder.feedback import counterexamples, messages
 from autograder.grading import probes
+from autograder.grading.diagnosis import Analysis
 from autograder.grading.grader import Grader
-from autograder.grading.scoring import Analysis
 from autograder.homework.homework import Homework
 from autograder.submissions.submission import Submission
 
@@ -65,11 +65,11 @@ RULES: Mapping[str, Any] = {
     "grading.probes:probes_of": _constant(()),
     "grading.diagnosis:Diagnosis.undecided": property(_constant(())),
     "grading.repair:Repairs.search": _constant(None),
-    "grading.search:Search.formal": _constant(None),
-    "grading.search:Candidate.is_guess": property(_constant(False)),
-    "grading.search:Candidate.is_evident": property(_constant(False)),
-    "grading.search:Candidate.changes_unseen": property(_constant(False)),
-    "grading.search:Candidate._shows_beside_rounding": property(_constant(True)),
+    "grading.diagnosis:Search.formal": _constant(()),
+    "grading.diagnosis:Candidate.is_guess": property(_constant(False)),
+    "grading.diagnosis:Candidate.is_evident": property(_constant(False)),
+    "grading.diagnosis:Candidate.changes_unseen": property(_constant(False)),
+    "grading.diagnosis:Candidate._shows_beside_rounding": property(_constant(True)),
     "grading.diagnosis:computes_nothing": _constant(False),
     "grading.scoring:Scoring._is_charged_nowhere": _constant(False),
     "feedback.counterexamples:dependence": _constant(""),

@@ -1,84 +1,203 @@
 """Diagnosis: the fewest misconceptions that reproduce every response of a function.
 
-The search (search.py) tries one misconception, then growing combinations, first with correct helpers and then with the helpers as
-they were diagnosed. It explains values, errors and state kept between calls. Changed arguments and wrong dtypes are observed
-directly (`observed`, at the end).
+The candidates are versions of the function with a set of misconceptions, first with correct helpers and then with the helpers as
+they were diagnosed. The search is greedy: it tries every misconception alone, then adds one more to the few sets that explain the
+most, until a set reproduces everything. It is bounded by counts, never by time, so it gives the same result on every machine.
+
+Candidates explain values, errors and state kept between calls. Changed arguments and wrong dtypes are observed directly
+(`observed`, at the end).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, islice, zip_longest
+from typing import Any, TypeVar
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, of_function
-from autograder.grading.known_responses import KnownResponses, wrong_in_value
+from autograder.grading.call_results import CallResult, TestCall, of_function
+from autograder.grading.known_responses import (
+    KnownResponses,
+    alike,
+    alike_in_form,
+    alike_in_rounding,
+    explained,
+    wrong_alike,
+    wrong_in_value,
+)
 from autograder.grading.plan import Plan
 from autograder.grading.probes import arguments
-from autograder.grading.search import Candidate, Search
-from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_TOGETHER
-from autograder.homework.library import CHANGES, COPIES, KEEP_DTYPE, KEPT, NO_CHANGES, Misconception, of_form
+from autograder.grading.thresholds import BEST, LEAST_EVIDENCE, MOST_COMBINATIONS, MOST_TOGETHER, TELLING
+from autograder.homework.library import CHANGES, COPIES, KEEP_DTYPE, KEPT, NO_CHANGES, Misconception, Version, of_form
+from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import in_words, part
 from autograder.values.tree import arrays, leaves
 
 MOST_HELD = 20_000  # cached versions with their responses: about 60 MB
 Helpers = tuple[tuple[str, tuple[Misconception, ...]], ...]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A version of a function, with certain helpers, compared with the responses of a submission."""
+
+    search: "Search" = field(repr=False, compare=False)
+    known: KnownResponses = field(repr=False)
+    version: Version
+
+    @property
+    def misconceptions(self) -> tuple[Misconception, ...]:
+        return self.version.misconceptions
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        return frozenset(misconception.id for misconception in self.misconceptions)
+
+    @property
+    def memory(self) -> bool:
+        """Whether it keeps state between calls."""
+        return self.version.memory or self.known.keeps
+
+    @cached_property
+    def exact(self) -> "Candidate":
+        """The candidate without its rounding errors, itself if it has none."""
+        exact = tuple(misconception for misconception in self.misconceptions if not misconception.inexact)
+        if exact == self.misconceptions:
+            return self
+        return next(self.search.candidates(self.known, [exact]), self)
+
+    def response(self, call_result: CallResult) -> Response:
+        return self.known.response(self.version, call_result.test_call.number)
+
+    def fits(self, call_result: CallResult) -> bool:
+        """Whether it gives the same response as the submission in value; rounding errors are compared by size."""
+        if self.exact is self:
+            return self.search.compared(alike, self, call_result)
+        known = self.exact.response(call_result), self.response(call_result)
+        return alike_in_rounding(call_result.test_call, *known, call_result.response)
+
+    def fits_in_form(self, call_result: CallResult) -> bool:
+        return alike_in_form(call_result.test_call, self.response(call_result), call_result.response)
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether it reproduces every response."""
+        return all(map(self.fits, self.search.call_results)) and self._shows_beside_rounding
+
+    @property
+    def _shows_beside_rounding(self) -> bool:
+        """Whether most values changed by its exact misconceptions are wrong in the same way in the submission."""
+        if self.exact is self or not self.exact.misconceptions:
+            return True
+        right = next(self.search.candidates(self.known, [()]))
+        verdicts = [
+            wrong_alike(right.response(r).value, self.exact.response(r).value, r.response.value, r.test_call.allowed)
+            for r in self.search.call_results
+        ]
+        return verdicts.count(True) > verdicts.count(False)
+
+    @cached_property
+    def is_formal(self) -> bool:
+        """Whether it also reproduces side effects and dtypes."""
+        return self.is_complete and all(map(self.fits_in_form, self.search.call_results))
+
+    @property
+    def criteria(self) -> frozenset[str]:
+        """The criteria on values that it reproduces; none if it reproduces no failing one."""
+        graded = [r for r in self.search.call_results if r.test_call.criterion in self.search.on_values]
+        failing = {r.test_call.criterion for r in graded if wrong_in_value(r)}
+        missed = {r.test_call.criterion for r in graded if not self.fits(r)}
+        return (
+            frozenset() if failing and failing <= missed else frozenset(r.test_call.criterion for r in graded) - missed
+        )
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether all failing calls raise errors, and a wrong helper raises them too or their reasons differ."""
+        wrong = self.search.wrong
+        if not wrong or any(r.error is None or r.test_call.rules.error for r in wrong):
+            return False
+        if self.known.misconceptions and self.misconceptions:
+            return True
+        if len(wrong) >= LEAST_EVIDENCE and not all(call_result.failed for call_result in self.search.call_results):
+            return False
+        return not all(for_one_reason(self.response(call_result), call_result.response) for call_result in wrong)
+
+    @property
+    def changes_unseen(self) -> bool:
+        """Whether it changes an argument although no call showed a change."""
+        changed = any(call_result.response.changed for call_result in self.search.call_results)
+        return not changed and any(misconception.changes for misconception in self.misconceptions)
+
+    @property
+    def is_evident(self) -> bool:
+        """Whether it reproduces all passing calls and errors, and several failing calls with floats.
+
+        Equal booleans are weak evidence. The mistake that causes an error may also cause the other failures.
+        """
+        wrong = [r for r in self.search.wrong if r.returned]
+        floats = (r for r in wrong if any(np.asarray(leaf).dtype.kind == "f" for leaf in leaves(r.test_call.expected)))
+        others = (r for r in self.search.call_results if not r.failed or not r.returned)
+        return sum(map(self.fits, floats)) >= LEAST_EVIDENCE and all(map(self.fits, others))
+
+    def shows(self, misconceptions: Iterable[Misconception], call_result: CallResult) -> bool:
+        """Whether the response to a call would be different without one of these misconceptions."""
+        known, number = self.known, call_result.test_call.number
+        if number not in known.test_calls:
+            return False
+        others = (known.version(tuple(m for m in self.misconceptions if m.id != one.id)) for one in misconceptions)
+        return any(other is not None and known.differ(self.version, other, number) for other in others)
+
+
+def for_one_reason(first: Response, second: Response) -> bool:
+    """Whether two errors mention the same numbers, such as shapes, or have equal texts if there are no numbers."""
+    texts = [response.error.text for response in (first, second) if response.error is not None]
+    reasons = [sorted(re.findall(r"\d+", text) or text.split()) for text in texts]
+    return len(reasons) == 2 and reasons[0] == reasons[1]
 
 
 @dataclass(frozen=True)
 class Diagnosis:
     """Why a function fails.
 
-    `chosen` are the misconceptions that reproduce every response, or one that is evident next to an unknown mistake;
-    `rivals` reproduce as much. `observed` are side effects and dtypes that none of these explain. `right_in_value`:
-    nothing else is wrong. `empty`: the function computes nothing. `repair` represents a single edit of the source that
-    fixes every call (repair.py).
+    `misconceptions` are its own mistakes, `sure` those with enough evidence, and `helpers` those of the functions that it
+    calls. They reproduce every response in value (`complete`), side effects and dtypes too (`formal`), or at least the
+    responses of `criteria`. `memory`: they explain results that depend on earlier calls. `chosen` is the version with these
+    misconceptions; `rivals` reproduce as much. `observed` are side effects and dtypes that none of these explain. `empty`:
+    the function computes nothing. `repaired`: the mistake is known only by a single edit of the source that fixes every call.
     """
 
+    misconceptions: tuple[Misconception, ...] = ()
+    sure: tuple[Misconception, ...] = ()
+    helpers: tuple[Misconception, ...] = ()
+    complete: bool = False
+    formal: bool = False
+    criteria: frozenset[str] = frozenset()
+    memory: bool = False
     chosen: Candidate | None = None
     rivals: tuple[Candidate, ...] = ()
     observed: tuple[Misconception, ...] = ()
-    right_in_value: bool = False
     empty: bool = False
-    repair: Misconception | None = None
+    repaired: bool = False
 
-    @property
-    def misconceptions(self) -> tuple[Misconception, ...]:
-        """The misconceptions of the function itself."""
-        if self.repair is not None:
-            return (self.repair,)
-        return self.chosen.misconceptions if self.chosen is not None else ()
-
-    @property
-    def helpers(self) -> tuple[Misconception, ...]:
-        """The misconceptions of the functions it calls."""
-        return self.chosen.known.misconceptions if self.chosen is not None else ()
-
-    @property
-    def complete(self) -> bool:
-        """Whether every response is reproduced in value."""
-        return self.right_in_value or self.repair is not None or (self.chosen is not None and self.chosen.is_complete)
-
-    @property
-    def formal(self) -> bool:
-        """Whether side effects and dtypes are reproduced too."""
-        return self.repair is not None or (self.chosen is not None and self.chosen.is_formal)
-
-    @property
-    def memory(self) -> bool:
-        """Whether it explains results that depend on earlier calls."""
-        return self.repair is not None or (self.chosen is not None and self.chosen.memory)
-
-    def explains(self, criterion: str) -> bool:
-        """Whether every response of a criterion is reproduced."""
-        return self.repair is not None or (self.chosen is not None and criterion in self.chosen.criteria)
-
-    @property
-    def sure(self) -> tuple[Misconception, ...]:
-        """The misconceptions with enough evidence."""
-        chosen = self.chosen if self.repair is None else None
-        return () if chosen is not None and (chosen.is_guess or chosen.changes_unseen) else self.misconceptions
+    @classmethod
+    def of(cls, chosen: Candidate, *rivals: Candidate, empty: bool = False) -> "Diagnosis":
+        return cls(
+            chosen.misconceptions,
+            sure=() if chosen.is_guess or chosen.changes_unseen else chosen.misconceptions,
+            helpers=chosen.known.misconceptions,
+            complete=chosen.is_complete,
+            formal=chosen.is_formal,
+            criteria=chosen.criteria,
+            memory=chosen.memory,
+            chosen=chosen,
+            rivals=rivals,
+            empty=empty,
+        )
 
     @property
     def named(self) -> tuple[Misconception, ...]:
@@ -92,6 +211,27 @@ class Diagnosis:
         others = [rival.misconceptions for rival in self.rivals if not ids <= rival.ids]
         by_id = {m.id: m for chosen in (self.misconceptions, *others) for m in chosen} if others else {}
         return tuple(m for m in by_id.values() if not has(self.named, m))
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The results of a module's calls, and what is known about its functions.
+
+    `helped`: for each function that ran again with correct helpers, the replaced helpers and its earlier failures.
+    """
+
+    module: str
+    call_results: tuple[CallResult, ...]
+    diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
+    helped: dict[str, tuple[tuple[str, ...], tuple[CallResult, ...]]] = field(default_factory=dict)
+
+    @cached_property
+    def wrong(self) -> frozenset[TestCall]:
+        return frozenset(call_result.test_call for call_result in self.call_results if call_result.failed)
+
+    def helpers(self, function: str) -> tuple[str, ...]:
+        """The helpers that were replaced when the function ran."""
+        return self.helped.get(function, ((), ()))[0]
 
 
 class Diagnoser:
@@ -116,63 +256,147 @@ class Diagnoser:
         while held > MOST_HELD:
             held -= self._kept.pop(next(iter(self._kept))).held
 
-    def explain(self, module: str, call_results: Sequence[CallResult]) -> dict[str, Diagnosis]:
+    def explain(self, module: str, call_results: Iterable[CallResult]) -> dict[str, Diagnosis]:
         """Explain every function of a module that has a failing call, in the order of the rubric, from these results only."""
-        diagnoses: dict[str, Diagnosis] = {}
+        analysis = Analysis(module, tuple(call_results))
         for function in self.rubric.modules[module].functions:
-            diagnoses |= self.explained(module, function, call_results, diagnoses)
-        return diagnoses
+            analysis = self.diagnosed(analysis, function)
+        return analysis.diagnoses
 
-    def explained(
-        self, module: str, function: str, call_results: Iterable[CallResult], above: Mapping[str, Diagnosis]
-    ) -> dict[str, Diagnosis]:
-        """Explain one function of a module, if it has a failing call, with helpers that are wrong as explained `above`."""
-        own = of_function(call_results, function)
+    def diagnosed(self, analysis: Analysis, function: str) -> Analysis:
+        """Diagnose a function if it has a failing call, with its helpers as they were diagnosed unless they were replaced."""
+        own, above = of_function(analysis.call_results, function), analysis.diagnoses
+        diagnoses = {name: diagnosis for name, diagnosis in above.items() if name != function}
         if not any(call_result.failed for call_result in own):
-            return {}
+            return replace(analysis, diagnoses=diagnoses)
         wrong = [call_result for call_result in own if wrong_in_value(call_result)]
-        diagnosis = Diagnosis(empty=bool(wrong) and computes_nothing(own))
-        helpers = {name: above[name] for name in self.rubric.helpers(module, (function,)) if name in above}
+        empty = bool(wrong) and computes_nothing(own)
+        diagnosis = Diagnosis(empty=empty)
+        below = self.rubric.helpers(analysis.module, (function,)) if function not in analysis.helped else ()
+        helpers = {name: above[name] for name in below if name in above}
         unanswered = bool(wrong) and all(r.response.ended is not None or r.is_absent for r in wrong)
         # With an unexplained helper, the function runs again with a correct one; a match now would be coincidence.
-        if not unanswered and all(helper.complete and not helper.repair for helper in helpers.values()):
-            search = self._search(module, function, own, helpers, MOST_TOGETHER if wrong and not diagnosis.empty else 1)
-            if wrong:
-                found = search.complete()
-                diagnosis = replace(diagnosis, chosen=next(iter(found), None), rivals=tuple(found[1:]))
-            else:
-                diagnosis = Diagnosis(search.formal(), right_in_value=True)
+        if not unanswered and all(helper.complete and not helper.repaired for helper in helpers.values()):
+            search = Search(self, analysis.module, function, own, helpers)
+            found = search.complete(1 if empty else MOST_TOGETHER) if wrong else search.formal()
+            diagnosis = Diagnosis.of(*found, empty=empty) if found else Diagnosis(complete=not wrong, empty=empty)
         fitting = diagnosis.chosen if diagnosis.complete else None
         strange = [call_result for call_result in own if fitting is None or not fitting.fits_in_form(call_result)]
         unnamed = tuple(m for m in observed(strange, diagnosis.memory) if not has(diagnosis.named, m))
-        return {function: replace(diagnosis, observed=unnamed)}
+        return replace(analysis, diagnoses=diagnoses | {function: replace(diagnosis, observed=unnamed)})
 
     def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
         """Single misconceptions that reproduce some failing calls and every passing one, best first."""
-        search = self._search(module, function, call_results, {}, 1)
-        exact = [m for m in self.homework.of_function(module, function) if not m.inexact and not m.memory]
-        candidates = filter(None, (search.candidate(search.tables[0], (misconception,)) for misconception in exact))
+        search = Search(self, module, function, call_results, {})
+        exact = [(m,) for m in search.misconceptions if not m.inexact and not m.memory]
         right = [call_result for call_result in call_results if not call_result.failed]
         wrong = [r for r in call_results if wrong_in_value(r) and r.error is None]
-        ranked = [(sum(map(c.fits, wrong)), c) for c in candidates if c.reproduces(right)]
+        candidates = (c for c in search.candidates(search.tables[0], exact) if all(map(c.fits, right)))
+        ranked = [(sum(map(c.fits, wrong)), c) for c in candidates]
         return [c for calls, c in sorted(ranked, key=lambda pair: -pair[0]) if calls >= LEAST_EVIDENCE]
 
-    def _search(
+
+class Search:
+    """The search for one function of one submission, whose `helpers` are wrong as diagnosed."""
+
+    def __init__(
         self,
+        diagnoser: Diagnoser,
         module: str,
         function: str,
-        call_results: Sequence[CallResult],
+        call_results: Iterable[CallResult],
         helpers: Mapping[str, Diagnosis],
-        largest: int,
-    ) -> Search:
-        """A search with correct helpers, with the submission's, and with the helpers' rivals, which may differ in these calls."""
+    ):
+        self.rubric, self.misconceptions = diagnoser.rubric, diagnoser.homework.of_function(module, function)
+        self.on_values = {c.id for c in self.rubric.of(module) if c.looks_at == "values"}
+        # Failing calls distinguish versions; passing ones seldom do.
+        self.call_results = sorted(call_results, key=lambda call_result: not call_result.failed)
+        self.wrong = [r for r in self.call_results if wrong_in_value(r)]
+        # The responses with correct helpers, with the submission's, and with their rivals, which may differ in these calls.
         wrong = {name: diagnosis.sure for name, diagnosis in helpers.items() if diagnosis.sure}
         rivals = [wrong | {n: r.misconceptions} for n in wrong for r in helpers[n].rivals if r.misconceptions]
-        known, others = (
-            [self.known_responses(module, function, tuple(own.items())) for own in tables]
-            for tables in ([{}, wrong] if wrong else [{}], rivals)
-        )
-        return Search(self.homework, module, function, call_results, known, others, largest)
+        sets = [{}, wrong, *rivals] if wrong else [{}]
+        self.tables = [diagnoser.known_responses(module, function, tuple(own.items())) for own in sets]
+        self._compared: dict[tuple[Any, ...], Any] = {}
+
+    def complete(self, largest: int) -> tuple[Candidate, ...]:
+        """The smallest sets that reproduce everything; the one that costs the fewest points comes first."""
+        for candidates in self._generations(largest):
+            if fitting := [candidate for candidate in candidates if candidate.is_complete]:
+                best = [candidate for candidate in fitting if candidate.is_formal] or fitting
+                cheapest = min(best, key=self._cost)
+                return (cheapest, *(candidate for candidate in best if candidate is not cheapest))
+        return ()
+
+    def formal(self) -> tuple[Candidate, ...]:
+        """The single misconception, or the helpers' misconceptions, that reproduce side effects and dtypes."""
+        for candidates in self._generations(1):
+            fitting = [candidate for candidate in candidates if candidate.is_formal]
+            if fitting and all(candidate.ids == fitting[0].ids for candidate in fitting):
+                return (fitting[0],)
+        return ()
+
+    def candidates(self, known: KnownResponses, sets: Iterable[tuple[Misconception, ...]]) -> Iterator[Candidate]:
+        """The versions with these sets of misconceptions, without those that cannot be combined."""
+        versions = map(known.version, sets)
+        return (Candidate(self, known, version) for version in versions if version is not None)
+
+    def compared(self, how: Callable[..., T], candidate: Candidate, call_result: CallResult) -> T:
+        """Compare a candidate's response with the submission's by `how`, once for equal responses of many versions."""
+        response = candidate.response(call_result)
+        key = (how, call_result.test_call.number, id(response))
+        if key not in self._compared:
+            self._compared[key] = how(call_result.test_call, response, call_result.response)
+        result: T = self._compared[key]
+        return result
+
+    def _cost(self, candidate: Candidate) -> float:
+        """The points of the criteria that its misconceptions belong to."""
+        lost = {name for misconception in candidate.misconceptions for name in misconception.criteria}
+        return sum(self.rubric.criteria[name].points for name in lost)
+
+    def _generations(self, largest: int) -> Iterator[list[Candidate]]:
+        """Sets of growing size: empty, each misconception alone, then the best sets so far with one more."""
+        for known in self.tables:
+            if known.misconceptions:
+                yield list(self.candidates(known, [()]))
+        grown: dict[KnownResponses, list[Candidate]] = {}
+        for known in self.tables[:2]:
+            grown[known] = list(self.candidates(known, ((misconception,) for misconception in self.misconceptions)))
+            yield grown[known]
+        order = {misconception: number for number, misconception in enumerate(self.misconceptions)}
+        left = MOST_COMBINATIONS
+        for size in range(2, largest + 1):
+            for known in grown:
+                # A version that keeps state between calls runs on all calls of the module, which takes long.
+                best = [] if known.keeps else self._best(grown[known])[: BEST // (size - 1)]
+                sets = dict.fromkeys(
+                    tuple(sorted((*candidate.misconceptions, misconception), key=order.__getitem__))
+                    for candidate in best
+                    for misconception in self.misconceptions
+                    if misconception.id not in candidate.ids
+                )
+                grown[known] = list(islice(self.candidates(known, sets), left))
+                left -= len(grown[known])
+                yield grown[known]
+
+    def _best(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """One of the variants of each set, the sets that explain the most first; only the first may keep state."""
+        calls = shortest(self.wrong)
+        ranked = sorted(candidates, key=lambda c: -sum(self.compared(explained, c, r) for r in calls))
+        best: dict[frozenset[str], Candidate] = {}
+        for candidate in ranked:
+            if not best or not candidate.version.memory:
+                best.setdefault(candidate.ids, candidate)
+        return list(best.values())
+
+
+def shortest(failing: Iterable[CallResult]) -> list[CallResult]:
+    """A few of these calls: the shortest of each criterion, then the next shortest."""
+    by_criterion: dict[str, list[CallResult]] = {}
+    for call_result in sorted(failing, key=lambda r: len(r.test_call.call.payload)):
+        by_criterion.setdefault(call_result.test_call.criterion, []).append(call_result)
+    return list(filter(None, chain.from_iterable(zip_longest(*by_criterion.values()))))[:TELLING]
 
 
 def has(misconceptions: Iterable[Misconception], misconception: Misconception) -> bool:

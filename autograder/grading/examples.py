@@ -4,17 +4,17 @@ The values come from step 1: the student's own files, before anything hidden. If
 modules, the message says so (feedback/counterexamples.py).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from autograder.grading.call_results import CallResult, TestCall, compared, of_function
-from autograder.grading.diagnosis import Diagnoser, Diagnosis, has
+from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis, has
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.probes import ProbeResult, probes_of
 from autograder.grading.runner.processes import Runner
-from autograder.grading.scoring import Analysis, CriterionScore
+from autograder.grading.scoring import CriterionScore
 
 Results = Mapping[TestCall, CallResult]
 
@@ -44,21 +44,18 @@ def _confirmed(runner: Runner, examples: Iterable[CallResult], diagnosis: Diagno
         first, *responses = runner.alone(example.test_call, [probe.test_call for probe in probes])
         again = compared([example.test_call], [first])[0]
         if again.failed:
-            tried = zip(probes, (response for response in responses if response.ended is None), strict=False)
-            made = (ProbeResult(probe, compared([probe.test_call], [response])[0]) for probe, response in tried)
+            tried = [pair for pair in zip(probes, responses, strict=False) if pair[1].ended is None]
+            made = (ProbeResult(probe, *compared([probe.test_call], [response])) for probe, response in tried)
             return Confirmed(again, tuple(made))
     return Confirmed()
 
 
 def _ranked(examples: Iterable[CallResult], function: str) -> list[CallResult]:
-    """The failing examples of a function, the largest errors first."""
-    failing = [call_result for call_result in of_function(examples, function) if call_result.failed]
-    return sorted(failing, key=lambda call_result: _smallness(call_result.deviation))
-
-
-def _smallness(deviation: float) -> int:
-    """The order of magnitude of a relative error: 0 above a tenth, 1 above a hundredth, and so on."""
-    return max(0, int(-np.log10(deviation))) if 0 < deviation < np.inf else 0
+    """The failing examples of a function: the largest relative errors first, by order of magnitude."""
+    return sorted(
+        (call_result for call_result in of_function(examples, function) if call_result.failed),
+        key=lambda r: max(0, int(-np.log10(r.deviation))) if 0 < r.deviation < np.inf else 0,
+    )
 
 
 def with_example(
@@ -75,43 +72,24 @@ def with_example(
     has no entry for functions whose examples were not tried alone. `imported` says of each imported file whether it
     fails a public call.
     """
-    if not analysis.diagnoses:
+    failure = score.call_result
+    if failure is None or not analysis.diagnoses:
         return score
-    function = score.call_result.target.function if score.call_result is not None else ""
+    function = failure.target.function
+    failing = [r for r in _ranked(public.values(), function) if r.test_call in analysis.wrong]
+    examples = [call_result for call_result in failing if not call_result.test_call.criterion]
+    examples.sort(key=lambda r: not same_outcome(r, at_home[r.test_call]))
     tried = found.get(function)
-    candidates = [r for r in _ranked(public.values(), function) if not r.test_call.criterion]
-    candidates = [r for r in candidates if r.test_call in analysis.wrong]
-    candidates.sort(key=lambda r: not same_outcome(r, at_home[r.test_call]))
-    alone = tried.example if tried is not None else next(iter(candidates), None)
+    alone = tried.example if tried is not None else next(iter(examples), None)
     if alone is not None and alone.test_call not in analysis.wrong:
         alone = None
-    example = _chosen(score, analysis.diagnoses, candidates, alone)
-    ended = [r for r in candidates if r.response.ended is not None]
-    score = replace(score, depends=tried is not None and alone is None and bool(candidates) and not ended)
-    if example is None:
-        return score
-    shown = example if tried is not None and example is alone else at_home[example.test_call]
-    if same_outcome(shown, example):
-        return replace(score, shown=shown)
-    fix_first = tuple(name for name, is_faulty in imported.items() if is_faulty)
-    return replace(score, shown=shown, differs=True, fix_first=fix_first, imported=tuple(imported))
+    if tried is not None and alone is None and examples and not any(r.response.ended for r in examples):
+        score = replace(score, depends=True)
 
-
-def _chosen(
-    score: CriterionScore,
-    diagnoses: Mapping[str, Diagnosis],
-    examples: Sequence[CallResult],
-    alone: CallResult | None,
-) -> CallResult | None:
-    """The example that shows the mistake that a criterion is lost to; None if there is none.
-
-    `examples` are the failing ones of its function, the best first; `alone` is the first that also fails alone.
-    """
-    if score.call_result is None:
-        return None
-    diagnosis = diagnoses.get(score.call_result.target.function)
-    example, chosen = alone, diagnosis.chosen if diagnosis is not None else None
-    if chosen is not None and wrong_in_value(score.call_result):
+    # The example must show the mistake that the criterion is lost to.
+    diagnosis = analysis.diagnoses.get(function)
+    example, chosen = alone, diagnosis.chosen if diagnosis is not None and wrong_in_value(failure) else None
+    if chosen is not None:
         own = [m for m in score.misconceptions if has(chosen.misconceptions, m) and not chosen.memory]
         if own and chosen.is_complete:
             example = next((e for e in examples if chosen.shows(own, e)), None)
@@ -119,7 +97,13 @@ def _chosen(
             example = next((e for e in examples if chosen.fits(e)), alone)
         elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
             example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
-    return example
+    if example is None:
+        return score
+    shown = example if tried is not None and example is alone else at_home[example.test_call]
+    if same_outcome(shown, example):
+        return replace(score, shown=shown)
+    fix_first = tuple(name for name, is_faulty in imported.items() if is_faulty)
+    return replace(score, shown=shown, differs=True, fix_first=fix_first, imported=tuple(imported))
 
 
 def same_outcome(first: CallResult, second: CallResult) -> bool:

@@ -7,19 +7,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from autograder.grading.call_results import CallResult, compared, of_function, repeats, with_needed
-from autograder.grading.diagnosis import Diagnoser, Diagnosis
+from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.repair import Repairs, as_misconception
 from autograder.grading.runner.processes import Runner
-from autograder.grading.scoring import Analysis
-from autograder.homework.rubric import Criterion
+from autograder.homework.rubric import Rubric
 from autograder.values.compare import Failure
-
-
-def diagnosed(diagnoser: Diagnoser, analysis: Analysis, function: str) -> Analysis:
-    """Diagnose a function from the results of its calls, with its helpers as they were diagnosed."""
-    found = diagnoser.explained(analysis.module, function, analysis.call_results, analysis.diagnoses)
-    return replace(analysis, diagnoses=analysis.diagnoses | found)
 
 
 def with_correct_helpers(runner: Runner, diagnoser: Diagnoser, analysis: Analysis, function: str) -> Analysis:
@@ -29,17 +22,15 @@ def with_correct_helpers(runner: Runner, diagnoser: Diagnoser, analysis: Analysi
     """
     wrong = {test_call.target.function for test_call in analysis.wrong}
     helpers = tuple(name for name in runner.rubric.helpers(analysis.module, (function,)) if name in wrong)
-    diagnosis = analysis.diagnoses.get(function)
-    criteria = _lost(runner, analysis, function)
-    if not helpers or diagnosis is None or not criteria:
+    diagnosis, lost = analysis.diagnoses.get(function), _lost(runner.rubric, analysis, function)
+    if not helpers or diagnosis is None or not lost:
         return analysis
-    lost = {criterion.id for criterion in criteria if criterion.looks_at == "values"}
-    is_excused = not diagnosis.empty and not diagnosis.misconceptions and all(map(diagnosis.explains, lost))
+    on_values = {name for name in lost if runner.rubric.criteria[name].looks_at == "values"}
+    is_excused = not diagnosis.empty and not diagnosis.misconceptions and on_values <= diagnosis.criteria
     if is_excused and runner.rubric.charge == "mistakes":
         return analysis  # the mistakes of its helpers explain everything
-    every = [call_result.test_call for call_result in analysis.call_results]
     earlier = of_function(analysis.call_results, function)
-    test_calls = with_needed(every, [call_result.test_call for call_result in earlier])
+    test_calls = with_needed([r.test_call for r in analysis.call_results], [r.test_call for r in earlier])
     responses = runner.with_helpers(analysis.module, helpers, test_calls)
     again = {r.test_call: r for r in of_function(compared(responses, responses.values()), function)}
     if _badness(again.values()) > _badness(earlier):
@@ -47,13 +38,8 @@ def with_correct_helpers(runner: Runner, diagnoser: Diagnoser, analysis: Analysi
     before = tuple(call_result for call_result in earlier if call_result.failed)
     is_changed = any(not alike(r.test_call, r.response, again[r.test_call].response) for r in before)
     call_results = tuple(again.get(call_result.test_call, call_result) for call_result in analysis.call_results)
-    diagnoses = {name: own for name, own in analysis.diagnoses.items() if name != function}
-    return replace(
-        analysis,
-        call_results=call_results,
-        diagnoses=diagnoses | diagnoser.explained(analysis.module, function, call_results, {}),
-        helped=analysis.helped | {function: (helpers, before if is_changed else ())},
-    )
+    helped = analysis.helped | {function: (helpers, before if is_changed else ())}
+    return diagnoser.diagnosed(replace(analysis, call_results=call_results, helped=helped), function)
 
 
 def with_kept_state(runner: Runner, analysis: Analysis, function: str) -> Analysis:
@@ -75,20 +61,20 @@ def with_kept_state(runner: Runner, analysis: Analysis, function: str) -> Analys
 
 def repaired(repairs: Repairs, diagnoser: Diagnoser, analysis: Analysis, function: str) -> Analysis:
     """Explain a function by the single edit that makes every call pass, or name one misconception next to an unknown mistake."""
-    diagnosis = analysis.diagnoses.get(function)
-    if diagnosis is None or not _lost(repairs.runner, analysis, function):
+    diagnosis, rubric = analysis.diagnoses.get(function), repairs.runner.rubric
+    if diagnosis is None or not _lost(rubric, analysis, function):
         return analysis
-    several = len(diagnosis.misconceptions) > 1 and len({m.criteria for m in diagnosis.misconceptions}) == 1
-    if _is_settled(diagnosis) and not several:
+    is_settled = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions
+    if is_settled and (len(diagnosis.misconceptions) < 2 or len({m.criteria for m in diagnosis.misconceptions}) > 1):
         return analysis
-    repair = repairs.search(analysis, function)
-    if repair is not None:
-        found = Diagnosis(repair=as_misconception(repair, repairs.runner.rubric, analysis, function))
-    elif not _is_settled(diagnosis) and not diagnosis.empty:
-        found = _beside(repairs, diagnoser, analysis, function) or diagnosis
-    else:
-        return analysis
-    return replace(analysis, diagnoses=analysis.diagnoses | {function: found})
+    found: Diagnosis | None = None
+    if repair := repairs.search(analysis, function):
+        mistakes = (as_misconception(repair, rubric, analysis, function),)
+        every = frozenset(criterion.id for criterion in rubric.of(analysis.module))
+        found = Diagnosis(mistakes, mistakes, complete=True, formal=True, criteria=every, memory=True, repaired=True)
+    elif not is_settled and not diagnosis.empty:
+        found = _beside(repairs, diagnoser, analysis, function)
+    return analysis if found is None else replace(analysis, diagnoses=analysis.diagnoses | {function: found})
 
 
 def _beside(repairs: Repairs, diagnoser: Diagnoser, analysis: Analysis, function: str) -> Diagnosis | None:
@@ -102,21 +88,17 @@ def _beside(repairs: Repairs, diagnoser: Diagnoser, analysis: Analysis, function
     lost = {r.test_call.criterion for r in own if r.failed}
     costs = {name for misconception in reported[0].misconceptions for name in misconception.criteria}
     excused = set() if left else reported[0].criteria & lost - costs
-    return Diagnosis(reported[0]) if costs <= lost and not excused else None
+    return Diagnosis.of(reported[0]) if costs <= lost and not excused else None
 
 
-def _is_settled(diagnosis: Diagnosis) -> bool:
-    """Whether misconceptions with enough evidence explain every response."""
-    return diagnosis.complete and diagnosis.sure == diagnosis.misconceptions
-
-
-def _lost(runner: Runner, analysis: Analysis, function: str) -> list[Criterion]:
+def _lost(rubric: Rubric, analysis: Analysis, function: str) -> set[str]:
     """The criteria, other than worked examples, of failing calls that are wrong in more than side effects and dtype."""
-    wrong = [r for r in of_function(analysis.call_results, function) if r.failed and r.test_call.criterion]
-    in_form = {r.test_call.criterion for r in wrong if not wrong_in_value(r)}
-    criteria = [runner.rubric.criteria[name] for name in {r.test_call.criterion for r in wrong} - in_form]
-    is_absent = all(r.is_absent for r in of_function(analysis.call_results, function) if r.failed)
-    return [] if is_absent else [criterion for criterion in criteria if criterion.looks_at != "examples"]
+    wrong = [r for r in of_function(analysis.call_results, function) if r.failed]
+    if all(call_result.is_absent for call_result in wrong):
+        return set()
+    in_form = {call_result.test_call.criterion for call_result in wrong if not wrong_in_value(call_result)}
+    failing = {call_result.test_call.criterion for call_result in wrong} - in_form - {""}
+    return {name for name in failing if rubric.criteria[name].looks_at != "examples"}
 
 
 def _badness(call_results: Iterable[CallResult]) -> tuple[int, int]:

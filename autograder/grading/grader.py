@@ -8,21 +8,21 @@ import contextlib
 import gc
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from autograder.exceptions import SandboxError
 from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function, reason
-from autograder.grading.diagnosis import Diagnoser, Diagnosis
+from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
 from autograder.grading.examples import Confirmed, confirmed, same_outcome, with_example
-from autograder.grading.explaining import diagnosed, repaired, with_correct_helpers, with_kept_state
+from autograder.grading.explaining import repaired, with_correct_helpers, with_kept_state
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.plan import Plan, record
 from autograder.grading.probes import ProbeResult
 from autograder.grading.repair import Repairs
 from autograder.grading.runner.processes import Runner
-from autograder.grading.scoring import Analysis, CriterionScore, Scoring, Why
+from autograder.grading.scoring import CriterionScore, Why, scored
 from autograder.grading.student_tests import graded_tests
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion, Rubric
@@ -170,8 +170,8 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
         visible = Analysis(module, tuple(public.values()), known)
         every = Analysis(module, (*public.values(), *runner.hidden(module).values()), known)
         for function in functions if broken is None else ():
-            visible = diagnosed(diagnoser, visible, function)
-            every = diagnosed(diagnoser, every, function)
+            visible = diagnoser.diagnosed(visible, function)
+            every = diagnoser.diagnosed(every, function)
 
             # 3: the function again with correct helpers, then its pure calls in a new process.
             every = with_correct_helpers(runner, diagnoser, every, function)
@@ -187,7 +187,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
         imported = {name: name in failing for name in rubric.modules if name in below}
         graded[module] = tuple(
             with_example(score, visible if score.criterion.visible else every, public, at_home, found, imported)
-            for score in _scores(rubric, visible, every, at_home)
+            for score in scored(rubric, visible, every, at_home)
         )
         probes = {c.example.test_call: c.probes for f in functions if (c := found.get(f)) and c.example is not None}
         seen = tuple(at_home[test_call] for test_call in plan.shown(module))
@@ -240,52 +240,8 @@ def _unexplained(rubric: Rubric, analysis: Analysis) -> Iterator[tuple[str, tupl
         own = tuple(of_function(analysis.call_results, function))
         helpers = set() if function in analysis.helped else rubric.helpers(analysis.module, (function,))
         explained = diagnosis.empty or diagnosis.complete or diagnosis.sure or diagnosis.undecided
-        if (explained and not diagnosis.repair) or not wrong.isdisjoint(helpers):
+        if (explained and not diagnosis.repaired) or not wrong.isdisjoint(helpers):
             continue
         answers = any(r.is_absent or r.response.ended or r.test_call.rules.question for r in own)
         if any(map(wrong_in_value, own)) and not answers:
             yield function, own
-
-
-def _scores(
-    rubric: Rubric, visible: Analysis, every: Analysis, at_home: Mapping[TestCall, CallResult]
-) -> Iterator[CriterionScore]:
-    """The score of every criterion of a module: visible ones from public calls, the others from all calls.
-
-    A visible criterion is also earned if its calls pass with the student's own files.
-    """
-    from_public, from_all = Scoring(rubric, visible).scores(), Scoring(rubric, every).scores()
-    graded = []
-    for criterion in rubric.of(every.module):
-        own = [r for t, r in at_home.items() if t.criterion == criterion.id] if criterion.visible else []
-        is_earned = bool(own) and not any(call_result.failed for call_result in own)
-        score = (from_public if criterion.visible else from_all)[criterion.id]
-        graded.append(CriterionScore(criterion) if is_earned else score)
-    lost = {score.criterion.id for score in graded if not score.passed}
-    for score in graded:
-        analysis = visible if score.criterion.visible else every
-        yield _told(score, analysis, lost) if analysis.diagnoses else score
-
-
-def _told(score: CriterionScore, analysis: Analysis, lost: Collection[str]) -> CriterionScore:
-    """The score with the causes that its message may name."""
-    diagnoses = analysis.diagnoses
-    function = score.call_result.target.function if score.call_result is not None else ""
-    concerned = {function, *(misconception.function for misconception in score.misconceptions)}
-    undecided = {m.id: m for name in diagnoses if name in concerned for m in diagnoses[name].undecided}
-    is_sure = score.misconceptions and score.criterion.looks_at != "examples"  # examples list only named misconceptions
-    if is_sure and not any(misconception.id in undecided for misconception in score.misconceptions):
-        undecided = {}
-    unsure = {m.id for own in diagnoses.values() if not own.sure for m in own.misconceptions}
-    partly = {name for name, own in diagnoses.items() if own.chosen is not None and not own.complete}
-    # Without a failing call, no helper is to blame.
-    blamed = analysis.blamed(score.criterion, function) if function or score.passed else {}
-    return replace(
-        score,
-        call_result=score.call_result or next(iter(blamed.values()), None),
-        misconceptions=tuple(m for m in score.misconceptions if m.id not in undecided.keys() | unsure),
-        charged=tuple(other for other in score.charged if other != score.criterion.id and other in lost),
-        undecided=tuple(undecided.values()),
-        blamed=tuple(blamed),
-        at_least=any(misconception.function in partly for misconception in score.misconceptions),
-    )

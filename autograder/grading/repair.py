@@ -15,12 +15,11 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from autograder.grading.call_results import TestCall, compared, of_function, with_needed
+from autograder.grading.diagnosis import Analysis, Candidate, shortest
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner import edit_runner
 from autograder.grading.runner.edit_runner import Edit, Edited, Edits
 from autograder.grading.runner.processes import Runner, extension
-from autograder.grading.scoring import Analysis
-from autograder.grading.search import Candidate, telling
 from autograder.grading.thresholds import FEW, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Rubric
@@ -55,7 +54,7 @@ class Repairs:
     def search(self, analysis: Analysis, function: str) -> Repair | None:
         """The smallest edits that fix every call of a function; None if there are none."""
         own = of_function(analysis.call_results, function)
-        first = [r.test_call for r in telling(r for r in own if r.failed and _is_alone(r.test_call))]
+        first = [r.test_call for r in shortest(r for r in own if r.failed and _is_alone(r.test_call))]
         left = self.runner.edits
         if not first or not left:
             return None

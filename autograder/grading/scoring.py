@@ -3,13 +3,12 @@
 With `charge: criteria` in rubric.yaml, every criterion with a failing call is lost.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from autograder.grading.call_results import CallResult, TestCall, of_function
-from autograder.grading.diagnosis import Diagnosis, seen
+from autograder.grading.diagnosis import Analysis, seen
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.thresholds import LEAST_OF_FORM
 from autograder.homework.library import Misconception
@@ -61,44 +60,30 @@ class CriterionScore:
         return round(self.criterion.most * self.share, 2)
 
 
-@dataclass(frozen=True)
-class Analysis:
-    """The results of a module's calls, and what is known about its functions.
+def scored(
+    rubric: Rubric, visible: Analysis, every: Analysis, at_home: Mapping[TestCall, CallResult]
+) -> list[CriterionScore]:
+    """The score of every criterion of a module: visible ones from public calls, the others from all calls.
 
-    `helped`: for each function that ran again with correct helpers, the replaced helpers and its earlier failures.
+    A visible criterion is also earned if its calls pass with the student's own files.
     """
-
-    module: str
-    call_results: tuple[CallResult, ...]
-    diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
-    helped: dict[str, tuple[tuple[str, ...], tuple[CallResult, ...]]] = field(default_factory=dict)
-
-    @cached_property
-    def wrong(self) -> frozenset[TestCall]:
-        return frozenset(call_result.test_call for call_result in self.call_results if call_result.failed)
-
-    def helpers(self, function: str) -> tuple[str, ...]:
-        """The helpers that were replaced when the function ran."""
-        return self.helped.get(function, ((), ()))[0]
-
-    def blamed(self, criterion: Criterion, lost_to: str) -> dict[str, CallResult]:
-        """The replaced helpers of a criterion's calls, each with a call that it made fail; `lost_to` is a function or ""."""
-        return {
-            helper: call_result
-            for function, (helpers, wrong) in self.helped.items()
-            for call_result in wrong
-            if call_result.test_call.criterion == criterion.id
-            and (function == lost_to if lost_to else function not in self.diagnoses)
-            for helper in helpers
-            if helper in self.diagnoses
-        }
+    scoring = {True: Scoring(rubric, visible), False: Scoring(rubric, every)}
+    found = {is_visible: rules.scores() for is_visible, rules in scoring.items()}
+    scores = []
+    for criterion in rubric.of(every.module):
+        own = [r for t, r in at_home.items() if t.criterion == criterion.id] if criterion.visible else []
+        is_earned = bool(own) and not any(call_result.failed for call_result in own)
+        scores.append(CriterionScore(criterion) if is_earned else found[criterion.visible][criterion.id])
+    lost = {score.criterion.id for score in scores if not score.passed}
+    return [scoring[score.criterion.visible].with_causes(score, lost) for score in scores]
 
 
 class Scoring:
     """The rules for one module of one submission."""
 
     def __init__(self, rubric: Rubric, analysis: Analysis):
-        self.rubric, self.criteria, self.diagnoses = rubric, rubric.of(analysis.module), analysis.diagnoses
+        self.rubric, self.criteria = rubric, rubric.of(analysis.module)
+        self.diagnoses, self.helped = analysis.diagnoses, analysis.helped
         self.of = {c.id: [r for r in analysis.call_results if r.test_call.criterion == c.id] for c in self.criteria}
         # A misconception found in several functions costs points in the first of them, in the order of the rubric.
         last_first = [m for diagnosis in list(self.diagnoses.values())[::-1] for m in diagnosis.misconceptions]
@@ -109,12 +94,53 @@ class Scoring:
         }
 
     def scores(self) -> dict[str, CriterionScore]:
-        """The score of each criterion."""
-        plain = [c for c in self.criteria if c.looks_at == "examples" or self.rubric.charge == "criteria"]
-        graded = {c.id: self._plain(c) for c in plain}
-        graded |= {c.id: self._of_values(c) for c in self.criteria if c not in plain and c.looks_at == "values"}
-        graded |= {c.id: self._of_form(c, graded) for c in self.criteria if c not in plain and c.looks_at == "form"}
-        return {c.id: replace(graded[c.id], share=self._share(graded[c.id])) for c in self.criteria}
+        """The score of each criterion by its id."""
+        scores: dict[str, CriterionScore] = {}
+        for criterion in sorted(self.criteria, key=lambda criterion: criterion.looks_at == "form"):
+            if not self.of[criterion.id]:
+                score = CriterionScore(criterion, "unexplained")
+            elif criterion.looks_at == "examples" or self.rubric.charge == "criteria":
+                score = self._plain(criterion)
+            elif criterion.looks_at == "values":
+                score = self._of_values(criterion)
+            else:
+                score = self._of_form(criterion, scores)
+            scores[criterion.id] = replace(score, share=self._share(score))
+        return scores
+
+    def with_causes(self, score: CriterionScore, lost: Collection[str]) -> CriterionScore:
+        """The score with the causes that its message may name."""
+        if not self.diagnoses:
+            return score
+        function = score.call_result.target.function if score.call_result is not None else ""
+        concerned = {function, *(misconception.function for misconception in score.misconceptions)}
+        undecided = {m.id: m for name, own in self.diagnoses.items() if name in concerned for m in own.undecided}
+        is_sure = (
+            score.misconceptions and score.criterion.looks_at != "examples"
+        )  # which list only named misconceptions
+        if is_sure and not any(misconception.id in undecided for misconception in score.misconceptions):
+            undecided = {}
+        unsure = {m.id for own in self.diagnoses.values() if not own.sure for m in own.misconceptions}
+        partly = {name for name, own in self.diagnoses.items() if own.chosen is not None and not own.complete}
+        # The wrong helpers, each with a call that it made fail. Without a failing call, no helper is to blame.
+        blamed = {
+            helper: call_result
+            for helped, (helpers, failing) in self.helped.items()
+            for call_result in failing
+            if call_result.test_call.criterion == score.criterion.id
+            and (helped == function if function else score.passed and helped not in self.diagnoses)
+            for helper in helpers
+            if helper in self.diagnoses
+        }
+        return replace(
+            score,
+            call_result=score.call_result or next(iter(blamed.values()), None),
+            misconceptions=tuple(m for m in score.misconceptions if m.id not in undecided.keys() | unsure),
+            charged=tuple(other for other in score.charged if other != score.criterion.id and other in lost),
+            undecided=tuple(undecided.values()),
+            blamed=tuple(blamed),
+            at_least=any(misconception.function in partly for misconception in score.misconceptions),
+        )
 
     def _share(self, graded: CriterionScore) -> float:
         """The share of passing hidden tests of a lost criterion with partial credit; none for code that computes nothing."""
@@ -130,7 +156,7 @@ class Scoring:
         """The score of a criterion that any failing call loses."""
         wrong = next((call_result for call_result in self.of[criterion.id] if call_result.failed), None)
         if wrong is None:
-            return CriterionScore(criterion, "right" if self.of[criterion.id] else "unexplained")
+            return CriterionScore(criterion)
         named: tuple[Misconception, ...] = ()
         if diagnosis := self.diagnoses.get(wrong.target.function):
             helpers = diagnosis.helpers if diagnosis.complete else ()
@@ -142,29 +168,25 @@ class Scoring:
     # Criteria on values
 
     def _of_values(self, criterion: Criterion) -> CriterionScore:
-        if not self.of[criterion.id]:
-            return CriterionScore(criterion, "unexplained")
         each = [self._of_function(criterion, function) for function in criterion.grades]
-        lost = [score for score in each if not score.passed]
-        if lost:
-            misconceptions = [m for score in lost for m in score.misconceptions]
-            # Also name the same mistake in another function that this criterion grades.
-            same = {misconception.same for misconception in misconceptions}
-            again = [m for score in each for m in score.misconceptions if m.same in same and criterion.id in m.criteria]
-            return replace(lost[0], misconceptions=tuple(dict.fromkeys([*misconceptions, *again])))
+        if lost := [score for score in each if not score.passed]:
+            return replace(
+                lost[0], misconceptions=tuple(dict.fromkeys(m for score in lost for m in score.misconceptions))
+            )
         return next((score for score in each if score.why == "elsewhere"), CriterionScore(criterion))
 
     def _of_function(self, criterion: Criterion, function: str) -> CriterionScore:
         """The score of a criterion from the calls of one function."""
         wrong = [r for r in of_function(self.of[criterion.id], function) if r.failed]
         call_result, diagnosis = next(iter(wrong), None), self.diagnoses.get(function)
-        if own := tuple(m for m in self.charged.get(function, ()) if criterion.id in m.criteria):
-            chosen = self.diagnoses[function].chosen
-            telling = (r for r in wrong if chosen is not None and chosen.shows(own, r))
-            return CriterionScore(criterion, "mistake", own, call_result=next(telling, call_result))
-        if diagnosis is not None and diagnosis.empty:
+        if diagnosis is None:
+            return CriterionScore(criterion)
+        if own := tuple(m for m in self.charged[function] if criterion.id in m.criteria):
+            showing = (r for r in wrong if diagnosis.chosen is not None and diagnosis.chosen.shows(own, r))
+            return CriterionScore(criterion, "mistake", own, call_result=next(showing, call_result))
+        if diagnosis.empty:
             return CriterionScore(criterion, "unexplained", call_result=call_result)
-        if call_result is None or diagnosis is None:
+        if call_result is None:
             return CriterionScore(criterion)
         form = next((r for r in wrong if not wrong_in_value(r)), None)
         if form is not None and not diagnosis.formal:
@@ -173,7 +195,7 @@ class Scoring:
             theirs = {m.name for helper in helpers for m in self.diagnoses[helper].observed}
             if not breach or not {misconception.name for misconception in breach} <= theirs:
                 return CriterionScore(criterion, "form", breach, call_result=form)
-        if not diagnosis.explains(criterion.id):
+        if criterion.id not in diagnosis.criteria:
             return CriterionScore(criterion, "unexplained", call_result=call_result)
         misconceptions = (*diagnosis.misconceptions, *diagnosis.helpers)
         # The criteria that these mistakes, or the same ones in other functions, cost.
@@ -184,31 +206,28 @@ class Scoring:
     # Criteria on side effects and dtypes
 
     def _of_form(self, criterion: Criterion, values: Mapping[str, CriterionScore]) -> CriterionScore:
-        call_results = self.of[criterion.id]
-        if not call_results:
-            return CriterionScore(criterion, "unexplained")
-        wrong = [call_result for call_result in call_results if call_result.failed]
-        if score := next(filter(None, (self._breach(criterion, call_result) for call_result in wrong)), None):
-            return score
-        only_here = next(filter(self._is_charged_nowhere, wrong), None)
-        if only_here is not None:
+        wrong = [call_result for call_result in self.of[criterion.id] if call_result.failed]
+        for call_result in wrong:
+            diagnosis = self.diagnoses[call_result.target.function]
+            is_explained = diagnosis.formal and (diagnosis.memory or call_result.kind != "unsteady")
+            if is_explained and not any(criterion.id in m.criteria for m in diagnosis.misconceptions):
+                continue  # a mistake scored elsewhere, or a helper, causes it
+            if breach := tuple(seen(call_result, diagnosis.memory)):
+                return CriterionScore(criterion, "form", breach, call_result=call_result)
+        if only_here := next(filter(self._is_charged_nowhere, wrong), None):
             return CriterionScore(criterion, "unexplained", call_result=only_here)
         if own := tuple(m for charged in self.charged.values() for m in charged if criterion.id in m.criteria):
             # A repair without a line says nothing by itself.
-            call_result = None if any(m.does for m in own) else next(iter(wrong), None)
-            return CriterionScore(criterion, "mistake", own, call_result=call_result)
-        earning = [function for function in criterion.grades if self._earns(function, values)]
-        enough = len(earning) >= LEAST_OF_FORM * len(criterion.grades)
+            example = None if any(m.does for m in own) else next(iter(wrong), None)
+            return CriterionScore(criterion, "mistake", own, call_result=example)
+        # A function counts if it is explained, earns a criterion on values or, if none grades it, has no failing call.
+        earning = 0
+        for function in criterion.grades:
+            diagnosed, graded = self.diagnoses.get(function), self._grading_values(function)
+            is_explained = diagnosed is not None and diagnosed.complete and not diagnosed.empty
+            earning += is_explained or (any(values[c].passed for c in graded) if graded else diagnosed is None)
+        enough = earning >= LEAST_OF_FORM * len(criterion.grades)
         return CriterionScore(criterion, "right" if enough else "too_few")
-
-    def _breach(self, criterion: Criterion, call_result: CallResult) -> CriterionScore | None:
-        """The side effect or dtype in a failing call, if the function itself causes it."""
-        diagnosis = self.diagnoses[call_result.target.function]
-        misconceptions = tuple(seen(call_result, diagnosis.memory))
-        is_explained = diagnosis.formal and (diagnosis.memory or call_result.kind != "unsteady")
-        if is_explained and not any(criterion.id in m.criteria for m in diagnosis.misconceptions):
-            return None  # a mistake scored elsewhere, or a helper, causes it
-        return CriterionScore(criterion, "form", misconceptions, call_result=call_result) if misconceptions else None
 
     def _grading_values(self, function: str) -> list[str]:
         """The criteria on values that grade a function."""
@@ -219,11 +238,3 @@ class Scoring:
         function = call_result.target.function
         own = [r for name in self._grading_values(function) for r in of_function(self.of[name], function)]
         return not self.diagnoses[function].complete and not any(call_result.failed for call_result in own)
-
-    def _earns(self, function: str, values: Mapping[str, CriterionScore]) -> bool:
-        """Whether a function is explained, earns a criterion on values or, if none grades it, has no failing call."""
-        diagnosis = self.diagnoses.get(function)
-        if diagnosis is not None and diagnosis.complete and not diagnosis.empty:
-            return True
-        graded = self._grading_values(function)
-        return any(values[name].passed for name in graded) if graded else diagnosis is None

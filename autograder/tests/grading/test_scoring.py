@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from autograder.audit import cases
-from autograder.grading.scoring import Analysis, CriterionScore, Scoring
+from autograder.grading.diagnosis import Analysis
+from autograder.grading.scoring import CriterionScore, Scoring
 from autograder.homework import library
 from autograder.homework.rubric import Rubric
 from autograder.tests import running

@@ -73,6 +73,7 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
 @click.option("--assignment", default="", metavar="TITLE|ID", help="Canvas assignment for canvas.csv")
 @click.option("--feedback", is_flag=True, help="write a feedback page for each student: OUT/feedback/*.html and *.md")
 @click.option("--anonymous", is_flag=True, help="also write a report without names, to show to the class")
+@click.option("--classroom50", is_flag=True, help="write a result for each clone: OUT/classroom50/*/result.json")
 @click.option("--quiet", is_flag=True, help="print only notes and errors")
 def grade(
     paths: tuple[Path, ...],
@@ -89,6 +90,7 @@ def grade(
     assignment: str,
     feedback: bool,
     anonymous: bool,
+    classroom50: bool,
     quiet: bool,
 ) -> None:
     """Grade submissions in any supported format.
@@ -126,7 +128,9 @@ def grade(
     run.rows = rows.finished(submissions.entries, run.grades, run.errors, current, given)
     run.problems = list(_problems(submissions, run, results, given.roster, accept_names))
     store.write_run(out, paths, submissions.entries, [row.outcome for row in run.rows], one_submission)
-    outputs.write(out, run, outputs.assignment(assignment, current.title), anonymous, feedback, given.late_days)
+    run.problems += _without_result(run) if classroom50 else []
+    title = outputs.assignment(assignment, current.title)
+    outputs.write(out, run, title, anonymous, feedback, given.late_days, classroom50)
     if not quiet:
         _print_scores(run, out)
     _print_problems(run)
@@ -153,6 +157,17 @@ def _problems(
     if missing := [layer for layer in layers.NAMES if layer not in run.layers]:
         advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
         yield f"the sandbox lacks {', '.join(missing)}; {advice}"
+
+
+def _without_result(run: "Run") -> list[str]:
+    """A note on the students without a result for Classroom 50."""
+    from autograder.gradebook import outputs
+
+    missing = [
+        row.student.name or row.entry.key for row in run.rows if not row.absent and not outputs.classroom50_result(row)
+    ]
+    why = "no grade, no clone of a repository, or no .classroom50.yaml with a classroom and an assignment"
+    return [f"no result.json for {', '.join(missing)}: {why}"] if missing else []
 
 
 def _print_scores(run: "Run", out: Path) -> None:

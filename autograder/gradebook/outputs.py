@@ -7,6 +7,7 @@ Gradescope's grade tables. Canvas would create an assignment for every further c
 
 import csv
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from textwrap import indent
+from urllib.parse import quote
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
@@ -29,6 +31,7 @@ from autograder.gradebook.inputs import TOTAL, Balance
 from autograder.gradebook.rows import StudentRow, remaining
 from autograder.homework import rubric
 from autograder.homework.rubric import Rubric
+from autograder.submissions import platforms
 from autograder.submissions.submission import Student, Upload
 from autograder.submissions.text import cell, counted, markdown, number
 
@@ -41,9 +44,15 @@ _READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "a
 
 
 def write(
-    out: Path, run: Run, title: str, anonymous: bool = False, feedback: bool = False, balances: Sequence[Balance] = ()
+    out: Path,
+    run: Run,
+    title: str,
+    anonymous: bool = False,
+    feedback: bool = False,
+    balances: Sequence[Balance] = (),
+    classroom50: bool = False,
 ) -> None:
-    """Write the tables and the report, and on request the anonymous report and the students' pages.
+    """Write the tables and the report, and on request the anonymous report, students' pages and results for Classroom 50.
 
     `title` is the assignment in Canvas, see `assignment`; `balances` are late days before this homework. Raises
     CommandError.
@@ -64,6 +73,8 @@ def write(
         if name:
             text = student_page(row, rubric.current())
             files |= {f"{FEEDBACK}/{name}.md": text, f"{FEEDBACK}/{name}.html": as_html(text, row, rubric.current())}
+    for row in rows if classroom50 else ():
+        files[f"classroom50/{row.entry.key}/result.json"] = classroom50_result(row)
     for name, text in files.items():
         try:
             if text:
@@ -71,6 +82,43 @@ def write(
         except OSError as error:
             advice = "the results are safe: fix the cause and run the same command again"
             raise CommandError(f"{out / name} cannot be written ({error.strerror or error}); {advice}") from error
+
+
+# Classroom 50 (foundation50/classroom50): the result of a clone, in the form that its runner and its collector check.
+
+
+def classroom50_result(row: StudentRow) -> str:
+    """The criteria that the student may see now; "" without a grade, for a folder that is no clone, or without its metadata."""
+    clone = platforms.clone(row.entry.upload) if row.entry.upload and row.student.login else None
+    metadata = platforms.classroom50_metadata(row.entry.upload) if row.entry.upload and clone else None
+    if not (clone and clone.time and metadata and row.grade) or row.excused or row.withheld:
+        return ""
+    repository, time = f"https://{clone.host}/{clone.owner}/{clone.repository}", f"{clone.time:%Y-%m-%dT%H:%M:%SZ}"
+    submission = f"submit/{time.replace(':', '-')}-{clone.commit[:7]}"
+    marks = [mark for mark in row.grade.marks if mark.visibility == "visible"]
+    document = {
+        "schema": "classroom50/result/v1",
+        **metadata,
+        "assignment_type": "individual",
+        "owner": row.student.login,
+        "submission": submission,
+        "commit": f"{repository}/commit/{clone.commit}",
+        "release": f"{repository}/releases/tag/{quote(submission, safe='')}",
+        "review": f"{repository}/commit/{clone.commit}",
+        "datetime": time,
+        "score": number(sum(mark.score for mark in marks)),
+        "max-score": number(sum(mark.max_score for mark in marks)),
+        "tests": [
+            {
+                "test-name": mark.name,
+                "passed": not mark.lost,
+                "score": number(mark.score),
+                "max-score": number(mark.max_score),
+            }
+            for mark in marks
+        ],
+    }
+    return json.dumps(document, indent=2) + "\n"
 
 
 # Tables

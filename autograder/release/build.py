@@ -6,6 +6,7 @@ the zip's run_otter.py, checks that the solutions get full marks.
 """
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -13,15 +14,18 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.grading.grader import open_grader
 from autograder.homework import kit
+from autograder.homework.rubric import Rubric
 from autograder.release import drafts, handout, packing, rehearsal
 
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
 
+DEVCONTAINER = ".devcontainer/devcontainer.json"
 Stage = Callable[[str], None]
 # The stages of a build, with their shares of its processor time.
 STAGES = {
@@ -55,9 +59,20 @@ def build(out: Path, stage: Stage = lambda name: None, check: bool = True) -> li
         return write(result, out, kit.home() / "assignments")
 
 
+def devcontainer(rubric: Rubric) -> dict[str, Any]:
+    """Describe the students' environment for GitHub Codespaces and editors: the grader's Python and their packages."""
+    return {
+        "name": rubric.title,
+        "image": f"mcr.microsoft.com/devcontainers/python:{rubric.python}",
+        "postCreateCommand": "pip install -r requirements.txt",
+        "customizations": {"vscode": {"extensions": ["ms-python.python", "ms-toolsai.jupyter"]}},
+    }
+
+
 def write(result: Path, out: Path, assignments: Path) -> list[Path]:
     """Write the two zips and assignments/, from a RESULT of `otter assign`."""
     student, folder = packing.contents(result / "student"), Path(kit.notebook()).stem
+    workspace = {DEVCONTAINER: json.dumps(devcontainer(kit.current().rubric), indent=2).encode() + b"\n"}
     copies, values = packing.contents(kit.solutions()), packing.contents(kit.PACKAGE / "values")
     copies |= {f"{handout.VALUES}/{name}": data for name, data in values.items()}
     made = {name: data for name, data in student.items() if copies.get(name) != data}
@@ -67,7 +82,9 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
     try:
         zips = [
             packing.pack(grader, out / "autograder.zip"),
-            packing.pack({f"{folder}/{name}": data for name, data in student.items()}, out / "student.zip"),
+            packing.pack(
+                {f"{folder}/{name}": data for name, data in (student | workspace).items()}, out / "student.zip"
+            ),
         ]
         packing.refresh(made, assignments)
     except OSError as error:

@@ -181,7 +181,7 @@ def _digest(text: str) -> str:
 
 def _class(tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
     units = {name: unit for name, unit in tree.folders.items() if _is_student(name)}
-    logins = platforms.clones(units)
+    logins = platforms.logins(units)
     entries = [upload for name, unit in units.items() for upload in _uploads(name, unit, logins.get(name, ""))]
     for name in filter(_is_archive, tree.files):  # an archive is a submission by itself
         stem = name

@@ -29,7 +29,7 @@ Read = tuple[list[Upload], list[str]]  # uploads, and notes for the instructor
 STUDENT = [field.name for field in fields(Student)]
 PAGES = {"index.html"}  # pages that a platform adds to a download
 NAMED = 20  # files named in one note
-LARGEST_CONFIG = 2**16
+LARGEST_CONFIG = 2**20  # bytes of a file of git
 
 
 @dataclass(frozen=True)
@@ -269,30 +269,68 @@ PLATFORMS = (
 # class has one, it says whose repository it is.
 
 
-def clones(units: Mapping[str, Tree]) -> dict[str, str]:
+_REMOTE = re.compile(
+    r"(?:.*://)?(?:.*@)?(?P<host>[^/@:]+)[:/].*?(?P<owner>[^/:]+)/(?P<repository>[^/]+?)(?:\.git)?/?", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Clone:
+    """Where a folder was cloned from; its last commit and when it was cloned or updated, if that is known."""
+
+    host: str
+    owner: str
+    repository: str
+    commit: str = ""
+    time: datetime | None = None
+
+
+def logins(units: Mapping[str, Tree]) -> dict[str, str]:
     """The account of each student of a class of clones; nothing unless each folder is a clone of another student's.
 
     The account is the owner of the repository, or if all have one owner, the end of the repository's name: `ada` of
     `course/homework-ada`.
     """
-    remotes = {name: _remote(unit) for name, unit in units.items()}
-    owners = [owner for owner, _ in remotes.values()]
-    if len({*owners}) == len(owners):
-        logins = {name: owner for name, (owner, _) in remotes.items()}
-    else:
-        paths = [repository.replace("-", "/") for _, repository in remotes.values()]
-        start = len(f"{commonpath(paths)}/".lstrip("/"))
-        logins = {name: repository[start:] for name, (_, repository) in remotes.items()}
-    is_clear = len(remotes) > 1 and all(logins.values()) and len({*logins.values()}) == len(logins)
-    return logins if is_clear else {}
+    clones = {name: one for name, unit in units.items() if (one := clone(unit))}
+    found = {name: one.owner for name, one in clones.items()}
+    if len({*found.values()}) < len(found):
+        shared = len(commonpath([f"x/{one.repository.replace('-', '/')}" for one in clones.values()])) - 1
+        found = {name: one.repository[shared:] for name, one in clones.items()}
+    is_clear = 1 < len(found) == len(units) == len({*found.values()}) and all(found.values())
+    return found if is_clear else {}
 
 
-def _remote(clone: Tree) -> tuple[str, str]:
-    """The owner and the name of the repository that was cloned; "" for a folder that is no clone."""
-    file = clone.folders[".git"].files.get("config") if ".git" in clone.folders else None
+def clone(unit: Tree) -> Clone | None:
+    """Read the `.git` folder of a clone; None for any other folder."""
+    git = unit.folders.get(".git")
     config = ConfigParser(strict=False, interpolation=None, allow_no_value=True)
-    with suppress(UnusableError, OSError, ConfigError):
-        config.read_string(file.read(LARGEST_CONFIG).decode("utf-8", "replace") if file else "")
-    url = config.get('remote "origin"', "url", fallback=None) or ""
-    *_, owner, repository = ["", "", *re.split("[/:]", url.rstrip("/").removesuffix(".git"))]
-    return owner, repository
+    try:
+        config.read_string(_text(git, "config"))
+        url = _REMOTE.fullmatch(config['remote "origin"']["url"])
+    except (UnusableError, OSError, ConfigError, KeyError, TypeError):
+        return None
+    commit, time = "", None
+    with suppress(UnusableError, OSError, KeyError, ValueError, OverflowError):
+        _, commit, *_, seconds, _ = _text(git, "logs", "HEAD").splitlines()[-1].partition("\t")[0].split()
+        time = datetime.fromtimestamp(int(seconds), UTC)
+    return Clone(url["host"], url["owner"], url["repository"], commit, time) if url else None
+
+
+def _text(folder: Tree | None, *path: str) -> str:
+    """The text of a file below a folder. Raises KeyError if there is none."""
+    *above, name = path
+    for part in above:
+        folder = folder.folders[part] if folder else None
+    if folder is None:
+        raise KeyError(name)
+    return folder.files[name].read(LARGEST_CONFIG).decode("utf-8", "replace")
+
+
+def classroom50_metadata(unit: Tree) -> dict[str, str] | None:
+    """The classroom and the assignment in `.classroom50.yaml`, which is part of the repository; None if they are missing."""
+    try:
+        document = yaml.load(_text(unit, ".classroom50.yaml"), Loader=yaml.BaseLoader)
+        found = {name: str(document[name]) for name in ("classroom", "assignment")}
+    except (UnusableError, OSError, yaml.YAMLError, KeyError, TypeError):
+        return None
+    return found if all(found.values()) else None

@@ -3,20 +3,23 @@
 import csv
 import html
 import io
+import json
 import re
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder.feedback.results import Grade, TopNote
+from autograder.feedback.results import Grade, Mark, TopNote
 from autograder.gradebook import outputs
 from autograder.gradebook.inputs import Inputs, Override, Person
 from autograder.gradebook.rows import StudentRow, finished
 from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Student, Upload
-from autograder.tests.files import HOMEWORK
+from autograder.submissions.tree import of_folder
+from autograder.tests.files import HOMEWORK, Files, put
 from autograder.tests.making import grade_of_passed as grade
 from autograder.tests.making import grade_of_points, rubric_with
 
@@ -43,6 +46,45 @@ def test_table_has_a_row_per_student_and_columns_for_canvas_gradescope_and_crite
     assert [line["Student"] for line in lines] == ["Ada Abel", "Bela Brandt", "Chidi"]
     scores = [(line["m.c0"], line["m.c1"], line["Total Score"], line["Max Points"]) for line in lines]
     assert scores == [("2", "0", "2", "4")] * 3
+
+
+CLONE: Files = {
+    ".git/config": '[remote "origin"]\n\turl = git@github.com:cs1/fall-hw3-ada.git\n',
+    ".git/logs/HEAD": f"{'0' * 40} {'a1' * 20} Kim Teacher <kim@example.org> 1795824000 +0100\tclone: from github.com\n",
+    ".classroom50.yaml": 'classroom: "fall"\nassignment: "hw3"\nowner:\n  username: "ada"\n',
+}
+
+
+def a_clone(folder: Path, files: Files = CLONE, **changes: Any) -> StudentRow:
+    """A row of Ada's clone with a visible and a hidden criterion."""
+    marks = Mark("m.a", "m.a: about", 2.0, 2.0), Mark("m.b", "m.b: about", 0.0, 3.0, visibility="after_published")
+    student = Student("fall-hw3-ada", login="ada")
+    upload = Upload("fall-hw3-ada", of_folder(put(folder, files)), (student,))
+    return replace(StudentRow(student, upload, Grade("fall-hw3-ada", 2.0, marks, ())), **changes)
+
+
+def test_result_for_classroom_50_has_what_its_runner_checks_and_nothing_hidden(tmp_path: Path) -> None:
+    """Source: validate_result in foundation50/classroom50, runner.py."""
+    document = json.loads(outputs.classroom50_result(a_clone(tmp_path)))
+    repository, tag = "https://github.com/cs1/fall-hw3-ada", "submit/2026-11-28T00-00-00Z-a1a1a1a"
+    assert document == {
+        "schema": "classroom50/result/v1", "classroom": "fall", "assignment": "hw3", "assignment_type": "individual",
+        "owner": "ada", "submission": tag, "commit": f"{repository}/commit/{'a1' * 20}",
+        "release": f"{repository}/releases/tag/{tag.replace('/', '%2F')}", "review": f"{repository}/commit/{'a1' * 20}",
+        "datetime": "2026-11-28T00:00:00Z", "score": 2, "max-score": 2,
+        "tests": [{"test-name": "m.a: about", "passed": True, "score": 2, "max-score": 2}],
+    }  # fmt: skip
+    numbers = [document["score"], document["max-score"], *(test["score"] for test in document["tests"])]
+    assert all(type(number) is int for number in numbers)
+
+
+@pytest.mark.parametrize(("without", "changes"), [
+    (".git/config", {}), (".git/logs/HEAD", {}), (".classroom50.yaml", {}), ("", {"grade": None}),
+    ("", {"withheld": True}), ("", {"excused": True}), ("", {"student": Student("fall-hw3-ada")}),
+])  # fmt: skip
+def test_no_result_for_classroom_50_without_its_parts(tmp_path: Path, without: str, changes: dict[str, Any]) -> None:
+    files = {name: text for name, text in CLONE.items() if name != without}
+    assert outputs.classroom50_result(a_clone(tmp_path / "class", files, **changes)) == ""
 
 
 def test_canvas_table_has_only_totals_and_no_grader_errors() -> None:

@@ -24,7 +24,10 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         "--only", default="", metavar="NAMES", help="run the checks of these functions or modules: softmax,layernorm"
     )
     group.addoption(
-        "--hint", action="count", default=0, help="also show what the code does wrong; twice: also how to fix it"
+        "--hint",
+        action="count",
+        default=0,
+        help="also show what the code does wrong, or where an edit helps; twice: also how to fix it",
     )
     group.addoption("--watch", action="store_true", help="run the checks of a module again whenever you save it")
     if (CHECKS / "my_tests.py").is_file():

@@ -73,6 +73,7 @@ def _seen(misconception: Misconception) -> Seen:
     for cached in (importlib.import_module("student_modules").load, advice._failing, advice.explained):
         cached.cache_clear()
     calls.SEEN.clear()
+    calls.MODIFIED.clear()
     failing = {}
     for name, check in vars(importlib.import_module(f"test_{misconception.module}")).items():
         if name.startswith("test_"):
@@ -81,7 +82,7 @@ def _seen(misconception: Misconception) -> Seen:
             except errors.CheckFailed as error:
                 failing[name] = error
     ready = [error for error in failing.values() if not isinstance(error, errors.NotReady)]
-    sentences = [text for title, text in advice.Advice(ready, hint=True).said if title in ("probably", "right")]
+    sentences = [text for title, text in advice.Advice(ready, hint=0).said if title in ("probably", "right")]
     return Seen(misconception, tuple(failing), _example_fails(misconception), tuple(sentences))
 
 

@@ -4,7 +4,8 @@ For each function, only the first failed check is shown in full, with the known 
 function. If the function calls another one that fails its own checks, only one line says to fix the other one first,
 unless a known mistake explains this function and none explains the other.
 
-Help comes in steps: where to look; with --hint what the code does wrong; with --hint --hint how to fix it.
+Help comes in steps: where to look; with --hint what the code does wrong, or else the line of an edit that helps or the values on
+the way; with --hint --hint how to fix it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from io import StringIO
 
 from known_mistakes import Seen, explanation, known, other_arguments
 from student_calls import SEEN, Again, Caller, checks_in, labelled
+from student_edits import searched
 from student_errors import CheckFailed, NotReady
-from student_modules import find, needs, silent_stubs
+from student_modules import UNFINISHED, find, needs, silent_stubs
 
 Function = tuple[str, str]  # (module, name)
 STEPS = {"read": 0, "right": 2}  # how often --hint must be given for a line; once for all others
@@ -58,6 +60,13 @@ class Advice:
             if len(shown) < len(said):
                 self.hints.add(error.function)
             shown += [("hint", error.hint)] * (bool(error.hint) and not said)
+            if "probably" not in dict(said) and error.function not in UNFINISHED:
+                if hint:
+                    place, found = searched(error.call)
+                    shown += [line for line in found if line[1]]
+                    self.stopped[error.function] = error.at or place
+                else:
+                    self.hints.add(error.function)
             lines = (labelled("fix" if title == "right" else title, text) for title, text in shown)
             self.texts[number] = "\n".join([str(error), *lines])
 

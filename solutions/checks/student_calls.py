@@ -51,6 +51,7 @@ TIMES = 5
 
 # The results of the calls of each function, by (module, function), in the order of the calls.
 SEEN: dict[tuple[str, str], list[Seen]] = defaultdict(list)
+MODIFIED: set[tuple[str, str]] = set()  # the functions reported for changes to their arguments
 
 
 class Caller:
@@ -116,7 +117,7 @@ class Call:
     """One call of a student's function, made when one of the methods below needs its result.
 
     With `notes`, nothing is called, and the call is appended there. `told`: whether the check contains the correct
-    result; `expected` is that result if it is a value.
+    result; `expected` is that result if it is a value. `accepts` and `error` say which results pass.
     """
 
     module: str
@@ -130,6 +131,8 @@ class Call:
     told: bool = True
     again: Again | None = field(default=None, compare=False)
     expected: Any = field(default=None, compare=False)
+    accepts: Callable[[Any], bool] = field(default=lambda _: True, compare=False)
+    error: type[Exception] | None = field(default=None, compare=False)
 
     def returning(self, *names: str) -> Call:
         """The same call, with names for the parts of the returned tuple."""
@@ -142,20 +145,24 @@ class Call:
     @_going_on
     def gives(self, expected: Any, tolerance: float = TOLERANCE) -> None:
         """Check that the result has the type, shape and values of expected, and is float32 where expected is."""
-        if replace(self, expected=expected)._noted():
-            return
-        result, entry = self._result()
-        right = equal(expected, result, tolerance)
-        self._note(entry, right, tolerance)  # the table distinguishes mistakes by their values
         single = any(array.dtype == np.float32 for array in arrays(expected))
+        accepts = functools.partial(equal, expected, allowed=tolerance, dtype=single)
+        if replace(self, expected=expected, accepts=accepts)._noted():
+            return
+        result, entry, changes = self._result()
+        right = equal(expected, result, tolerance)
+        self._note(entry, right and not changes, tolerance)  # the table distinguishes mistakes by their values
         if not right or not equal(expected, result, tolerance, dtype=single):
             why = self._why(expected, result, tolerance, dtype=single and right)
             if not right and self.again is None:
                 why = self._unsteady(expected, tolerance) or why
+            modified = self._modified(changes)
             shown = self._shown(expected, result)
             if right:  # only the dtype is wrong: more digits would distract
                 shown = [display(value, names=self.names, width=WIDTH - 12) for value in (expected, result)]
-            raise self._failed(FLOAT32 if right else "", returned=shown[1], expected=shown[0], why=why)
+            hint = FLOAT32 if right else COPY if modified else ""
+            raise self._failed(hint, returned=shown[1], expected=shown[0], why=f"{why} {modified}".strip())
+        self._require_unmodified(changes)
 
     @_going_on
     def agrees_with(self, other: Call) -> None:
@@ -163,32 +170,35 @@ class Call:
         if replace(self, told=False)._noted():
             replace(other, told=False)._noted()
             return
-        (one, entry), (two, entry_of_other) = self._result(), other._result()
+        (one, entry, changes), (two, entry_of_other, more) = self._result(), other._result()
         right = equal(two, one, 1e-9)
-        other._note(entry_of_other, True, TOLERANCE)
-        self._note(entry, right, TOLERANCE)
+        other._note(entry_of_other, not more, TOLERANCE)
+        self._note(entry, right and not changes, TOLERANCE)
         if not right:
             pairs = zip(other.args, self.args, strict=True)
             changed = [(old, new) for old, new in pairs if not equal(old, new, 0)]
             others = " and ".join(f"{source(new)} in place of {source(old)}" for new, old in changed)
             wanted, came = self._shown(two, one)
             raise self._failed(returned=came, expected=f"{wanted}\nas with {others}", why=self._why(two, one, 1e-9))
+        self._require_unmodified(changes)
 
     @_going_on
     def fulfils(self, expected: str, failure: Callable[[Any], str]) -> None:
         """Check that failure(result), which says what is wrong, is empty; `expected` describes a correct result."""
-        if self._noted():
+        if replace(self, accepts=lambda result: not failure(result))._noted():
             return
-        result, entry = self._result()
+        result, entry, changes = self._result()
         why = failure(result)
-        self._note(entry, not why, TOLERANCE)
+        self._note(entry, not why and not changes, TOLERANCE)
         if why:
+            why = f"{why} {self._modified(changes)}".strip()
             raise self._failed(returned=source(result), expected=expected, why=why)
+        self._require_unmodified(changes)
 
     @_going_on
     def raises(self, error: type[Exception], because: str) -> None:
         """Check that the call raises this exception, or a subclass of it."""
-        if self._noted():
+        if replace(self, error=error)._noted():
             return
         wanted = f"{error.__name__}, because {because}"
         result, other, _ = self._made()
@@ -201,6 +211,20 @@ class Call:
         self._note(known_mistakes.as_entry(raised=type(other).__name__), right, TOLERANCE)
         if not right:
             raise self._failed(stopped=where(other, self.module), expected=wanted, why=self._does_not_bind())
+
+    def passes(self, function: Callable[..., Any], seconds: float = SECONDS) -> bool:
+        """Whether the check accepts this call of `function` instead of the student's, within some seconds. It records nothing."""
+        args, kwargs = copied(self.args), copied(self.kwargs)
+        given = [*args, *kwargs.values()]
+        before = copied(given)
+        try:
+            with as_graded(), limit(seconds):
+                result = self.choose(function(*args, **kwargs))
+        except (Exception, SystemExit, TooLong, Stopped) as error:
+            return (
+                self.error is not None and isinstance(error, self.error) and not isinstance(error, NotImplementedError)
+            )
+        return self.error is None and not differences(given, before) and self.accepts(result)
 
     def due(self, reference: Callable[..., Any]) -> dict[str, Any]:
         """The entry of known_mistakes for a correct result: the one in the check, else that of the reference."""
@@ -229,24 +253,34 @@ class Call:
             names = []
         return [*names, *(f"number {i + 1}" for i in range(len(names), len(self.args))), *self.kwargs]
 
-    def _result(self) -> tuple[Any, dict[str, Any]]:
-        """The part of the result that is checked, and the table's entry for the whole result."""
+    def _result(self) -> tuple[Any, dict[str, Any], list[Change]]:
+        """The part of the result that is checked, the table's entry for the whole result, and the changes to arguments."""
         result, error, changes = self._made()
         if error is not None:
             self._note(known_mistakes.as_entry(raised=type(error).__name__), False, TOLERANCE)
             raise self._failed(stopped=where(error, self.module), why=self._does_not_bind())
         function = find(self.module, self.function)
         entry = self._entry(function, result, changes)
-        if changes:
-            self._note(entry, False, TOLERANCE)
-            said = changed_in_words(self._names(function), changes)
-            raise self._failed(COPY, why=f"It modified its arguments: {said}. {WORK_ON_COPIES}")
         try:
-            return self.choose(result), entry
+            return self.choose(result), entry, changes
         except Exception:
             self._note(entry, False, TOLERANCE)
             hint = NO_RETURN if result is None else ""
             raise self._failed(hint, returned=self._shown(result, result)[1], why=f"It has no {self.part}.") from None
+
+    def _modified(self, changes: list[Change]) -> str:
+        """A sentence about changed arguments, the first time for each function; "" if there are none."""
+        if not changes or (self.again is None and (self.module, self.function) in MODIFIED):
+            return ""
+        if self.again is None:
+            MODIFIED.add((self.module, self.function))
+        said = changed_in_words(self._names(find(self.module, self.function)), changes)
+        return f"It modified its arguments: {said}. {WORK_ON_COPIES}"
+
+    def _require_unmodified(self, changes: list[Change]) -> None:
+        """Fail one check of a function that modifies its arguments; the others are about its results."""
+        if why := self._modified(changes):
+            raise self._failed(COPY, why=why)
 
     def _made(self) -> tuple[Any, BaseException | None, list[Change]]:
         """Make the call: its result, the error that it raised, and the changes to its arguments."""
@@ -317,7 +351,7 @@ class Call:
         rows = [("called", called), *lines.items()]
         text = "\n".join(labelled(title, text) for title, text in rows if text)
         at = re.match(r"\w+\.py, line \d+", lines.get("stopped", ""))
-        return error(text, (self.module, self.function), hint, at[0] if at else "")
+        return error(text, (self.module, self.function), hint, at[0] if at else "", self)
 
     def __str__(self) -> str:
         return self._with(source)
@@ -339,7 +373,7 @@ def source(value: Any) -> str:
 
 def labelled(title: str, text: str) -> str:
     """The lines of a message, with their title in front; tables keep their lines."""
-    laid_out = text if title in ("returned", "expected") and "\n" in text else fill(text)
+    laid_out = text if title in ("returned", "expected", "values") and "\n" in text else fill(text)
     return f"{title.capitalize():9} " + laid_out.replace("\n", "\n" + " " * 10)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from student_values.errors import advice, is_circular, text_of
 from student_values.source import is_stub
@@ -23,12 +24,14 @@ MODULES = sorted(path.stem.removeprefix("test_") for path in CHECKS.glob("test_*
 class CheckFailed(AssertionError):
     """A failed check. Its text is for the student; `hint` is advice that needs no known mistake.
 
-    `at` is the line that stopped the call, "" if none did.
+    `at` is the line that stopped the call, "" if none did; `call` is the Call of student_calls, if there is one.
     """
 
-    def __init__(self, text: str, function: tuple[str, str] = ("", ""), hint: str = "", at: str = "") -> None:
+    def __init__(
+        self, text: str, function: tuple[str, str] = ("", ""), hint: str = "", at: str = "", call: Any = None
+    ) -> None:
         super().__init__(text)
-        self.function, self.hint, self.at = function, hint, at
+        self.function, self.hint, self.at, self.call = function, hint, at, call
 
 
 class NotReady(CheckFailed):

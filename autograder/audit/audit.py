@@ -25,43 +25,42 @@ from autograder.audit.cases import Case, GradedCall, InProcess, Row, alternative
 from autograder.grading.grader import Grader
 from autograder.grading.known_responses import KnownResponses, alike_in_form
 from autograder.grading.scoring import CriterionScore
-from autograder.homework import kit, library
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION
 
 
-def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
+def run(homework: Homework, chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
     """Grade cases in `jobs` processes: the kit's own code by direct calls, then alternatives in the sandbox."""
-    yield from each(graded, [case for case in chosen if case.kind != "alternative"], jobs)
-    yield from each(whole, [case for case in chosen if case.kind == "alternative"], jobs, sandbox=True)
+    yield from each(homework, graded, [case for case in chosen if case.kind != "alternative"], jobs)
+    yield from each(homework, whole, [case for case in chosen if case.kind == "alternative"], jobs, sandbox=True)
 
 
 def graded(grader: Grader | InProcess, case: Case) -> Row:
     """Grade the module of the case, and the integration."""
-    return row_of(case, grader.grade(submission(case), (case.module, INTEGRATION)))
+    return row_of(case, grader.grade(submission(grader.plan.homework, case), (case.module, INTEGRATION)))
 
 
 def whole(grader: Grader, case: Case) -> Row:
     """Grade a complete submission in the sandbox."""
-    return row_of(case, grader.grade(submission(case)))
+    return row_of(case, grader.grade(submission(grader.plan.homework, case)))
 
 
 # Problems
 
 
-def problems(rows: Iterable[Row], only: Collection[str] = (), complete: bool = True) -> list[str]:
+def problems(homework: Homework, rows: Iterable[Row], only: Collection[str] = (), complete: bool = True) -> list[str]:
     """All problems, one sentence each. `complete`: also report missing misconceptions and alternatives."""
     rows = list(rows)
-    sentences = [problem for row in rows for problem in of_case(row)] + list(_unlike_holes(rows))
-    return sentences + list(_missing(rows, only)) if complete else sentences
+    sentences = [problem for row in rows for problem in of_case(homework, row)] + list(_unlike_holes(rows))
+    return sentences + list(_missing(homework, rows, only)) if complete else sentences
 
 
 COST = "the criterion it should cost"
 ALTHOUGH = {"hole": "although the function is missing", "nothing": "although it computes nothing"}
 
 
-def of_case(row: Row) -> Iterator[str]:
+def of_case(homework: Homework, row: Row) -> Iterator[str]:
     """The problems in the grading of one case."""
     case, name = row.case, row.case.name
     if case.kind == "alternative":
@@ -71,7 +70,7 @@ def of_case(row: Row) -> Iterator[str]:
         return
     yield from (
         f"{name} keeps {criterion}, {ALTHOUGH.get(case.kind, COST)}"
-        for criterion in sorted(_due(case) - row.lost.keys())
+        for criterion in sorted(_due(homework, case) - row.lost.keys())
     )
     absent = {
         criterion: function for criterion, function in row.absent.items() if case.kind == "alternative" and function
@@ -90,14 +89,14 @@ def of_case(row: Row) -> Iterator[str]:
         yield from (f"{name}: {criterion} reports that {module}.py earns nothing" for module in others)
 
 
-def _due(case: Case) -> frozenset[str]:
+def _due(homework: Homework, case: Case) -> frozenset[str]:
     """The criteria that a case must lose.
 
     A criterion on side effects ("form") requires half of its functions, so a single missing function need not cost it.
     """
     if case.kind not in ("hole", "nothing"):
         return case.criteria
-    criteria, function = rubrics.current().of(case.module), case.function
+    criteria, function = homework.rubric.of(case.module), case.function
     return frozenset(c.id for c in criteria if not function or (function in c.grades and c.looks_at != "form"))
 
 
@@ -143,25 +142,25 @@ def _names(row: Row) -> Iterator[str]:
         yield f"{case.name} cannot be distinguished from {rivals}, and shares no sentence with them"
 
 
-def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
+def _missing(homework: Homework, rows: list[Row], only: Collection[str]) -> Iterator[str]:
     """Criteria that no misconception loses, and modules without misconceptions or alternatives."""
-    rubric, kinds = rubrics.current(), {row.case.kind for row in rows}
+    rubric, kinds = homework.rubric, {row.case.kind for row in rows}
     if kinds and "alternative" not in kinds:
-        yield f"there are no correct alternatives in {kit.alternatives()}, so nothing shows that correct code keeps its points"
+        yield f"there are no correct alternatives in {homework.alternatives}, so nothing shows that correct code keeps its points"
     lost = {name for row in rows if row.case.kind in ("mistake", "nothing") for name in row.lost}
     for module in only or rubric.modules:
-        if rubric.explains(module) and not library.of_module(module):
-            yield f"{module}: there are no misconceptions in {kit.misconceptions() / module}"
-    tested = [module for module in only or rubric.modules if library.of_module(module)]
+        if rubric.explains(module) and not homework.of_module(module):
+            yield f"{module}: there are no misconceptions in {homework.misconceptions / module}"
+    tested = [module for module in only or rubric.modules if homework.of_module(module)]
     for name, criterion in rubric.criteria.items():
         if criterion.module in (*tested, *(() if only else (INTEGRATION,))) and name not in lost:
             yield f"{name}: no misconception costs it"
 
 
-def containing(module: str) -> str:
+def containing(homework: Homework, module: str) -> str:
     """A sentence on how many alternatives contain a module; the others use the reference."""
-    every = alternatives()
-    number = sum((kit.alternatives() / case.name / f"{module}.py").is_file() for case in every)
+    every = alternatives(homework)
+    number = sum((homework.alternatives / case.name / f"{module}.py").is_file() for case in every)
     proved = "" if number else ": nothing shows that correct code keeps its points there"
     return f"{number} of {len(every)} alternatives contain {module}.py{proved}"
 
@@ -229,11 +228,11 @@ def mark(row: Row, criterion: str) -> str:
     return "S" if set(row.case.misconceptions) & set(graded.undecided) and shared([graded]) else "x"
 
 
-def table_lines(rows: Sequence[Row]) -> Iterator[str]:
+def table_lines(homework: Homework, rows: Sequence[Row]) -> Iterator[str]:
     """The outcome tables, line by line."""
     yield "Each column is a criterion, numbered as in the list above the table; each letter is its outcome:"
     yield from (f"  {letter}  {what}" for letter, what in MEANS.items())
-    rubric = rubrics.current()
+    rubric = homework.rubric
     for module in rubric.modules:
         criteria = [*rubric.of(module), *rubric.of(INTEGRATION)]
         names = [c.id.partition(".")[2] + ", all modules together" * (c.module == INTEGRATION) for c in criteria]
@@ -282,23 +281,24 @@ class PairVerdict:
         return f"{self.row.case.name}: {self.words}"
 
 
-def run_pairs(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[PairVerdict]:
+def run_pairs(homework: Homework, chosen: Sequence[Case], jobs: int | None = None) -> Iterator[PairVerdict]:
     """Grade pairs of misconceptions by direct calls, in order, in `jobs` processes."""
-    yield from each(graded_pair, chosen, jobs)
+    yield from each(homework, graded_pair, chosen, jobs)
 
 
 def graded_pair(grader: InProcess, case: Case) -> PairVerdict:
-    return pair_verdict(grader, row_of(case, grader.grade(submission(case), (case.module,))))
+    return pair_verdict(grader, row_of(case, grader.grade(submission(grader.plan.homework, case), (case.module,))))
 
 
 def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
-    case, criteria = row.case, rubrics.current().criteria
+    homework, case = grader.plan.homework, row.case
+    criteria = homework.rubric.criteria
     missing = tuple(sorted(case.criteria - row.lost.keys()))
     more = tuple(name for name, lost in row.lost.items() if not may_lose(case, lost))
     if not missing and not more:
         return PairVerdict(row, "both", "costs both")
     known = grader.diagnoser.known_responses(case.module, case.function)
-    for other in _candidates(row):
+    for other in _candidates(homework, row):
         if _same(known, case.misconceptions, other, known.test_calls):
             ids = [misconception.id for misconception in other]
             result = f"gives the results of {' + '.join(ids) or 'the correct function'}"  # two may cancel out
@@ -314,9 +314,9 @@ def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
     return PairVerdict(row, "unexplained", f"loses {', '.join(more)} as well")
 
 
-def _candidates(row: Row) -> Iterator[tuple[Misconception, ...]]:
+def _candidates(homework: Homework, row: Row) -> Iterator[tuple[Misconception, ...]]:
     """Misconceptions that may give the responses of a pair: none, each single one, and each other pair in the message."""
-    case, known = row.case, library.of_function(row.case.module, row.case.function)
+    case, known = row.case, homework.of_function(row.case.module, row.case.function)
     yield ()
     yield from ((misconception,) for misconception in sorted(known, key=lambda m: m not in case.misconceptions))
     for first, second in permutations([m for m in known if m.id in row.named | row.undecided], 2):

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from itertools import combinations
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeVar
 from unittest.mock import patch
@@ -20,19 +21,15 @@ from unittest.mock import patch
 from autograder.feedback import messages
 from autograder.feedback.sentences import lacking
 from autograder.gradebook.pool import processes
-from autograder.grading import plan as plans
 from autograder.grading.call_results import TestCall
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import Result, graded_with, open_grader
-from autograder.grading.plan import Plan
+from autograder.grading.plan import Plan, record
 from autograder.grading.runner.direct import Direct
 from autograder.grading.runner.processes import Imports, Runner
 from autograder.grading.scoring import CriterionScore
-from autograder.homework import kit, library
-from autograder.homework import reference as references
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import Homework
 from autograder.homework.library import TRIVIAL, Misconception, trivial
-from autograder.homework.rubric import Rubric
 from autograder.sandbox.protocol import Error, Response
 from autograder.submissions.submission import Submission, read
 from autograder.values.compare import TOLERANCE, tolerance
@@ -73,38 +70,38 @@ class Case:
         return not only or not {self.module, self.function, *self.ids}.isdisjoint(only)
 
 
-def submission(case: Case) -> Submission:
+def submission(homework: Homework, case: Case) -> Submission:
     """The reference files, with those of the case replaced."""
-    files = references.files()
+    files = homework.files
     if case.kind == "alternative":
-        return Submission(case.name, files | read(kit.alternatives() / case.name, rubrics.current().limits).files)
+        return Submission(case.name, files | read(homework.alternatives / case.name, homework.rubric.limits).files)
     name = f"{case.module}.py"
-    text = case.text or "\n\n".join((files[name].decode(), *_sources(case)))
+    text = case.text or "\n\n".join((files[name].decode(), *_sources(homework, case)))
     return Submission(case.name, files | {name: text.encode()})
 
 
-def _sources(case: Case) -> Iterator[str]:
+def _sources(homework: Homework, case: Case) -> Iterator[str]:
     """The sources of the wrong functions."""
     for function in dict.fromkeys(misconception.function for misconception in case.misconceptions):
         own = tuple(misconception for misconception in case.misconceptions if misconception.function == function)
-        version = library.made(case.module, function, own)
+        version = homework.version(case.module, function, own)
         assert version is not None, f"{case.name}: these mistakes cannot be combined"
         yield version.source
 
 
-def cases(only: Collection[str] = ()) -> list[Case]:
+def cases(homework: Homework, only: Collection[str] = ()) -> list[Case]:
     """All cases except pairs and mutants. `only` selects modules, functions or misconceptions.
 
     Alternatives are included if `only` is empty or names a module.
     """
-    modules = rubrics.current().modules
-    own = [case for name in modules for case in (*singles(name), *holes(name), *nothings(name)) if case.is_one_of(only)]
-    return own + (alternatives() if not only or set(only) & set(modules) else [])
+    modules, kinds = homework.rubric.modules, (singles, holes, nothings)
+    own = [case for name in modules for kind in kinds for case in kind(homework, name) if case.is_one_of(only)]
+    return own + (alternatives(homework) if not only or set(only) & set(modules) else [])
 
 
-def singles(module: str) -> list[Case]:
+def singles(homework: Homework, module: str) -> list[Case]:
     """Every misconception of a module alone, in each variant."""
-    known = library.of_module(module)
+    known = homework.of_module(module)
     ways = {m.id: m.way + 1 for m in known}
     return [
         Case("mistake", f"{m.id} ({m.way + 1} of {ways[m.id]})" if ways[m.id] > 1 else m.id, module, m.function, (m,))
@@ -112,14 +109,16 @@ def singles(module: str) -> list[Case]:
     ]
 
 
-def holes(module: str) -> list[Case]:
+def holes(homework: Homework, module: str) -> list[Case]:
     """Each function of a module with feedback, unimplemented in each way."""
-    functions = rubrics.current().modules[module].functions if library.of_module(module) else ()
-    return [Case("hole", f"{f}, {h}", module, f, text=_with_hole(module, f, h)) for f in functions for h in HOLES]
+    functions = homework.rubric.modules[module].functions if homework.of_module(module) else ()
+    return [
+        Case("hole", f"{f}, {h}", module, f, text=_with_hole(homework, module, f, h)) for f in functions for h in HOLES
+    ]
 
 
-def _with_hole(module: str, name: str, hole: str) -> str:
-    tree = ast.parse(references.files()[f"{module}.py"])
+def _with_hole(homework: Homework, module: str, name: str, hole: str) -> str:
+    tree = ast.parse(homework.files[f"{module}.py"])
     [function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
     if hole == "deleted":
         tree.body.remove(function)
@@ -131,12 +130,12 @@ def _with_hole(module: str, name: str, hole: str) -> str:
     return ast.unparse(tree)
 
 
-def nothings(module: str) -> list[Case]:
+def nothings(homework: Homework, module: str) -> list[Case]:
     """Replace each function of a module by code that computes nothing, then all of them."""
-    if not library.of_module(module):
+    if not homework.of_module(module):
         return []
     by_function = {
-        function: trivial(kit.current(), module, function) for function in rubrics.current().modules[module].functions
+        function: trivial(homework, module, function) for function in homework.rubric.modules[module].functions
     }
     alone = [Case("nothing", m.id, module, function, (m,)) for function, own in by_function.items() for m in own]
     together = [
@@ -146,20 +145,20 @@ def nothings(module: str) -> list[Case]:
     return alone + together
 
 
-def alternatives() -> list[Case]:
+def alternatives(homework: Homework) -> list[Case]:
     """The correct solutions in other styles; none if the kit was installed without them."""
-    names = {path.parent.name for path in kit.alternatives().glob("[!_.]*/*.py")}
+    names = {path.parent.name for path in homework.alternatives.glob("[!_.]*/*.py")}
     return [Case("alternative", name) for name in sorted(names)]
 
 
-def pairs(only: Collection[str] = ()) -> Iterator[Case]:
+def pairs(homework: Homework, only: Collection[str] = ()) -> Iterator[Case]:
     """Every pair of misconceptions of one function that can be combined, in their first variants."""
-    for module, entry in rubrics.current().modules.items():
+    for module, entry in homework.rubric.modules.items():
         for function in entry.functions:
-            known = [m for m in library.of_function(module, function) if m.way == 0]
+            known = [m for m in homework.of_function(module, function) if m.way == 0]
             for both in combinations(known, 2):
                 case = Case("pair", " + ".join(m.id for m in both), module, function, both)
-                if case.is_one_of(only) and library.made(module, function, both) is not None:
+                if case.is_one_of(only) and homework.version(module, function, both) is not None:
                     yield case
 
 
@@ -177,8 +176,8 @@ class InProcess:
 
     def grade(self, submission: Submission, modules: Sequence[str]) -> Result:
         """Grade some modules (and "integration")."""
-        runner = Runner(lambda: DirectProcess(submission, self.plan.rubric), self.plan, submission)
-        return Result(submission, graded_with(runner, self.diagnoser, tuple(modules)), ())
+        runner = Runner(lambda: DirectProcess(submission, self.plan.homework), self.plan, submission)
+        return Result(self.plan.homework, submission, graded_with(runner, self.diagnoser, tuple(modules)), ())
 
 
 class DirectProcess(Direct):
@@ -186,13 +185,13 @@ class DirectProcess(Direct):
 
     ended = None
 
-    def __init__(self, submission: Submission, rubric: Rubric):
+    def __init__(self, submission: Submission, homework: Homework):
         super().__init__({})
-        self.submission, self.rubric = submission, rubric
+        self.submission, self.homework, self.rubric = submission, homework, homework.rubric
         self.modules: dict[str, ModuleType] = {}
 
     def load(self, imports: Imports, account: str = "") -> Response:
-        self.modules |= {name: references.modules()[name] for name in imports.references}
+        self.modules |= {name: self.homework.modules[name] for name in imports.references}
         order = list(self.rubric.modules)  # a module imports those before it
         try:
             for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
@@ -202,7 +201,7 @@ class DirectProcess(Direct):
                         exec(_compiled(self.submission.files[f"{name}.py"], f"{name}.py", "exec"), vars(made))  # noqa: S102 - the kit's own text
                     self.modules[name] = made
                     if name == imports.modules[0]:
-                        vars(self.modules[name]).update({f: references.functions()[f] for f in imports.helpers})
+                        vars(self.modules[name]).update({f: self.homework.functions[f] for f in imports.helpers})
         except ImportError as error:
             return Response(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
         names = [(name, module) for module in self.modules for name in self.rubric.modules[module].functions]
@@ -224,24 +223,29 @@ _open = ExitStack()  # ends with the process
 
 
 def each(
-    work: Callable[[Any, Item], Found], items: Iterable[Item], jobs: int | None = None, sandbox: bool = False
+    homework: Homework,
+    work: Callable[[Any, Item], Found],
+    items: Iterable[Item],
+    jobs: int | None = None,
+    sandbox: bool = False,
 ) -> Iterator[Found]:
     """Call `work(grader, item)` for every item in `jobs` processes; the results are in order. `work` must be picklable.
 
     The grader is an InProcess, for the kit's own code, or a Grader if `sandbox` is true.
     """
     with processes(jobs or os.cpu_count() or 1) as pool:
-        yield from pool.map(partial(_done, work, sandbox), items, chunksize=4)
+        yield from pool.map(partial(_done, homework.place, work, sandbox), items, chunksize=4)
 
 
-def _done(work: Callable[[Any, Item], Found], sandbox: bool, item: Item) -> Found:
-    return work(_grader(sandbox), item)
+def _done(folder: Path | None, work: Callable[[Any, Item], Found], sandbox: bool, item: Item) -> Found:
+    return work(_grader(folder, sandbox), item)
 
 
 @cache
-def _grader(sandbox: bool) -> Any:
+def _grader(folder: Path | None, sandbox: bool) -> Any:
     """The grader of this process."""
-    return _open.enter_context(open_grader(kit.current())) if sandbox else InProcess(plans.current())
+    homework = Homework(folder)
+    return _open.enter_context(open_grader(homework)) if sandbox else InProcess(record(homework))
 
 
 # The result of a case
@@ -310,7 +314,9 @@ def row_of(case: Case, result: Result) -> Row:
         if g.call_result and not causes.get(name):
             error = g.call_result.response.error
             is_missing = g.call_result.unwritten or (error is not None and error.hint == "missing")
-            absent[name] = g.call_result.target.function if is_missing else lacking(g.call_result)
+            absent[name] = (
+                g.call_result.target.function if is_missing else lacking(g.call_result, result.homework.rubric)
+            )
     light = {name: replace(entry, call_result=None, shown=None) for name, entry in graded.items()}
     return Row(case, light, absent, causes, {} if case.kind == "pair" else dict(_deviations(result)))
 

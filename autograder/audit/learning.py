@@ -5,8 +5,6 @@ it must give the same responses as the original. Accepting it adds it to the lib
 """
 
 import ast
-import subprocess
-import sys
 from itertools import islice
 from pathlib import Path
 
@@ -18,7 +16,8 @@ from autograder.grading.call_results import compared, with_needed
 from autograder.grading.grader import Grader
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner.processes import Runner
-from autograder.homework import kit, rubric
+from autograder.homework.homework import Homework
+from autograder.homework.rubric import RubricError
 from autograder.submissions.submission import Submission
 from autograder.values.source import parsed
 
@@ -56,7 +55,7 @@ def draft(grader: Grader, group: Group) -> tuple[str, str]:
                 criterion=criteria[0] if criteria else "",
                 example="\n# ".join((member.example or "No public example fails.").splitlines()),
                 name=name,
-                module=rubric.current().module_of(function),
+                module=grader.rubric.module_of(function),
                 function=function,
                 text=member.source.replace(f"def {function}(", f"def {function}__{name}(", 1),
             )
@@ -65,15 +64,16 @@ def draft(grader: Grader, group: Group) -> tuple[str, str]:
 
 def replies_alike(grader: Grader, member: Unexplained) -> bool:
     """Whether a function's source, run in the sandbox with correct dependencies and helpers, gives the same wrong responses."""
-    plan, module = grader.plan, rubric.current().module_of(member.function)
+    plan, rubric = grader.plan, grader.rubric
+    module = rubric.module_of(member.function)
     tree = parsed(member.source)
     if tree is None:  # stored by an earlier version
         return False
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - {member.function}
-    helpers = tuple(name for name in rubric.current().modules[module].functions if name in used)
+    helpers = tuple(name for name in rubric.modules[module].functions if name in used)
     every = (*plan.shown(module), *plan.hidden.get(module, ()))
     test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == member.function])
-    dependencies = rubric.current().dependencies(module).items()
+    dependencies = rubric.dependencies(module).items()
     imports = [f"from {name} import {f}" for name, functions in dependencies for f in functions if f in used]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
@@ -87,7 +87,7 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
 # Accepting
 
 
-def accept(file: Path) -> Path:
+def accept(homework: Homework, file: Path) -> Path:
     """Add a completed draft to the library; returns the changed file.
 
     If the draft is invalid, for example without its two sentences, raises ArgumentsError and leaves the library
@@ -100,16 +100,16 @@ def accept(file: Path) -> Path:
         raise ArgumentsError(f"{file}: not a draft ({error})") from None
     entry = body[0] if len(body) == 1 else None
     function = entry.name.partition("__")[0] if isinstance(entry, ast.FunctionDef) and entry.decorator_list else ""
-    module = next((name for name, module in rubric.current().modules.items() if function in module.functions), "")
-    path = kit.misconceptions() / module / f"{function}.py"
+    module = next((name for name, module in homework.rubric.modules.items() if function in module.functions), "")
+    path = homework.misconceptions / module / f"{function}.py"
     if not module or not path.is_file():
         raise ArgumentsError(f"{file}: not a draft; it must be one function, as `autograder learn` wrote it")
     before = path.read_text(encoding="utf-8")
     entered = text[text.index(f"@{function}.instead") :]
     write_atomically(path, f"{before.rstrip()}\n\n\n{entered}")
-    loading = [sys.executable, "-c", f"from autograder.homework import library; library.known({module!r})"]
-    done = subprocess.run(loading, capture_output=True, text=True)
-    if done.returncode:
+    try:
+        Homework(homework.folder).library  # noqa: B018 - a new one, which reads the changed file
+    except RubricError as error:
         write_atomically(path, before)
-        raise ArgumentsError(f"{file}: {done.stderr.strip().rpartition(chr(10))[2].partition(': ')[2]}")
+        raise ArgumentsError(f"{file}: {error}") from None
     return path

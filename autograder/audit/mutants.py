@@ -20,9 +20,7 @@ import yaml
 from autograder.audit.cases import Case, each, submission
 from autograder.grading.grader import Grader
 from autograder.grading.runner.processes import Runner
-from autograder.homework import kit
-from autograder.homework import reference as references
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import Homework
 from autograder.homework.library import is_python
 from autograder.values.edits import ARITHMETIC, Text, edit_at, places_in, swapped
 
@@ -31,15 +29,15 @@ COMMUTATIVE = (ast.Add, ast.Mult, ast.BitOr)
 Killed = tuple[Case, frozenset[int]]  # a mutant and the numbers of its failing test calls; none for a survivor
 
 
-def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Killed]:
+def run(homework: Homework, jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Killed]:
     """Grade mutants, in order, in `jobs` processes; by default all of them."""
-    every = [m for module in rubrics.current().modules for m in mutants(module)] if chosen is None else chosen
-    yield from each(_grade, every, jobs, sandbox=True)
+    every = [m for module in homework.rubric.modules for m in mutants(homework, module)] if chosen is None else chosen
+    yield from each(homework, _grade, every, jobs, sandbox=True)
 
 
 def _grade(grader: Grader, mutant: Case) -> Killed:
     """Count every failing call, even if it costs points in another criterion."""
-    with Runner.in_sandbox(grader.sandbox, grader.plan, submission(mutant)) as runner:
+    with Runner.in_sandbox(grader.sandbox, grader.plan, submission(grader.plan.homework, mutant)) as runner:
         call_results = runner.public(mutant.module) | runner.hidden(mutant.module)
     return mutant, frozenset(
         test_call.number
@@ -48,9 +46,9 @@ def _grade(grader: Grader, mutant: Case) -> Killed:
     )
 
 
-def equivalent() -> dict[str, str]:
+def equivalent(homework: Homework) -> dict[str, str]:
     """The reasons in equivalent_mutants.yaml, by mutant; empty without this file."""
-    path, reasons = kit.suites() / "equivalent_mutants.yaml", {}
+    path, reasons = homework.suites / "equivalent_mutants.yaml", {}
     known = (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
     for function, entries in known.items():
         for entry in entries:
@@ -59,9 +57,9 @@ def equivalent() -> dict[str, str]:
     return reasons
 
 
-def problems(graded: Iterable[Killed]) -> list[str]:
+def problems(homework: Homework, graded: Iterable[Killed]) -> list[str]:
     """Survivors that are not recorded as equivalent, and recorded ones that lose a criterion."""
-    excused, lines = equivalent(), []
+    excused, lines = equivalent(homework), []
     for mutant, wrong in graded:
         if not wrong and mutant.name not in excused:
             lines.append(f"survives: {mutant.name}")
@@ -70,32 +68,32 @@ def problems(graded: Iterable[Killed]) -> list[str]:
     return lines
 
 
-def report(jobs: int | None = None) -> int:
+def report(homework: Homework, jobs: int | None = None) -> int:
     """Grade all mutants and print the survivors; the exit status is 1 if one is unexpected."""
-    graded = list(run(jobs))
-    wrong = problems(graded)
+    graded = list(run(homework, jobs))
+    wrong = problems(homework, graded)
     for line in wrong:
         click.echo(f"PROBLEM {line}")
     killed = sum(bool(numbers) for _, numbers in graded)
-    click.echo(f"{len(graded)} mutants, {killed} killed, {len(equivalent())} recorded as equivalent.")
+    click.echo(f"{len(graded)} mutants, {killed} killed, {len(equivalent(homework))} recorded as equivalent.")
     return 1 if wrong else 0
 
 
 # The mutants
 
 
-def mutants(module: str) -> list[Case]:
+def mutants(homework: Homework, module: str) -> list[Case]:
     """Every mutant of the contract functions of a reference module, without duplicates."""
     by_name: dict[str, Case] = {}
-    for mutant in of_text(module, references.files()[f"{module}.py"].decode()):
+    for mutant in of_text(homework, module, homework.files[f"{module}.py"].decode()):
         by_name.setdefault(mutant.name, mutant)
     return list(by_name.values())
 
 
-def of_text(module: str, text: str) -> Iterator[Case]:
+def of_text(homework: Homework, module: str, text: str) -> Iterator[Case]:
     """Every mutant of the contract functions in a version of a module, each appended to the text."""
     for function in ast.parse(text).body:
-        graded = rubrics.current().modules[module].functions
+        graded = homework.rubric.modules[module].functions
         if not isinstance(function, ast.FunctionDef) or function.name not in graded or function.decorator_list:
             continue
         if ast.get_docstring(function) is not None:

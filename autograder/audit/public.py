@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
@@ -21,9 +22,9 @@ from types import ModuleType
 import numpy as np
 
 from autograder.gradebook.pool import processes
-from autograder.homework import kit, library
+from autograder.homework import library
 from autograder.homework import reference as references
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.release import home_table
 
@@ -47,29 +48,30 @@ class Seen:
         return ("-", "half", "named")[len(sentences)] if is_own else "misnamed"
 
 
-def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
+def run(homework: Homework, only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
     """Check every misconception of the given modules, or of all, in `jobs` processes, one module at a time."""
-    names = [name for name in only or rubrics.current().modules if library.of_module(name)]
+    names = [name for name in only or homework.rubric.modules if homework.of_module(name)]
     # Fresh interpreters: the hidden suites have the same module names as the public checks.
     with processes(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
-        for rows in pool.map(_of_module, names):
+        for rows in pool.map(partial(_of_module, homework.place), names):
             yield from rows
 
 
-def _of_module(module: str) -> list[Seen]:
+def _of_module(folder: Path | None, module: str) -> list[Seen]:
     """Runs in a separate process, because the checks import the student's modules by name."""
-    modules = references.importable(kit.solutions(), rubrics.current().modules)
-    checks = home_table.importable_checks(kit.solutions())
+    homework = Homework(folder)
+    modules = references.importable(homework.solutions, homework.rubric.modules)
+    checks = home_table.importable_checks(homework.solutions)
     with modules, checks, np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-        table = {module: home_table.table_of(module, rubrics.current())}
+        table = {module: home_table.table_of(homework, module)}
         vars(importlib.import_module("known_mistakes"))["_table"] = lambda: table
-        return [_seen(misconception) for misconception in library.of_module(module)]
+        return [_seen(homework, misconception) for misconception in homework.of_module(module)]
 
 
-def _seen(misconception: Misconception) -> Seen:
+def _seen(homework: Homework, misconception: Misconception) -> Seen:
     """Run the public checks like pytest: advice on a function is printed with its first failing check."""
     advice, calls, errors = map(importlib.import_module, ("student_advice", "student_calls", "student_errors"))
-    sys.modules[misconception.module] = _made(misconception)
+    sys.modules[misconception.module] = _made(homework, misconception)
     for cached in (importlib.import_module("student_modules").load, advice._failing, advice.explained):
         cached.cache_clear()
     calls.SEEN.clear()
@@ -83,21 +85,22 @@ def _seen(misconception: Misconception) -> Seen:
                 failing[name] = error
     ready = [error for error in failing.values() if not isinstance(error, errors.NotReady)]
     sentences = [text for title, text in advice.Advice(ready, hint=0).said if title in ("probably", "right")]
-    return Seen(misconception, tuple(failing), _example_fails(misconception), tuple(sentences))
+    return Seen(misconception, tuple(failing), _example_fails(homework, misconception), tuple(sentences))
 
 
-def _made(misconception: Misconception) -> ModuleType:
+def _made(homework: Homework, misconception: Misconception) -> ModuleType:
     """The reference module with the misconception, as a student would write it."""
     made = ModuleType(misconception.module)
-    made.__file__ = str(kit.solutions() / f"{misconception.module}.py")
+    made.__file__ = str(homework.solutions / f"{misconception.module}.py")
     source = Path(made.__file__).read_text(encoding="utf-8") + "\n\n" + misconception.source
     exec(compile(source, made.__file__, "exec"), vars(made))  # noqa: S102 - the kit's own text
     return made
 
 
-def _example_fails(misconception: Misconception) -> bool:
+def _example_fails(homework: Homework, misconception: Misconception) -> bool:
     """Whether the docstring examples fail in `python -m doctest`."""
-    text, names = references.functions()[misconception.function].__doc__ or "", dict(vars(_made(misconception)))
+    text = homework.functions[misconception.function].__doc__ or ""
+    names = dict(vars(_made(homework, misconception)))
     parsed = doctest.DocTestParser().get_doctest(text, names, misconception.function, None, 0)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     with redirect_stdout(StringIO()):

@@ -43,12 +43,12 @@ def throughput(sample: int, size: int) -> dict[str, float]:
     workers = pool.local(WORKERS)
     try:
         started = time.perf_counter()
-        workers.submit(0, pool.prepare).result()
+        workers.submit(0, pool.prepare, None).result()
         for number, name in enumerate(("cold", "warm", "plain")):
             submissions = mixed_class(size, number * size)
             grade = without_repair if name == "plain" else pool.grade
-            digest = pool.kit_digest()
-            futures = [workers.submit(at % WORKERS, grade, one, digest) for at, one in enumerate(submissions)]
+            digest = pool.kit_digest(HOMEWORK)
+            futures = [workers.submit(at % WORKERS, grade, one, digest, None) for at, one in enumerate(submissions)]
             for future in futures:
                 future.result()
             rates[name] = size / (time.perf_counter() - started)
@@ -61,7 +61,7 @@ def throughput(sample: int, size: int) -> dict[str, float]:
 def _otter_rate(folder: Path, submissions: list[Submission]) -> float:
     from autograder.release.build import build
 
-    build(folder / "dist")
+    build(HOMEWORK, folder / "dist")
     zips = [_zipped(folder, submission) for submission in submissions]
     command = [sys.executable, "-m", "otter", "run", "-a", str(folder / "dist" / "autograder.zip"), "--no-logo"]
 

@@ -106,15 +106,15 @@ def subjects(folders: Sequence[Path]) -> list[Subject]:
     right, entries = HOMEWORK.files, HOMEWORK.rubric.modules
     paths = [path for folder in folders for path in sorted(folder.rglob("*.py")) if path.parent.name in entries]
     handwritten = [(Submission(str(p), right | {f"{p.parent.name}.py": p.read_bytes()}), p.parent.name) for p in paths]
-    return [*((cases.submission(case), "") for case in cases.alternatives()), *handwritten]
+    return [*((cases.submission(HOMEWORK, case), "") for case in cases.alternatives(HOMEWORK)), *handwritten]
 
 
 def run(rules: Sequence[str], chosen: Sequence[Subject], jobs: int | None = None) -> Iterator[Effect]:
     """Grade the modules with all rules, then without each rule in turn."""
-    before = list(cases.each(_graded, [("", subject) for subject in chosen], jobs, sandbox=True))
+    before = list(cases.each(HOMEWORK, _graded, [("", subject) for subject in chosen], jobs, sandbox=True))
     pairs = list(zip(chosen, before, strict=True))
     again = [(rule, subject) for rule in rules for subject, outcome in pairs if rule in outcome.rules]
-    outcomes = iter(cases.each(_graded, again, jobs, sandbox=True))
+    outcomes = iter(cases.each(HOMEWORK, _graded, again, jobs, sandbox=True))
     for rule in rules:
         both = [(subject[0].name, old, next(outcomes)) for subject, old in pairs if rule in old.rules]
         yield Effect(

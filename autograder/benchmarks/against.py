@@ -41,12 +41,14 @@ def classes() -> dict[str, Class]:
     from autograder.audit import cases
     from autograder.benchmarks.mixed import mixed_class, right_styles
 
-    misconceptions = [case for case in cases.cases() if case.kind == "mistake"][::50]
+    misconceptions = [case for case in cases.cases(HOMEWORK) if case.kind == "mistake"][::50]
     styled = [one for one in mixed_class(60)[::6] if one.files and "softmax.py" not in one.files]
     found = {
         "right: the references": [(f"reference {n}", HOMEWORK.files) for n in range(10)],
         "right: other styles": [(one.name, one.files) for one in right_styles()[::2]],
-        "wrong: beside the references": [(case.name, cases.submission(case).files) for case in misconceptions],
+        "wrong: beside the references": [
+            (case.name, cases.submission(HOMEWORK, case).files) for case in misconceptions
+        ],
         "wrong: in other styles": [(one.name, one.files) for one in styled],
     }
     return {name: [(label, dict(files)) for label, files in made] for name, made in found.items()}

@@ -142,7 +142,9 @@ def code_of(files: Files) -> Code:
 
 
 def with_mistake(mistake: Misconception) -> Files:
-    return cases.submission(cases.Case("mistake", mistake.id, mistake.module, mistake.function, (mistake,))).files
+    return cases.submission(
+        HOMEWORK, cases.Case("mistake", mistake.id, mistake.module, mistake.function, (mistake,))
+    ).files
 
 
 def trivial_files(name: str) -> Files:
@@ -226,7 +228,7 @@ def measure(peer: Peer) -> Measured:
         expected = peer.probe(right.functions)
     every = {m: code_of(with_mistake(m)) for name in MODULES for m in HOMEWORK.of_module(name) if m.way == 0}
     showing = {m: code for m, code in every.items() if shows(peer, expected, code)}
-    styles = {case.name: code_of(cases.submission(case).files) for case in cases.alternatives()}
+    styles = {case.name: code_of(cases.submission(HOMEWORK, case).files) for case in cases.alternatives(HOMEWORK)}
     return Measured(
         peer,
         tests,
@@ -248,15 +250,19 @@ class Here:
 
 
 def measure_here() -> Here:
-    at_home = {row.misconception.id for row in public.run(MODULES) if row.checks and row.misconception.way == 0}
-    singles = [case for name in MODULES for case in cases.singles(name) if case.misconceptions[0].way == 0]
-    lost = {row.case.misconceptions[0].id for row in audit.run(singles) if row.lost}
+    at_home = {
+        row.misconception.id for row in public.run(HOMEWORK, MODULES) if row.checks and row.misconception.way == 0
+    }
+    singles = [case for name in MODULES for case in cases.singles(HOMEWORK, name) if case.misconceptions[0].way == 0]
+    lost = {row.case.misconceptions[0].id for row in audit.run(HOMEWORK, singles) if row.lost}
     shares = {}
     with open_grader(HOMEWORK) as grader:
         most = sum(grader.rubric.modules[name].points for name in MODULES)
         for name in TRIVIAL:
             shares[name] = grader.grade(Submission(name, dict(trivial_files(name))), MODULES).points / most
-        styles = {case.name: grader.grade(cases.submission(case)).graded for case in cases.alternatives()}
+        styles = {
+            case.name: grader.grade(cases.submission(HOMEWORK, case)).graded for case in cases.alternatives(HOMEWORK)
+        }
     losing = [name for name, graded in styles.items() if not all(one.passed for one in graded)]
     return Here(at_home, lost, shares, losing)
 
@@ -265,7 +271,7 @@ def measure_here() -> Here:
 
 
 def table(measured: Sequence[Measured], here: Here) -> str:
-    styles = len(cases.alternatives())
+    styles = len(cases.alternatives(HOMEWORK))
     lines = [f"Our misconceptions: {sum(m.way == 0 for n in MODULES for m in HOMEWORK.of_module(n))}.", ""]
     heads = [f"{one.peer.name} ({one.peer.version})" for one in measured]
     lines += [f"| | {' | '.join(heads)} |", f"|---|{'---|' * len(measured)}"]

@@ -4,14 +4,18 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.progress import track
 
+from autograder.cli import with_homework
 from autograder.cli.grade import print_table
 from autograder.submissions.text import counted
+
+if TYPE_CHECKING:
+    from autograder.homework.homework import Homework
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -26,7 +30,10 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--rows", type=FILE, help="write the outcome of each case as JSON, for --against")
 @click.option("--against", type=FILE, help="print only the outcomes that differ from a file written by --rows")
-def audit(check: str, jobs: int | None, only: str, rows: Path | None, against: Path | None) -> None:
+@with_homework
+def audit(
+    homework: "Homework", check: str, jobs: int | None, only: str, rows: Path | None, against: Path | None
+) -> None:
     """Check the grading: every misconception, trivial code and every correct alternative, against every criterion.
 
     For authors of rubrics, hidden tests and misconceptions.
@@ -48,35 +55,34 @@ def audit(check: str, jobs: int | None, only: str, rows: Path | None, against: P
     from autograder.audit import cases
     from autograder.audit import mutants as machine
     from autograder.audit import public as home
-    from autograder.homework.rubric import current
 
     if only and check == "mutants":
         raise click.UsageError("`audit mutants` covers all modules and cannot be combined with --only")
     if (rows or against) and check in ("mutants", "public"):
         raise click.UsageError(f"`audit {check}` writes no rows: leave out --rows and --against")
-    chosen = _named(only, only_modules=check in ("public", "tolerances"))
+    chosen = _named(homework, only, only_modules=check in ("public", "tolerances"))
     try:
         before = json.loads(against.read_text(encoding="utf-8")) if against else None
     except (OSError, ValueError) as error:
         raise click.BadParameter(f"{against} is not a file written by --rows: {error}") from error
     if check == "mutants":
-        sys.exit(machine.report(jobs))
+        sys.exit(machine.report(homework, jobs))
     if check == "public":
-        _print(home.lines(home.run(chosen, jobs)))
+        _print(home.lines(home.run(homework, chosen, jobs)))
         return
     if check == "pairs":
-        combined = list(cases.pairs(chosen))
-        verdicts = list(_progress(audits.run_pairs(combined, jobs), len(combined)))
+        combined = list(cases.pairs(homework, chosen))
+        verdicts = list(_progress(audits.run_pairs(homework, combined, jobs), len(combined)))
         _write_or_compare([verdict.row for verdict in verdicts], rows, before)
         _print(audits.pair_lines(verdicts))
         problems = audits.pair_problems(verdicts)
     else:
-        every = cases.cases(chosen)
-        found = list(_progress(audits.run(every, jobs), len(every)))
+        every = cases.cases(homework, chosen)
+        found = list(_progress(audits.run(homework, every, jobs), len(every)))
         _write_or_compare(found, rows, before)
-        whole = [name for name in chosen if name in current().modules]
-        _print([*audits.table_lines(found), *map(audits.containing, whole)])
-        problems = audits.problems(found, whole, complete=len(whole) == len(chosen))
+        whole = [name for name in chosen if name in homework.rubric.modules]
+        _print([*audits.table_lines(homework, found), *(audits.containing(homework, name) for name in whole)])
+        problems = audits.problems(homework, found, whole, complete=len(whole) == len(chosen))
         has_right = any(case.kind == "alternative" for case in every)
         spread = audits.margins(found) if has_right else {}  # margins need correct solutions
         if check == "tolerances":
@@ -88,16 +94,13 @@ def audit(check: str, jobs: int | None, only: str, rows: Path | None, against: P
     sys.exit(1 if problems else 0)
 
 
-def _named(names: str, only_modules: bool) -> list[str]:
+def _named(homework: "Homework", names: str, only_modules: bool) -> list[str]:
     """Parse `--only`: comma-separated modules and, unless `only_modules`, functions and misconception ids."""
-    from autograder.homework.library import find
-    from autograder.homework.rubric import current
-
-    modules, kind = current().modules, "module" if only_modules else "module, function or misconception"
+    modules, kind = homework.rubric.modules, "module" if only_modules else "module, function or misconception"
     functions = {function for entry in modules.values() for function in entry.functions}
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen:
-        if name not in modules and (only_modules or not (name in functions or find(name))):
+        if name not in modules and (only_modules or not (name in functions or homework.misconception(name))):
             raise click.BadParameter(f"there is no {kind} {name!r}; known modules: {', '.join(modules)}")
     return chosen
 

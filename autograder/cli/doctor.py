@@ -11,12 +11,12 @@ from pathlib import Path
 
 import click
 
-from autograder.cli import probes
+from autograder.cli import probes, with_homework
 from autograder.exceptions import SandboxError
 from autograder.grading.grader import open_grader
-from autograder.homework import kit
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import Homework
 from autograder.sandbox import layers
+from autograder.sandbox.budget import Limits
 from autograder.sandbox.layers import landlock
 from autograder.sandbox.protocol import Call, Response
 from autograder.sandbox.sandbox import Sandbox
@@ -67,7 +67,7 @@ def _tested(layer: str) -> tuple[str, str]:
 def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
     """Attempt what `layer` forbids in a process with only the `enabled` layers; also returns the startup time of the process."""
     without = tuple(name for name in layers.NAMES if name not in enabled and name != "fork")
-    with Sandbox(rubrics.current().limits, without=without) as sandbox, tempfile.TemporaryDirectory() as outside:
+    with Sandbox(Limits(), without=without) as sandbox, tempfile.TemporaryDirectory() as outside:
         os.chmod(outside, 0o777)
         sandbox.place({"probes.py": Path(probes.__file__).read_bytes()})
         sandbox.start().close()  # the first process waits for the fork server
@@ -81,7 +81,8 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
 
 
 @click.command()
-def doctor() -> None:
+@with_homework
+def doctor(homework: Homework) -> None:
     """Test which sandbox layers work on this machine, and whether grading does.
 
     For administrators of a machine that grades.
@@ -93,5 +94,5 @@ def doctor() -> None:
     click.echo("\nMissing on this machine:" if lost else "\nAll sandbox layers work.")
     for layer in lost:
         click.echo(f"- {MEANS[layer]} ({layer})")
-    with open_grader(kit.current()):
+    with open_grader(homework):
         click.echo("Grading works: the reference solutions get full marks in a student's process.")

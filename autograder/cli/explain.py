@@ -21,7 +21,7 @@ from autograder.grading.call_results import CallResult, of_function, outcome
 from autograder.grading.grader import Result, open_grader
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.scoring import CriterionScore, Why
-from autograder.homework import kit, rubric
+from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import load
@@ -48,28 +48,28 @@ RULES: dict[Why, tuple[str, str]] = {
 }
 
 
-def explanation(result: Path, criterion: str) -> Iterator[str]:
+def explanation(homework: Homework, result: Path, criterion: str) -> Iterator[str]:
     """The explanation of one criterion. Raises BadParameter or ArgumentsError."""
-    criteria, groups = rubric.current().criteria, rubric.current().groups
+    criteria, groups = homework.rubric.criteria, homework.rubric.groups
     if criterion not in criteria:
         module = criterion.partition(".")[0]
         near = [name for name in criteria if criterion in name or name.startswith(f"{module}.")]
         near = near or [f"{group}.<name>" for group in groups]
         raise click.BadParameter(f"there is no criterion {criterion!r}; known: {', '.join(near)}")
-    graded = _graded_again(result)
+    graded = _graded_again(homework, result)
     score = next(score for score in graded.graded if score.criterion.id == criterion)
     module_result = next(module for module in graded.modules if module.module == score.criterion.module)
     own = [r for r in module_result.call_results if r.test_call.criterion == criterion]
-    yield from _criterion(score)
-    yield from _calls(score.criterion.module, own)
+    yield from _criterion(homework, score)
+    yield from _calls(homework, score.criterion.module, own)
     yield "\nDiagnosis"
-    yield from (f"  {line}" for line in _diagnosis(score, module_result.call_results))
+    yield from (f"  {line}" for line in _diagnosis(homework, score, module_result.call_results))
     text, function = RULES[score.why]
-    place = _found(Path(scoring.__file__), f"def {function}(")
+    place = _found(homework, Path(scoring.__file__), f"def {function}(")
     yield f"\nRule\n  {text}\n  {place}; autograder/docs/explanation/scoring.md"
 
 
-def _graded_again(result: Path) -> Result:
+def _graded_again(homework: Homework, result: Path) -> Result:
     """Grade the submission of a result file again; prints whether it or the kit has changed. Raises ArgumentsError."""
     out = result.absolute().parent.parent
     run = store.read_run(out)
@@ -80,36 +80,36 @@ def _graded_again(result: Path) -> Result:
         before = dict(json.loads(result.read_bytes())["extra_data"])
     except (ValueError, KeyError, TypeError):
         raise ArgumentsError(f"{result}: not a result of this kit") from None
-    versions = [load(entries[result.stem], rubric.current().limits, accept) for accept in (False, True)]
+    versions = [load(entries[result.stem], homework.rubric.limits, accept) for accept in (False, True)]
     same = [version for version in versions if pool.submission_digest(version) == before.get("submission")]
     if not same:
         click.echo("note: the submission has changed since it was graded", err=True)
-    if before.get("kit") != pool.kit_digest():
+    if before.get("kit") != pool.kit_digest(homework):
         click.echo("note: the kit has changed since then; this output is from the current kit", err=True)
-    with open_grader(kit.current()) as grader:
+    with open_grader(homework) as grader:
         return grader.grade((same or versions)[0])
 
 
-def _criterion(score: CriterionScore) -> Iterator[str]:
+def _criterion(homework: Homework, score: CriterionScore) -> Iterator[str]:
     criterion = score.criterion
-    place = rubric.current().place(criterion.id).rpartition(": ")[0].removeprefix(f"{kit.home()}/")
+    place = homework.rubric.place(criterion.id).rpartition(": ")[0].removeprefix(f"{homework.folder}/")
     yield f"{criterion.id}: {score.points:g} of {criterion.most:g} points ({place})"
     yield f"  {criterion.about}{'; covers ' if criterion.grades else ''}{', '.join(criterion.grades)}"
     if criterion.counted:
         yield f"  this criterion {criterion.counted}"
 
 
-def _calls(module: str, call_results: list[CallResult]) -> Iterator[str]:
+def _calls(homework: Homework, module: str, call_results: list[CallResult]) -> Iterator[str]:
     failing = sum(call_result.failed for call_result in call_results)
     yield f"\nTest calls: {len(call_results)}, failing: {failing}"
-    suite = kit.suites() / f"test_{module}.py"
+    suite = homework.suites / f"test_{module}.py"
     for test, calls in groupby(call_results, key=lambda call_result: call_result.test_call.test.partition("[")[0]):
-        yield f"  {test} ({_found(suite, f'def {test}(')})"
+        yield f"  {test} ({_found(homework, suite, f'def {test}(')})"
         for call_result in calls:
-            yield from _call(call_result)
+            yield from _call(homework, call_result)
 
 
-def _call(call_result: CallResult) -> Iterator[str]:
+def _call(homework: Homework, call_result: CallResult) -> Iterator[str]:
     test_call = call_result.test_call
     arguments = [_argument(value) for value in test_call.args]
     arguments += [f"{name}={_argument(value)}" for name, value in test_call.kwargs.items()]
@@ -118,7 +118,7 @@ def _call(call_result: CallResult) -> Iterator[str]:
     said = f"{function}({', '.join(arguments)})" if is_call else f"an earlier call of {function}: {OF_EARLIER[kind]}"
     yield f"    {'FAILS ' if call_result.failed else 'passes'} {said}"
     if call_result.failed:
-        yield f"           {line('failure', call_result)}"
+        yield f"           {line('failure', call_result, rubric=homework.rubric)}"
         yield from (f"           {shorten(text, LONGEST, placeholder=' ...')}" for text in outcome(call_result))
 
 
@@ -128,9 +128,9 @@ def _argument(value: Any) -> str:
     return display(value)
 
 
-def _diagnosis(score: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:
+def _diagnosis(homework: Homework, score: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:
     for misconception in score.misconceptions:
-        yield from _mistake(misconception, score, call_results)
+        yield from _mistake(homework, misconception, score, call_results)
     if score.undecided:
         ids = ", ".join(misconception.id for misconception in score.undecided)
         yield f"these misconceptions give the same result in every call, so none is named: {ids}"
@@ -145,15 +145,17 @@ def _diagnosis(score: CriterionScore, call_results: Iterable[CallResult]) -> Ite
         yield f"none: {NOTHING_FAILS if score.call_result is None else unexplained}"
 
 
-def _mistake(misconception: Misconception, score: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:
+def _mistake(
+    homework: Homework, misconception: Misconception, score: CriterionScore, call_results: Iterable[CallResult]
+) -> Iterator[str]:
     if misconception.is_observed:
         yield f"observed: {misconception.does}"
         return
     if not misconception.right:
         yield f"{misconception.name} in {misconception.module}.py: a single edit of {misconception.function} makes every call pass"
         return
-    file = kit.misconceptions() / misconception.module / f"{misconception.function}.py"
-    place = _found(file, '"' + misconception.name + '"')
+    file = homework.misconceptions / misconception.module / f"{misconception.function}.py"
+    place = _found(homework, file, '"' + misconception.name + '"')
     yield f"{misconception.id} ({place}): {misconception.does}"
     own = of_function(call_results, misconception.function)
     wrong = sum(map(wrong_in_value, own))
@@ -164,9 +166,9 @@ def _mistake(misconception: Misconception, score: CriterionScore, call_results: 
         yield f" {beside} it reproduces all {len(own)} results of {misconception.function}, {wrong} of them wrong"
 
 
-def _found(file: Path, text: str) -> str:
+def _found(homework: Homework, file: Path, text: str) -> str:
     """The file, relative to the homework, and the line where a text first occurs."""
     rows = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     number = next((number for number, row in enumerate(rows, 1) if text in row), 0)
-    place = file.relative_to(kit.home()) if file.is_relative_to(kit.home()) else file
+    place = file.relative_to(homework.folder) if file.is_relative_to(homework.folder) else file
     return f"{place}:{number}" if number else str(place)

@@ -14,14 +14,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from autograder.cli import with_homework
 from autograder.exceptions import ArgumentsError
-from autograder.homework import kit
 from autograder.submissions.text import counted, few, printable
 
 if TYPE_CHECKING:  # not imported at startup: NumPy and the sandbox take a second
     from autograder.gradebook.batch import Run
     from autograder.gradebook.inputs import Person
     from autograder.gradebook.store import Store
+    from autograder.homework.homework import Homework
     from autograder.submissions.exports import Listing
 
 SMALL = 40  # limit on printed scores, and on printed errors
@@ -75,7 +76,9 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
 @click.option("--anonymous", is_flag=True, help="also write a report without names, to show to the class")
 @click.option("--classroom50", is_flag=True, help="write a result for each clone: OUT/classroom50/*/result.json")
 @click.option("--quiet", is_flag=True, help="print only notes and errors")
+@with_homework
 def grade(
+    homework: "Homework",
     paths: tuple[Path, ...],
     out: Path,
     jobs: int | None,
@@ -102,11 +105,10 @@ def grade(
     form is rejected. To continue an interrupted run, run the same command again.
     """
     from autograder.gradebook import batch, inputs, outputs, pool, rows, store
-    from autograder.homework import rubric
     from autograder.submissions.exports import listing
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # treat `kill` and a shutdown like Ctrl-C
-    current = rubric.current()
+    current = homework.rubric
     if late_days and late_days.resolve() == (out / outputs.LATE_DAYS).resolve():
         raise ArgumentsError(f"{late_days}: this run writes that file; give the late days left before this homework")
     given, unusable = inputs.read(current, roster, overrides, comments, late_days)
@@ -114,23 +116,23 @@ def grade(
     unusable += rows.problems(submissions.entries, current, given)
     inputs.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
-    workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
+    workers = pool.cluster(cluster, homework) if cluster else pool.local(jobs or pool.cores())
     if not quiet:
         for form in submissions.forms:
             click.echo(printable(form), err=True)
     store.write_run(out, paths, submissions.entries, one_submission=one_submission)
     display = batch.Display(None if quiet else sys.stderr)
     try:
-        run = batch.Batch(results, workers, current.limits, display, fresh, accept_names).run(submissions.entries)
+        run = batch.Batch(results, workers, homework, display, fresh, accept_names).run(submissions.entries)
     except KeyboardInterrupt:
         advice = "Run the same command again to continue."
         raise KeyboardInterrupt(f"interrupted; finished results are in {out}. {advice}") from None
     run.rows = rows.finished(submissions.entries, run.grades, run.errors, current, given)
-    run.problems = list(_problems(submissions, run, results, given.roster, accept_names))
+    run.problems = list(_problems(homework, submissions, run, results, given.roster, accept_names))
     store.write_run(out, paths, submissions.entries, [row.outcome for row in run.rows], one_submission)
     run.problems += _without_result(run) if classroom50 else []
     title = outputs.assignment(assignment, current.title)
-    outputs.write(out, run, title, anonymous, feedback, given.late_days, classroom50)
+    outputs.write(homework, out, run, title, anonymous, feedback, given.late_days, classroom50)
     if not quiet:
         _print_scores(run, out)
     _print_problems(run)
@@ -138,14 +140,18 @@ def grade(
 
 
 def _problems(
-    submissions: "Listing", run: "Run", store: "Store", roster: "Sequence[Person]", accept_names: bool
+    homework: "Homework",
+    submissions: "Listing",
+    run: "Run",
+    store: "Store",
+    roster: "Sequence[Person]",
+    accept_names: bool,
 ) -> Iterator[str]:
     """Notes for the instructor, also in the report."""
     from autograder.gradebook import rows, similar
-    from autograder.homework import rubric
     from autograder.sandbox import layers
 
-    current = rubric.current()
+    current = homework.rubric
     yield from submissions.problems
     yield from (f"{criterion.id} {criterion.counted}" for criterion in current.criteria.values() if criterion.counts)
     yield from rows.upload_notes(run.rows, accept_names)
@@ -208,7 +214,8 @@ def _print_problems(run: "Run") -> None:
 @click.command()
 @click.argument("result", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("criterion")
-def explain(result: Path, criterion: str) -> None:
+@with_homework
+def explain(homework: "Homework", result: Path, criterion: str) -> None:
     """Show why a criterion was lost or earned: test calls, results, diagnosis and rule.
 
     For instructors who answer a question about a lost point.
@@ -218,14 +225,15 @@ def explain(result: Path, criterion: str) -> None:
     """
     from autograder.cli.explain import explanation
 
-    for line in explanation(result, criterion):
+    for line in explanation(homework, result, criterion):
         click.echo("\n".join(map(printable, line.split("\n"))))
 
 
 @click.command()
 @click.argument("old", type=Folder)
 @click.argument("new", type=Folder)
-def compare(old: Path, new: Path) -> None:
+@with_homework
+def compare(homework: "Homework", old: Path, new: Path) -> None:
     """Show how grades differ between two runs of `grade`, by criterion and student.
 
     For instructors who grade a class again after a change.
@@ -259,7 +267,9 @@ def compare(old: Path, new: Path) -> None:
     for keys, where in ((comparison.only_old, "first"), (comparison.only_new, "second")):
         if keys:
             click.echo(f"\nOnly in the {where}: {printable(few(keys, SHOWN))}")
-    click.echo(f"\nFull comparison: {compare_results.write(comparison, old, new)} and compare.csv")
+    click.echo(
+        f"\nFull comparison: {compare_results.write(comparison, homework.rubric.title, old, new)} and compare.csv"
+    )
 
 
 @click.command()
@@ -271,7 +281,8 @@ def compare(old: Path, new: Path) -> None:
     show_default=True,
     help="minimum shared percentage of the shorter submission's own code",
 )
-def similar(out: Path, least: int) -> None:
+@with_homework
+def similar(homework: "Homework", out: Path, least: int) -> None:
     """Find submissions in OUT that likely share code; write a side-by-side view to OUT/similar.html.
 
     For instructors who suspect copying.
@@ -279,9 +290,9 @@ def similar(out: Path, least: int) -> None:
     from autograder.gradebook import similar as similarity
     from autograder.gradebook import store
 
-    pairs, works = similarity.found(out, least / 100)
+    pairs, works = similarity.found(homework, out, least / 100)
     names = store.read_run(out).names
-    similarity.write(out, pairs, works, names)
+    similarity.write(out, homework.rubric.title, pairs, works, names)
     lines = [(f"{p.share:.0%}", names.get(p.one) or p.one, names.get(p.other) or p.other) for p in pairs]
     if lines:
         print_table(("Shared", "One", "Other"), lines[:SHOWN])
@@ -296,7 +307,8 @@ def similar(out: Path, least: int) -> None:
     "--least", type=click.IntRange(1), default=2, show_default=True, help="minimum number of submissions for a draft"
 )
 @click.option("--accept", type=Folder, help="add a draft that you have completed to the misconception library")
-def learn(out: Path | None, least: int, accept: Path | None) -> None:
+@with_homework
+def learn(homework: "Homework", out: Path | None, least: int, accept: Path | None) -> None:
     """Draft misconceptions from wrong results that several submissions in OUT share; write them to OUT/drafts.
 
     For authors who extend the misconception library after a class.
@@ -309,14 +321,14 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
     from autograder.grading.grader import open_grader
 
     if accept is not None:
-        click.echo(f"{learning.accept(accept)} updated. Next: autograder build, then autograder audit")
+        click.echo(f"{learning.accept(homework, accept)} updated. Next: autograder build, then autograder audit")
         return
     assert out is not None
     run = store.read_run(out)
     people = [student for who in run.students.values() for student in who]
     every = class_statistics.groups({key: grade.unexplained for key, grade in run.grades().items()}, people)
     lines = []
-    with open_grader(kit.current()) as grader:
+    with open_grader(homework) as grader:
         for group in (group for group in every if len(group) >= least):
             name, text = learning.draft(grader, group)
             function = class_statistics.shortest(group).function

@@ -11,17 +11,19 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from autograder import __version__
-from autograder.cli import audit, doctor, grade
+from autograder.cli import audit, doctor, grade, homework_in, with_homework
 from autograder.exceptions import ArgumentsError, CommandError
-from autograder.homework import kit
 from autograder.submissions.text import printable
+
+if TYPE_CHECKING:
+    from autograder.homework.homework import Homework
 
 LINES, WIDTH = 100, 400  # limits of a message: a table may have many errors, an error may quote a whole file
 NEXT = (
@@ -95,21 +97,24 @@ def stages(weights: Mapping[str, float], stream: TextIO) -> Iterator[Callable[[s
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="autograder")
+@click.option("--homework", type=click.Path(path_type=Path), help="use the homework in this folder")
 @click.pass_context
-def main(context: click.Context) -> None:
-    """Build and grade homework in NumPy."""
-    kit.use(Path())  # not a parent folder, which may be a download with another rubric.yaml
+def main(context: click.Context, homework: Path | None) -> None:
+    """Build and grade homework in NumPy, by default the homework of the current folder."""
+    context.obj = homework
     if context.invoked_subcommand in GRADING:
         from autograder.release.packing import other_clone
 
-        if clone := other_clone(Path()):
+        chosen = homework_in(homework)
+        if clone := other_clone(chosen, Path()):
             advice = f"to use the one here: pip install -e {clone}"
-            click.echo(f"note: this uses {kit.rubric_file()}, not the rubric.yaml in {clone}; {advice}", err=True)
+            click.echo(f"note: this uses {chosen.rubric_file}, not the rubric.yaml in {clone}; {advice}", err=True)
 
 
 @main.command()
 @OUT
-def build(out: Path) -> None:
+@with_homework
+def build(homework: "Homework", out: Path) -> None:
     """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip.
 
     For instructors, after every change to the homework.
@@ -117,7 +122,7 @@ def build(out: Path) -> None:
     from autograder.release import build as building
 
     with stages(building.STAGES, sys.stderr) as stage:
-        written = building.build(out, stage)
+        written = building.build(homework, out, stage)
     for path in written:
         click.echo(path)
 
@@ -125,7 +130,8 @@ def build(out: Path) -> None:
 @main.command()
 @click.argument("name", required=False)
 @click.option("--homework", type=click.Path(path_type=Path), help="write a complete small homework to this new folder")
-def new(name: str | None, homework: Path | None) -> None:
+@click.pass_obj
+def new(chosen: Path | None, name: str | None, homework: Path | None) -> None:
     """Add a module: draft files, an entry in rubric.yaml and notebook cells. With --homework: a homework with one module.
 
     For authors of a module or of a different homework.
@@ -139,7 +145,7 @@ def new(name: str | None, homework: Path | None) -> None:
         return
     if name is None:
         raise ArgumentsError("give the name of a module, or --homework DIR for a new homework")
-    for path in drafts.add(name):
+    for path in drafts.add(homework_in(chosen), name):
         click.echo(path)
     click.echo("\nReplace the text of the draft; `autograder build` names the lines that are left.")
     click.echo(f"Then: autograder build; autograder grade solutions -o dist/graded; autograder audit --only {name}")
@@ -151,14 +157,15 @@ def new(name: str | None, homework: Path | None) -> None:
     "--level", type=int, default=1, show_default=True, help="1: the function is named; 2: it is not; 3: two lines"
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="another seed gives another puzzle")
-def puzzle(out: Path, level: int, seed: int) -> None:
+@with_homework
+def puzzle(homework: "Homework", out: Path, level: int, seed: int) -> None:
     """Write a decoder with one or two wrong lines, and a task for students, to OUT; print the solution.
 
     For instructors who want a debugging exercise.
     """
     from autograder.release import puzzle as puzzles
 
-    made = puzzles.make(level, seed)
+    made = puzzles.make(homework, level, seed)
     puzzles.write(made, out)
     click.echo(f"{out / 'task.md'}\n\nSolution:")
     for edit in made.edits:
@@ -176,9 +183,10 @@ def demo(context: click.Context, out: Path) -> None:
     from autograder.gradebook import sample
     from autograder.release import build as building
 
+    homework = homework_in(context.obj)
     with stages(building.STAGES, sys.stdout) as stage:
-        building.build(out, stage, check=False)  # the sample class has the solutions
-    sample.make(out / "sample")
+        building.build(homework, out, stage, check=False)  # the sample class has the solutions
+    sample.make(homework, out / "sample")
     status: int | str | None = 0
     try:
         context.invoke(grade.grade, paths=(out / "sample",), out=out / "graded", fresh=True)

@@ -30,7 +30,7 @@ COLOURS = {"lost": "#7fa6cf", "named": "#b5532a"}  # as in the report
 
 def student(grader: Grader) -> str:
     """The entries of a module with one mistake, as Gradescope lists them, and the message of the first lost criterion."""
-    made = sample.wrong(sample.references(), *filter(None, [HOMEWORK.misconception(MISTAKE)]))
+    made = sample.wrong(sample.references(HOMEWORK), *filter(None, [HOMEWORK.misconception(MISTAKE)]))
     marks = [mark for mark in _graded(grader, made).marks if mark.criterion.startswith("layernorm.")]
     told = next(mark for mark in marks if MISTAKE in mark.misconceptions)
     lines = [(f"{_points(mark)}   {mark.name}", _colour(mark)) for mark in marks]
@@ -62,7 +62,7 @@ def instructor(grader: Grader) -> str:
 
 
 def _class(grader: Grader) -> Iterator[Grade]:
-    right, empty = sample.references(), sample.stubs()
+    right, empty = sample.references(HOMEWORK), sample.stubs(HOMEWORK)
     known = [mistake for module in right for mistake in HOMEWORK.of_module(module.removesuffix(".py"))]
     for number in range(STUDENTS):
         chosen = [known[(number * STEP + part * len(known) // 4) % len(known)] for part in range(number % 4)]

@@ -17,6 +17,7 @@ from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.probes import ProbeResult, arguments, is_unsteady, moved, part
 from autograder.grading.thresholds import FEW
 from autograder.homework import other_arguments
+from autograder.homework.rubric import Rubric
 from autograder.submissions.text import cleaned_code
 from autograder.values.compare import equal
 from autograder.values.differences import UNSTEADY, difference, reordered, transposed
@@ -38,6 +39,7 @@ class Counterexample:
     def of(
         cls,
         call_result: CallResult,
+        rubric: Rubric,
         is_named: bool = False,
         examples: Sequence[CallResult] = (),
         outcomes: Sequence[ProbeResult] = (),
@@ -46,10 +48,10 @@ class Counterexample:
         """`is_named`: a misconception is already named. `examples` are all public ones of the function, `outcomes` its probes."""
         observation = differs_by(call_result) if is_named else observe(call_result, examples, outcomes)
         sentences = tuple(filter(None, (form_of_example(call_result), observation)))
-        return cls(_as_code(lines(call_result)), sentences, is_alike)
+        return cls(_as_code(lines(call_result, rubric)), sentences, is_alike)
 
     @classmethod
-    def beside(cls, call_result: CallResult) -> "Counterexample":
+    def beside(cls, call_result: CallResult, rubric: Rubric) -> "Counterexample":
         """An example whose result depends on other files of the submission: nothing is said about its value.
 
         The value is left out if it is the error of another file, or of importing one.
@@ -57,7 +59,7 @@ class Counterexample:
         error = call_result.error
         is_own = error is None or error.file in ("", f"{call_result.target.module}.py")
         is_import = error is not None and "ImportError" in error.kinds
-        return cls(_as_code(lines(call_result, OWN_FILES if is_own and not is_import else "")), (), True)
+        return cls(_as_code(lines(call_result, rubric, OWN_FILES if is_own and not is_import else "")), (), True)
 
 
 def _as_code(text: str) -> str:
@@ -65,12 +67,12 @@ def _as_code(text: str) -> str:
     return text.replace("```", "'''")
 
 
-def lines(call_result: CallResult, yours: str = "yours:", imports: bool = True) -> str:
+def lines(call_result: CallResult, rubric: Rubric, yours: str = "yours:", imports: bool = True) -> str:
     """The call, the expected result and the actual one, as lines of Python; "" for `yours` leaves the actual one out."""
     labels = [label for label in ("expected:", yours) if label]
     width = max(map(len, labels)) + 3
     results = []
-    for label, text in zip(labels, _results(call_result), strict=False):
+    for label, text in zip(labels, _results(call_result, rubric), strict=False):
         rows = [row for row in text.split("\n") if row.strip()]
         results.append(f"# {label}".ljust(width) + f"\n#{' ' * (width - 1)}".join(rows))
     target = call_result.target
@@ -96,15 +98,15 @@ def _call(call_result: CallResult) -> Iterator[str]:
     yield f"{test_call.target.function}({', '.join(arguments)})"
 
 
-def _results(call_result: CallResult) -> tuple[str, str]:
+def _results(call_result: CallResult, rubric: Rubric) -> tuple[str, str]:
     """The expected and the actual result, as text."""
     test_call, response = call_result.test_call, call_result.response
     error, value = test_call.rules.error, response.value
     wanted = f"{error}, because the docstring does not allow these arguments" if error else display(test_call.expected)
     if response.ended is not None:
-        came_back = line("ended", response.ended)
+        came_back = line("ended", response.ended, rubric=rubric)
     elif response.error is not None:
-        came_back = _raised(call_result)
+        came_back = _raised(call_result, rubric)
     elif error or call_result.kind == "dtype":  # more digits would distract
         came_back = display(value)
     else:
@@ -112,11 +114,11 @@ def _results(call_result: CallResult) -> tuple[str, str]:
     return wanted, came_back if len(came_back) <= LONGEST else came_back[:LONGEST] + " ..."
 
 
-def _raised(call_result: CallResult) -> str:
+def _raised(call_result: CallResult, rubric: Rubric) -> str:
     error = call_result.error
     assert error is not None
     if error.hint == "missing":
-        return line("failure", call_result)
+        return line("failure", call_result, rubric=rubric)
     text = cleaned_code(error.text.partition("\n")[0])
     place = f"  (line {error.line} of {cleaned_code(error.file)})" if error.line else ""
     return f"{error.kind}{': ' if text else ''}{text}{place}"

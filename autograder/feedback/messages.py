@@ -11,7 +11,6 @@ from autograder.feedback.sentences import paragraphs, unwritten
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Result
 from autograder.grading.scoring import CriterionScore
-from autograder.homework import rubric
 from autograder.homework.rubric import INTEGRATION, Criterion
 from autograder.values.differences import FORMS, REMEMBERED
 
@@ -20,7 +19,7 @@ ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 
 def message(graded: CriterionScore, result: Result) -> str:
     """The message of one criterion, in Markdown; "" if there is nothing to say."""
-    text = paragraphs("message", Message(graded, result))
+    text = paragraphs("message", Message(graded, result), rubric=result.homework.rubric)
     return f"{text}\n" if text else ""
 
 
@@ -29,6 +28,7 @@ class Message:
 
     def __init__(self, graded: CriterionScore, result: Result):
         self.graded, self.criterion, self.result = graded, graded.criterion, result
+        self.rubric = result.homework.rubric
         self.call = graded.call_result
         own = next(module for module in result.modules if module.module == graded.criterion.module)
         self.is_broken = own.broken is not None
@@ -53,7 +53,7 @@ class Message:
     @property
     def charged_places(self) -> list[str]:
         """The criteria that a mistake costs in place of this one, if the message may name them."""
-        return [n for n in self.graded.charged if may_name(self.criterion, rubric.current().criteria[n])]
+        return [n for n in self.graded.charged if may_name(self.criterion, self.rubric.criteria[n])]
 
     @property
     def says_failure(self) -> bool:
@@ -67,11 +67,12 @@ class Message:
     def counterexample(self) -> Counterexample:
         assert self.example is not None and self.call is not None
         if self.graded.differs:
-            return Counterexample.beside(self.example)
+            return Counterexample.beside(self.example, self.rubric)
         is_named = any(misconception.right for misconception in self.graded.misconceptions)
         target, outcomes = self.example.target, self.probe_results.get(self.example.test_call, ())
         public = [r for r in self.at_home if not r.test_call.criterion and r.target == target]
-        return Counterexample.of(self.example, is_named, public, outcomes, _alike(self.example, self.call))
+        is_alike = _alike(self.example, self.call)
+        return Counterexample.of(self.example, self.rubric, is_named, public, outcomes, is_alike)
 
     @property
     def unstable(self) -> str:
@@ -110,7 +111,7 @@ def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:
     if graded.criterion.module != INTEGRATION or graded.call_result is None:
         return ()
     module = graded.call_result.target.module
-    used = {module} | rubric.current().below(module)
+    used = {module} | result.homework.rubric.below(module)
     return tuple(
         m.module
         for m in result.modules

@@ -17,10 +17,8 @@ from autograder.feedback.sentences import answer_problem, line
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
-from autograder.homework import rubric
-from autograder.homework.rubric import INTEGRATION, TESTS
+from autograder.homework.rubric import INTEGRATION, TESTS, Rubric, file_of
 from autograder.sandbox.protocol import Response
-from autograder.submissions.submission import Submission
 from autograder.submissions.text import counted, listed, markdown, number, printable, shown, unlinked, without_places
 from autograder.values import errors
 from autograder.values.source import instead_of_python, parsed, text_lines
@@ -120,7 +118,8 @@ Guess = dict[str, Any]  # the first prediction for one question: "question", "an
 class Grade:
     """The result of one submission.
 
-    `submitted` modules have a file, `guesses` are the predictions made in the notebook. `dropped` are the marks that do not count.
+    `submitted` modules have a file, `guesses` are the predictions made in the notebook. `dropped` are the marks that do not count,
+    and `rule` says what a mistake costs.
     """
 
     key: str
@@ -133,6 +132,7 @@ class Grade:
     unexplained: tuple[Unexplained, ...] = ()
     guesses: tuple[Guess, ...] = ()
     dropped: tuple[Mark, ...] = ()
+    rule: str = ""
 
     @classmethod
     def of(cls, result: Result, unexplained: Sequence[Unexplained] = (), guesses: Sequence[Guess] = ()) -> Self:
@@ -144,9 +144,10 @@ class Grade:
             tuple(Mark.of(graded, result) for graded in result.graded),
             result.layers,
             notes=notes(result),
-            submitted=tuple(name for name in rubric.current().modules if f"{name}.py" in submission.files),
+            submitted=tuple(name for name in result.homework.rubric.modules if f"{name}.py" in submission.files),
             unexplained=tuple(unexplained),
             guesses=tuple(guesses),
+            rule=rule(result.homework.rubric),
         )
 
     def to_gradescope(self, **stamp: object) -> dict[str, Any]:
@@ -202,7 +203,7 @@ class Grade:
             tuple(extra["layers"]),
             graded_at,
             tuple(TopNote(**note) for note in extra.get("notes", ())),
-            tuple(extra.get("submitted", rubric.current().modules)),
+            tuple(extra.get("submitted", dict.fromkeys(module_of(mark.criterion) for mark in marks))),
             tuple(Unexplained(**function) for function in extra.get("unexplained", ())),
             tuple(extra.get("guesses", ())),
         )
@@ -215,7 +216,7 @@ class Grade:
         rest = sum(mark.max_score for mark in self.marks) - most
         visible, later = (" visible now", f" Not shown yet: {counted(number(rest), 'point')}.") if rest else ("", "")
         total = f"**{number(points)} of {counted(number(most), 'point')}{visible}{reason(seen)}.**{later}"
-        return f"{total}\n\n" + "\n".join([*(note.line for note in self.notes), "", rule()]).strip() + "\n"
+        return f"{total}\n\n" + "\n".join([*(note.line for note in self.notes), "", self.rule]).strip() + "\n"
 
     @property
     def points(self) -> dict[str, float]:
@@ -290,13 +291,13 @@ def reason(marks: Sequence[Mark]) -> str:
     if mistakes and all(mark.misconceptions for mark in lost):
         functions = listed([f"`{mistake.partition('.')[0]}`" for mistake in mistakes])
         return f": {'a mistake' if len(mistakes) == 1 else 'mistakes'} in {functions}"
-    files = [f"`{file}`" for mark in lost if (file := rubric.current().file_of(module_of(mark.criterion)))]
+    files = [f"`{file}`" for mark in lost if (file := file_of(module_of(mark.criterion)))]
     return f"; points lost in {listed(files)}" if files else ""
 
 
-def rule() -> str:
+def rule(rubric: Rubric) -> str:
     """What a mistake costs."""
-    return RULE if rubric.current().charge == "mistakes" else RULE_OF_CRITERIA
+    return RULE if rubric.charge == "mistakes" else RULE_OF_CRITERIA
 
 
 # Notes on the upload, on modules that could not be used, and on missing answers
@@ -305,21 +306,22 @@ def rule() -> str:
 def notes(result: Result) -> tuple[TopNote, ...]:
     upload = [TopNote.of(note.kind, note.path, str(note)) for note in result.submission.notes]
     paths = {note.path for note in upload}
-    of_modules = (note for module in result.modules for note in _of_module(module, result.submission))
+    of_modules = (note for module in result.modules for note in _of_module(module, result))
     return (*upload, *(note for note in of_modules if note.path not in paths))
 
 
-def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote]:
+def _of_module(module: ModuleResult, result: Result) -> Iterator[TopNote]:
     name, file = module.module, f"{module.module}.py"
-    if name not in rubric.current().modules:
+    rubric, submission = result.homework.rubric, result.submission
+    if name not in rubric.modules:
         return
     if module.broken is not None:
         if missing := submission.missing(name):
             yield TopNote.of(missing.kind, missing.path, str(missing), module=name)
         else:
-            yield TopNote.of("import", file, *_why(module.broken, file, submission), module=name)
+            yield TopNote.of("import", file, *_why(module.broken, file, result), module=name)
         return
-    lacking = [name for name in rubric.current().below(name) if f"{name}.py" not in submission.files]
+    lacking = [name for name in rubric.below(name) if f"{name}.py" not in submission.files]
     files = sorted(f"`{name}.py`" for name in submission.imports(name).intersection(lacking))
     if files and any(r.error is not None and "ImportError" in r.error.kinds for r in module.at_home):
         text = (
@@ -332,18 +334,18 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
             reasons.setdefault(problem, []).append(call_result)
     for call_results in reasons.values():
         questions = listed([f"`{call_result.test_call.rules.question}`" for call_result in call_results])
-        yield TopNote.of("answer", file, line("no_answer", call_results[0], questions), module=name)
+        yield TopNote.of("answer", file, line("no_answer", call_results[0], questions, rubric=rubric), module=name)
 
 
-def _why(broken: Response, own: str, submission: Submission) -> tuple[str, str, str]:
+def _why(broken: Response, own: str, result: Result) -> tuple[str, str, str]:
     """Why a file could not be imported: our words, the text of the error, and what to do."""
     text = f"`{own}` could not be imported"
     if broken.ended is not None:
-        return f"{text}. {line('ended', broken.ended, 'import')}", "", ""
+        return f"{text}. {line('ended', broken.ended, 'import', rubric=result.homework.rubric)}", "", ""
     error = broken.error
     assert error is not None
     file = error.file or own
-    content = submission.text(file)
+    content = result.submission.text(file)
     code = "".join(text_lines(content)[error.line - 1 : error.line]).strip()
     is_syntax = "SyntaxError" in error.kinds
     if not_python := instead_of_python(content, file, error.line if is_syntax else 0):

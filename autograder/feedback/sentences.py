@@ -5,33 +5,31 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
 from autograder.grading.call_results import CallResult, TestCall
-from autograder.homework import reference, rubric
 from autograder.homework.library import Misconception
-from autograder.homework.rubric import TESTS_FILE
+from autograder.homework.rubric import TESTS_FILE, Rubric
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import listed
 from autograder.values import changes, differences, errors
 from autograder.values.source import definitions, is_stub, twice
 
 
-def paragraphs(macro: str, *arguments: object) -> str:
-    """A macro of messages.j2 as Markdown paragraphs."""
-    rendered = str(getattr(_templates(), macro)(*arguments))
+def paragraphs(macro: str, *arguments: object, rubric: Rubric | None = None) -> str:
+    """A macro of messages.j2 as Markdown paragraphs; one that describes an error needs the rubric."""
+    rendered = str(getattr(_template().make_module({"rubric": rubric}), macro)(*arguments))
     return re.sub(r"\n(?: *\n)+", "\n\n", rendered).strip()
 
 
-def line(macro: str, *arguments: object) -> str:
+def line(macro: str, *arguments: object, rubric: Rubric | None = None) -> str:
     """A macro of messages.j2 on one line."""
-    return " ".join(paragraphs(macro, *arguments).split())
+    return " ".join(paragraphs(macro, *arguments, rubric=rubric).split())
 
 
 @cache
-def _templates() -> Any:
+def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,
@@ -53,12 +51,10 @@ def _templates() -> Any:
         "TESTS_FILE": TESTS_FILE,
         "WORK_ON_COPIES": changes.WORK_ON_COPIES,
         "advice": errors.advice,
-        "first_function": lambda: next(iter(reference.functions())),
-        "known_files": lambda: (*rubric.current().files, TESTS_FILE),
         "missing": errors.missing,
         "no_such_call": errors.no_such_call,
     }
-    return environment.get_template("messages.j2").module
+    return environment.get_template("messages.j2")
 
 
 def alike(misconceptions: Iterable[Misconception]) -> list[list[Misconception]]:
@@ -82,13 +78,13 @@ def _stubs(text: bytes) -> dict[str, str]:
     return {name: twice(name, own) for name, own in definitions(text).items() if is_stub(own[-1])}
 
 
-def lacking(call_result: CallResult | None) -> str:
+def lacking(call_result: CallResult | None, rubric: Rubric) -> str:
     """The unimplemented or missing contract function of the same module that a call needs; "" if none."""
     error = call_result.error if call_result is not None else None
     if call_result is None or error is None or error.kind not in ("NotImplementedError", "NameError"):
         return ""
     name = next(iter(error.passed), "")
-    others = set(rubric.current().modules[call_result.target.module].functions) - {call_result.target.function}
+    others = set(rubric.modules[call_result.target.module].functions) - {call_result.target.function}
     return name if name in others else ""
 
 
@@ -131,6 +127,6 @@ def answer_problem(call_result: CallResult) -> str:
     if question not in value:
         return "missing"
     given = value[question].strip().lower() if isinstance(value[question], str) else ""
-    docstring = reference.modules()[call_result.target.module].__doc__ or ""
+    docstring = call_result.test_call.reference.__globals__["__doc__"] or ""
     letters = sorted(set(re.findall(r"^ *([a-z])\) ", docstring, re.MULTILINE)))  # the labels of the possible answers
     return "" if given in letters else ", ".join(letters)

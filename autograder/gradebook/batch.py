@@ -28,6 +28,7 @@ from autograder.gradebook import pool
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Store
+from autograder.homework.homework import Homework
 from autograder.homework.rubric import RubricError
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
@@ -119,14 +120,14 @@ class Batch:
         self,
         store: Store,
         workers: Pool,
-        limits: Limits,
+        homework: Homework,
         display: Display,
         fresh: bool = False,
         accept_names: bool = False,
     ) -> None:
-        self.store, self.workers, self.limits, self.display = store, workers, limits, display
+        self.store, self.workers, self.homework, self.display = store, workers, homework, display
         self.fresh, self.accept_names = fresh, accept_names
-        self.outcome = Run(pool.kit_digest(), tuple(layers.holding()))
+        self.outcome = Run(pool.kit_digest(homework), tuple(layers.holding()))
         self.idle = SimpleQueue[int]()
         for number in range(workers.width):
             self.idle.put(number)
@@ -166,7 +167,7 @@ class Batch:
         failure: CommandError | BrokenExecutor = BrokenExecutor()
         for _ in range(TRIES):
             try:
-                self.outcome.layers = tuple(self.workers.submit(number, pool.prepare).result())
+                self.outcome.layers = tuple(self.workers.submit(number, pool.prepare, self.homework.place).result())
                 return
             except BrokenExecutor as error:  # the system may have killed the worker
                 failure = error
@@ -189,7 +190,7 @@ class Batch:
         if the workers are gone.
         """
         try:
-            submission = load(entry, self.limits, self.accept_names)
+            submission = load(entry, self.homework.rubric.limits, self.accept_names)
         except CommandError:
             raise
         except Exception as error:
@@ -212,8 +213,8 @@ class Batch:
     def _graded(self, number: int, submission: Submission) -> Grade:
         for _ in range(TRIES):
             try:
-                future = self.workers.submit(number, pool.grade, submission, self.outcome.kit)
-                grade: Grade = future.result(patience(self.limits))
+                future = self.workers.submit(number, pool.grade, submission, self.outcome.kit, self.homework.place)
+                grade: Grade = future.result(patience(self.homework.rubric.limits))
                 return grade
             except (CancelledError, CommandError):
                 raise

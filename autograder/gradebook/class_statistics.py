@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from autograder.feedback.results import Guess, Unexplained
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.known_responses import wrong_in_value
-from autograder.homework import kit, rubric
+from autograder.homework.homework import Homework
+from autograder.homework.rubric import Module, Rubric
 from autograder.submissions.submission import Student, Submission
 from autograder.values.compare import magnitude
 from autograder.values.display import literal
@@ -53,9 +55,12 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
         for function, call_results in module.unexplained.items():
             wrong = [call_result for call_result in call_results if wrong_in_value(call_result)]
             calls = Counter(call_result.test_call.criterion for call_result in wrong if call_result.test_call.criterion)
-            about = rubric.current().criteria
+            about = result.homework.rubric.criteria
             criteria = sorted(calls, key=lambda name: (about[name].looks_at != "values", -calls[name]))
-            source, example = standalone(text, function), _example(module, function)
+            source, example = (
+                standalone(text, function, result.homework.rubric.modules[module.module]),
+                _example(module, function, result.homework.rubric),
+            )
             yield Unexplained(function, digest_of(wrong), criteria, source, example)
 
 
@@ -110,7 +115,7 @@ def _rounded(value: Any, step: float) -> Any:
     return array.dtype.kind, array.shape, array.tobytes()
 
 
-def _example(module: ModuleResult, function: str) -> str:
+def _example(module: ModuleResult, function: str, rubric: Rubric) -> str:
     """The public example that an instructor sees, without imports."""
     shown = (graded.shown for graded in module.graded)
     call_result = next((r for r in shown if r is not None and r.target.function == function), None)
@@ -120,33 +125,32 @@ def _example(module: ModuleResult, function: str) -> str:
         call_result = replace(
             call_result, response=replace(call_result.response, error=replace(call_result.response.error, text=""))
         )
-    return lines(call_result, "theirs:", imports=False)
+    return lines(call_result, rubric, "theirs:", imports=False)
 
 
 # The text of a function
 
 
-def standalone(text: bytes, function: str) -> str:
+def standalone(text: bytes, function: str, module: Module) -> str:
     """The source of a function, with everything it uses from its file inside. The file is not run.
 
     Comments, docstrings, annotations, error messages and prints are removed, since they could identify a person. "" if
     the definition is too complicated or too long.
     """
     try:
-        plain = _standalone(parsed(text), function)
+        plain = _standalone(parsed(text), function, module)
         source = ast.unparse(ast.fix_missing_locations(plain)) + "\n" if plain is not None else ""
     except UNREADABLE:
         return ""
     return source if len(source) <= LONGEST and parsed(source) else ""
 
 
-def _standalone(tree: ast.Module | None, function: str) -> ast.stmt | None:
+def _standalone(tree: ast.Module | None, function: str, module: Module) -> ast.stmt | None:
     """A copy of the last definition, with everything it uses at the start of its body; None if too long."""
     bound = {name: node for node in tree.body for name in _bound(node)} if tree else {}
     wanted, needed, names = bound.get(function), set[ast.stmt](), 0
     if tree is None or not isinstance(wanted, ast.FunctionDef):
         return None
-    module = rubric.current().modules[rubric.current().module_of(function)]
     waiting: list[ast.AST] = [wanted]
     while waiting:
         used = [node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)]
@@ -241,7 +245,7 @@ def _words(text: str) -> set[str]:
 FILE = "guesses.json"
 
 
-def guesses(submission: Submission) -> list[Guess]:
+def guesses(homework: Homework, submission: Submission) -> list[Guess]:
     """The predictions of a submission, in the order of the notebook; none if the file is not in its format."""
     try:
         document = json.loads(submission.text(FILE) or b"{}")
@@ -251,12 +255,12 @@ def guesses(submission: Submission) -> list[Guess]:
         ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
-    places = _texts()
+    places = _texts(homework.solutions)
     known = [guess for guess in given if {guess["question"], guess["answer"]} <= places.keys()]
     return sorted(known, key=lambda guess: places[guess["question"]])
 
 
-def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
+def questions(homework: Homework, every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
     """The predictions of a class by question, in the order of the notebook.
 
     Each has the question's `text`, the number of students as `count`, and its `answers`, most frequent first: text, number of
@@ -264,7 +268,7 @@ def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
     """
     every_guess = [guess for own in every for guess in own]
     right = {(guess["question"], guess["answer"]) for guess in every_guess if guess["right"]}
-    places, found = _texts(), []
+    places, found = _texts(homework.solutions), []
     for text in sorted({guess["question"] for guess in every_guess}, key=lambda text: places.get(text, 0)):
         counts = Counter(guess["answer"] for guess in every_guess if guess["question"] == text)
         answers = [(answer, count, (text, answer) in right) for answer, count in counts.most_common()]
@@ -273,10 +277,10 @@ def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
 
 
 @cache
-def _texts() -> dict[str, int]:
+def _texts(solutions: Path) -> dict[str, int]:
     """The strings in the code of the notebook, with their positions."""
     places: dict[str, int] = {}
-    for path in kit.solutions().glob("*.ipynb"):
+    for path in solutions.glob("*.ipynb"):
         for cell in json.loads(path.read_bytes())["cells"]:
             tree = parsed("".join(cell["source"])) if cell["cell_type"] == "code" else None  # None also for magics
             for node in ast.walk(tree) if tree else ():

@@ -14,7 +14,6 @@ from autograder.files import write_atomically
 from autograder.gradebook import outputs, report
 from autograder.gradebook.inputs import TOTAL
 from autograder.gradebook.store import Outcome, read_run
-from autograder.homework import rubric
 from autograder.submissions.submission import Student
 from autograder.submissions.text import number
 
@@ -154,7 +153,7 @@ def _manual(
                 yield outcome.student.name or outcome.submission, name, points, before[name], after[name]
 
 
-def write(comparison: RunChanges, old: Path, new: Path) -> Path:
+def write(comparison: RunChanges, title: str, old: Path, new: Path) -> Path:
     """Write compare.csv and compare.html to the folder of the newer run; returns the page's path. Raises OSError."""
     folder = read_run(new).folder
     changed = [name for name, *_ in comparison.criteria]
@@ -168,6 +167,6 @@ def write(comparison: RunChanges, old: Path, new: Path) -> Path:
         reason = [number(change.rest), change.reason] if others else []
         lines.append([change.key, change.who, *totals, *by_criterion, *reason])
     write_atomically(folder / "compare.csv", outputs.csv_text(lines))
-    page = report.rendered("compare.html", title=rubric.current().title, found=comparison, old=str(old), new=str(new))
+    page = report.rendered("compare.html", title=title, found=comparison, old=str(old), new=str(new))
     write_atomically(folder / "compare.html", page + "\n")
     return folder / "compare.html"

@@ -29,7 +29,7 @@ from autograder.gradebook import report
 from autograder.gradebook.batch import Run
 from autograder.gradebook.inputs import TOTAL, Balance
 from autograder.gradebook.rows import StudentRow, remaining
-from autograder.homework import rubric
+from autograder.homework.homework import Homework
 from autograder.homework.rubric import Rubric
 from autograder.submissions import platforms
 from autograder.submissions.submission import Student, Upload
@@ -44,6 +44,7 @@ _READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "a
 
 
 def write(
+    homework: Homework,
     out: Path,
     run: Run,
     title: str,
@@ -60,19 +61,19 @@ def write(
     rows = run.rows
     pages = page_names(rows) if feedback else []
     files = {
-        "grades.csv": table(rows),
+        "grades.csv": table(rows, homework.rubric),
         "canvas.csv": canvas_table(rows, title),
         "moodle.csv": moodle_table(rows) if any(row.student.moodle for row in rows) else "",
         "gradescope.csv": gradescope_table(rows),
         LATE_DAYS: csv_text([("student", "days", "used"), *remaining(rows, balances)]) if balances else "",
         "mail.csv": mail_table(rows, pages) if feedback else "",
-        "report.html": report.html(run, pages=pages),
-        "report-anonymous.html": report.html(run, anonymous=True) if anonymous else "",
+        "report.html": report.html(homework, run, pages=pages),
+        "report-anonymous.html": report.html(homework, run, anonymous=True) if anonymous else "",
     }
     for row, name in zip(rows, pages, strict=bool(pages)):
         if name:
-            text = student_page(row, rubric.current())
-            files |= {f"{FEEDBACK}/{name}.md": text, f"{FEEDBACK}/{name}.html": as_html(text, row, rubric.current())}
+            text = student_page(row, homework.rubric)
+            files |= {f"{FEEDBACK}/{name}.md": text, f"{FEEDBACK}/{name}.html": as_html(text, row, homework.rubric)}
     for row in rows if classroom50 else ():
         files[f"classroom50/{row.entry.key}/result.json"] = classroom50_result(row)
     for name, text in files.items():
@@ -135,11 +136,11 @@ def _points(score: float | None) -> object:
     return "" if score is None else number(score)
 
 
-def table(rows: Sequence[StudentRow]) -> str:
+def table(rows: Sequence[StudentRow], rubric: Rubric) -> str:
     """grades.csv. A row with a grader error has no score."""
-    criteria = next((row.grade.points for row in rows if row.grade), dict.fromkeys(rubric.current().criteria))
+    criteria = next((row.grade.points for row in rows if row.grade), dict.fromkeys(rubric.criteria))
     own_dates = any(row.due for row in rows)
-    final = rubric.current().due is not None or own_dates or any(row.overrides for row in rows)
+    final = rubric.due is not None or own_dates or any(row.overrides for row in rows)
 
     def line(row: StudentRow) -> dict[str, object]:
         grade, points = row.grade, row.grade.points if row.grade else {}
@@ -152,7 +153,7 @@ def table(rows: Sequence[StudentRow]) -> str:
             "Max Points": _points(row.max_score),
             "Status": row.status,
             "Submission ID": row.entry.key,
-            "Submission Time": _submitted(row),
+            "Submission Time": _submitted(row, rubric),
             **({"Raw Score": _points(grade.score if grade else None)} if final else {}),
             **({"Late Deduction": _points(row.deduction if grade else None)} if final else {}),
             "Late": row.lateness or ("late" if row.entry.late else ""),
@@ -171,9 +172,9 @@ def _canvas(row: StudentRow) -> dict[str, object]:
     return dict(zip(CANVAS, (student.name, student.canvas, student.sid, student.email, row.section), strict=True))
 
 
-def _submitted(row: StudentRow) -> str:
+def _submitted(row: StudentRow, rubric: Rubric) -> str:
     """The time of a submission, in the time zone of its due date."""
-    due = row.due or rubric.current().due
+    due = row.due or rubric.due
     if due is None or not row.entry.created_at:
         return row.entry.created_at
     return datetime.fromisoformat(row.entry.created_at).astimezone(due.tzinfo).isoformat(timespec="seconds")
@@ -310,7 +311,7 @@ def _blocks(row: StudentRow, rubric: Rubric) -> Iterator[str]:
         yield "Lost points, explained below:"
         yield "\n".join(f"- {part} point{'s' * (part.most != 1)}: {part.what}" for part in lost)
     yield "\n".join(note.line for note in row.grade.notes)
-    yield rule()
+    yield rule(rubric)
     for module, of_module in groupby(lost, attrgetter("module")):
         yield f"## {markdown(rubric.titles[module])}"
         for part in of_module:

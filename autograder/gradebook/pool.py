@@ -28,7 +28,7 @@ from autograder.exceptions import ArgumentsError, CommandError, SandboxError
 from autograder.feedback.results import Grade
 from autograder.gradebook import class_statistics
 from autograder.grading.grader import Grader, open_grader
-from autograder.homework import kit, rubric
+from autograder.homework.homework import PACKAGE, Homework
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import few
 
@@ -45,21 +45,23 @@ def submission_digest(submission: Submission) -> str:
     return _digest(sorted(submission.files.items()), submission.refused)
 
 
-@cache
-def kit_digest() -> str:
+def kit_digest(homework: Homework) -> str:
     """The digest of the rubric's rules, the files that grading uses, and the versions of NumPy and Python."""
     versions = np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()
-    rules = rubric.current().model_dump_json(exclude=AFTERWARDS)  # parsed, so that comments do not count
-    files = [(name, path.read_bytes()) for name, path in sorted(_files()) if path.suffix in READ]
+    rules = homework.rubric.model_dump_json(exclude=AFTERWARDS)  # parsed, so that comments do not count
+    files = [(name, path.read_bytes()) for name, path in sorted(_files(homework)) if path.suffix in READ]
     return _digest(versions, rules, files)
 
 
-def _files() -> Iterator[tuple[str, Path]]:
+def _files(homework: Homework) -> Iterator[tuple[str, Path]]:
     """Everything that grading reads, by names that are the same in a clone and in a wheel."""
-    folders = {package: kit.PACKAGE / package for package in GRADING} | {"solutions": kit.solutions()}
-    folders |= {"suites": kit.suites(), "misconceptions": kit.misconceptions()}  # may be those of another homework
-    if rubric.current().tests:
-        folders["alternatives"] = kit.alternatives()
+    folders = {package: PACKAGE / package for package in GRADING} | {"solutions": homework.solutions}
+    folders |= {
+        "suites": homework.suites,
+        "misconceptions": homework.misconceptions,
+    }  # may be those of another homework
+    if homework.rubric.tests:
+        folders["alternatives"] = homework.alternatives
     for name, folder in folders.items():
         yield from ((f"{name}/{path.relative_to(folder).as_posix()}", path) for path in folder.rglob("*"))
 
@@ -75,9 +77,21 @@ _opened = contextlib.ExitStack()
 
 
 @cache
-def warm() -> Grader:
+def _installed(folder: Path | None) -> tuple[Homework, str]:
+    """The homework in a folder, or the packaged one, and the digest of the kit with it."""
+    homework = Homework(folder)
+    return homework, kit_digest(homework)
+
+
+def installed_digest(folder: Path | None) -> str:
+    """The digest of this process's kit with the homework in a folder, or with the packaged one."""
+    return _installed(folder)[1]
+
+
+@cache
+def warm(folder: Path | None) -> Grader:
     """The grader of this process. Opening it, on first use, records the suites, which takes seconds."""
-    return _opened.enter_context(open_grader(kit.current()))
+    return _opened.enter_context(open_grader(_installed(folder)[0]))
 
 
 def cool() -> None:
@@ -87,36 +101,38 @@ def cool() -> None:
         _opened.close()
 
 
-def prepare() -> tuple[str, ...]:
+def prepare(folder: Path | None) -> tuple[str, ...]:
     """Make this process ready to grade; returns its sandbox layers. Raises RubricError or SandboxError."""
     with _lock:
-        return tuple(warm().sandbox.layers)
+        return tuple(warm(folder).sandbox.layers)
 
 
-def grade(submission: Submission, kit: str) -> Grade:
-    """Grade a submission.
+def grade(submission: Submission, kit: str, folder: Path | None) -> Grade:
+    """Grade a submission with the homework in a folder, or with the packaged one.
 
     Raises SandboxError, after a retry in a new sandbox, or CommandError, for example if the kit of this worker is not
     `kit`. Both are grader errors.
     """
     with _lock:
-        if kit_digest() != kit:
+        if installed_digest(folder) != kit:
             raise CommandError(
                 "a worker has a different version of the kit; install the same version everywhere and do not edit it during a run"
             )
         try:
-            return _grade(submission)
+            return _grade(submission, folder)
         except SandboxError:
-            return _grade(submission)
+            return _grade(submission, folder)
 
 
-def _grade(submission: Submission) -> Grade:
+def _grade(submission: Submission, folder: Path | None) -> Grade:
     try:
-        result = warm().grade(submission)
+        result = warm(folder).grade(submission)
     except BaseException:
         cool()
         raise
-    return Grade.of(result, tuple(class_statistics.unexplained(result)), class_statistics.guesses(submission))
+    return Grade.of(
+        result, tuple(class_statistics.unexplained(result)), class_statistics.guesses(result.homework, submission)
+    )
 
 
 def start(number: int) -> None:
@@ -232,7 +248,7 @@ def processes(count: int, **options: Any) -> ProcessPoolExecutor:
         raise CommandError(f"processes cannot share locks: /dev/shm must exist and be writable ({why})") from error
 
 
-def cluster(address: str) -> Pool:
+def cluster(address: str, homework: Homework) -> Pool:
     """The workers of a Dask scheduler. Raises ArgumentsError unless every worker has this kit."""
     try:
         import distributed  # an extra, and slow to import
@@ -257,8 +273,8 @@ def cluster(address: str) -> Pool:
             raise ArgumentsError(
                 f"--cluster {address}: worker {few(without, 3)} cannot import the kit; install the same version there"
             )
-        digests = client.run(kit_digest, on_error="return")
-        others = [worker for worker, digest in digests.items() if digest != kit_digest()]
+        digests = client.run(installed_digest, homework.place, on_error="return")
+        others = [worker for worker, digest in digests.items() if digest != kit_digest(homework)]
         if others:
             what = "a different kit (rubric, solutions, package, NumPy or Python) from this command"
             advice = "install the same version everywhere and restart the workers"

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from math import ceil, sqrt
 from statistics import fmean, median, pstdev
 from typing import Any
@@ -25,17 +25,17 @@ from autograder.feedback.results import Grade, Mark, module_of
 from autograder.gradebook import class_statistics
 from autograder.gradebook.batch import Run
 from autograder.gradebook.rows import StudentRow, names_by_key
-from autograder.homework import kit, library, rubric
+from autograder.homework.homework import PACKAGE, Homework
 from autograder.sandbox import layers
 from autograder.submissions.text import number
 
-TEMPLATES = kit.PACKAGE / "gradebook" / "templates"
+TEMPLATES = PACKAGE / "gradebook" / "templates"
 BINS, TICKS = 25, 12  # maximum number of bars, and of axis steps, of the histogram
 FEW = 5  # minimum number of passing, and of failing, submissions for a verdict on the discrimination
 EARNED, LOST, NAMED, UNUSABLE = ".", "x", "#", "o"  # states of a criterion in the picture; must match report.js
 
 
-def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
+def html(homework: Homework, run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
     """The page. `pages` are the names of the students' pages by row, for links."""
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     grades = submissions_that_count(run.rows)
@@ -51,20 +51,21 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
         policy=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         pages=pages or [""] * len(run.rows),
         anonymous=anonymous,
-        picture=picture(grades, shown[0], sentence, shown[1]),
-        titles=rubric.current().titles,
-        title=rubric.current().title,
+        sentence=partial(sentence, homework),
+        picture=picture(grades, shown[0], partial(sentence, homework), shown[1]),
+        titles=homework.rubric.titles,
+        title=homework.rubric.title,
         run=run,
         grades=grades,
         overview=overview(grades),
         histogram=histogram(grades),
         modules=by_module(grades),
         items=item_analysis(grades),
-        mistakes=mistakes(run.rows),
+        mistakes=mistakes(homework, run.rows),
         alike=[(list(group), class_statistics.shortest(group)) for group in groups if len(group) > 1],
         alone=sum(len(group) == 1 for group in groups),
         places=places,
-        questions=class_statistics.questions(grade.guesses for grade in grades),
+        questions=class_statistics.questions(homework, (grade.guesses for grade in grades)),
         names=names,
         layers=[(names, [name for name in layers.available() if name not in names], n) for names, n in used.items()],
         versions=f"Python {platform.python_version()}, NumPy {np.__version__}",
@@ -89,7 +90,6 @@ def _environment() -> jinja2.Environment:
         module=module_of,
         number=number,
         percent=lambda share: f"{100 * share:.0f}%",
-        sentence=sentence,
         when=lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
     return environment
@@ -101,7 +101,7 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     return list({grade.key: grade for grade in counting}.values())
 
 
-def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
+def mistakes(homework: Homework, rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
     """The misconceptions that occurred, most frequent first; `rows` are the numbers of the rows."""
     rows_of: dict[str, list[int]] = {}
     for index, row in enumerate(rows):
@@ -109,16 +109,16 @@ def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
             rows_of.setdefault(name, []).append(index)
     found = []
     for name, indices in sorted(rows_of.items(), key=lambda pair: (-len(pair[1]), pair[0])):
-        mistake, function = library.find(name), name.partition(".")[0]
+        mistake, function = homework.misconception(name), name.partition(".")[0]
         place = f"{function} in {mistake.module}.py" if mistake else function
         read = mistake.read.replace("`", "") if mistake else ""
-        found.append({"id": name, "place": place, "sentence": sentence(name), "read": read, "rows": indices})
+        found.append({"id": name, "place": place, "sentence": sentence(homework, name), "read": read, "rows": indices})
     return found
 
 
-def sentence(name: str) -> str:
+def sentence(homework: Homework, name: str) -> str:
     """The sentence of a misconception without Markdown; "" for an unknown one."""
-    mistake = library.find(name)
+    mistake = homework.misconception(name)
     return mistake.sentence.replace("`", "") if mistake else ""
 
 

@@ -6,21 +6,21 @@ The misconceptions are chosen by position, so the sample adapts to changes of th
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.homework import kit, library, rubric
+from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.release import handout
 
 Files = dict[str, str]
 
 
-def references() -> Files:
+def references(homework: Homework) -> Files:
     """A perfect submission."""
-    return {name: (kit.solutions() / name).read_text(encoding="utf-8") for name in rubric.current().files}
+    return {name: (homework.solutions / name).read_text(encoding="utf-8") for name in homework.rubric.files}
 
 
-def stubs() -> Files:
+def stubs(homework: Homework) -> Files:
     """The files that a student starts with."""
-    modules = zip(references().items(), rubric.current().modules.values(), strict=True)
+    modules = zip(references(homework).items(), homework.rubric.modules.values(), strict=True)
     return {name: handout.stub(text, tuple(module.functions)) for (name, text), module in modules}
 
 
@@ -32,26 +32,26 @@ def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
     return changed
 
 
-def mistakes(number: int) -> list[Misconception]:
+def mistakes(homework: Homework, number: int) -> list[Misconception]:
     """The `number`-th misconception of each module, cyclically."""
-    pools = [library.of_module(name) for name in rubric.current().modules]
+    pools = [homework.of_module(name) for name in homework.rubric.modules]
     return [pool[number % len(pool)] for pool in pools if pool]
 
 
-def students() -> dict[str, Files]:
+def students(homework: Homework) -> dict[str, Files]:
     """The class: one perfect submission, one unchanged, and five in between."""
-    right, empty = references(), stubs()
+    right, empty = references(homework), stubs(homework)
     names = list(right)
     second = names[:2][-1]  # a homework may have one module
-    emil = wrong(right, *mistakes(3)[2:])
+    emil = wrong(right, *mistakes(homework, 3)[2:])
     return {
         "ada": right,
-        "bela": wrong(right, mistakes(0)[0]),
-        "chidi": wrong(right, *mistakes(1)[1:3]),
-        "dana": {**wrong(right, *mistakes(2)[:2]), **{name: empty[name] for name in names[-3:]}},
+        "bela": wrong(right, mistakes(homework, 0)[0]),
+        "chidi": wrong(right, *mistakes(homework, 1)[1:3]),
+        "dana": {**wrong(right, *mistakes(homework, 2)[:2]), **{name: empty[name] for name in names[-3:]}},
         # The first module has a wrong file name.
         "emil": {name.title().replace("_", "") if name == names[0] else name: text for name, text in emil.items()},
-        "fatima": {**wrong(right, *mistakes(4)), second: right[second] + "\ndef unfinished(:\n"},
+        "fatima": {**wrong(right, *mistakes(homework, 4)), second: right[second] + "\ndef unfinished(:\n"},
         "nobody-yet": empty,
     }
 
@@ -63,7 +63,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def make(folder: Path) -> None:
+def make(homework: Homework, folder: Path) -> None:
     """Write the class as folders of `folder`."""
-    for name, files in students().items():
+    for name, files in students(homework).items():
         write(folder / name, files)

@@ -22,7 +22,7 @@ from autograder.exceptions import ArgumentsError, CommandError
 from autograder.files import write_atomically
 from autograder.gradebook import outputs, report, sample
 from autograder.gradebook.store import read_run
-from autograder.homework import rubric
+from autograder.homework.homework import Homework
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Student, Upload, load
 
@@ -60,22 +60,21 @@ class _Work:
     whole: Mapping[str, Any]
 
 
-def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
+def found(homework: Homework, out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
     """Pairs of submissions that share at least `least` of their code, most similar first.
 
     Raises ArgumentsError for a folder that is not a run, or without copydetect.
     """
-    limits, modules = rubric.current().limits, rubric.current().modules
     texts = []
     run = read_run(out)
     for entry in listing(run.paths, out, run.one_submission).entries:
         try:
-            submission = load(entry, limits, accept_names=True)
+            submission = load(entry, homework.rubric.limits, accept_names=True)
         except CommandError:  # already reported by grading
             continue
-        own = {name: submission.text(f"{name}.py").decode("utf-8", "replace") for name in modules}
+        own = {name: submission.text(f"{name}.py").decode("utf-8", "replace") for name in homework.rubric.modules}
         texts.append((entry, {name: text for name, text in own.items() if text}))
-    works = _fingerprinted(texts)
+    works = _fingerprinted(homework, texts)
     # Two uploads of one student are not compared.
     people = {work.key: {identity for student in work.students for identity in student.identities} for work in works}
     pairs = [_pair(one, two) for one, two in combinations(works, 2) if people[one.key].isdisjoint(people[two.key])]
@@ -83,9 +82,9 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
     return sorted(likely, key=lambda pair: (-pair.share, pair.one, pair.other)), works
 
 
-def _fingerprinted(submissions: Sequence[tuple[Upload, dict[str, str]]]) -> list[_Work]:
+def _fingerprinted(homework: Homework, submissions: Sequence[tuple[Upload, dict[str, str]]]) -> list[_Work]:
     """Fingerprint the submissions, without code from the handout and common code."""
-    handout = {file.removesuffix(".py"): text for file, text in sample.stubs().items()}
+    handout = {file.removesuffix(".py"): text for file, text in sample.stubs(homework).items()}
     given = {name: set(_print(name, text).hashes) for name, text in handout.items()}
     counts = {name: Counter[int]() for name in given}
     for name, text in (item for _, texts in submissions for item in texts.items()):
@@ -119,7 +118,7 @@ def _hash(text: str) -> int:
 
 def _pair(left: _Work, right: _Work) -> Pair:
     shared, mine, theirs, modules = 0, 0, 0, []
-    for name in (name for name in rubric.current().modules if name in left.prints and name in right.prints):
+    for name in (name for name in left.prints if name in right.prints):
         first, second = _both(left, right, name)
         mine, theirs = mine + first.token_coverage, theirs + second.token_coverage
         if first.hashes & second.hashes:  # most pairs share nothing
@@ -144,10 +143,10 @@ def _overlap(first: Any, second: Any) -> tuple[int, Any]:
     return int(tokens), places
 
 
-def write(out: Path, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> None:
+def write(out: Path, title: str, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> None:
     """Write similar.html, similar.csv, and similar.json, which a later report reads. Raises OSError."""
     write_atomically(out / NAME, json.dumps([asdict(pair) for pair in pairs], indent=1) + "\n")
-    write_atomically(out / "similar.html", page(pairs, works, names))
+    write_atomically(out / "similar.html", page(title, pairs, works, names))
     head = ("Shared", "One", "Other", "Submission of one", "Submission of other", "Modules")
     who = [(names.get(pair.one, ""), names.get(pair.other, ""), pair.one, pair.other) for pair in pairs]
     lines = [(round(pair.share, 2), *own, " ".join(pair.modules)) for pair, own in zip(pairs, who, strict=True)]
@@ -168,7 +167,7 @@ def notices(out: Path) -> list[str]:
     return [*named, f"{more} more pairs likely share code; see similar.html"] if more else named
 
 
-def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> str:
+def page(title: str, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> str:
     """similar.html: the shared code of the first pairs, side by side."""
     by_key = {work.key: work for work in works}
     shown = [
@@ -181,7 +180,7 @@ def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]
         for pair in pairs[:SHOWN]
     ]
     more = max(0, len(pairs) - SHOWN)
-    return report.rendered("similar.html", title=rubric.current().title, pairs=shown, more=more) + "\n"
+    return report.rendered("similar.html", title=title, pairs=shown, more=more) + "\n"
 
 
 def _side_by_side(first: _Work, second: _Work, name: str) -> list[str]:

@@ -55,6 +55,7 @@ class ModuleResult:
 class Result:
     """A graded submission: the input of all reports."""
 
+    homework: Homework
     submission: Submission
     modules: tuple[ModuleResult, ...]
     layers: tuple[str, ...]
@@ -112,7 +113,7 @@ class Grader:
             results = graded_with(runner, self.diagnoser, names)
         if TESTS in names:
             results += (ModuleResult(TESTS, graded_tests(self.sandbox, self.plan.homework, submission)),)
-        return Result(submission, results, tuple(self.sandbox.layers))
+        return Result(self.plan.homework, submission, results, tuple(self.sandbox.layers))
 
 
 def graded_with(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> tuple[ModuleResult, ...]:

@@ -6,7 +6,6 @@ grading: a test that fails on the reference or names no criterion, or a criterio
 
 import warnings
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import pytest
 from autograder.exceptions import CommandError, in_one_line
 from autograder.grading.call_results import Rules, Target, TestCall
 from autograder.grading.recorder import HOMEWORK, RECORDERS, Recorder, functions
-from autograder.homework import kit
 from autograder.homework.homework import Homework
 from autograder.homework.reference import hidden as hidden_modules
 from autograder.homework.rubric import INTEGRATION, TESTS, Rubric, RubricError
@@ -48,11 +46,6 @@ class Plan:
         """The test calls of a criterion of the integration."""
         test_calls = self.visible[INTEGRATION] + self.hidden[INTEGRATION]
         return tuple(test_call for test_call in test_calls if test_call.criterion == criterion)
-
-
-@cache
-def current() -> Plan:
-    return record(kit.current())
 
 
 def record(homework: Homework) -> Plan:
@@ -105,7 +98,7 @@ def _run(homework: Homework) -> list[Recorder]:
     options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--disable-plugin-autoload"]
     options += ["-p", "no:autograder.grading.manual", "--assert=plain", "--import-mode=importlib", "--capture=no"]
     names = {path.stem for path in suites.glob("*")}  # another homework may have suites of the same names
-    with pytest.MonkeyPatch.context() as environment, hidden_modules(names):
+    with pytest.MonkeyPatch.context() as environment, homework.importable(), hidden_modules(names):
         for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):  # the user's settings
             environment.delenv(name, raising=False)
         status = pytest.main([*options, "-c", str(suites / "pytest.ini"), str(suites)], [recording])

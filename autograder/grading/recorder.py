@@ -234,11 +234,11 @@ HOMEWORK = pytest.StashKey[Homework]()
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "criterion(id): the criterion of rubric.yaml that the test belongs to")
     config.stash.setdefault(RECORDERS, [])
-    # Without a homework, pytest was started by a user. Its root folder is that of pytest.ini, next to the suites.
-    homework = config.stash.setdefault(HOMEWORK, Homework.of_suites(config.rootpath))
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(homework.importable())
-        config.add_cleanup(stack.pop_all().close)
+    if HOMEWORK not in config.stash:  # pytest was started by a user; its root folder is that of pytest.ini
+        homework = config.stash[HOMEWORK] = Homework.of_suites(config.rootpath)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(homework.importable())
+            config.add_cleanup(stack.pop_all().close)
 
 
 @pytest.fixture(autouse=True)

@@ -48,6 +48,11 @@ class Homework:
         # A student's process must not read these: they have the solutions, suites and misconceptions.
         self.secret = [PACKAGE, self.folder]
 
+    @property
+    def place(self) -> Path | None:
+        """Its folder for another process, which has its own packaged homework; None for that one."""
+        return None if self.is_packaged else self.folder
+
     @classmethod
     def at(cls, folder: Path) -> "Homework":
         """Return the homework in `folder`, or the packaged one if the folder has none."""
@@ -85,8 +90,11 @@ class Homework:
 
     @cached_property
     def modules(self) -> dict[str, ModuleType]:
-        """Every reference module by name."""
-        return reference.load(self.solutions, tuple(self.rubric.modules))
+        """Every reference module by name. Raises RubricError if one cannot be imported."""
+        try:
+            return reference.load(self.solutions, tuple(self.rubric.modules))
+        except Exception as error:
+            raise RubricError(in_one_line(error, self.solutions, str(self.solutions))) from error
 
     @cached_property
     def functions(self) -> dict[str, Callable[..., Any]]:

@@ -108,6 +108,11 @@ class LatePolicy(BaseModel, extra="forbid", frozen=True):
     floor_percent: float = Field(default=0, ge=0, le=100)  # percentage of the raw score that always remains
 
 
+def file_of(group: str) -> str:
+    """The file that a group of criteria grades; "" for the integration."""
+    return {INTEGRATION: "", TESTS: TESTS_FILE}.get(group, f"{group}.py")
+
+
 class Rubric(BaseModel):
     """The contents of rubric.yaml."""
 
@@ -171,10 +176,6 @@ class Rubric(BaseModel):
         return {name: module.title for name, module in self.modules.items()} | {
             name: others[name] for name in self.others
         }
-
-    def file_of(self, group: str) -> str:
-        """The file that a group of criteria grades; "" for the integration."""
-        return {INTEGRATION: "", TESTS: TESTS_FILE}.get(group, f"{group}.py")
 
     def of(self, module: str) -> list[Criterion]:
         return [c for c in self.criteria.values() if c.module == module]

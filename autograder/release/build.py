@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.grading.grader import open_grader
-from autograder.homework import kit
+from autograder.homework.homework import PACKAGE, Homework
 from autograder.homework.rubric import Rubric
 from autograder.release import drafts, handout, packing, rehearsal
 
@@ -37,7 +37,7 @@ STAGES = {
 RECORD, ASSIGN, CHECK, WRITE = STAGES
 
 
-def build(out: Path, stage: Stage = lambda name: None, check: bool = True) -> list[Path]:
+def build(homework: Homework, out: Path, stage: Stage = lambda name: None, check: bool = True) -> list[Path]:
     """Write OUT/autograder.zip and OUT/student.zip and update assignments/; return the written paths.
 
     assignments/ has the files of the student folder that the build makes; all others are copies from solutions/ and
@@ -46,17 +46,18 @@ def build(out: Path, stage: Stage = lambda name: None, check: bool = True) -> li
     `stage` is called with the name of each stage in STAGES. If `check` is true, the zip must grade the solutions.
     Raises RubricError, CommandError, SandboxError, or ArgumentsError for an unusable OUT.
     """
-    for folder in (kit.home() / "assignments", kit.solutions()):
+    for folder in (homework.folder / "assignments", homework.solutions):
         if out.resolve().is_relative_to(folder):
             raise ArgumentsError(f"-o {out}: the zips do not belong in {folder}; give another folder with -o")
     stage(RECORD)
     # First, so that the kit reports an invalid rubric or a wrong solution, not Otter.
-    with open_grader(kit.current()):
+    with open_grader(homework):
         pass
-    drafts.refuse_placeholders(packing.tree())
-    with assigned(check, stage) as result:
+    packing.tree(homework)
+    drafts.refuse_placeholders(homework)
+    with assigned(homework, check, stage) as result:
         stage(WRITE)
-        return write(result, out, kit.home() / "assignments")
+        return write(homework, result, out, homework.folder / "assignments")
 
 
 def devcontainer(rubric: Rubric) -> dict[str, Any]:
@@ -69,11 +70,11 @@ def devcontainer(rubric: Rubric) -> dict[str, Any]:
     }
 
 
-def write(result: Path, out: Path, assignments: Path) -> list[Path]:
+def write(homework: Homework, result: Path, out: Path, assignments: Path) -> list[Path]:
     """Write the two zips and assignments/, from a RESULT of `otter assign`."""
-    student, folder = packing.contents(result / "student"), Path(kit.notebook()).stem
-    workspace = {DEVCONTAINER: json.dumps(devcontainer(kit.current().rubric), indent=2).encode() + b"\n"}
-    copies, values = packing.contents(kit.solutions()), packing.contents(kit.PACKAGE / "values")
+    student, folder = packing.contents(result / "student"), Path(homework.notebook).stem
+    workspace = {DEVCONTAINER: json.dumps(devcontainer(homework.rubric), indent=2).encode() + b"\n"}
+    copies, values = packing.contents(homework.solutions), packing.contents(PACKAGE / "values")
     copies |= {f"{handout.VALUES}/{name}": data for name, data in values.items()}
     made = {name: data for name, data in student.items() if copies.get(name) != data}
     with zipfile.ZipFile(_zip_in(result)) as archive:
@@ -93,20 +94,19 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
 
 
 @contextlib.contextmanager
-def assigned(check: bool = True, stage: Stage = lambda name: None) -> Iterator[Path]:
+def assigned(homework: Homework, check: bool = True, stage: Stage = lambda name: None) -> Iterator[Path]:
     """Run `otter assign` into a temporary folder; if `check` is true, also grade the solutions with the zip.
 
     Raises CommandError.
     """
-    root = packing.tree()
+    root = packing.tree(homework)
     stage(ASSIGN)
     with packing.temporary_folder("autograder-build-") as result:
-        # Use the homework in `root`, and in a clone its kit, whichever kit is installed.
+        # In a clone, use its kit, whichever kit is installed.
         path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
-        chosen = {kit.HOMEWORK: str(root)} if kit.outside() else {"PYTHONPATH": path}
-        master = root / "solutions" / kit.notebook()
+        environment = os.environ | ({"PYTHONPATH": path} if homework.is_packaged else {})
+        master = homework.solutions / homework.notebook
         command = [sys.executable, "-m", "otter", "assign", str(master), str(result), "--no-run-tests"]
-        environment = os.environ | chosen
         done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, errors="replace")
         if done.returncode:
             raise CommandError(_failing_check(root / "solutions") or why_assign_failed(done.stderr))

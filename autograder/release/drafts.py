@@ -15,8 +15,8 @@ import yaml
 
 from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.files import write_atomically
-from autograder.homework import kit
 from autograder.homework import rubric as rubrics
+from autograder.homework.homework import GRADING, Homework
 from autograder.release import handout, packing
 from autograder.submissions import exports
 from autograder.submissions.text import number
@@ -40,23 +40,27 @@ RESERVED = {"np", "numpy", "pytest", "matplotlib", "ipywidgets", "checks", "tour
 RESERVED |= {"conftest", "integration", "readme", "test", "tests", "total", *exports.RESERVED, *sys.stdlib_module_names}
 
 
-def add(name: str) -> list[Path]:
+def add(homework: Homework, name: str) -> list[Path]:
     """Write a draft module and insert it before the last module of the rubric; return the changed files.
 
     Before any change, raises ArgumentsError for an invalid or existing name, and CommandError without a clone.
     """
     _check_name(name)
-    packing.tree()  # raises CommandError if there is no tree to change
-    current = rubrics.current()
+    packing.tree(homework)  # raises CommandError if there is no tree to change
+    current = homework.rubric
     template = _template(name, PLACEHOLDERS)
     files = {path: text for path, text in template.items() if Path(path).stem in (name, f"test_{name}")}
-    folders = {"solutions": kit.solutions(), "hidden_tests": kit.suites(), "known_mistakes": kit.misconceptions()}
+    folders = {
+        "solutions": homework.solutions,
+        "hidden_tests": homework.suites,
+        "known_mistakes": homework.misconceptions,
+    }
     texts = _placed(files, folders)
     taken = [path for path in texts if path.exists()]
     if taken or any(name in module.functions for module in current.modules.values()):
         raise ArgumentsError(f"{name!r} is taken{f': there is {taken[0]}' if taken else ', by a function'}")
     last = list(current.modules)[-1]
-    rules, path = kit.rubric_file(), kit.solutions() / kit.notebook()
+    rules, path = homework.rubric_file, homework.solutions / homework.notebook
     texts[rules] = _with_draft(rules.read_text(encoding="utf-8"), last, template["home/rubric.yaml"], name)
     notebook, draft = _notebook(path), json.loads(template[NOTEBOOK])
     at = next(place for place, cell in enumerate(notebook["cells"]) if _question(cell) == last)
@@ -77,9 +81,9 @@ def new_homework(folder: Path, name: str) -> Path:
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise ArgumentsError(f"{folder} exists and is not an empty folder; give a new one")
     solutions = folder / "solutions"
-    folders = {"home": folder, "solutions": solutions} | {top: folder / kit.GRADING / FOLDERS[top] for top in FOLDERS}
+    folders = {"home": folder, "solutions": solutions} | {top: folder / GRADING / FOLDERS[top] for top in FOLDERS}
     texts = _placed(_template(name, {}), folders)
-    packaged = kit.packaged() / "solutions"  # the files that run the public checks
+    packaged = Homework().solutions  # the files that run the public checks
     checks = [path for path in packaged.glob("checks/**/*.py") if not path.name.startswith(("test_", "my_tests"))]
     for path in (packaged / "conftest.py", packaged / "pytest.ini", *checks):
         texts[solutions / path.relative_to(packaged)] = path.read_text(encoding="utf-8")
@@ -93,9 +97,9 @@ def new_homework(folder: Path, name: str) -> Path:
     return folder
 
 
-def refuse_placeholders(home: Path) -> None:
+def refuse_placeholders(homework: Homework) -> None:
     """Raise CommandError if a placeholder of a draft has not been replaced."""
-    for path in [*sorted((home / "solutions").glob("*.py")), home / "solutions" / kit.notebook()]:
+    for path in [*sorted(homework.solutions.glob("*.py")), homework.solutions / homework.notebook]:
         for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for text in PLACEHOLDERS.values():
                 if text in line:

@@ -12,7 +12,7 @@ from autograder.exceptions import CommandError
 from autograder.feedback.results import Grade
 from autograder.files import write_atomically
 from autograder.grading.grader import open_grader
-from autograder.homework import kit
+from autograder.homework.homework import Homework
 from autograder.sandbox import layers
 from autograder.submissions.submission import read
 
@@ -29,7 +29,7 @@ def main(place: Path) -> None:
         document.unlink(missing_ok=True)  # a grader error must not leave the result of an earlier run
         with contextlib.suppress(OSError):  # on a read-only disk the sandbox decides whether student code could read it
             (place / "source").chmod(0o700)
-        with open_grader(kit.current()) as grader:
+        with open_grader(Homework()) as grader:
             result = grader.grade(read(place / "submission", grader.rubric.limits))
         write_atomically(document, json.dumps(Grade.of(result).to_gradescope(), indent=1))
     except Exception as error:

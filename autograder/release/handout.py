@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exceptions import CommandError
-from autograder.homework import kit, library
+from autograder.homework.homework import PACKAGE, Homework
 from autograder.homework.rubric import INTEGRATION, TESTS_FILE, Rubric
 from autograder.release import home_table
 from autograder.submissions.text import number
@@ -40,8 +40,9 @@ WHEN = {
 }
 
 
-def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
+def write(folder: Path, homework: Homework, notebook: str) -> None:
     """Complete the student folder: stubs, README, AGENTS.md, the order of the checks, and the export cell of the notebook."""
+    solutions, rubric = homework.solutions, homework.rubric
     for module, entry in rubric.modules.items():
         path = solutions / f"{module}.py"
         if not path.is_file():
@@ -56,7 +57,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
         shutil.copy(solutions / TESTS_FILE, folder)
     else:
         (folder / "checks" / "my_tests.py").unlink(missing_ok=True)
-    shutil.copytree(kit.PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
+    shutil.copytree(PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
     given = sorted({path.name for path in folder.glob("*.py")} - {*rubric.files, TESTS_FILE})
     export = EXPORT.replace("NAME", f"{Path(notebook).stem}.zip").replace("GIVEN", json.dumps(given)[1:-1])
     _rewrite(folder / notebook, folder / notebook, without_otter, export)
@@ -66,8 +67,8 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    (folder / home_table.MISTAKES).write_text(home_table.text(solutions, rubric), encoding="utf-8", newline="\n")
-    if forgotten := list(_missing(folder, solutions, rubric, notebook)):
+    (folder / home_table.MISTAKES).write_text(home_table.text(homework), encoding="utf-8", newline="\n")
+    if forgotten := list(_missing(folder, homework, notebook)):
         raise CommandError("; ".join(forgotten))
 
 
@@ -76,18 +77,19 @@ def _rewrite(source: Path, target: Path, change: Callable[..., str], *arguments:
     target.write_text(change(source.read_text(encoding="utf-8"), *arguments), encoding="utf-8", newline="\n")
 
 
-def _missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
+def _missing(folder: Path, homework: Homework, notebook: str) -> Iterator[str]:
     """Yield a sentence for each missing part of a module: its public checks, its question in the notebook, or its EXAMPLES."""
     text = (folder / notebook).read_text(encoding="utf-8")
+    solutions, rubric = homework.solutions, homework.rubric
     for module, entry in rubric.modules.items():
         checks = solutions / "checks" / f"test_{module}.py"
         if not checks.is_file():
             yield f"there are no public checks of {module}: {checks}"
         if f"-m pytest checks/{checks.name}" not in text:
             yield f"{solutions / notebook} has no question named {module}"
-        bare = [function for function in entry.functions if not library.examples(module, function)]
+        bare = [function for function in entry.functions if not homework.examples(module, function)]
         if bare and rubric.explains(module):
-            where, example = kit.misconceptions() / module, "[((np.array([1.0, 2.0]),), {})]"
+            where, example = homework.misconceptions / module, "[((np.array([1.0, 2.0]),), {})]"
             advice = f'add {bare[0]}.py there, with public inputs: EXAMPLES = {{"{bare[0]}": {example}}}'
             yield f"{where} has no EXAMPLES for {', '.join(bare)}; {advice}"
 

@@ -23,7 +23,7 @@ import numpy as np
 from autograder.feedback.counterexamples import others
 from autograder.grading.call_results import Target, TestCall
 from autograder.homework import library, reference
-from autograder.homework.rubric import Rubric
+from autograder.homework.homework import Homework
 from autograder.sandbox.protocol import Call
 from autograder.values.tree import copied, mapped
 
@@ -34,10 +34,11 @@ SINGLE = 1e-5  # more than the rounding error of any public check in single prec
 NOT_SENT = Call("", "")
 
 
-def text(solutions: Path, rubric: Rubric) -> str:
+def text(homework: Homework) -> str:
     """Return the table as JSON. The same tree gives the same bytes."""
-    with importable_checks(solutions):
-        table = {module: table_of(module, rubric) for module in rubric.modules if rubric.explains(module)}
+    with importable_checks(homework.solutions):
+        modules = filter(homework.rubric.explains, homework.rubric.modules)
+        table = {module: table_of(homework, module) for module in modules}
     return _in_lines(table, 4) + "\n"
 
 
@@ -58,26 +59,26 @@ def importable_checks(solutions: Path) -> AbstractContextManager[None]:
     return reference.importable(folder, {path.stem for path in folder.iterdir()} - {"conftest"})
 
 
-def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
+def table_of(homework: Homework, module: str) -> dict[str, Any]:
     """Return the table of one module; the public checks must be importable."""
     calls = importlib.import_module("student_calls").calls_in(module)
     with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         return {
-            function: _of_function(module, function, [c for c in calls if c.function == function and c.told])
-            for function in rubric.modules[module].functions
+            function: _of_function(homework, module, function, [c for c in calls if c.function == function and c.told])
+            for function in homework.rubric.modules[module].functions
         }
 
 
-def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]:
-    right = reference.functions()[function]
+def _of_function(homework: Homework, module: str, function: str, calls: list[Any]) -> dict[str, Any]:
+    right = homework.functions[function]
     expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
     rows: list[list[Any]] = []
     known, unknown = (
         list[Any](),
         list[Any](),
     )  # the results of code that ignores an argument, by whether its number is known
-    for misconception in library.of_function(module, function):
-        version = library.alone(misconception)
+    for misconception in homework.of_function(module, function):
+        version = homework.alone(misconception)
         default = _wrong_default(right, version.fresh())
         words = [misconception.does, misconception.read, misconception.right]
         found = [(words, _wrong_results(expected, version.fresh), default)]
@@ -90,7 +91,9 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
                 known += [row[3]] * (words is not found[0][0])
                 unknown += [row] * bool(misconception.ignores)
     sentences: list[Any] = []
-    others = {str(place): prints for place, (call, _) in enumerate(expected) if (prints := _others(call, sentences))}
+    others = {
+        str(place): prints for place, (call, _) in enumerate(expected) if (prints := _others(right, call, sentences))
+    }
     return {
         "parameters": ", ".join(inspect.signature(right).parameters),
         "calls": [call.key for call, _ in expected],
@@ -153,12 +156,11 @@ def _ignored(
     return sentences, wrong if passed & wrong.keys() else {}
 
 
-def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
+def _others(function: Callable[..., Any], call: Any, sentences: list[Any]) -> list[list[Any]]:
     """Return fingerprints of the correct result and of results for other arguments, each with the number of its sentence."""
     home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
     try:
         call = _in_double(call)
-        function = reference.functions()[call.function]
         right = function(*copied(call.args), **copied(call.kwargs))
     except ValueError:
         return []

@@ -16,7 +16,7 @@ from otter.plugins import AbstractOtterPlugin
 from autograder.exceptions import CommandError
 from autograder.feedback.results import Grade
 from autograder.grading.grader import open_grader
-from autograder.homework import kit, rubric
+from autograder.homework.homework import Homework
 from autograder.submissions.submission import read
 from autograder.submissions.text import number
 
@@ -33,11 +33,11 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         from autograder.release import handout, packing  # only here: grading never needs otter.assign
 
         master, solutions = assignment.master, Path(assignment.master).parent.resolve()
-        kit.use(solutions.parent)
+        homework = Homework.at(solutions.parent)
         # Reject a notebook of another kit: its zip would grade a homework that was not checked.
-        if solutions.parent != kit.home():
-            raise CommandError(f"the installed kit is {kit.home()}; first run: pip install -e {solutions.parent}")
-        rules = rubric.current()
+        if solutions.parent != homework.folder:
+            raise CommandError(f"the installed kit is {homework.folder}; first run: pip install -e {solutions.parent}")
+        rules = homework.rubric
         if foreign := [name for name in assignment.student_files if name not in rules.files]:
             advice = "the files of students are listed in rubric.yaml; remove student_files"
             raise CommandError(f"{master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
@@ -52,10 +52,10 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             raise CommandError(f"{master.name}: Gradescope runs no other plugin than the kit's; remove {foreign[0]}")
         student, grader = Path(assignment.get_stu_path()), Path(assignment.get_ag_path())
         assignment.student_files = list(rules.files)
-        handout.write(student, solutions, rules, master.name)
+        handout.write(student, homework, master.name)
         packing.test_files(tests, rules)
         packing.driver(grader / master.name, assignment.name)
-        wheel = packing.wheel(solutions.parent, grader / packing.WHEEL)
+        wheel = packing.wheel(homework, grader / packing.WHEEL)
         packages = Path(shutil.copy(packing.SCRIPTS_FOLDER / "requirements.txt", wheel.parent))
         packing.use_scripts(rules.python)
         assignment.files = [master.name, *(f"{packing.WHEEL}/{path.name}" for path in (wheel, packages))]
@@ -77,7 +77,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         for path in submission.iterdir():
             if path.name not in {*otters, "tests", "__init__.py"}:
                 path.rename(upload / path.name)
-        with open_grader(kit.current()) as grader:
+        with open_grader(Homework()) as grader:
             self._result = grader.grade(read(upload, grader.rubric.limits))
         self._with_kernel, python_runner.grade_notebook = python_runner.grade_notebook, self._without_kernel
 

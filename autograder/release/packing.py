@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 
 from autograder.exceptions import CommandError, of_system
 from autograder.files import write_atomically
-from autograder.homework import kit
+from autograder.homework.homework import GRADING, PACKAGE, Homework, packaged
 from autograder.homework.rubric import Rubric
 from autograder.submissions.text import number
 
@@ -29,7 +29,7 @@ EXECUTABLE = ("run_autograder", "setup.sh")
 PROJECT = ("pyproject.toml", "README.md", "LICENSE")
 HOMEWORK = ("rubric.yaml", "solutions")
 PARTS = (*PROJECT, *HOMEWORK, "autograder")  # of a clone
-OUTSIDE = (*HOMEWORK, kit.GRADING)  # of a homework outside the package
+OUTSIDE = (*HOMEWORK, GRADING)  # of a homework outside the package
 IGNORED = (".*", "__pycache__")
 NOT_THE_PACKAGE = ("tests", "benchmarks", "docs", "kit", "suites", "misconceptions", "alternatives")
 WHEEL = "kit-wheel"  # the folder of the wheel and requirements.txt, under files/
@@ -57,31 +57,31 @@ def graded_by_the_kit():
 # The tree
 
 
-def tree() -> Path:
+def tree(homework: Homework) -> Path:
     """The tree to build: the clone, or the folder of a homework outside the package.
 
     Raises CommandError if there is none, or if the kit is installed from another clone.
     """
-    if kit.outside():
-        return kit.home()
-    needed = kit.home() / "pyproject.toml"
+    if not homework.is_packaged:
+        return homework.folder
+    needed = homework.folder / "pyproject.toml"
     if not needed.is_file():
         raise CommandError(
             f"there is no {needed}; run this in the folder of a homework (`autograder new --homework DIR` writes one), "
             "or in a clone with the kit installed from it: pip install -e ."
         )
-    if clone := other_clone(Path()):
+    if clone := other_clone(homework, Path()):
         advice = f"first run: pip install -e {clone}"
-        raise CommandError(f"this is the clone {clone}, but the installed kit is {kit.home()}; {advice}")
-    return kit.home()
+        raise CommandError(f"this is the clone {clone}, but the installed kit is {homework.folder}; {advice}")
+    return homework.folder
 
 
-def other_clone(folder: Path) -> Path | None:
+def other_clone(homework: Homework, folder: Path) -> Path | None:
     """The clone that contains `folder`, if another kit is installed: edits in the clone then have no effect."""
     parts = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
     around = (folder.absolute(), *folder.absolute().parents)
     clone = next((place for place in around if all((place / part).exists() for part in parts)), None)
-    return None if clone == kit.home() or kit.outside() else clone
+    return clone if homework.is_packaged and clone != homework.folder else None
 
 
 @contextlib.contextmanager
@@ -141,24 +141,23 @@ def pack(files: dict[str, bytes], path: Path) -> Path:
 # The contents of the zip
 
 
-def wheel(root: Path, folder: Path) -> Path:
-    """Build a wheel of the kit with the homework in `root`, and put it into `folder`. In a clone the kit is the one in
-    `root`.
+def wheel(homework: Homework, folder: Path) -> Path:
+    """Build a wheel of the kit with the homework, and put it into `folder`.
 
     The same files give the same bytes; files of an instructor's runs are not packed. Raises CommandError.
     """
     from hatchling.builders.wheel import WheelBuilder  # only here, to save start-up time
 
-    own = kit.packaged()
+    root, own = homework.folder, packaged()
     with temporary_folder("autograder-wheel-") as place:
-        if not kit.outside():
+        if homework.is_packaged:
             copy_parts(root, place, PARTS)
         else:
-            in_clone, package = own == kit.PACKAGE.parent, place / kit.PACKAGE.name
+            in_clone, package = own == PACKAGE.parent, place / PACKAGE.name
             copy_parts(own if in_clone else own / "project", place, PROJECT)
-            copy_parts(kit.PACKAGE.parent, place, [kit.PACKAGE.name], (*IGNORED, *NOT_THE_PACKAGE))
+            copy_parts(PACKAGE.parent, place, [PACKAGE.name], (*IGNORED, *NOT_THE_PACKAGE))
             copy_parts(root, place, HOMEWORK)
-            copy_parts(root, package / "kit", [kit.GRADING])
+            copy_parts(root, package / "kit", [GRADING])
         return Path(next(WheelBuilder(str(place)).build(directory=str(folder), versions=["standard"])))
 
 

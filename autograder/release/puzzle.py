@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from autograder.exceptions import ArgumentsError, of_system
-from autograder.homework import kit, library, reference, rubric
+from autograder.homework import reference
+from autograder.homework.homework import Homework, module_at
 from autograder.homework.library import Misconception
 from autograder.release.packing import temporary_folder
 
@@ -53,23 +54,23 @@ class Puzzle:
 
 
 @lru_cache(8)
-def make(level: int, seed: int) -> Puzzle:
+def make(homework: Homework, level: int, seed: int) -> Puzzle:
     """The puzzle for a level and a seed; the same arguments give the same puzzle.
 
     Raises ArgumentsError for an unknown level, and for a homework without a decoder or without a model of names.
     """
     if level not in LEVELS:
         raise ArgumentsError(f"there is no level {level}; choose among {', '.join(map(str, LEVELS))}")
-    missing = [name for name in modules_of_model() if name not in rubric.current().modules]
+    missing = [name for name in modules_of_model(homework) if name not in homework.rubric.modules]
     if missing:
         raise ArgumentsError(f"a puzzle is a whole decoder, but rubric.yaml has no module {missing[0]}")
-    rng, right = random.Random(f"{level} {seed}"), _symptom()
+    rng, right = random.Random(f"{level} {seed}"), _symptom(homework)
     assert right is not None
-    every = [misconception for name in modules_of_model() for misconception in library.of_module(name)]
+    every = [misconception for name in modules_of_model(homework) for misconception in homework.of_module(name)]
     candidates = []
     for m in every:
         right_lines, wrong_lines = (
-            text.splitlines() for text in (library.correct(m.module, m.function).source, m.source)
+            text.splitlines() for text in (homework.correct(m.module, m.function).source, m.source)
         )
         is_one_line = len(wrong_lines) == len(right_lines) and sum(map(operator.ne, wrong_lines, right_lines)) == 1
         if is_one_line and m.edits and not m.memory and not m.inexact:
@@ -78,11 +79,11 @@ def make(level: int, seed: int) -> Puzzle:
         chosen = tuple(rng.sample(candidates, LEVELS[level]))
         if len({misconception.function for misconception in chosen}) < len(chosen):
             continue
-        symptom = _symptom(*chosen)
-        each = map(_symptom, chosen)  # every mistake must be visible alone
+        symptom = _symptom(homework, *chosen)
+        each = (_symptom(homework, one) for one in chosen)  # every mistake must be visible alone
         if symptom and all(one and one[0] != right[0] for one in (symptom, *each)):
-            files = _files(*chosen)
-            return Puzzle(level, chosen, files, tuple(_edits(files)), symptom, right)
+            files = _files(homework, *chosen)
+            return Puzzle(level, chosen, files, tuple(_edits(homework, files)), symptom, right)
 
 
 def write(puzzle: Puzzle, folder: Path) -> None:
@@ -143,18 +144,18 @@ def _statistics(names: Sequence[str]) -> tuple[float, float, float]:
 # The text of a puzzle
 
 
-def _files(*chosen: Misconception) -> dict[str, str]:
-    return {f"{name}.py": _text(name, *chosen) for name in modules_of_model()}
+def _files(homework: Homework, *chosen: Misconception) -> dict[str, str]:
+    return {f"{name}.py": _text(homework, name, *chosen) for name in modules_of_model(homework)}
 
 
-def _text(module: str, *chosen: Misconception) -> str:
+def _text(homework: Homework, module: str, *chosen: Misconception) -> str:
     """A module with the library's functions in place of the reference's, some with a misconception."""
     wrong = {misconception.function: misconception for misconception in chosen}
-    text = reference.files()[f"{module}.py"].decode()
+    text = homework.files[f"{module}.py"].decode()
     lines = text.splitlines()
     for node in reversed(ast.parse(text).body):
-        if isinstance(node, ast.FunctionDef) and node.name in rubric.current().modules[module].functions:
-            source = (wrong.get(node.name) or library.correct(module, node.name)).source
+        if isinstance(node, ast.FunctionDef) and node.name in homework.rubric.modules[module].functions:
+            source = (wrong.get(node.name) or homework.correct(module, node.name)).source
             docstring, (function,) = node.body[0], ast.parse(source).body
             assert isinstance(function, ast.FunctionDef) and node.end_lineno
             head, body = function.body[0].lineno - 1, source.rstrip("\n").split("\n")
@@ -164,9 +165,9 @@ def _text(module: str, *chosen: Misconception) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _edits(wrong: Mapping[str, str]) -> Iterator[Edit]:
+def _edits(homework: Homework, wrong: Mapping[str, str]) -> Iterator[Edit]:
     """The lines that differ from the correct files."""
-    for file, text in _files().items():
+    for file, text in _files(homework).items():
         for number, (new, old) in enumerate(zip(wrong[file].split("\n"), text.split("\n"), strict=True), 1):
             if new != old:
                 yield Edit(file, number, new, old)
@@ -176,13 +177,13 @@ def _edits(wrong: Mapping[str, str]) -> Iterator[Edit]:
 
 
 @cache
-def _symptom(*chosen: Misconception) -> Symptom | None:
+def _symptom(homework: Homework, *chosen: Misconception) -> Symptom | None:
     """The output of a decoder with the trained weights, and its loss on held-out names; None if it raises an error."""
-    names, rng = _tour(), np.random.default_rng(1)
+    names, rng = _tour(homework), np.random.default_rng(1)
     with temporary_folder("autograder-puzzle-") as folder:
-        for file, text in _files(*chosen).items():
+        for file, text in _files(homework, *chosen).items():
             (folder / file).write_text(text, encoding="utf-8")
-        modules = names.Modules(**reference.load(folder, modules_of_model()))
+        modules = names.Modules(**reference.load(folder, modules_of_model(homework)))
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         try:
             written = tuple(names.sample(modules, rng, TEMPERATURE, params=names.model()) for _ in range(WRITTEN))
@@ -192,15 +193,15 @@ def _symptom(*chosen: Misconception) -> Symptom | None:
 
 
 @cache
-def _tour() -> Any:
+def _tour(homework: Homework) -> Any:
     """The model of names."""
-    path = kit.solutions() / "tour" / "names.py"
+    path = homework.solutions / "tour" / "names.py"
     if not path.is_file():
         raise ArgumentsError(f"a puzzle needs the trained model of the Transformer homework, but there is no {path}")
-    return kit.module(path)
+    return module_at(path)
 
 
-def modules_of_model() -> tuple[str, ...]:
+def modules_of_model(homework: Homework) -> tuple[str, ...]:
     """The modules that the model of names uses."""
-    fields: tuple[str, ...] = _tour().Modules._fields
+    fields: tuple[str, ...] = _tour(homework).Modules._fields
     return fields

@@ -102,8 +102,8 @@ def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Built:
     made = Built(dist / "autograder.zip", dist / "student.zip", *(place / name for name in names))
     with FileLock(f"{place}.lock"):
         if not made.installed.is_dir():
-            with build.assigned(check=False) as result:
-                build.write(result, dist, made.assignments)
+            with build.assigned(HOMEWORK, check=False) as result:
+                build.write(HOMEWORK, result, dist, made.assignments)
             with zipfile.ZipFile(made.student_zip) as archive:
                 archive.extractall(place)
             with zipfile.ZipFile(made.zip) as archive:

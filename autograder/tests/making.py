@@ -146,7 +146,8 @@ def module_of(
 def result(*modules: ModuleResult, files: dict[str, bytes] | None = None) -> Result:
     """A result. Unless `files` are given, the submission has a file for every module."""
     names = HOMEWORK.rubric.modules
-    return Result(Submission("test", {f"{m}.py": b"" for m in names} if files is None else files), modules, ("fork",))
+    submission = Submission("test", {f"{m}.py": b"" for m in names} if files is None else files)
+    return Result(HOMEWORK, submission, modules, ("fork",))
 
 
 # Rows of the audit

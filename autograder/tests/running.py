@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading import plan
 from autograder.grading.call_results import CallResult, TestCall, compared
 from autograder.grading.diagnosis import Diagnoser
+from autograder.grading.plan import Plan, record
 from autograder.grading.runner.direct import direct_responses
 from autograder.homework import library
 from autograder.release import gradescope
@@ -37,13 +37,18 @@ from autograder.tests.files import HOMEWORK, Built
 
 def recorded_calls(module: str) -> tuple[TestCall, ...]:
     """All test calls of a module, in the order in which a process runs them."""
-    current = plan.current()
-    return (*current.shown(module), *current.hidden.get(module, ()))
+    return (*the_plan().shown(module), *the_plan().hidden.get(module, ()))
+
+
+@cache
+def the_plan() -> Plan:
+    """The test plan of the homework."""
+    return record(HOMEWORK)
 
 
 @cache
 def diagnoser() -> Diagnoser:
-    return Diagnoser(plan.current())
+    return Diagnoser(the_plan())
 
 
 def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:
@@ -80,7 +85,7 @@ def call_results(
 def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]]]) -> list[CallResult]:
     """The results of all test calls of a module, with new functions for each process."""
     found: dict[TestCall, CallResult] = {}
-    for own in plan.current().in_order(module):
+    for own in the_plan().in_order(module):
         for call_result in call_results(module, made(), own):
             found.setdefault(call_result.test_call, call_result)
     return list(found.values())

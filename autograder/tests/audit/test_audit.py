@@ -7,18 +7,18 @@ import pytest
 
 from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
-from autograder.grading import plan
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.rubric import current
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import graded, made, sample
+from autograder.tests.running import the_plan
 
 MODULES = [name for name in current().modules if HOMEWORK.of_module(name)]
 
 
 def singles() -> list[Case]:
     """Every misconception, in its first variant."""
-    return [case for module in MODULES for case in cases.singles(module) if case.misconceptions[0].way == 0]
+    return [case for module in MODULES for case in cases.singles(HOMEWORK, module) if case.misconceptions[0].way == 0]
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +27,12 @@ def rows() -> list[Row]:
     some = [case for case in singles() if case.module == MODULES[0]]
     chosen = {name: case for case in some for name in case.misconceptions[0].criteria}.values()
     # A second process would run all library versions again.
-    return list(cases.each(audit.graded, dict.fromkeys(chosen), 1, sandbox=True))
+    return list(cases.each(HOMEWORK, audit.graded, dict.fromkeys(chosen), 1, sandbox=True))
 
 
 def problems(rows: list[Row]) -> list[str]:
     """The problems, except for pairs that reproduce another misconception and get its name (see test_pairs.py)."""
-    found = audit.problems(rows, complete=False)
+    found = audit.problems(HOMEWORK, rows, complete=False)
     return [problem for problem in found if not (" + " in problem and " is named " in problem)]
 
 
@@ -44,21 +44,21 @@ def test_single_misconception_is_named_and_costs_its_criterion(rows: list[Row]) 
 
 @pytest.mark.slow
 def test_every_misconception_is_named_and_costs_its_criterion() -> None:
-    assert problems(list(cases.each(audit.graded, singles(), 2, sandbox=True))) == []
+    assert problems(list(cases.each(HOMEWORK, audit.graded, singles(), 2, sandbox=True))) == []
 
 
 @pytest.mark.slow
 def test_unimplemented_function_costs_its_criteria() -> None:
-    holes = [case for module in MODULES for case in cases.holes(module)]
-    rows = list(cases.each(audit.graded, holes, 2, sandbox=True))
-    assert rows and audit.problems(rows, complete=False) == []
+    holes = [case for module in MODULES for case in cases.holes(HOMEWORK, module)]
+    rows = list(cases.each(HOMEWORK, audit.graded, holes, 2, sandbox=True))
+    assert rows and audit.problems(HOMEWORK, rows, complete=False) == []
 
 
 @pytest.mark.slow
 def test_both_misconceptions_of_a_pair_are_named() -> None:
     """Two pairs per function, without those that one of the two masks. In some, one changes nothing that the other leaves."""
-    in_process = cases.InProcess(plan.current())
-    rows = cases.each(audit.whole, sample(list(cases.pairs()), 2), 2, sandbox=True)
+    in_process = cases.InProcess(the_plan())
+    rows = cases.each(HOMEWORK, audit.whole, sample(list(cases.pairs(HOMEWORK)), 2), 2, sandbox=True)
     both = [row for row in rows if audit.pair_verdict(in_process, row).what != "hidden"]
     assert problems(both) == []
     unnamed = [row.case.name for row in both if not row.case.ids <= row.named]
@@ -67,8 +67,8 @@ def test_both_misconceptions_of_a_pair_are_named() -> None:
 
 @pytest.mark.slow
 def test_trivial_code_earns_nothing_in_the_sandbox() -> None:
-    empty = [case for module in MODULES for case in cases.nothings(module) if not case.function]
-    assert problems(list(cases.each(audit.whole, empty[:: len(empty) // 6], 2, sandbox=True))) == []
+    empty = [case for module in MODULES for case in cases.nothings(HOMEWORK, module) if not case.function]
+    assert problems(list(cases.each(HOMEWORK, audit.whole, empty[:: len(empty) // 6], 2, sandbox=True))) == []
 
 
 def test_each_module_has_at_least_six_alternatives() -> None:
@@ -78,9 +78,9 @@ def test_each_module_has_at_least_six_alternatives() -> None:
 
 # Problems that the audit detects
 
-WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
-NOTHING = next(case for case in cases.nothings("layernorm") if case.name == "layer_norm.zeros")
-HOLE = next(case for case in cases.holes("layernorm") if case.function == "layer_norm")
+WRONG = next(case for case in cases.singles(HOMEWORK, "layernorm") if case.name == "layer_norm.sample_variance")
+NOTHING = next(case for case in cases.nothings(HOMEWORK, "layernorm") if case.name == "layer_norm.zeros")
+HOLE = next(case for case in cases.holes(HOMEWORK, "layernorm") if case.function == "layer_norm")
 ALTERNATIVE = Case("alternative", "loops")
 OWN, OTHER = "layernorm.statistics", "layernorm.affine"
 NAMED = graded(OWN, "mistake", "sample_variance")
@@ -109,7 +109,7 @@ ALIKE = ("sample_variance", "no_root")
     (made(WRONG, NAMED), "there are no correct alternatives"),
 ])  # fmt: skip
 def test_audit_detects_the_problem(row: Row, said: str) -> None:
-    assert any(said in problem for problem in audit.problems([row]))
+    assert any(said in problem for problem in audit.problems(HOMEWORK, [row]))
 
 
 ONE, ANOTHER = graded(OWN, "mistake", undecided=ALIKE).undecided
@@ -123,7 +123,7 @@ SHARING = replace(graded(OWN, "mistake"), undecided=(ONE, replace(ANOTHER, right
     (SHARING,),
 ])  # fmt: skip
 def test_audit_accepts_the_scores(scores: tuple[CriterionScore, ...]) -> None:
-    assert list(audit.of_case(made(WRONG, *scores))) == []
+    assert list(audit.of_case(HOMEWORK, made(WRONG, *scores))) == []
 
 
 def test_small_margins_are_detected() -> None:
@@ -168,7 +168,7 @@ def test_marks() -> None:
 
 
 def test_console_table_explains_its_letters() -> None:
-    said = "\n".join(audit.table_lines([ROW, UNDECIDED, made(ALTERNATIVE)]))
+    said = "\n".join(audit.table_lines(HOMEWORK, [ROW, UNDECIDED, made(ALTERNATIVE)]))
     assert all(f"  {letter}  {what}" in said for letter, what in audit.MEANS.items())
     for line in (
         "\nlayernorm: misconceptions\n",

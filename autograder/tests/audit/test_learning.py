@@ -27,7 +27,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the kit with a graded class of three and the drafts written from it."""
     root = tmp_path_factory.mktemp("learning") / "kit"
     shutil.copytree(HOMEWORK.folder, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
-    right = sample.references()
+    right = sample.references(HOMEWORK)
     for name, way in (("ada", ""), ("grace", "1 * "), ("hedy", None)):
         wrong = MEDIAN.format(way) if way is not None else ""
         sample.write(root / "dist" / "class" / name, right | {"layernorm.py": right["layernorm.py"] + wrong})

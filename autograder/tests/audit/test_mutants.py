@@ -4,12 +4,12 @@ import pytest
 
 from autograder.audit.cases import Case
 from autograder.audit.mutants import equivalent, mutants, named, problems
-from autograder.homework.rubric import current
+from autograder.tests.files import HOMEWORK
 
 
 @pytest.fixture(scope="module")
 def everything() -> list[Case]:
-    return [mutant for module in current().modules for mutant in mutants(module)]
+    return [mutant for module in HOMEWORK.rubric.modules for mutant in mutants(HOMEWORK, module)]
 
 
 @pytest.mark.parametrize(("function", "before", "after"), [
@@ -27,21 +27,21 @@ def test_mutants_of_many_kinds_are_generated(everything: list[Case], function: s
 
 
 def test_every_graded_function_is_mutated(everything: list[Case]) -> None:
-    graded = {function for criterion in current().criteria.values() for function in criterion.grades}
+    graded = {function for criterion in HOMEWORK.rubric.criteria.values() for function in criterion.grades}
     assert {mutant.function for mutant in everything} == graded
 
 
 def test_recorded_equivalent_mutants_exist(everything: list[Case]) -> None:
-    gone = equivalent().keys() - {mutant.name for mutant in everything}
+    gone = equivalent(HOMEWORK).keys() - {mutant.name for mutant in everything}
     assert not gone, "the reference has changed: look at these entries of equivalent_mutants.yaml again"
-    assert all(reason.strip() for reason in equivalent().values())
+    assert all(reason.strip() for reason in equivalent(HOMEWORK).values())
 
 
 def test_unrecorded_survivors_and_detected_equivalents_are_problems(everything: list[Case]) -> None:
-    known = next(mutant for mutant in everything if mutant.name in equivalent())
-    other = next(mutant for mutant in everything if mutant.name not in equivalent())
-    assert problems([(known, frozenset()), (other, frozenset({1}))]) == []
-    assert [line.partition(":")[0] for line in problems([(known, frozenset({1})), (other, frozenset())])] == [
+    known = next(mutant for mutant in everything if mutant.name in equivalent(HOMEWORK))
+    other = next(mutant for mutant in everything if mutant.name not in equivalent(HOMEWORK))
+    assert problems(HOMEWORK, [(known, frozenset()), (other, frozenset({1}))]) == []
+    assert [line.partition(":")[0] for line in problems(HOMEWORK, [(known, frozenset({1})), (other, frozenset())])] == [
         "recorded as equivalent, but loses a criterion",
         "survives",
     ]

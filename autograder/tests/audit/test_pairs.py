@@ -5,13 +5,14 @@ import pytest
 from autograder.audit import audit, cases
 from autograder.audit.audit import PairVerdict
 from autograder.audit.cases import Case, InProcess
-from autograder.grading import plan
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import few, graded, known, made
+from autograder.tests.running import the_plan
 
 
 @pytest.fixture(scope="module")
 def grader() -> InProcess:
-    return InProcess(plan.current())
+    return InProcess(the_plan())
 
 
 def pair(*names: str) -> Case:
@@ -35,8 +36,8 @@ def pair(*names: str) -> Case:
     ("decoder_logits.changes_params decoder_logits.positions_cached", False),
 ], 1))  # fmt: skip
 def test_pair_costs_the_criteria_of_both(ids: str, are_named: bool) -> None:
-    chosen = [case for case in cases.pairs() if sorted(case.ids) == ids.split()][:1]
-    (verdict,) = audit.run_pairs(chosen, 1)
+    chosen = [case for case in cases.pairs(HOMEWORK) if sorted(case.ids) == ids.split()][:1]
+    (verdict,) = audit.run_pairs(HOMEWORK, chosen, 1)
     assert verdict.what == "both" and (verdict.row.named == verdict.row.case.ids or not are_named)
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from autograder.audit import public
 from autograder.audit.public import Seen
-from autograder.grading import plan
 from autograder.tests.files import HOMEWORK
+from autograder.tests.running import the_plan
 
 
 @pytest.mark.slow
 def test_checks_and_examples_detect_only_what_they_cover() -> None:
-    plan.current()  # imports the hidden suites, which have the same module names as the public checks
-    found = {one.misconception.id: one for one in public.run(["layernorm"], 1)}
+    the_plan()  # imports the hidden suites, which have the same module names as the public checks
+    found = {one.misconception.id: one for one in public.run(HOMEWORK, ["layernorm"], 1)}
     assert found.keys() == {m.id for m in HOMEWORK.of_module("layernorm")}
     assert "test_eps" in found["layer_norm.eps_missing"].checks
     assert found["layer_norm.first_axis"].example
@@ -26,7 +26,7 @@ def test_checks_and_examples_detect_only_what_they_cover() -> None:
 
 @pytest.mark.slow
 def test_most_detected_misconceptions_are_named_and_none_is_misnamed() -> None:
-    seen = [one for one in public.run() if one.checks]
+    seen = [one for one in public.run(HOMEWORK) if one.checks]
     assert [one.misconception.id for one in seen if one.answer == "misnamed"] == []
     assert len([one for one in seen if one.answer == "named"]) >= 0.92 * len(seen)  # only ever raise this share
 

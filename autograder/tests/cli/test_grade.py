@@ -73,7 +73,7 @@ def guide_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     put(root, dict(zip(names, code_blocks("csv"), strict=True)))
     export = {"assignment_5_export/submission_metadata.yml": METADATA}
     for number in (1, 2, 3):
-        for name, text in sample.references().items():
+        for name, text in sample.references(HOMEWORK).items():
             export[f"assignment_5_export/submission_{number}/{name}"] = f"{text}\n# {number}\n"
     put(root / "export.zip", export)
     for line in code_blocks("sh"):

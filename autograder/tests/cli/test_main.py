@@ -27,7 +27,7 @@ from autograder.tests.making import graded, made
 def test_audit_of_one_module_reports_how_many_alternatives_contain_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "run", lambda *_: [])
     first, questions = next(iter(HOMEWORK.rubric.modules)), list(HOMEWORK.rubric.modules)[-1]
-    number = len(cases.alternatives())
+    number = len(cases.alternatives(HOMEWORK))
     said = CliRunner().invoke(main, ["audit", "--only", f"{first},{questions}"]).stdout
     assert f"\n{number} of {number} alternatives contain {first}.py\n" in said
     assert f"\n0 of {number} alternatives contain {questions}.py: nothing shows that" in said
@@ -37,7 +37,7 @@ def test_grading_commands_note_that_the_current_folder_is_another_clone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = dict.fromkeys(("solutions/", "autograder/", "rubric.yaml", "pyproject.toml"), "")
-    assert packing.other_clone(HOMEWORK.solutions) is packing.other_clone(tmp_path) is None
+    assert packing.other_clone(HOMEWORK, HOMEWORK.solutions) is packing.other_clone(HOMEWORK, tmp_path) is None
     monkeypatch.chdir(put(tmp_path / "second", files) / "solutions")
     said = CliRunner().invoke(main, ["grade", "nowhere", "-o", "out"]).stderr
     assert said.startswith(f"note: this uses {HOMEWORK.rubric_file}, not")
@@ -87,15 +87,15 @@ def test_closed_pipe_is_ignored_and_a_bug_keeps_its_traceback() -> None:
     assert isinstance(run_failing_command(ZeroDivisionError()).exception, ZeroDivisionError)
 
 
-WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
+WRONG = next(case for case in cases.singles(HOMEWORK, "layernorm") if case.name == "layer_norm.sample_variance")
 BEFORE = made(WRONG, graded("layernorm.statistics", "mistake", "sample_variance"))
 AFTER = made(WRONG, graded("layernorm.statistics", "unexplained"))
 
 
 def run_audit(monkeypatch: pytest.MonkeyPatch, row: Row, *arguments: str) -> tuple[int, str]:
     """The exit code and output of an audit with this row only."""
-    monkeypatch.setattr(cases, "cases", lambda only: [WRONG])
-    monkeypatch.setattr(audit, "run", lambda chosen, jobs: iter([row]))
+    monkeypatch.setattr(cases, "cases", lambda *_: [WRONG])
+    monkeypatch.setattr(audit, "run", lambda *_: iter([row]))
     done = CliRunner().invoke(main, ["audit", "--only", "layernorm", *arguments])
     return done.exit_code, done.output
 
@@ -114,7 +114,7 @@ def test_audit_against_a_file_prints_the_rows_that_differ(monkeypatch: pytest.Mo
 
 
 def test_audit_of_one_misconception(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "run", lambda chosen, jobs: (made(case, *BEFORE.graded.values()) for case in chosen))
+    monkeypatch.setattr(audit, "run", lambda _, chosen, jobs: (made(case, *BEFORE.graded.values()) for case in chosen))
     done = CliRunner().invoke(main, ["audit", "--only", "layer_norm.sample_variance"])
     assert "1 of 1 misconceptions are named correctly." in done.output and "alternatives" not in done.output
 
@@ -124,8 +124,8 @@ def test_tolerances_are_limited_to_the_selected_modules(monkeypatch: pytest.Monk
         return GradedCall(module, f"test_{module}", 1, "float64", 1e-8)
 
     row = replace(made(Case("alternative", "loops")), deviations={call("layernorm"): 1e-12, call("decoder"): 1e-12})
-    monkeypatch.setattr(cases, "cases", lambda only: [row.case])
-    monkeypatch.setattr(audit, "run", lambda chosen, jobs: iter([row]))
+    monkeypatch.setattr(cases, "cases", lambda *_: [row.case])
+    monkeypatch.setattr(audit, "run", lambda *_: iter([row]))
     said = CliRunner().invoke(main, ["audit", "tolerances", "--only", "layernorm"]).output
     assert "test_layernorm #1" in said and "test_decoder" not in said
 
@@ -183,7 +183,7 @@ def test_doctor_succeeds_and_reports_missing_layers(monkeypatch: pytest.MonkeyPa
     reason = dict.fromkeys(layers.NAMES, "") | {"landlock": "the kernel has no Landlock"}
     monkeypatch.setattr(layers, "available", lambda: reason)
     monkeypatch.setattr(doctor, "attempt", lambda *_: (Response(value=[]), 0.003))
-    monkeypatch.setattr(doctor, "open_grader", lambda: contextlib.nullcontext())
+    monkeypatch.setattr(doctor, "open_grader", lambda *_: contextlib.nullcontext())
     done = CliRunner().invoke(doctor.doctor)
     assert done.exit_code == 0 and "Grading works" in done.output
     assert "landlock           missing  the kernel has no Landlock" in done.output

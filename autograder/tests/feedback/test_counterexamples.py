@@ -23,7 +23,7 @@ EXAMPLES = [
 
 
 def counterexample(call_result: CallResult, is_named: bool = False) -> str:
-    return paragraphs("counterexample", Counterexample.of(call_result, is_named))
+    return paragraphs("counterexample", Counterexample.of(call_result, HOMEWORK.rubric, is_named))
 
 
 @pytest.mark.parametrize(("function", "number"), EXAMPLES)

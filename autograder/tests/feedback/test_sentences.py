@@ -41,7 +41,7 @@ def test_actual_result_is_described_only_for_public_examples(value: Any, kind: s
     call_result = known_responses(SOFTMAX, lambda x: value)
     assert call_result.failure is not None and call_result.failure.kind == kind
     assert public in form_of_example(call_result)
-    hidden = line("failure", call_result)
+    hidden = line("failure", call_result, rubric=HOMEWORK.rubric)
     assert hidden.startswith("It returned") and "the docstring says" in hidden
     for chosen in ("None", "list", "bool", "(3,)", "(1, 3)"):
         assert chosen not in hidden
@@ -60,22 +60,29 @@ def test_actual_result_is_described_only_for_public_examples(value: Any, kind: s
 def test_sentence_shows_which_argument_changed_and_how(change: Change, said: str) -> None:
     params = {name: np.eye(2) for name in ("w_q", "w_k", "w_v", "w_o")}
     of = a_test_call("multi_head_attention", np.ones((2, 2)), params, 1, mask=np.ones((2, 2), bool))
-    assert said in line("failure", CallResult(of, Response(value=of.expected, changed=(change,)), Failure("changed")))
+    assert said in line(
+        "failure",
+        CallResult(of, Response(value=of.expected, changed=(change,)), Failure("changed")),
+        rubric=HOMEWORK.rubric,
+    )
     of = a_test_call("transformer_stack", np.ones((2, 2)), [], 1, mask=np.ones((2, 2), bool))  # without `norm`
     changed = CallResult(of, Response(changed=(Change(3, (), "entry written"),)), Failure("changed"))
-    assert "`mask`" in line("failure", changed)
+    assert "`mask`" in line("failure", changed, rubric=HOMEWORK.rubric)
 
 
 def test_change_after_the_call_is_described_as_such() -> None:
     of = replace(a_test_call("softmax", X), call=Changes(1, Call("", "")), args=())
     call_result = CallResult(of, Response(changed=(Change(0, (), "entry written"),)), Failure("changed_later"))
-    assert "After the call, its arguments were modified: values in `scores`" in line("failure", call_result)
+    assert "After the call, its arguments were modified: values in `scores`" in line(
+        "failure", call_result, rubric=HOMEWORK.rubric
+    )
 
 
 def test_endless_call_shows_the_line_of_its_loop() -> None:
     end = Ended("deadline", "decoder.py", 7)
-    assert "stopped in a loop on line 7 of `decoder.py`: look for" in line("ended", end)
-    assert "line" not in line("ended", replace(end, file="smuggle.py")) + line("ended", Ended("deadline"))
+    assert "stopped in a loop on line 7 of `decoder.py`: look for" in line("ended", end, rubric=HOMEWORK.rubric)
+    for unknown in (replace(end, file="smuggle.py"), Ended("deadline")):
+        assert "line" not in line("ended", unknown, rubric=HOMEWORK.rubric)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +97,7 @@ def test_endless_call_shows_the_line_of_its_loop() -> None:
     ],
 )  # fmt: skip
 def test_only_lines_of_known_files_are_shown(call_result: CallResult, said: str) -> None:
-    assert line("failure", call_result) == said
+    assert line("failure", call_result, rubric=HOMEWORK.rubric) == said
 
 
 def test_wrong_part_of_a_tuple_is_described_for_examples() -> None:
@@ -103,7 +110,7 @@ def test_wrong_part_of_a_tuple_is_described_for_examples() -> None:
         call_result = known_responses(of, lambda x, kind, value=value: value)
         assert said in form_of_example(call_result)
     assert "It returned the wrong type for `var`; the docstring says a tuple (mean, var)" in line(
-        "failure", call_result
+        "failure", call_result, rubric=HOMEWORK.rubric
     )
 
 
@@ -111,7 +118,7 @@ def test_wrong_dtype_is_shown_with_the_expected_one() -> None:
     of = a_test_call("softmax", X.astype(np.float32), rules=Rules(dtype=True))
     call_result = known_responses(of, lambda x: of.expected.astype(np.float64))
     assert "It returned float64 instead of float32" in form_of_example(call_result)
-    assert "float64" not in line("failure", call_result)
+    assert "float64" not in line("failure", call_result, rubric=HOMEWORK.rubric)
 
 
 KINDS = ("value", "no_error", "unsteady", "overwritten", "shared")
@@ -124,7 +131,7 @@ ENDS = ("deadline", "idle", "crash", "disk", "memory", "protocol", "spent", "any
     ids=[*KINDS, *ENDS],
 )  # fmt: skip
 def test_every_failure_and_every_ended_process_has_a_sentence(call_result: CallResult) -> None:
-    said = line("failure", call_result)
+    said = line("failure", call_result, rubric=HOMEWORK.rubric)
     assert said.endswith(".") and "contract" not in said and "{" not in said
 
 

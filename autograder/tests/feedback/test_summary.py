@@ -25,7 +25,9 @@ def answer(value: Any, question: str = "q3") -> CallResult:
     """The call result of a question in the concept check, whose correct answer is d."""
     response = value if isinstance(value, Response) else Response(value=value)
     rules, criterion = Rules(question=question), f"concept_check.{question}"
-    of = TestCall(1, TARGET, NO_CALL, expected="d", rules=rules, criterion=criterion)
+    of = TestCall(
+        1, TARGET, NO_CALL, expected="d", rules=rules, criterion=criterion, reference=HOMEWORK.functions["answers"]
+    )
     return compared([of], [response])[0]
 
 
@@ -49,7 +51,7 @@ def answer(value: Any, question: str = "q3") -> CallResult:
     ],
 )
 def test_invalid_answer_is_reported_immediately_but_a_wrong_one_is_not(value: Any, said: str) -> None:
-    text = line("no_answer", answer(value))
+    text = line("no_answer", answer(value), rubric=HOMEWORK.rubric)
     assert said in text and bool(said) == bool(text)
     graded = CriterionScore(
         criterion("concept_check.q3"), "unexplained" if said else "right", call_result=answer(value)

@@ -6,19 +6,21 @@ import pytest
 
 from autograder.audit.cases import InProcess, cases, submission
 from autograder.feedback.messages import message
-from autograder.grading import plan
 from autograder.grading.grader import Result
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import few, sample
+from autograder.tests.running import the_plan
 
-SAMPLE = [case for case in sample([case for case in cases() if case.kind in ("mistake", "hole")], 1) if case.module]
+SAMPLE = [
+    case for case in sample([case for case in cases(HOMEWORK) if case.kind in ("mistake", "hole")], 1) if case.module
+]
 PLACE = re.compile(r"counted under ((?:`[^`]*`(?:, | and )?)+)|Same mistakes? as under ((?:`[^`]*`(?:, | and )?)+)")
 WORKS = re.compile(r"with a correct ((?:`\w+`(?:, | and )?)+) in place of yours, this works")
 
 
 @pytest.fixture(scope="module")
 def grader() -> InProcess:
-    return InProcess(plan.current())
+    return InProcess(the_plan())
 
 
 def names(found: str) -> set[str]:
@@ -44,4 +46,4 @@ def false_statements(result: Result, function: str) -> list[str]:
 def test_statements_about_other_criteria_are_true(grader: InProcess, module: str) -> None:
     for case in SAMPLE:
         if case.module == module and not any(misconception.memory for misconception in case.misconceptions):
-            assert false_statements(grader.grade(submission(case), (module,)), case.function) == [], case.name
+            assert false_statements(grader.grade(submission(HOMEWORK, case), (module,)), case.function) == [], case.name

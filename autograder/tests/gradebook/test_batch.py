@@ -32,7 +32,7 @@ from autograder.gradebook import batch, pool, sample, store
 from autograder.gradebook.batch import Batch, Display, Run
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Store
-from autograder.homework import rubric as rubrics
+from autograder.homework.homework import Homework
 from autograder.submissions import submission
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Submission
@@ -49,7 +49,7 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and process group
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class of twelve students, each with one submitted module."""
     folder = tmp_path_factory.mktemp("class")
-    name, right, empty = NAMES[0], sample.references()[NAMES[0]], sample.stubs()[NAMES[0]]
+    name, right, empty = NAMES[0], sample.references(HOMEWORK)[NAMES[0]], sample.stubs(HOMEWORK)[NAMES[0]]
     for i in range(12):
         sample.write(folder / f"s{i:02d}", {name: f"{empty if i % 4 == 3 else right}\n# {i}\n"})
     return folder
@@ -78,7 +78,7 @@ def run(
 ) -> Run:
     """Grade without the command, in a thread unless `workers` is given."""
     entries = listing([folder]).entries
-    return Batch(Store(out), workers or threads(), HOMEWORK.rubric.limits, display or Display(), fresh).run(entries)
+    return Batch(Store(out), workers or threads(), HOMEWORK, display or Display(), fresh).run(entries)
 
 
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":
@@ -245,7 +245,7 @@ def test_sigint_and_sigterm_end_the_run_cleanly(
 # Submissions that crash or block a worker, and other grader errors
 
 
-def grade_or_fail(submission: Submission, kit: str) -> Grade:
+def grade_or_fail(submission: Submission, kit: str, folder: Path | None) -> Grade:
     """Replaces `pool.grade`: sleeps, crashes, raises an error or returns one point, by the submission's name."""
     match submission.name:
         case "s01":
@@ -257,10 +257,10 @@ def grade_or_fail(submission: Submission, kit: str) -> Grade:
             os._exit(9)
         case "s07":
             raise SandboxError("the machine is\nto blame")
-    return one_point(submission, kit)
+    return one_point(submission, kit, folder)
 
 
-def one_point(submission: Submission, kit: str) -> Grade:
+def one_point(submission: Submission, kit: str, folder: Path | None) -> Grade:
     return Grade(submission.name, 1, (Mark("c", "c: x", 1, 1),), ())
 
 
@@ -268,7 +268,7 @@ def one_point(submission: Submission, kit: str) -> Grade:
 def fake_grading(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replaces grading in the workers with `grade_or_fail`."""
     monkeypatch.setattr(pool, "grade", grade_or_fail)
-    monkeypatch.setattr(pool, "prepare", tuple)
+    monkeypatch.setattr(pool, "prepare", lambda _: ())
 
 
 @pytest.mark.usefixtures("fake_grading")
@@ -289,7 +289,7 @@ def test_only_repeated_crashes_and_timeouts_are_grader_errors(
 def test_worker_that_dies_while_it_starts_is_replaced(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def prepare() -> tuple[str, ...]:
+    def prepare(folder: Path | None) -> tuple[str, ...]:
         if deaths and deaths.pop():
             raise BrokenExecutor
         return ()
@@ -312,7 +312,7 @@ def test_worker_that_dies_while_it_starts_is_replaced(
 def test_reason_for_not_starting_is_one_line(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: str
 ) -> None:
-    def prepare() -> None:
+    def prepare(folder: Path | None) -> None:
         raise fault
 
     monkeypatch.setattr(pool, "prepare", prepare)
@@ -375,7 +375,7 @@ def test_run_stops_if_workers_keep_crashing(small: Path, tmp_path: Path, monkeyp
     assert len(outcome.errors) == 12
 
 
-def crash(submission: Submission, kit: str) -> dict[str, Any]:
+def crash(submission: Submission, kit: str, folder: Path | None) -> dict[str, Any]:
     os._exit(1)
 
 
@@ -418,9 +418,9 @@ def test_names_with_arbitrary_bytes_are_graded_and_listed(tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("in_a_thread")
 def test_misnamed_files_and_empty_uploads_are_noted(tmp_path: Path) -> None:
-    right = sample.references()[NAMES[0]]
+    right = sample.references(HOMEWORK)[NAMES[0]]
     work = {f"ada/{COPY}": right, f"bela/{COPY}": right, f"bela/{COPY.replace('1', '2')}": right + "# 2"}
-    work |= {f"chidi/{NAMES[0]}": sample.stubs()[NAMES[0]], f"chidi/{COPY}": right}
+    work |= {f"chidi/{NAMES[0]}": sample.stubs(HOMEWORK)[NAMES[0]], f"chidi/{COPY}": right}
     put(tmp_path / "class", work | {"dana/": "", f"emil/{NAMES[0]}": "\n", "fay/up.zip": b""})
     put(tmp_path / "class", {f"gil/{NAMES[0]}": right, f"gil/old/{NAMES[0]}": right + "# old", "gil/more.rar": b"?"})
     refused, accepted = tmp_path / "refused", tmp_path / "accepted"
@@ -463,8 +463,8 @@ def test_two_exports_and_a_roster_give_complete_tables(
 ) -> None:
     """A Gradescope zip and a Moodle download with a second upload, an extension, a renamed file and an empty upload."""
     rules = rubric_with(due="2026-11-20T23:00+00:00", uploads="best", late={"percent_a_day": 10})
-    monkeypatch.setattr(rubrics, "current", lambda: rules)
-    right, stub = sample.references()[NAMES[0]], sample.stubs()[NAMES[0]]
+    monkeypatch.setattr(Homework, "rubric", rules)
+    right, stub = sample.references(HOMEWORK)[NAMES[0]], sample.stubs(HOMEWORK)[NAMES[0]]
     export, about = {}, {}
     for number, (who, day, text) in enumerate([("ada", 22, right), ("ada", 19, stub), ("bela", 22, right)], 1):
         names = {":name": who, ":email": f"{who}@x"}
@@ -535,8 +535,8 @@ def test_progress_shows_counts_and_stages(
 
 
 def test_sample_class_has_correct_misnamed_broken_and_empty_submissions(tmp_path: Path) -> None:
-    sample.make(tmp_path)
-    made = sample.students()
+    sample.make(HOMEWORK, tmp_path)
+    made = sample.students(HOMEWORK)
     assert [entry.key for entry in listing([tmp_path]).entries] == sorted(made)
-    assert (made["ada"], made["nobody-yet"]) == (sample.references(), sample.stubs())
+    assert (made["ada"], made["nobody-yet"]) == (sample.references(HOMEWORK), sample.stubs(HOMEWORK))
     assert set(made["emil"]) != set(NAMES) and "unfinished(:" in "".join(made["fatima"].values())

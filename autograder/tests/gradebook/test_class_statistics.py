@@ -94,7 +94,7 @@ def test_variables_named_after_students_are_renamed() -> None:
 def test_standalone_source_includes_everything_the_function_uses() -> None:
     text = "from math import tau, pi\nA = B = 2\nC = A + 1\n\ndef one(x):\n    return two(x)\n\ndef two(x):\n    return x * C\n"
     text += "\nUNUSED = 5\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return one(x) * layer_norm(x, gamma, gamma) + tau\n"
-    made = standalone(text.encode(), "rms_norm")
+    made = standalone(text.encode(), "rms_norm", HOMEWORK.rubric.modules["layernorm"])
     names: dict[str, Any] = {"layer_norm": lambda x, gamma, beta: 10 * x}
     exec(made, names)
     assert names["rms_norm"](1.0, None) == pytest.approx(30 + 2 * np.pi)
@@ -105,7 +105,7 @@ def test_source_without_its_messages_is_still_valid_python() -> None:
     said = "        print('Ada')\n"
     text = f"def rms_norm(x, gamma):\n    try:\n        x = abs(x)\n    finally:\n{said}    for _ in x:\n{said}    else:\n{said}"
     text += f"    if x:\n{said}    else:\n        'Ada'\n    assert x, 'Ada'\n"
-    made = standalone(text.encode(), "rms_norm")
+    made = standalone(text.encode(), "rms_norm", HOMEWORK.rubric.modules["layernorm"])
     compile(made, "made", "exec")
     assert "finally:" in made and "Ada" not in made
 
@@ -127,7 +127,7 @@ def test_stored_source_that_is_not_python_is_ignored(grader: Grader) -> None:
     "def rms_norm(x):\n    return [" + "1," * 4000 + "]",
 ], ids=["empty", "no Python", "a lambda", "a zero", "deep", "deeper", "long"])  # fmt: skip
 def test_function_without_a_readable_definition_has_no_source(text: str) -> None:
-    assert standalone(text.encode(), "rms_norm") == ""
+    assert standalone(text.encode(), "rms_norm", HOMEWORK.rubric.modules["layernorm"]) == ""
 
 
 def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:
@@ -161,7 +161,7 @@ RIGHT, WRONG = "(t, d), the same as its input", "(t, h), the hidden size"
 
 def guesses_in(document: Any) -> list[dict[str, Any]]:
     data = document if isinstance(document, bytes) else json.dumps(document).encode()
-    return class_statistics.guesses(Submission("s", {"guesses.json": data}))
+    return class_statistics.guesses(HOMEWORK, Submission("s", {"guesses.json": data}))
 
 
 LONG = b"[" + b"[]," * 5_000_000 + b"[]]"  # an upload may be this large, but is not parsed then
@@ -180,12 +180,12 @@ def test_invalid_guesses_file_has_no_guesses(document: Any) -> None:
 
 def test_only_text_from_the_notebook_is_shown() -> None:
     mine = {QUESTION: entry("<b>Ada is stupid</b>", True), "Ada is stupid?": entry(RIGHT), "": entry([RIGHT])}
-    assert guesses_in(mine) == class_statistics.guesses(Submission("s", {})) == []
+    assert guesses_in(mine) == class_statistics.guesses(HOMEWORK, Submission("s", {})) == []
 
 
 def test_answers_are_counted_most_frequent_first() -> None:
     wrong, right = guesses_in({QUESTION: entry(WRONG)}), guesses_in({QUESTION: entry(RIGHT, True)})
-    (question,) = class_statistics.questions([wrong, right, wrong, []])
+    (question,) = class_statistics.questions(HOMEWORK, [wrong, right, wrong, []])
     assert question["answers"] == [(WRONG, 2, False), (RIGHT, 1, True)] and question["count"] == 3
 
 

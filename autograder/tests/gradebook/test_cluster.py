@@ -79,7 +79,7 @@ def dask(tmp_path: Path) -> Iterator[Cluster]:
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class")
     for number in range(10):
-        sample.write(folder / f"s{number}", {NAME: f"{sample.references()[NAME]}\n# {number}\n"})
+        sample.write(folder / f"s{number}", {NAME: f"{sample.references(HOMEWORK)[NAME]}\n# {number}\n"})
     return folder
 
 

@@ -29,7 +29,7 @@ def test_compare_rejects_an_invalid_result(tmp_path: Path, content: str) -> None
 def test_csv_and_page_list_every_change_and_escape_names(tmp_path: Path) -> None:
     old = run(tmp_path / "old", ada=document(a=(1, 1), b=(0, 1)), gone=document(a=(1, 1)))
     new = run(tmp_path / "new", ada=document(a=(0, 1), b=(1, 1)), came=document(a=(1, 1)))
-    page = write(compare_runs(old, new), old, new).read_text()
+    page = write(compare_runs(old, new), "Title", old, new).read_text()
     assert page.count("<tr><td>ada</td>") == 1
     assert "Only in the first</h2>\n<p>gone</p>" in page
     table = (new / "compare.csv").read_text().splitlines()
@@ -63,7 +63,9 @@ def test_other_changes_show_their_reason(tmp_path: Path, then: Outcome, now: Out
     (change,) = found.changes
     assert (change.where, change.old, change.new) == (said, then.total, now.total)
     assert (found.compared, found.only_old, found.only_new) == (1, (), ())
-    assert "<td>" + said.replace("+", "&#43;") + "</td>" in write(found, old, new).read_text().replace("+", "&#43;")
+    assert "<td>" + said.replace("+", "&#43;") + "</td>" in write(found, "Title", old, new).read_text().replace(
+        "+", "&#43;"
+    )
     assert change.reason in (new / "compare.csv").read_text()
 
 
@@ -73,7 +75,7 @@ def test_points_set_manually_for_a_criterion_that_is_worth_something_else_now_ar
     new = run(tmp_path / "new", [Outcome("s", ADA, 5, ("set",), set_by_hand)], s=document(a=(0, 4), b=(2, 2)))
     found = compare_runs(old, new)
     assert found.manual == (("Ada", "a", 3.0, 3, 4), ("Ada", "total", 5.0, 5, 6))
-    assert "<td>total</td>" in write(found, old, new).read_text()
+    assert "<td>total</td>" in write(found, "Title", old, new).read_text()
 
 
 def test_many_criteria_are_summed_by_module() -> None:

@@ -16,7 +16,6 @@ from autograder.feedback.results import Grade, Mark, TopNote
 from autograder.gradebook import outputs
 from autograder.gradebook.inputs import Inputs, Override, Person
 from autograder.gradebook.rows import StudentRow, finished
-from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Student, Upload
 from autograder.submissions.tree import of_folder
 from autograder.tests.files import HOMEWORK, Files, put
@@ -34,7 +33,7 @@ def entry(key: str, *students: Student, at: str = "", remark: str = "") -> Uploa
 
 def table(*entries: Upload) -> list[dict[str, str]]:
     grades = {one.key: grade(one.key, True, False) for one in entries}
-    text = outputs.table(finished(entries, grades, {}, HOMEWORK.rubric))
+    text = outputs.table(finished(entries, grades, {}, HOMEWORK.rubric), HOMEWORK.rubric)
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -138,16 +137,15 @@ def test_existing_canvas_assignment_is_named_by_id_or_title() -> None:
     (None, None, "2026-11-20T22:30:00.000000Z", (None, None, "2")),
 ])  # fmt: skip
 def test_due_date_sets_the_time_zone_and_adds_raw_score_and_deduction(
-    monkeypatch: pytest.MonkeyPatch, due: str | None, own: str | None, time: str, scores: tuple[str | None, ...]
+    due: str | None, own: str | None, time: str, scores: tuple[str | None, ...]
 ) -> None:
     rubric = rubric_with(due=due, late={"percent_a_day": 10}) if due else rubric_with()
-    monkeypatch.setattr(rubrics, "current", lambda: rubric)
     uploads, people = (
         [entry("s1", ADA, at="2026-11-20T22:30:00.000000Z")],
         [Person(ADA, due=datetime.fromisoformat(own) if own else None)],
     )
     (row,) = finished(uploads, {"s1": grade("s1", True, False)}, {}, rubric, Inputs(people))
-    (line,) = csv.DictReader(io.StringIO(outputs.table([row])))
+    (line,) = csv.DictReader(io.StringIO(outputs.table([row], rubric)))
     assert line["Submission Time"] == time
     assert (line.get("Raw Score"), line.get("Late Deduction"), line["Total Score"]) == scores
     assert line["Late"] == ("1 d 12 h 30 min late" if "1.6" in scores else "")

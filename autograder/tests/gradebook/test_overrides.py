@@ -225,7 +225,7 @@ def test_late_days_carry_over_to_the_next_homework(tmp_path: Path) -> None:
     again = read(tmp_path, days=text, rubric=LATE).late_days
     assert [(one.student, one.days) for one in again][:2] == [("ADA@x", 0), ("bela@x", 0)]
     late = "1 d 13 h 1 min late"
-    assert f"{late}, 2 late days used" in outputs.table(found)
+    assert f"{late}, 2 late days used" in outputs.table(found, HOMEWORK.rubric)
     assert found[-1].lateness == late  # a page does not mention unused late days
     assert [row.outcome.reasons for row in found[1:]] == [(f"{late}, 1 point deducted",), ("total set to 4: agreed",)]
 

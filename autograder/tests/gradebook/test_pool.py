@@ -9,8 +9,7 @@ import pytest
 
 from autograder.exceptions import CommandError
 from autograder.gradebook import pool
-from autograder.homework import kit
-from autograder.homework.homework import PACKAGE
+from autograder.homework.homework import PACKAGE, Homework
 from autograder.submissions.submission import Note, Submission
 from autograder.tests.files import HOMEWORK
 
@@ -30,10 +29,12 @@ def test_kit_digest_covers_every_file_that_affects_grading(tmp_path: Path, monke
     skipped = shutil.ignore_patterns("__pycache__", "tests", "docs")
     package = shutil.copytree(PACKAGE, tmp_path / "autograder", ignore=skipped)
     solutions = shutil.copytree(HOMEWORK.solutions, tmp_path / "solutions", ignore=skipped)
-    before = pool.kit_digest.__wrapped__()
-    monkeypatch.setattr(kit, "PACKAGE", package)
-    monkeypatch.setattr(kit, "solutions", lambda: solutions)
-    assert pool.kit_digest.__wrapped__() == before, "the same kit in another place"
+    before = pool.kit_digest(HOMEWORK)
+    homework = Homework()
+    homework.solutions, homework.suites = solutions, package / "homework" / "suites"
+    homework.misconceptions = package / "homework" / "misconceptions"
+    monkeypatch.setattr(pool, "PACKAGE", package)
+    assert pool.kit_digest(homework) == before, "the same kit in another place"
     changed = [
         "sandbox/wire.py", "values/compare.py", "submissions/text.py", "feedback/messages.py", "grading/scoring.py",
         f"homework/suites/test_{MODULES[0]}.py", f"../solutions/{MODULES[0]}.py",
@@ -41,14 +42,14 @@ def test_kit_digest_covers_every_file_that_affects_grading(tmp_path: Path, monke
     for name in ("gradebook/report.py", "cli/grade.py", "release/build.py", "audit/audit.py", *changed):
         path = package / name
         path.write_text(path.read_text() + "\n")
-        after = pool.kit_digest.__wrapped__()
+        after = pool.kit_digest(homework)
         assert (after != before) == (name in changed), name
         before = after
 
 
 def test_worker_with_another_kit_raises_an_error() -> None:
     with pytest.raises(CommandError, match="a different version"):
-        pool.grade(Submission("x", {}), "another digest")
+        pool.grade(Submission("x", {}), "another digest", None)
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.ENOENT, errno.EACCES])
@@ -62,12 +63,12 @@ def test_missing_place_for_locks_is_reported(number: int, monkeypatch: pytest.Mo
 
 
 def test_warm_grader_recovers_from_a_killed_sandbox() -> None:
-    kit = pool.kit_digest()
-    before = pool.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit)
-    grader = pool.warm()
+    kit = pool.kit_digest(HOMEWORK)
+    before = pool.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit, None)
+    grader = pool.warm(None)
     server = grader.sandbox._server
     if server is not None:
         server.kill()
         server.wait()
-    assert pool.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit) == before
+    assert pool.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit, None) == before
     pool.cool()

@@ -28,7 +28,7 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-SENTENCE = report.sentence(f"{FUNCTION}.no_root")
+SENTENCE = report.sentence(HOMEWORK, f"{FUNCTION}.no_root")
 EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 1">'
 
 
@@ -80,7 +80,7 @@ class Texts(html.parser.HTMLParser):
 
 
 def test_page_is_self_contained_and_escapes_student_input() -> None:
-    source = report.html(run((*AWKWARD, EVIL), {"s99": EVIL}))
+    source = report.html(HOMEWORK, run((*AWKWARD, EVIL), {"s99": EVIL}))
     page = Texts(source)
     links = [value for name, value in page.attributes if name in ("src", "href")]
     assert all(value and value.startswith(("#", "results/")) for value in links)
@@ -97,7 +97,7 @@ def test_page_is_self_contained_and_escapes_student_input() -> None:
 def test_page_shows_criteria_errors_and_details_of_the_run() -> None:
     graded = run(("Ada", "Bela", "Chidi", "Dana", "Emil"), {"s9": "the disk is full"})
     absent = StudentRow(Student("Zoe", "7"), Upload(""), None, section="Monday", absent=True)
-    text = " ".join(Texts(report.html(replace(graded, rows=[*graded.rows, absent]))).text.split())
+    text = " ".join(Texts(report.html(HOMEWORK, replace(graded, rows=[*graded.rows, absent]))).text.split())
     assert all(criterion.id in text and criterion.about in text for criterion in CRITERIA.values())
     for part in ("the disk is full", "fork, session", "2025-10-09", "other uploads: older", f"{FUNCTION}.no_root"):
         assert part in text, part
@@ -110,16 +110,16 @@ def test_group_counts_once_in_the_statistics_but_each_member_has_a_row() -> None
     one, entry = grade("s0", 0), Upload("s0")
     rows = [StudentRow(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
     assert report.submissions_that_count(rows) == [one]
-    assert report.html(Run("0", (), rows=rows)).count('<tr id="s') == 2
+    assert report.html(HOMEWORK, Run("0", (), rows=rows)).count('<tr id="s') == 2
 
 
 @pytest.mark.parametrize("errors", [{}, {"s1": "why"}])
 def test_report_without_any_grade(errors: dict[str, str]) -> None:
-    assert "Nothing has been graded" in report.html(Run("0", (), errors=errors, rows=run((), errors).rows))
+    assert "Nothing has been graded" in report.html(HOMEWORK, Run("0", (), errors=errors, rows=run((), errors).rows))
 
 
 def test_anonymous_page_does_not_identify_students() -> None:
-    page = report.html(run((*AWKWARD, EVIL), {"s99": EVIL}), anonymous=True)
+    page = report.html(HOMEWORK, run((*AWKWARD, EVIL), {"s99": EVIL}), anonymous=True)
     text = Texts(page).text + page
     for name in (*AWKWARD, EVIL):
         if len(name.strip()) > 6:
@@ -130,7 +130,7 @@ def test_anonymous_page_does_not_identify_students() -> None:
 
 
 def test_lists_beside_the_picture_show_their_units_and_modules() -> None:
-    text = " ".join(Texts(report.html(run(("a", "b", "c", "d", "e")))).text.split())
+    text = " ".join(Texts(report.html(HOMEWORK, run(("a", "b", "c", "d", "e")))).text.split())
     first = next(iter(CRITERIA.values()))
     assert f"Most frequent mistakes students 2 {FUNCTION} in {first.module}.py: {SENTENCE}" in text
     title = HOMEWORK.rubric.modules[first.module].title
@@ -149,7 +149,7 @@ def test_module_that_could_not_be_run_has_its_own_colour() -> None:
     lines = picture["data"]["lines"]
     assert lines[: len(own) + 2] == [".o"] * len(own) + [".x", ".."]
     assert picture["unusable"] and picture["lost"] and not picture["named"]
-    page = Texts(report.html(Run("0", (), rows=[StudentRow(Student("B"), Upload("b"), broken)])))
+    page = Texts(report.html(HOMEWORK, Run("0", (), rows=[StudentRow(Student("B"), Upload("b"), broken)])))
     assert "could not be run" in page.text
 
 
@@ -170,7 +170,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(params=few([[1366, 768], [1920, 1080], [390, 844]], 1), ids=["laptop", "wide", "phone"])
 def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """The report of a class with awkward names, opened in the browser. Fails on console messages and other requests."""
-    (tmp_path / "report.html").write_text(report.html(run((*AWKWARD, EVIL), {"s99": EVIL})), encoding="utf-8")
+    (tmp_path / "report.html").write_text(report.html(HOMEWORK, run((*AWKWARD, EVIL), {"s99": EVIL})), encoding="utf-8")
     width, height = request.param
     opened = browser.new_page(viewport={"width": width, "height": height})
     said: list[str] = []
@@ -218,7 +218,7 @@ def test_picture_and_legend_of_a_class_with_a_roster_are_on_the_first_screen(bro
     rows[3] = replace(rows[3], excused=True)
     rows[4] = replace(rows[4], grade=replace(grade("s4", 0), submitted=()))
     rows.append(StudentRow(Student("Zoe"), Upload(""), None, absent=True))
-    (tmp_path / "report.html").write_text(report.html(Run("0", (), rows=rows)), encoding="utf-8")
+    (tmp_path / "report.html").write_text(report.html(HOMEWORK, Run("0", (), rows=rows)), encoding="utf-8")
     opened = browser.new_page(viewport={"width": 1280, "height": 800})
     opened.goto((tmp_path / "report.html").as_uri())
     tiles = [tile.bounding_box() for tile in opened.locator(".tiles div").all()]
@@ -307,14 +307,14 @@ def class_with(field: str, *values: Any) -> Run:
 def test_groups_of_unexplained_functions_are_shown_with_size_and_source() -> None:
     one = Unexplained(FUNCTION, "d" * 16, (next(iter(CRITERIA)),), f"def {FUNCTION}():\n    pass\n", EVIL)
     found = class_with("unexplained", one, one, replace(one, responses="another"))
-    page = report.html(found)
+    page = report.html(HOMEWORK, found)
     assert "Unrecognised mistakes" in Texts(page).text and one.source.strip() in Texts(page).text
     assert EVIL not in page
     section = page.partition('id="unexplained"')[2].partition("</section>")[0]
     assert "1 more function has results that no other submission has." in section
     assert '<span class="tally">2</span>' in section and 'href="#s0"' in section and 'href="#s1"' in section
-    assert "Unrecognised mistakes" not in report.html(found, anonymous=True)
-    assert "Unrecognised mistakes" not in report.html(run())
+    assert "Unrecognised mistakes" not in report.html(HOMEWORK, found, anonymous=True)
+    assert "Unrecognised mistakes" not in report.html(HOMEWORK, run())
 
 
 def test_guesses_are_in_the_anonymous_report() -> None:
@@ -322,11 +322,11 @@ def test_guesses_are_in_the_anonymous_report() -> None:
         {"question": "Which shape?", "answer": answer, "right": answer == "(t, d)"}
         for answer in ("(t, d)", "(t, d)", "(t, h) " + EVIL)
     ]
-    page = report.html(class_with("guesses", *guesses), anonymous=True)
+    page = report.html(HOMEWORK, class_with("guesses", *guesses), anonymous=True)
     section = page.partition('id="guesses"')[2].partition("</section>")[0]
     assert "Which shape?" in section and "3 answered" in section and EVIL not in page
     assert section.index("width:66.7%") < section.index("(t, d) <b>right</b>") < section.index("width:33.3%")
-    assert 'id="guesses"' not in report.html(run())
+    assert 'id="guesses"' not in report.html(HOMEWORK, run())
 
 
 def test_item_analysis_follows_the_textbook() -> None:

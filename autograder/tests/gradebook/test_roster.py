@@ -13,6 +13,7 @@ from autograder.gradebook.inputs import Inputs, Person
 from autograder.gradebook.rows import StudentRow, finished, notes
 from autograder.homework.rubric import Rubric
 from autograder.submissions.submission import Student, Upload
+from autograder.tests.files import HOMEWORK
 from autograder.tests.making import grade_of_points, rubric_with
 
 RUBRIC = rubric_with()
@@ -60,7 +61,7 @@ def test_names_and_sections_come_from_the_roster(
     assert (one.student, one.section, one.status) == (ada, "A", "Graded")
     assert (stranger.student, stranger.section) == (ZOE, "")
     assert (missing.student, missing.section, missing.status, missing.score) == (bela, "B", "Missing", None)
-    assert f"{bela.sid},bela@x.org,,,Missing" in outputs.table(rows)
+    assert f"{bela.sid},bela@x.org,,,Missing" in outputs.table(rows, HOMEWORK.rubric)
     assert "Bela" not in outputs.canvas_table(rows, "HW")
     assert notes(rows, RUBRIC, people)[0] == "not in the roster: Zoe"
 
@@ -165,7 +166,7 @@ def row_of_ada(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> Stu
 def test_individual_due_date_and_extension(tmp_path: Path, cells: str, score: float) -> None:
     row = row_of_ada(tmp_path, cells, "2026-11-21T10:00:00Z")
     assert row.score == pytest.approx(score)
-    assert ("Due" in outputs.table([row]).splitlines()[0].split(",")) == (cells != ",0,")
+    assert ("Due" in outputs.table([row], HOMEWORK.rubric).splitlines()[0].split(",")) == (cells != ",0,")
 
 
 @pytest.mark.parametrize("cell", ["x", "EX"])

@@ -40,7 +40,7 @@ WAYS = [
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """Eight students with the same correct solution in different files. Two share a helper with renamed variables."""
-    right = sample.references()[NAME]
+    right = sample.references(HOMEWORK)[NAME]
     for number in range(8):
         own = "".join(WAYS[(number + at) % 4].format(n=number) * (number // 4 + 1) for at in range(number % 3))
         if number == 2:
@@ -54,15 +54,15 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_only_the_pair_that_shares_a_helper_is_found(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs, works = similar.found(run, 0.5)
+    pairs, works = similar.found(HOMEWORK, run, 0.5)
     assert [(pair.one, pair.other, pair.modules) for pair in pairs] == [("s2", "s6", (NAME[:-3],))]
     assert len(works) == 8
-    page = similar.page(pairs, works, {"s2": "<b>Ada</b>"})
+    page = similar.page("Title", pairs, works, {"s2": "<b>Ada</b>"})
     assert "&lt;b&gt;Ada" in page
     marked = " ".join(re.findall(r"<mark>(.*?)</mark>", page, re.DOTALL))
     assert "enumerate(values)" in marked and "enumerate(xs)" in marked
     monkeypatch.setattr(similar, "SHOWN", 1)
-    page = similar.page(pairs * 3, works, {})
+    page = similar.page("Title", pairs * 3, works, {})
     assert page.count("<summary>") == 1 and "2 more pairs are in similar.csv" in page
 
 
@@ -77,23 +77,23 @@ def test_shares_do_not_depend_on_the_hash_seed() -> None:
 
 def test_a_file_that_the_grader_does_not_read_is_not_compared(run: Path) -> None:
     (run / "class" / "s6" / NAME).write_text("x = 1\n" * 20_000)
-    pairs, works = similar.found(run, 0.5)
+    pairs, works = similar.found(HOMEWORK, run, 0.5)
     assert not pairs and [work.key for work in works if not work.texts] == ["s6"]
 
 
 def test_large_group_with_identical_files_is_found(tmp_path: Path) -> None:
     """Twelve of twenty files are identical, and the others differ only in a comment. Short modules do not count."""
-    names = list(sample.references())
+    names = list(sample.references(HOMEWORK))
     for number in range(20):
         own = number if number >= 12 else 99
-        text = sample.stubs()[NAME] + OWN.format(n=7, op="<", extra="total") + f"# {own}\n"
-        short = {names[1]: sample.stubs()[names[1]] + "\nWIDTH, DEPTH, HEADS = 1, 2, [3, 4]\n"}
+        text = sample.stubs(HOMEWORK)[NAME] + OWN.format(n=7, op="<", extra="total") + f"# {own}\n"
+        short = {names[1]: sample.stubs(HOMEWORK)[names[1]] + "\nWIDTH, DEPTH, HEADS = 1, 2, [3, 4]\n"}
         sample.write(tmp_path / "class" / f"s{number:02d}", {NAME: text} | short)
     store.write_run(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"]).entries)
-    pairs, works = similar.found(tmp_path, 0.6)
+    pairs, works = similar.found(HOMEWORK, tmp_path, 0.6)
     assert {key for pair in pairs for key in (pair.one, pair.other)} == {f"s{number:02d}" for number in range(12)}
     assert len(pairs) == 66 and {(pair.share, pair.modules) for pair in pairs} == {(1.0, (NAME[:-3],))}
-    assert "<mark>" in similar.page(pairs[:1], works, {})
+    assert "<mark>" in similar.page("Title", pairs[:1], works, {})
 
 
 def test_submissions_of_one_student_are_not_a_pair(run: Path) -> None:
@@ -102,7 +102,7 @@ def test_submissions_of_one_student_are_not_a_pair(run: Path) -> None:
     for number in (1, 2):
         sample.write(run / "canvas", {f"abelada_101_{number}_{NAME[:-3]}-{number}.py": text})
     store.write_run(run, [run / "canvas"], [])
-    assert similar.found(run, 0.5)[0] == []
+    assert similar.found(HOMEWORK, run, 0.5)[0] == []
 
 
 def test_command_writes_the_page_and_the_next_report_mentions_the_pair(run: Path) -> None:
@@ -116,7 +116,9 @@ def test_command_writes_the_page_and_the_next_report_mentions_the_pair(run: Path
 
 
 def test_first_of_many_pairs_are_named_and_the_rest_counted(tmp_path: Path) -> None:
-    similar.write(tmp_path, [Pair(f"a{number}", f"b{number}", 0.9, ()) for number in range(similar.SAID + 5)], [], {})
+    similar.write(
+        tmp_path, "Title", [Pair(f"a{number}", f"b{number}", 0.9, ()) for number in range(similar.SAID + 5)], [], {}
+    )
     found = similar.notices(tmp_path)
     assert len(found) == similar.SAID + 1
     assert found[-1].startswith("5 more pairs")

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from autograder.homework import library
 from autograder.tests.files import HOMEWORK
 from autograder.values.differences import UNSTEADY
 
@@ -609,7 +608,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("ids", MISTAKES)
 def test_misconceptions_are_named_and_cost_their_own_criteria(grade: Grade, alter: Alter, ids: str) -> None:
-    found = [misconception for misconception in map(library.find, ids.split()) if misconception is not None]
+    found = [misconception for misconception in map(HOMEWORK.misconception, ids.split()) if misconception is not None]
     module, functions = found[0].module, dict.fromkeys(misconception.function for misconception in found)
     made = [HOMEWORK.version(module, name, tuple(m for m in found if m.function == name)) for name in functions]
     tests = grade(alter(module, "".join(version.source for version in made if version)), (module,))["tests"]

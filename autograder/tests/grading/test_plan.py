@@ -9,10 +9,11 @@ import pytest
 from autograder.grading import plan
 from autograder.homework.rubric import INTEGRATION
 from autograder.tests.files import HOMEWORK
+from autograder.tests.running import the_plan
 
 
 def test_every_criterion_has_test_calls_with_unique_numbers() -> None:
-    found = plan.current()
+    found = the_plan()
     test_calls = [test_call for group in (found.visible, found.hidden) for own in group.values() for test_call in own]
     assert {test_call.criterion for test_call in test_calls} == set(HOMEWORK.rubric.criteria)
     for module in (*HOMEWORK.rubric.modules, INTEGRATION):
@@ -23,7 +24,7 @@ def test_every_criterion_has_test_calls_with_unique_numbers() -> None:
 @pytest.mark.slow
 def test_recordings_are_identical_whatever_the_users_pytest_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
-    one, other = plan.current(), plan.record(HOMEWORK)
+    one, other = the_plan(), plan.record(HOMEWORK)
     assert one.hidden.keys() == other.hidden.keys()
     for module in HOMEWORK.rubric.modules:
         first, second = one.hidden.get(module, ()), other.hidden.get(module, ())
@@ -41,7 +42,7 @@ CONTRACT: dict[str, Callable[[Any], Any]] = {
 
 def callback_arguments() -> Iterator[tuple[Callable[..., Any], tuple[int, ...]]]:
     """The callback arguments of test calls, each with the shape of the first array argument."""
-    found = plan.current()
+    found = the_plan()
     for own in (*found.visible.values(), *found.hidden.values(), *found.examples.values()):
         for test_call in own:
             given = (*test_call.args, *test_call.kwargs.values())
@@ -60,7 +61,7 @@ def test_no_callback_sent_to_the_process_implements_a_contract_function() -> Non
 
 
 def test_only_visible_criteria_and_examples_are_shown() -> None:
-    found, criteria = plan.current(), HOMEWORK.rubric.criteria
+    found, criteria = the_plan(), HOMEWORK.rubric.criteria
     for module in HOMEWORK.rubric.modules:
         for test_call in found.shown(module):
             assert not test_call.criterion or criteria[test_call.criterion].visible or test_call.rules.question
@@ -78,7 +79,7 @@ def arrays(value: Any) -> set[tuple[Any, ...]]:
 
 def test_arguments_of_later_calls_do_not_give_away_expected_values() -> None:
     """Those arguments are already in the memory of the student's process."""
-    found, rubric = plan.current(), HOMEWORK.rubric
+    found, rubric = the_plan(), HOMEWORK.rubric
     for module in [name for name in rubric.modules if found.hidden[name]]:
         waiting, given, told = set[Any](), dict[str, int](), dict[str, int]()
         for test_call in reversed(found.hidden[module]):

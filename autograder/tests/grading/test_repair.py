@@ -39,8 +39,8 @@ def lost(result: Result) -> set[str]:
 def test_one_edit_fixes_several_functions(
     grader: Grader, style: str, module: str, right: str, wrong: str, costs: str, names: set[str]
 ) -> None:
-    [case] = [case for case in cases.alternatives() if case.name == style]
-    files = {name: text.decode() for name, text in cases.submission(case).files.items()}
+    [case] = [case for case in cases.alternatives(HOMEWORK) if case.name == style]
+    files = {name: text.decode() for name, text in cases.submission(HOMEWORK, case).files.items()}
     assert right in files[f"{module}.py"]
     files[f"{module}.py"] = files[f"{module}.py"].replace(right, wrong)
     result = graded(grader, files, module)
@@ -60,8 +60,8 @@ def test_grader_does_not_fail_if_few_responses_can_be_kept(
 
 @pytest.mark.slow
 def test_search_in_one_module_takes_no_edits_from_another(grader: Grader) -> None:
-    [case] = [case for case in cases.alternatives() if case.name == "loops"]
-    files = {name: text.decode() for name, text in cases.submission(case).files.items()}
+    [case] = [case for case in cases.alternatives(HOMEWORK) if case.name == "loops"]
+    files = {name: text.decode() for name, text in cases.submission(HOMEWORK, case).files.items()}
     files["scaled_attention.py"] = files["scaled_attention.py"].replace(
         "math.exp(value - top)", "math.exp(value - value)"
     )

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from autograder.audit.cases import DirectProcess
-from autograder.grading import plan as plans
 from autograder.grading import thresholds
 from autograder.grading.call_results import Target, TestCall, with_needed
 from autograder.grading.diagnosis import Diagnoser
@@ -19,6 +18,7 @@ from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox.protocol import Ended, Error, Response
 from autograder.submissions.submission import Submission
 from autograder.tests.files import HOMEWORK
+from autograder.tests.running import the_plan
 
 Event = tuple[str, int, Any]
 COMPLETE = Submission("complete", HOMEWORK.files)
@@ -67,7 +67,7 @@ class Processes:
         return Process(self.started, self.events, self.ends, self.broken)
 
     def runner(self, submission: Submission = COMPLETE) -> Runner:
-        return Runner(self, plans.current(), submission)
+        return Runner(self, the_plan(), submission)
 
     def loads(self) -> list[Imports]:
         return [what for kind, _, what in self.events if kind == "load"]
@@ -88,17 +88,17 @@ def run_everything(processes: Processes) -> Mapping[TestCall, Response]:
 
 def graded(processes: Processes) -> None:
     with processes.runner() as runner:
-        graded_with(runner, Diagnoser(plans.current()), tuple(HOMEWORK.rubric.groups))
+        graded_with(runner, Diagnoser(the_plan()), tuple(HOMEWORK.rubric.groups))
 
 
 def is_hidden(test_call: TestCall) -> bool:
-    return bool(test_call.criterion) and test_call not in plans.current().shown(test_call.target.module)
+    return bool(test_call.criterion) and test_call not in the_plan().shown(test_call.target.module)
 
 
 def test_correct_submission_uses_one_process_for_all_files_and_one_per_module_with_hidden_calls() -> None:
     processes = Processes()
     graded(processes)
-    hidden = [module for module in MODULES if plans.current().hidden.get(module)]
+    hidden = [module for module in MODULES if the_plan().hidden.get(module)]
     assert processes.started == 1 + len(hidden)
     assert [imports.modules for imports in processes.loads()[-len(hidden) :]] == [(module,) for module in hidden]
     closed = [number for kind, number, _ in processes.events if kind == "close"]
@@ -141,7 +141,7 @@ class Recording(DirectProcess):
     """Runs the kit's own code, and records the order of loads and calls."""
 
     def __init__(self, submission: Submission, number: int, events: list[Event]):
-        super().__init__(submission, HOMEWORK.rubric)
+        super().__init__(submission, HOMEWORK)
         self.number, self.events = number, events
 
     def load(self, imports: Imports, account: str = "") -> Response:
@@ -157,8 +157,8 @@ def recorded(submission: Submission) -> list[Event]:
     events: list[Event] = []
     numbers = itertools.count()
     start = lambda: Recording(submission, next(numbers), events)  # noqa: E731
-    with Runner(start, plans.current(), submission) as runner:
-        graded_with(runner, Diagnoser(plans.current()), tuple(HOMEWORK.rubric.groups))
+    with Runner(start, the_plan(), submission) as runner:
+        graded_with(runner, Diagnoser(the_plan()), tuple(HOMEWORK.rubric.groups))
     return events
 
 
@@ -189,7 +189,7 @@ def test_a_reference_before_its_calls_is_an_error_of_the_grader() -> None:
             runner.public("batchnorm_comparison")
         runner.outstanding = {Target("layernorm", "layer_norm")}
         with pytest.raises(AssertionError, match="layer_norm"):
-            runner.with_helpers("layernorm", ("layer_norm",), plans.current().hidden["layernorm"])
+            runner.with_helpers("layernorm", ("layer_norm",), the_plan().hidden["layernorm"])
 
 
 @pytest.mark.parametrize("ends", [(), ("rms_norm",)])
@@ -198,7 +198,7 @@ def test_step_one_has_no_references_and_every_public_call_comes_first(ends: tupl
     graded(processes)
     events = processes.events
     first = next(i for i, (kind, _, what) in enumerate(events) if is_secret(kind, what))
-    shown = {test_call for module in MODULES for test_call in plans.current().shown(module)}
+    shown = {test_call for module in MODULES for test_call in the_plan().shown(module)}
     answered = {test_call for test_call in shown if test_call.target.function not in ends}
     assert answered <= {what for kind, _, what in events[:first] if kind == "run"}
     assert early_references(events) == set() and not hidden_before_public(events)
@@ -230,7 +230,7 @@ def test_calls_without_a_response_are_retried_a_limited_number_of_times() -> Non
 
 
 def test_replacement_process_makes_only_the_calls_that_a_test_call_depends_on() -> None:
-    hidden = plans.current().hidden["scaled_attention"]
+    hidden = the_plan().hidden["scaled_attention"]
     every = [test_call for test_call in hidden if test_call.test == "test_calls_leave_no_trace"]
     test_call = next(test_call for test_call in every if test_call.target.function == "split_heads" and test_call.needs)
     needed = with_needed(every, [test_call])

@@ -33,7 +33,7 @@ def test_same_mistake_in_two_functions_has_the_same_description(module: str) -> 
 
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.name) for case in cases.nothings("layernorm") if not case.function]
+    "case", [pytest.param(case, id=case.name) for case in cases.nothings(HOMEWORK, "layernorm") if not case.function]
 )
 def test_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
     nothing = {misconception.function: HOMEWORK.alone(misconception).fresh() for misconception in case.misconceptions}

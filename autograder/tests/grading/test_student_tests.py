@@ -67,7 +67,7 @@ def graded(sandbox: Sandbox, homework: Homework) -> Callable[[str], Outcomes]:
 
 
 def message(tests: FunctionTests) -> str:
-    return paragraphs("students_tests", tests)
+    return paragraphs("students_tests", tests, rubric=HOMEWORK.rubric)
 
 
 def public_checks(module: str, function: str) -> str:
@@ -184,7 +184,7 @@ def test_unchanged_and_missing_files_earn_nothing_but_the_example_earns_points(
     without = graded_tests(sandbox, homework, Submission("x", {}))
     assert [(one.criterion.id, one.points) for one in without] == [(f"tests.{name}", 0) for name in NAMES]
     for one in without:
-        text = paragraphs("students_tests", one.tests)
+        text = paragraphs("students_tests", one.tests, rubric=HOMEWORK.rubric)
         assert "no `test_decoder_parts.py`" in text
     docstring = ast.get_docstring(ast.parse(given)) or ""
     example = docstring.partition("An example:\n\n")[2].partition("\n\n")[0]

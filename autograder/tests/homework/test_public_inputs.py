@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading import plan
 from autograder.release import home_table
 from autograder.tests.files import HOMEWORK
+from autograder.tests.running import the_plan
 from autograder.values.signatures import required
 
 MODULES = [module for module in HOMEWORK.rubric.modules if HOMEWORK.library[module]]
@@ -51,7 +51,7 @@ def examples(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]
 
 def docstrings(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """The worked examples of the docstrings."""
-    for test_call in plan.current().visible[module]:
+    for test_call in the_plan().visible[module]:
         if test_call.kind == "call" and test_call.criterion == f"{module}.example":
             yield test_call.target.function, test_call.args, dict(test_call.kwargs)
 

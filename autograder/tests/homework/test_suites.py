@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading import plan
 from autograder.grading.call_results import compared, with_needed
 from autograder.grading.runner.direct import direct_responses
 from autograder.homework.rubric import current
 from autograder.tests.files import HOMEWORK
+from autograder.tests.running import the_plan
 from autograder.values.tree import arrays, copied
 
 Function = Callable[..., Any]
@@ -20,7 +20,7 @@ FUNCTIONS = [(m, f) for m, entry in current().modules.items() if HOMEWORK.of_mod
 
 def lost(module: str, function: str, replacement: Function) -> set[str]:
     """The criteria with a failing call if this function replaces the reference."""
-    recorded = plan.current().visible.get(module, ()) + plan.current().hidden[module]
+    recorded = the_plan().visible.get(module, ()) + the_plan().hidden[module]
     own = with_needed(recorded, [test_call for test_call in recorded if test_call.target.function == function])
     responses = direct_responses({**HOMEWORK.functions, function: replacement}, own)
     return {r.test_call.criterion for r in compared(own, responses) if r.failed}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import ArgumentsError, CommandError
-from autograder.homework import kit
+from autograder.homework.homework import Homework
 from autograder.release import build, packing
 from autograder.tests.files import HOMEWORK, Built, put, unzipped
 from autograder.tests.forked import python
@@ -30,13 +30,21 @@ def test_committed_assignments_are_up_to_date_and_complete_the_student_folder(bu
 @pytest.mark.parametrize("folder", ["assignments", "solutions/checks"])
 def test_folders_of_the_homework_are_not_overwritten(folder: str) -> None:
     with pytest.raises(ArgumentsError, match="the zips do not belong in "):
-        build.build(HOMEWORK.folder / folder)
+        build.build(HOMEWORK, HOMEWORK.folder / folder)
+
+
+START = """
+from pathlib import Path
+from autograder.homework.homework import Homework
+from autograder.release import build, packing
+h = Homework()
+"""
 
 
 @pytest.mark.slow
 def test_same_tree_gives_the_same_bytes(built: Built, tree: Path) -> None:
-    code = "with build.assigned(check=False) as result: build.write(result, Path('dist'), Path('assignments'))"
-    done = python(tree, "-c", f"from pathlib import Path\nfrom autograder.release import build\n{code}")
+    code = "with build.assigned(h, check=False) as result: build.write(h, result, Path('dist'), Path('assignments'))"
+    done = python(tree, "-c", f"{START}{code}")
     assert done.returncode == 0, done.stderr
     assert (tree / "dist" / "student.zip").read_bytes() == built.student_zip.read_bytes()
     assert (tree / "dist" / "autograder.zip").read_bytes() == built.zip.read_bytes()
@@ -57,7 +65,7 @@ def test_wrong_solution_fails_the_build_with_a_one_line_error(tree: Path, wrong:
     text = solution.read_text()
     assert text.count(RIGHT) == 1
     solution.write_text(text.replace(RIGHT, wrong))
-    code = "from pathlib import Path; from autograder.release import build; build.build(Path('dist'))"
+    code = f"{START}build.build(h, Path('dist'))"
     done = python(tree, "-c", code)
     assert done.returncode and not (tree / "dist").exists()
     assert re.search(f"{said}$", done.stderr.splitlines()[-1]), done.stderr
@@ -71,7 +79,7 @@ def test_full_disk_leaves_no_half_written_zip(monkeypatch: pytest.MonkeyPatch, b
     shutil.copytree(built.zip.parent, tmp_path / "result" / "autograder")
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(CommandError, match=f"autograder.zip: {os.strerror(errno.ENOSPC)}; free some space"):
-        build.write(tmp_path / "result", tmp_path / "dist", tmp_path / "assignments")
+        build.write(HOMEWORK, tmp_path / "result", tmp_path / "dist", tmp_path / "assignments")
     assert list((tmp_path / "dist").iterdir()) == []
 
 
@@ -92,9 +100,8 @@ def test_failure_of_otter_is_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stderr: str, said: str
 ) -> None:
     put(tmp_path, {"rubric.yaml": b"", "grading/suites/": b"", "solutions/a.ipynb": b"{}"})
-    monkeypatch.setenv(kit.HOMEWORK, str(tmp_path))
     monkeypatch.setattr("subprocess.run", lambda *_, **__: subprocess.CompletedProcess([], 1, "", stderr))
-    with pytest.raises(CommandError) as caught, build.assigned():
+    with pytest.raises(CommandError) as caught, build.assigned(Homework(tmp_path)):
         pytest.fail("there is no result")
     assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 700
 
@@ -103,12 +110,12 @@ def test_clone_that_is_not_the_installed_kit_is_rejected(tree: Path, monkeypatch
     monkeypatch.chdir(tree / "solutions")
     text = f"this is the clone {tree}, but the installed kit is {HOMEWORK.folder}; first run: pip install -e {tree}"
     with pytest.raises(CommandError, match=re.escape(text)):
-        packing.tree()
+        packing.tree(HOMEWORK)
 
 
 def test_folder_without_a_pyproject_is_rejected(tree: Path) -> None:
     (tree / "pyproject.toml").unlink()
-    done = python(tree, "-c", "from autograder.release import packing; packing.tree()")
+    done = python(tree, "-c", f"{START}packing.tree(h)")
     said = f"CommandError: there is no {tree / 'pyproject.toml'}; run this in the folder of a homework"
     assert said in done.stderr.splitlines()[-1]
 
@@ -140,7 +147,7 @@ def test_zip_has_the_kit_and_tests_that_run_nothing(built: Built) -> None:
 
 
 def test_wheel_contains_the_alternatives_and_its_audit_finds_them(built: Built, tmp_path: Path) -> None:
-    code = "from autograder.audit import cases; print(cases.__file__, *(c.name for c in cases.alternatives()))"
+    code = f"{START}from autograder.audit import cases\nprint(cases.__file__, *(c.name for c in cases.alternatives(h)))"
     done = python(tmp_path, "-c", code, PYTHONPATH=str(built.installed))
     assert done.returncode == 0, done.stderr
     place, *found = done.stdout.split()

@@ -12,9 +12,8 @@ from click.testing import CliRunner
 
 from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError, CommandError
-from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.homework.homework import PACKAGE
+from autograder.homework.homework import PACKAGE, Homework
 from autograder.release import drafts
 from autograder.tests.files import HOMEWORK, put, python_says, unzipped
 from autograder.tests.forked import command, python
@@ -29,15 +28,16 @@ from autograder.tests.forked import command, python
 def test_invalid_names_change_nothing(name: str, why: str) -> None:
     before = HOMEWORK.rubric_file.read_bytes()
     with pytest.raises(ArgumentsError, match=why):
-        drafts.add(name)
+        drafts.add(HOMEWORK, name)
     assert HOMEWORK.rubric_file.read_bytes() == before
 
 
-def test_damaged_notebook_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_damaged_notebook_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / HOMEWORK.notebook).write_text("{")
-    monkeypatch.setattr(kit, "solutions", lambda: tmp_path)
+    homework = Homework()
+    homework.solutions = tmp_path
     with pytest.raises(CommandError, match=r"transformer\.ipynb: not a notebook: "):
-        drafts.add("dropout")
+        drafts.add(homework, "dropout")
 
 
 @pytest.fixture(scope="module")
@@ -152,11 +152,10 @@ def test_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_folder_without_a_homework_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(kit.HOMEWORK, str(tmp_path))
-    done = CliRunner().invoke(main, ["doctor"])
+def test_folder_without_a_homework_is_reported_in_one_line(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["--homework", str(tmp_path), "doctor"])
     assert done.exit_code == 2
-    assert done.stderr.startswith(f"autograder: AUTOGRADER_HOMEWORK: there is no homework in {tmp_path}; it must have")
+    assert done.stderr.startswith(f"autograder: there is no homework in {tmp_path}; the folder must have")
 
 
 def test_function_without_misconceptions_gets_a_useful_message(tmp_path: Path) -> None:

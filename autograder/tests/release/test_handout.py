@@ -16,7 +16,7 @@ from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import handout, home_table, packing
 from autograder.tests.files import HOMEWORK, Built, unzipped
 from autograder.tests.forked import python
-from autograder.tests.making import rubric_with
+from autograder.tests.making import homework_with, rubric_with
 
 
 def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
@@ -193,14 +193,14 @@ def test_readme_omits_modules_that_are_not_in_the_homework(text: str, left: str)
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric], Path]:
     """Write a student folder for a rubric, with a notebook that has only checks."""
-    monkeypatch.setattr(home_table, "text", lambda solutions, rubric: "{}")
+    monkeypatch.setattr(home_table, "text", lambda _: "{}")
     sources = [f'grader.check("{module}")' for module in HOMEWORK.rubric.modules]
     cells = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
     (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
     shutil.copytree(HOMEWORK.solutions / "checks", tmp_path / "checks", ignore=shutil.ignore_patterns("student_values"))
 
     def write(rubric: Rubric) -> Path:
-        handout.write(tmp_path, HOMEWORK.solutions, rubric, "a.ipynb")
+        handout.write(tmp_path, homework_with(rubric), "a.ipynb")
         return tmp_path
 
     return write

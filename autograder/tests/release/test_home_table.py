@@ -133,7 +133,7 @@ def in_another_layout(value: Any) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("module", [name for name in HOMEWORK.rubric.modules if name != "concept_check"])
 def test_order_of_summation_does_not_change_the_sentences(known: ModuleType, module: str) -> None:
-    part = home_table.table_of(module, HOMEWORK.rubric)
+    part = home_table.table_of(HOMEWORK, module)
     calls = [call for call in importlib.import_module("student_calls").calls_in(module) if call.told]
     tried = 0
     for misconception in HOMEWORK.of_module(module):
@@ -172,7 +172,7 @@ def test_table_does_not_depend_on_the_kernels_of_the_machine() -> None:
     """Single precision would. This test selects the oldest OpenBLAS kernels, which run on every x86_64 machine."""
     program = "import json; from autograder.release import home_table; from autograder.tests.files import HOMEWORK\n"
     program += "with home_table.importable_checks(HOMEWORK.solutions):\n"
-    program += "    print(json.dumps(home_table.table_of('scaled_attention', HOMEWORK.rubric)))"
+    program += "    print(json.dumps(home_table.table_of(HOMEWORK, 'scaled_attention')))"
     made = python(Path.cwd(), "-c", program, OPENBLAS_CORETYPE="Prescott")
     with home_table.importable_checks(HOMEWORK.solutions):
-        assert json.dumps(home_table.table_of("scaled_attention", HOMEWORK.rubric)) == made.stdout.rstrip()
+        assert json.dumps(home_table.table_of(HOMEWORK, "scaled_attention")) == made.stdout.rstrip()

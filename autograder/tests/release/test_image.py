@@ -210,7 +210,7 @@ def test_the_zips_own_scripts_grade_in_a_bare_root(
     container, missing = CONTAINERS[name]
     note = f"note: the sandbox lacks {', '.join(missing)}; autograder/docs/explanation/sandbox.md has their effects\n"
     for student in ("ada", "dana"):
-        files = sample.students()[student]
+        files = sample.students(HOMEWORK)[student]
         sample.write(tmp_path / student, files)
         score = at_home(tmp_path / student)["score"]
         expected = f"{note if missing else ''}graded: {score:g} of {HOMEWORK.rubric.points:g}\n\n0"
@@ -219,14 +219,14 @@ def test_the_zips_own_scripts_grade_in_a_bare_root(
 
 @pytest.mark.slow
 def test_memory_of_grader_and_student_fits_the_container(root: Root) -> None:
-    files = sample.references()
+    files = sample.references(HOMEWORK)
     score, printed = graded(root, {**files, "layernorm.py": GREEDY + files["layernorm.py"]}, megabytes=768)
     assert score is not None and printed.endswith("\n0"), printed
 
 
 @pytest.mark.slow
 def test_grader_error_in_a_bare_root_is_in_the_output(root: Root) -> None:
-    score, printed = graded(root, sample.references(), more=FULL_DISK)
+    score, printed = graded(root, sample.references(HOMEWORK), more=FULL_DISK)
     assert score is None
     assert re.search(
         r"CommandError: the grader failed, so there is no result: .*No space left on device.*\n\n1$", printed

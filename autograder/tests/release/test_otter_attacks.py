@@ -62,7 +62,7 @@ def attacked(references: dict[str, bytes], victim: Path, place: Path) -> Attacke
 
 @pytest.mark.slow
 def test_zip_of_otter_assign_alone_has_the_same_contents(built: Built) -> None:
-    with build.assigned(check=False) as result:
+    with build.assigned(HOMEWORK, check=False) as result:
         packed = unzipped(next((result / "autograder").glob("*.zip")))
     assert packed.pop("environment.yml")  # for conda, which setup.sh does not use
     assert packed == unzipped(built.zip)

@@ -4,16 +4,17 @@ Source: Gradescope, Autograder specifications, "Output format".
 """
 
 import ast
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from autograder import __version__
-from autograder.feedback.messages import message
-from autograder.feedback.sentences import answer_problem, line
+from autograder.feedback.messages import causes, message
+from autograder.feedback.sentences import answer_problem, lacking, line, stubs, unwritten
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
@@ -23,14 +24,12 @@ from autograder.submissions.text import counted, listed, markdown, number, print
 from autograder.values import errors
 from autograder.values.source import instead_of_python, parsed, text_lines
 
-RULE = (
-    "A mistake costs one criterion if it is recognised and explains every wrong result, or if the grader finds one small edit "
-    "of your code that fixes it. Any other mistake costs every criterion in which a call fails. The worked examples are a "
-    "criterion of their own, lost if any of them fails."
-)
+RULE = "A mistake that the grader can name or locate costs one criterion; any other costs every criterion that it makes fail."
 RULE_OF_CRITERIA = "A criterion is lost if any of its calls fails."
 RELATIVE = "Your files are not a package: import without the dot."
 VERSION = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
+# Syntax that some supported Python does not read: type aliases, type parameters, nested quotes, except without parentheses.
+NEWER = re.compile(r"type\s+\w+.*=|(async\s+)?(def|class)\s+\w+\s*\[|except\s*\*?\s*\w[^()]*,|.*\b[fFtT][rR]?['\"]")
 NO_FILE = (
     'The grader has no such file. Delete the code that needs it, or move it under `if __name__ == "__main__":`, which the '
     "grader does not run."
@@ -70,6 +69,10 @@ class TopNote:
         return f"- **{self.module}.py**: {self.markdown}" if self.module else f"- {self.markdown}"
 
 
+# Why a criterion was lost; "" if it was not, "other" if no cause was found.
+Cause = Literal["", "misconception", "line", "unwritten", "missing", "import", "answer", "tests", "manual", "other"]
+
+
 @dataclass(frozen=True)
 class Mark:
     """The points and the message of one criterion, `name` as Gradescope shows it, and the misconceptions that cost points."""
@@ -81,14 +84,21 @@ class Mark:
     misconceptions: tuple[str, ...] = ()
     visibility: str = "visible"
     output: str = ""
+    cause: Cause = ""
 
     @classmethod
-    def of(cls, graded: CriterionScore, result: Result) -> Self:
-        criterion = graded.criterion
-        lost = () if graded.points == criterion.most else dict.fromkeys(m.id for m in graded.misconceptions if m.right)
-        name, output = f"{criterion.id}: {criterion.about}", message(graded, result)
+    def of(cls, graded: CriterionScore, module: ModuleResult, result: Result) -> Self:
+        criterion, cause = graded.criterion, _cause(graded, module, result)
+        ids = dict.fromkeys(m.id for m in graded.misconceptions if m.right and cause)
         return cls(
-            criterion.id, name, number(graded.points), number(criterion.most), tuple(lost), criterion.visibility, output
+            criterion.id,
+            f"{criterion.id}: {criterion.about}",
+            number(graded.points),
+            number(criterion.most),
+            tuple(ids),
+            criterion.visibility,
+            message(graded, result),
+            cause,
         )
 
     @property
@@ -137,17 +147,18 @@ class Grade:
     @classmethod
     def of(cls, result: Result, unexplained: Sequence[Unexplained] = (), guesses: Sequence[Guess] = ()) -> Self:
         """Put a result into words; the same submission, kit and layers give the same grade."""
-        submission = result.submission
+        submission, rubric = result.submission, result.homework.rubric
+        marks = tuple(Mark.of(graded, module, result) for module in result.modules for graded in module.graded)
         return cls(
             submission.name,
             number(result.points),
-            tuple(Mark.of(graded, result) for graded in result.graded),
+            marks,
             result.layers,
             notes=notes(result),
-            submitted=tuple(name for name in result.homework.rubric.modules if f"{name}.py" in submission.files),
+            submitted=tuple(name for name in rubric.modules if f"{name}.py" in submission.files),
             unexplained=tuple(unexplained),
             guesses=tuple(guesses),
-            rule=rule(result.homework.rubric),
+            rule=rule(rubric, [mark for mark in marks if mark.visibility == "visible"]),
         )
 
     def to_gradescope(self, **stamp: object) -> dict[str, Any]:
@@ -161,7 +172,11 @@ class Grade:
                 "visibility": mark.visibility,
                 "output": mark.output,
                 "output_format": "md",
-                "extra_data": {"criterion": mark.criterion, "misconceptions": list(mark.misconceptions)},
+                "extra_data": {
+                    "criterion": mark.criterion,
+                    "misconceptions": list(mark.misconceptions),
+                    "cause": mark.cause,
+                },
             }
             for mark in self.marks
         ]
@@ -295,8 +310,36 @@ def reason(marks: Sequence[Mark]) -> str:
     return f"; points lost in {listed(files)}" if files else ""
 
 
-def rule(rubric: Rubric) -> str:
-    """What a mistake costs."""
+def _cause(graded: CriterionScore, module: ModuleResult, result: Result) -> Cause:
+    submission, call, file = result.submission, graded.call_result, f"{module.module}.py"
+    if graded.points == graded.criterion.most:
+        return ""
+    if any(m.right for m in graded.misconceptions):
+        return "misconception"
+    if graded.tests:
+        return "tests"
+    if module.broken is not None:
+        return "import" if file in submission.files else "missing"
+    if unusable := causes(graded, result):  # of the integration
+        own = next(own for own in result.modules if own.module == unusable[0])
+        return _cause(own.graded[0], own, result)
+    if any(m.does for m in graded.misconceptions):  # a repair
+        return "line"
+    if call is None:
+        unfinished = stubs(submission.text(file)).keys() & {*graded.criterion.grades}
+        return "unwritten" if unfinished else "other"
+    if call.test_call.rules.question and call.returned:
+        return "answer"
+    missing = call.error is not None and call.error.hint == "missing"
+    if call.unwritten or missing or lacking(call) or unwritten(call, submission) is not None:
+        return "unwritten"
+    return "line" if call.error or call.response.ended else "other"
+
+
+def rule(rubric: Rubric, marks: Sequence[Mark]) -> str:
+    """What a mistake costs, if one of these criteria was lost to a mistake in code."""
+    if not any(mark.lost and mark.cause in ("misconception", "line", "other") for mark in marks):
+        return ""
     return RULE if rubric.charge == "mistakes" else RULE_OF_CRITERIA
 
 
@@ -353,7 +396,8 @@ def _why(broken: Response, own: str, result: Result) -> tuple[str, str, str]:
     place = f" (line {error.line} of `{shown(file)}`)" if error.line else ""
     if is_syntax and code and parsed(content) is None:
         quoted = printable(code, " ", 100).replace("`", "'")
-        advice = f"The grader runs {VERSION}, which cannot read this line: `{quoted}`."
+        reader = f"The grader runs {VERSION}, which" if NEWER.match(code) else "Python"
+        advice = f"{reader} cannot read this line: `{quoted}`."
     elif "ImportError" in error.kinds and _is_relative(content, error.line):
         advice = RELATIVE
     else:

@@ -69,11 +69,11 @@ def unwritten(call_result: CallResult | None, submission: Submission) -> str | N
     """A hint about a function whose source computes nothing ("" for no hint); None if it computes something."""
     if call_result is None or (call_result.error is not None and call_result.error.hint == "signature"):
         return None
-    return _stubs(submission.text(f"{call_result.target.module}.py")).get(call_result.target.function)
+    return stubs(submission.text(f"{call_result.target.module}.py")).get(call_result.target.function)
 
 
 @lru_cache(8)
-def _stubs(text: bytes) -> dict[str, str]:
+def stubs(text: bytes) -> dict[str, str]:
     """The functions of a file that compute nothing, each with a hint if it is defined twice."""
     return {name: twice(name, own) for name, own in definitions(text).items() if is_stub(own[-1])}
 

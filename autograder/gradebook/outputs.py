@@ -311,7 +311,7 @@ def _blocks(row: StudentRow, rubric: Rubric) -> Iterator[str]:
         yield "Lost points, explained below:"
         yield "\n".join(f"- {part} point{'s' * (part.most != 1)}: {part.what}" for part in lost)
     yield "\n".join(note.line for note in row.grade.notes)
-    yield rule(rubric)
+    yield rule(rubric, [mark for mark in row.grade.marks if mark.visibility != "hidden"])
     for module, of_module in groupby(lost, attrgetter("module")):
         yield f"## {markdown(rubric.titles[module])}"
         for part in of_module:

@@ -19,21 +19,37 @@ LONGEST = 200  # characters of a text that are printed, digits of an integer
 
 
 def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WIDTH) -> tuple[str, str]:
-    """Two values as text, with as many digits as show the difference (six if none do)."""
+    """Two values as text, with as many digits as show the difference (six if none do), and "array" where one has a list."""
     digits = next((n for n in DIGITS if _numbers(expected, n) != _numbers(actual, n)), DIGITS[0])
-    return display(expected, digits, names, width), display(actual, digits, names, width)
+    marked = _is_list_for_array(expected, actual)
+    return display(expected, digits, names, width, marked=marked), display(actual, digits, names, width, marked=marked)
 
 
-def display(value: Any, digits: int = DIGITS[0], names: Sequence[str] = (), width: int = WIDTH, depth: int = 3) -> str:
+def _is_list_for_array(one: Any, other: Any) -> bool:
+    """Whether one value has a list or tuple where the other one has an array."""
+    if isinstance(one, tuple | list) and isinstance(other, tuple | list):
+        return any(map(_is_list_for_array, one, other))
+    return {type(one), type(other)} in ({np.ndarray, list}, {np.ndarray, tuple})
+
+
+def display(
+    value: Any,
+    digits: int = DIGITS[0],
+    names: Sequence[str] = (),
+    width: int = WIDTH,
+    depth: int = 3,
+    marked: bool = False,
+) -> str:
     """A value as text, with dtype and shape unless they are obvious.
 
     A student's value may be anything: very large values and nested lists are only described, and text is a literal on one
-    line. `names` are those of a tuple's parts; with them, each part is on its own line.
+    line. `names` are those of a tuple's parts; with them, each part is on its own line. `marked` arrays are called so.
     """
     if type(value) is np.ndarray and value.size <= LARGEST:
         obvious = value.ndim and value.dtype in (np.float64, np.bool_, np.int64)
         dtype, shape = "" if obvious else f"  ({value.dtype})", f"  (shape {value.shape})" if value.ndim > 2 else ""
-        return _numbers(value, digits, width) + dtype + shape
+        numbers = _numbers(value, digits, width, "array(" * marked)
+        return (f"array({numbers})" if marked else numbers) + dtype + shape
     if isinstance(value, float | np.floating):
         return f"{value:.{digits}g}"
     if isinstance(value, int) and value.bit_length() > 3 * LONGEST:
@@ -45,7 +61,7 @@ def display(value: Any, digits: int = DIGITS[0], names: Sequence[str] = (), widt
         return repr(value) if more <= 0 else f"{value[:LONGEST]!r}, and {more} more characters"
     if not depth or not isinstance(value, tuple | list | dict | set | frozenset):
         return describe(value)
-    parts = [display(part, digits, (), width, depth - 1) for part in _elements(value)[:PARTS]]
+    parts = [display(part, digits, (), width, depth - 1, marked) for part in _elements(value)[:PARTS]]
     if isinstance(value, dict):
         parts = [f"{display(key, digits)}: {part}" for key, part in zip(value, parts, strict=False)]
     if names and len(names) == len(value):
@@ -72,14 +88,14 @@ def _brackets(value: Any) -> tuple[str, str]:
     return ("[", "]") if isinstance(value, list) else ("{", "}")
 
 
-def _numbers(value: Any, digits: int, width: int = WIDTH) -> str:
+def _numbers(value: Any, digits: int, width: int = WIDTH, prefix: str = "") -> str:
     """The numbers of a value as text, without dtype and shape."""
     if isinstance(value, tuple | list):
         return "; ".join(_numbers(part, digits) for part in value[:PARTS])
     if type(value) is not np.ndarray or value.size > LARGEST:
         return display(value, digits)
     few = digits == DIGITS[0]
-    return np.array2string(value, width, digits, few, separator=", ", threshold=LARGEST)
+    return np.array2string(value, width, digits, few, separator=", ", prefix=prefix, threshold=LARGEST)
 
 
 # Values as Python source

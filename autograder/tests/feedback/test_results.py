@@ -13,6 +13,7 @@ from autograder.grading.scoring import CriterionScore
 from autograder.sandbox.protocol import Error, Response
 from autograder.submissions.text import number
 from autograder.tests.making import criterion, misconception, module_of, raised, result
+from autograder.values.compare import Failure
 
 SAMPLE = misconception("layer_norm", "sample_variance", "layernorm.statistics", does="Your code does.", right="Do.")
 LOST = CriterionScore(
@@ -42,6 +43,34 @@ def test_dropped_or_fully_credited_criterion_shows_the_reason(counts: Any, score
     assert entry["extra_data"]["misconceptions"] == []
     assert entry["output"].startswith("This criterion ") and "The sheet was wrong." in entry["output"].splitlines()[0]
     assert len(entry["output"].splitlines()) > 1, "what else there is to say stays"
+
+
+STUB = b"def layer_norm(x, gamma, beta, eps=1e-5):\n    raise NotImplementedError\n"
+WRONG = b"def layer_norm(x, gamma, beta, eps=1e-5):\n    return x + beta\n"
+REPAIR = misconception("layer_norm", "repair", "layernorm.statistics", does="The mistake is on line 2.", right="")
+CALL = raised("layer_norm", "KeyError")
+BROKEN = Response(error=Error(("SyntaxError",), "x", "layernorm.py", 3, ""))
+
+
+@pytest.mark.parametrize(("score", "file", "broken", "cause"), [
+    ({"why": "right"}, WRONG, None, ""),
+    ({"misconceptions": (SAMPLE,), "call_result": CALL}, WRONG, None, "misconception"),
+    ({"misconceptions": (REPAIR,)}, WRONG, None, "line"),
+    ({"call_result": CALL}, WRONG, None, "line"),
+    ({"call_result": replace(CALL, response=Response(value=1.0), failure=Failure("value"))}, WRONG, None, "other"),
+    ({"call_result": CALL}, STUB, None, "unwritten"),
+    ({"why": "too_few"}, STUB, None, "unwritten"),
+    ({"why": "too_few"}, WRONG, None, "other"),
+    ({}, WRONG, BROKEN, "import"),
+    ({}, None, BROKEN, "missing"),
+])  # fmt: skip
+def test_cause_of_a_lost_criterion(
+    score: dict[str, Any], file: bytes | None, broken: Response | None, cause: str
+) -> None:
+    graded = CriterionScore(criterion("layernorm.statistics"), **{"why": "unexplained"} | score)
+    files = {"layernorm.py": file} if file else {}
+    (mark,) = Grade.of(result(ModuleResult("layernorm", (graded,), broken), files=files)).marks
+    assert (mark.cause, mark.lost) == (cause, bool(cause))
 
 
 def test_version_that_graded_is_in_the_result() -> None:

@@ -72,7 +72,7 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
 )
 @click.option("--late-days", type=Folder, help="CSV file of late days left: student, days; writes OUT/late-days.csv")
 @click.option("--assignment", default="", metavar="TITLE|ID", help="Canvas assignment for canvas.csv")
-@click.option("--feedback", is_flag=True, help="write a feedback page for each student: OUT/feedback/*.html and *.md")
+@click.option("--feedback", is_flag=True, help="write a feedback page for each student: OUT/feedback/*.html")
 @click.option("--anonymous", is_flag=True, help="also write a report without names, to show to the class")
 @click.option("--classroom50", is_flag=True, help="write a result for each clone: OUT/classroom50/*/result.json")
 @click.option("--quiet", is_flag=True, help="print only notes and errors")

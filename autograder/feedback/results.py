@@ -61,12 +61,9 @@ class TopNote:
         """Make a note from our own words in Markdown with a student's text `said` between them."""
         said, file = without_places(said), f"{module}.py" if module else ""
         plain = f"{text}\0{more}".replace("`", "").replace("\0", unlinked(said))
-        plain = plain if file in plain else f"{file}: {plain}"
-        return cls(kind, path, plain, f"{text}{markdown(said)}{more}", module)
-
-    @property
-    def line(self) -> str:
-        return f"- **{self.module}.py**: {self.markdown}" if self.module else f"- {self.markdown}"
+        names_file = file in plain
+        start, plain = ("", plain) if names_file else (f"**{file}**: ", f"{file}: {plain}")
+        return cls(kind, path, plain, f"{start}{text}{markdown(said)}{more}", module)
 
 
 # Why a criterion was lost; "" if it was not, "other" if no cause was found.
@@ -231,7 +228,8 @@ class Grade:
         rest = sum(mark.max_score for mark in self.marks) - most
         visible, later = (" visible now", f" Not shown yet: {counted(number(rest), 'point')}.") if rest else ("", "")
         total = f"**{number(points)} of {counted(number(most), 'point')}{visible}{reason(seen)}.**{later}"
-        return f"{total}\n\n" + "\n".join([*(note.line for note in self.notes), "", self.rule]).strip() + "\n"
+        lines = [*(f"- {note.markdown}" for note in self.notes), "", self.rule]
+        return f"{total}\n\n" + "\n".join(lines).strip() + "\n"
 
     @property
     def points(self) -> dict[str, float]:
@@ -331,7 +329,7 @@ def _cause(graded: CriterionScore, module: ModuleResult, result: Result) -> Caus
     if call.test_call.rules.question and call.returned:
         return "answer"
     missing = call.error is not None and call.error.hint == "missing"
-    if call.unwritten or missing or lacking(call) or unwritten(call, submission) is not None:
+    if call.unwritten or missing or lacking(call, result.homework.rubric) or unwritten(call, submission) is not None:
         return "unwritten"
     return "line" if call.error or call.response.ended else "other"
 

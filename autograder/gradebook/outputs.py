@@ -11,23 +11,21 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
-from textwrap import indent
 from urllib.parse import quote
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from autograder.exceptions import CommandError
-from autograder.feedback.results import reason, rule
+from autograder.feedback.results import Mark, module_of, reason, rule
 from autograder.files import write_atomically
 from autograder.gradebook import report
 from autograder.gradebook.batch import Run
-from autograder.gradebook.inputs import TOTAL, Balance
+from autograder.gradebook.inputs import TOTAL, Balance, Comment
 from autograder.gradebook.rows import StudentRow, remaining
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import Rubric
@@ -38,7 +36,6 @@ from autograder.submissions.text import cell, counted, markdown, number
 LATE_DAYS = "late-days.csv"
 FEEDBACK = "feedback"  # the folder of the pages for students
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-REST = "## Everything else"
 # No links, images or HTML, since students choose parts of the text.
 _READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink", "html_inline", "html_block"])
 
@@ -72,8 +69,7 @@ def write(
     }
     for row, name in zip(rows, pages, strict=bool(pages)):
         if name:
-            text = student_page(row, homework.rubric)
-            files |= {f"{FEEDBACK}/{name}.md": text, f"{FEEDBACK}/{name}.html": as_html(text, row, homework.rubric)}
+            files[f"{FEEDBACK}/{name}.html"] = student_page(row, homework.rubric)
     for row in rows if classroom50 else ():
         files[f"classroom50/{row.entry.key}/result.json"] = classroom50_result(row)
     for name, text in files.items():
@@ -233,10 +229,10 @@ def assignment(wanted: str, title: str) -> str:
     return f"{title} ({wanted})" if wanted.isdigit() else wanted or title
 
 
-# A page for each student: `feedback/<submission>.md`, and the same as a self-contained, printable .html file.
+# A page for each student: `feedback/<submission>.html`, self-contained and printable.
 #
-# The feedback is that of results/<submission>.json, as Gradescope shows it after publishing. A summary comes first, then the lost
-# criteria. Every mention of a criterion links to it. The rest is collapsed.
+# The feedback is that of results/<submission>.json, as Gradescope shows it after publishing. A file that could not be used has one
+# note, which comes first. The other lost criteria follow by module, and the rest is collapsed.
 
 
 def page_names(rows: Sequence[StudentRow]) -> list[str]:
@@ -250,99 +246,82 @@ def page_names(rows: Sequence[StudentRow]) -> list[str]:
     return names
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A criterion on a page, or a file that lost all its criteria for one reason. `earned` is None if it does not count."""
-
-    module: str
-    what: str
-    earned: float | None
-    most: float
-    output: str
-
-    def __str__(self) -> str:
-        return "dropped" if self.earned is None else f"{number(self.earned)} of {number(self.most)}"
-
-    @property
-    def lost(self) -> bool:
-        return self.earned is not None and self.earned < self.most
-
-
 def student_page(row: StudentRow, rubric: Rubric) -> str:
-    """The page in Markdown."""
-    return "\n\n".join(filter(None, _blocks(row, rubric))) + "\n"
+    """The page as HTML. Criteria are link targets, and every other mention of their ids is a link."""
+    grade, shown, most = row.grade, list[Mark](), row.max_score or 0.0
+    if grade is not None:
+        every = {mark.criterion: mark for mark in (*grade.marks, *grade.dropped) if mark.visibility != "hidden"}
+        shown = [every[name] for name in rubric.criteria if name in every]
+    counting = [mark for mark in shown if grade is not None and mark not in grade.dropped]
+    modules = [mark for mark in counting if module_of(mark.criterion) in rubric.modules]
+    folded = [mark for mark in modules if mark.lost and mark.cause in ("missing", "import")]
+    lost = [mark for mark in counting if mark.lost and mark not in folded]
+    ids = "|".join(re.escape(mark.criterion) for mark in shown if mark not in folded)
+
+    def md(text: str) -> Markup:
+        return Markup(re.sub(rf"<code>({ids})</code>", r'<a href="#\1"><code>\1</code></a>', _READER.render(text)))
+
+    return report.rendered(
+        "student.html",
+        md=md,
+        title=rubric.title,
+        name=row.student.name,
+        score=row.score,
+        most=most,
+        lead=_lead(row, reason(counting)),
+        adjustments=list(_adjustments(row)),
+        notes=list(_notes(row, folded)),
+        comments=[_comment(comment) for comment in row.comments],
+        titles=rubric.titles,
+        subtotals=grade.subtotals if grade is not None else {},
+        about={name: criterion.about for name, criterion in rubric.criteria.items()},
+        lost={module: list(marks) for module, marks in groupby(lost, lambda mark: module_of(mark.criterion))},
+        rule=rule(rubric, counting),
+        earned=[mark for mark in shown if mark not in lost and mark not in folded],
+        dropped=grade.dropped if grade is not None else (),
+    )
 
 
-def _blocks(row: StudentRow, rubric: Rubric) -> Iterator[str]:
-    yield f"# {markdown(rubric.title)}"
-    yield f"For {markdown(row.student.name)}" if row.student.name else ""
+def _lead(row: StudentRow, cause: str) -> str:
+    """The first sentence, in Markdown; the only one without a score."""
     if row.withheld:
-        yield "**Your grade for this homework is withheld.** Ask your instructor."
-        return
-    assert row.grade is not None
-    parts, points = [], row.grade.points
-    every = {mark.criterion: mark for mark in (*row.grade.marks, *row.grade.dropped)}
-    for criterion in rubric.criteria.values():
-        if (mark := every.get(criterion.id)) and mark.visibility != "hidden":
-            what, output = f"`{criterion.id}`: {markdown(criterion.about)}", mark.output.strip()
-            parts.append(_Part(criterion.module, what, points.get(criterion.id), mark.max_score, output))
+        return "**Your grade for this homework is withheld.** Ask your instructor."
     if row.score is None:
-        yield "**Excused: no score.**"
-    else:
-        cause = reason([mark for mark in row.grade.marks if mark.visibility != "hidden"])
-        yield f"**{number(row.score)} of {counted(number(row.grade.max_score), 'point')}{cause}.**"
-    if row.deduction:
+        why = "; ".join(override.reason for override in row.overrides if override.criterion == TOTAL)
+        return f"You are excused from this homework, so it has no score{': ' if why else ''}{markdown(why)}."
+    return f"**{number(row.score)} of {counted(number(row.max_score or 0.0), 'point')}{cause}.**"
+
+
+def _adjustments(row: StudentRow) -> Iterator[str]:
+    """What the score has besides the points of the criteria, in Markdown."""
+    if row.deduction and row.total is None and row.grade:
         raw, less = counted(number(row.grade.score), "point"), number(row.deduction)
         yield f"The submission earned {raw}; {less} were deducted because it was {row.late}."
     if row.days_used and row.balance:
         yield f"The submission was {row.lateness}, {row.balance.days - row.days_used} left."
     for override in row.overrides:
-        yield f"Manual override: {markdown(str(override))}"
-    if row.comments:
-        yield "Comments from your grader:"
-        lines = []
-        for comment in row.comments:
-            about = "" if comment.about == TOTAL else f"`{comment.about}`: "
-            author = f" ({markdown(comment.author)})" if comment.author else ""
-            lines.append(f"- {about}{markdown(comment.text)}{author}")
-        yield "\n".join(lines)
-    lost = [part for module in rubric.groups for part in _lost(module, parts, rubric)]
-    if lost:
-        yield "Lost points, explained below:"
-        yield "\n".join(f"- {part} point{'s' * (part.most != 1)}: {part.what}" for part in lost)
-    yield "\n".join(note.line for note in row.grade.notes)
-    yield rule(rubric, [mark for mark in row.grade.marks if mark.visibility != "hidden"])
-    for module, of_module in groupby(lost, attrgetter("module")):
-        yield f"## {markdown(rubric.titles[module])}"
-        for part in of_module:
-            yield f"### {part.what}: {part}"
-            yield part.output
-    rest = [part for part in parts if not part.lost]
-    yield REST if rest else ""
-    for part in rest:
-        yield f"- {part.what}: {part}"
-        yield indent(part.output, "  ")
+        if override.criterion == TOTAL and row.total is not None and row.automatic is not None:
+            who = ", ".join(filter(None, (override.author, override.date)))
+            reason = f"{override.reason} ({who})" if who else override.reason
+            yield f"**Earned {number(row.automatic)}, set to {number(row.total)}:** {markdown(reason)}"
+        else:
+            yield f"Manual override: {markdown(str(override))}"
 
 
-def _lost(module: str, parts: Sequence[_Part], rubric: Rubric) -> list[_Part]:
-    """The lost criteria of a module, merged into one if all have the same message, because the file is unusable."""
-    own = [part for part in parts if part.module == module and part.earned is not None]
-    lost, outputs = [part for part in own if part.lost], {part.output for part in own}
-    if module not in rubric.modules or len(own) < 2 or lost != own or len(outputs) > 1 or "" in outputs:
-        return lost
-    earned, most = sum(part.earned or 0 for part in own), sum(part.most for part in own)
-    return [_Part(module, f"`{module}.py`, all {len(own)} criteria", earned, most, outputs.pop())]
+def _notes(row: StudentRow, folded: Sequence[Mark]) -> Iterator[str]:
+    """The notes on the upload, in Markdown, each with the points that are lost with its file."""
+    files: dict[str, float] = {}
+    for mark in folded:
+        file = f"{module_of(mark.criterion)}.py"
+        files[file] = files.get(file, 0.0) + mark.max_score - mark.score
+    for note in row.grade.notes if row.grade else ():
+        cost = files.pop(f"{note.module}.py" if note.module else note.path, 0)
+        yield note.markdown + (f" **This costs {counted(number(cost), 'point')}.**" if cost else "")
+    for file, cost in files.items():
+        yield f"`{file}` could not be used. **This costs {counted(number(cost), 'point')}.**"
 
 
-def as_html(text: str, row: StudentRow, rubric: Rubric) -> str:
-    """A page in Markdown as HTML: criteria are link targets, and every other mention of an id is a link."""
-    ids = "|".join(map(re.escape, rubric.criteria))
-
-    def linked(part: str) -> Markup:
-        page = _READER.render(part)
-        page = re.sub(rf"<(h3|li)>(\s*(?:<p>)?)<code>({ids})</code>: ", r'<\1 id="\3">\2<b>\3</b>: ', page)
-        return Markup(re.sub(rf"<code>({ids})</code>", r'<a href="#\1"><code>\1</code></a>', page))
-
-    shown, _, rest = text.partition(f"\n{REST}\n")
-    content = {"title": rubric.title, "name": row.student.name, "body": linked(shown), "rest": linked(rest)}
-    return report.rendered("student.html", **content) + "\n"
+def _comment(comment: Comment) -> str:
+    about = "" if comment.about == TOTAL else f"`{comment.about}`: "
+    author = f" ({markdown(comment.author)})" if comment.author else ""
+    return f"{about}{markdown(comment.text)}{author}"

@@ -112,9 +112,9 @@ def test_tables_include_late_work_overrides_and_missing_students(guide_results: 
 
 @pytest.mark.slow
 def test_run_writes_student_pages_an_anonymous_report_and_similar_pairs(guide_results: Path) -> None:
-    pages = {f"submission_{number}.{end}" for number in (1, 2, 3) for end in ("md", "html")}
+    pages = {f"submission_{number}.html" for number in (1, 2, 3)}
     assert {path.name for path in (guide_results / "feedback").iterdir()} == pages
-    page = (guide_results / "feedback" / "submission_2.md").read_text(encoding="utf-8")
+    page = (guide_results / "feedback" / "submission_2.html").read_text(encoding="utf-8")
     assert "For Bela Brandt" in page
     assert "This criterion does not count: the sheet named the wrong axis" in page
     assert "Bela" not in (guide_results / "report-anonymous.html").read_text(encoding="utf-8")

@@ -72,7 +72,7 @@ def test_each_reason_for_an_invalid_answer_is_one_line(value: Any, lines: list[s
     call_results = tuple(answer(value, f"q{number}") for number in range(1, 5))
     found = notes(result(ModuleResult("concept_check", (), None, call_results)))
     assert {note.kind for note in found} == {"answer"} and len(found) == len(lines)
-    assert all(line in note.line for note, line in zip(found, lines, strict=True))
+    assert all(line in note.markdown for note, line in zip(found, lines, strict=True))
 
 
 def test_notes_on_modules_that_cannot_be_used() -> None:

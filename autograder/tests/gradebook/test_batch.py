@@ -502,7 +502,7 @@ def test_two_exports_and_a_roster_give_complete_tables(
     ]
     assert table_of(out / "late-days.csv", "student")["ada@x"] == {"student": "ada@x", "days": "0", "used": "1"}
     assert '<a href="feedback/submission_1.html">' in (out / "report.html").read_text()
-    assert "1 late day used, 0 left" in (out / "feedback" / "submission_1.md").read_text(encoding="utf-8")
+    assert "1 late day used, 0 left" in (out / "feedback" / "submission_1.html").read_text(encoding="utf-8")
     mail = table_of(out / "mail.csv", "Email")
     assert mail.keys() == table.keys() - {"fay@x"} and all((out / row["Feedback"]).exists() for row in mail.values())
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from autograder.feedback.results import Grade, Mark, TopNote
+from autograder.feedback.results import RULE, Grade, Mark, TopNote
 from autograder.gradebook import outputs
 from autograder.gradebook.inputs import Inputs, Override, Person
 from autograder.gradebook.rows import StudentRow, finished
@@ -167,77 +167,106 @@ EARNED = f"{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points"
 EVIL = "[x](http://evil) <script>alert(1)</script> \\[y](http://evil)"
 
 
+ILL = Override("s1", "total", "excused", "ill")
+
+
 def row(**more: Any) -> StudentRow:
     made = StudentRow(Student("Ada Abel"), Upload("s1"), grade_of_points("s1", RUBRIC.points, 1))
     return replace(made, **more)
 
 
-def row_with(grade: Grade | None = None, **first: Any) -> StudentRow:
-    """A row with a note, and with other properties of the first criterion."""
-    grade = grade or grade_of_points("s1", RUBRIC.points, 1)
-    marks = (replace(grade.marks[0], **first), *grade.marks[1:])
-    return row(grade=replace(grade, marks=marks, notes=(TopNote.of("second", "", "a note on top"),)))
+def row_with(lost: int = 1, notes: tuple[TopNote, ...] = (), **first: Any) -> StudentRow:
+    """A row without the first criteria; the first one has these properties."""
+    grade = grade_of_points("s1", RUBRIC.points, lost)
+    return row(grade=replace(grade, marks=(replace(grade.marks[0], **first), *grade.marks[1:]), notes=notes))
 
 
-def page(row: StudentRow) -> tuple[str, str]:
-    text = outputs.student_page(row, RUBRIC)
-    return text, outputs.as_html(text, row, RUBRIC)
+def page(row: StudentRow) -> str:
+    return outputs.student_page(row, RUBRIC)
+
+
+def text(page: str) -> str:
+    """What a reader sees of a page."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", page.partition("<header>")[2])).split())
 
 
 def test_page_has_score_notes_and_messages_with_lost_points_first() -> None:
     output = f"**Probably:** it divides by d - 1, see `{SECOND.id}`; `layer_norm` was called.\n\n```python\nf(1)\n```\n"
-    text, markup = page(row_with(output=output, misconceptions=("layer_norm.eps_outside",)))
-    plain = text.replace("\\", "")
-    assert f"**{EARNED}: a mistake in `layer_norm`.**" in text
-    listed = f"Lost points, explained below:\n\n- 0 of 1 point: `{FIRST.id}`: {FIRST.about}\n"
-    for part in ("For Ada Abel", "- a note on top", output.strip(), listed, f"### `{FIRST.id}`: {FIRST.about}: 0 of "):
-        assert part in plain
-    assert "Comments" not in text and "deducted" not in text
-    assert plain.index("Probably") < plain.index("## Everything else") < plain.index(f"- `{SECOND.id}`")
-    shown = html.unescape(re.sub(r"<[^>]+>", "", markup))
-    for part in ("a note on top", "Probably: it divides by d - 1", "f(1)", SECOND.about):
+    note = TopNote.of("second", "", "a note on top")
+    first: dict[str, Any] = {"output": output, "misconceptions": ("layer_norm.eps_outside",), "cause": "misconception"}
+    markup = page(row_with(notes=(note,), **first))
+    shown = text(markup)
+    for part in (
+        "For Ada Abel",
+        f"{EARNED}: a mistake in layer_norm.",
+        "a note on top",
+        f"{FIRST.id}: {FIRST.about} 0 of ",
+    ):
         assert part in shown
+    assert "Comments" not in shown and "deducted" not in shown
+    places = [
+        shown.index(part)
+        for part in ("a note on top", "Probably: it divides by d - 1", RULE, "Everything else", SECOND.about)
+    ]
+    assert places == sorted(places)
     assert "default-src 'none'" in markup and "src=" not in markup.replace("-src ", "")
     assert markup.count("<h3") == 1
-    assert markup.index("Probably") < markup.index("<details>") < markup.index(f'<li id="{SECOND.id}">')
     for one in (FIRST, SECOND):
         assert markup.count(f'id="{one.id}"') == 1
-        assert f'<a href="#{one.id}"><code>{one.id}</code></a>' in markup
+    assert f'<a href="#{SECOND.id}"><code>{SECOND.id}</code></a>' in markup
     assert "<code>layer_norm</code>" in markup
 
 
-def test_unusable_file_has_one_line_and_one_message() -> None:
+@pytest.mark.parametrize(
+    ("cause", "is_shown"),
+    [("misconception", True), ("line", True), ("other", True), ("unwritten", False), ("answer", False)],
+)
+def test_rule_is_shown_only_if_a_mistake_in_code_cost_points(cause: str, is_shown: bool) -> None:
+    assert (RULE in text(page(row_with(cause=cause)))) == is_shown
+    assert RULE not in text(page(row(grade=grade_of_points("s1", RUBRIC.points))))
+
+
+@pytest.mark.parametrize("given", [0, 1])
+def test_file_that_cannot_be_used_has_one_message_even_with_a_manual_point(given: int) -> None:
     own = [one for one in RUBRIC.criteria.values() if one.module == FIRST.module]
-    said = f"`{FIRST.module}.py` could not be used: see the message at the top.\n"
-    grade = grade_of_points("s1", RUBRIC.points, len(own) + 1)
-    marks = tuple(replace(mark, output=said * (at < len(own))) for at, mark in enumerate(grade.marks))
-    text, markup = page(row(grade=replace(grade, marks=marks)))
-    most = sum(criterion.points for criterion in own)
-    what = f"`{FIRST.module}.py`, all {len(own)} criteria"
-    assert text.count(said.strip()) == 1 and markup.count("<h3") == 2
-    assert f"- 0 of {most:g} points: {what}\n- 0 of " in text and f"### {what}: 0 of {most:g}\n" in text
-    other = (marks[0], replace(marks[1], output="Another reason."), *marks[2:])
-    assert page(row(grade=replace(grade, marks=other)))[0].count(said.strip()) == len(own) - 1
+    file, said = f"{FIRST.module}.py", f"`{FIRST.module}.py` could not be used: see the message at the top.\n"
+    note = TopNote.of("import", file, f"`{file}` could not be imported: ", "NameError", ".", module=FIRST.module)
+    grade = replace(grade_of_points("s1", RUBRIC.points, len(own)), notes=(note,))
+    marks = [replace(mark, output=said, cause="import") for mark in grade.marks[: len(own)]]
+    marks[:given] = [replace(mark, score=mark.max_score) for mark in marks[:given]]
+    markup = page(row(grade=replace(grade, marks=(*marks, *grade.marks[len(own) :]))))
+    cost = sum(criterion.points for criterion in own[given:])
+    assert f"{file} could not be imported: NameError. This costs {cost:g} points." in text(markup)
+    assert text(markup).count("could not be used") == given and markup.count("<h3") == 0
 
 
 def test_student_input_is_escaped() -> None:
-    _, markup = page(replace(row_with(output=EVIL), student=Student(EVIL)))
+    markup = page(replace(row_with(output=EVIL), student=Student(EVIL)))
     assert "<script" not in markup
-    assert all(link[1:] in RUBRIC.criteria for link in re.findall(r'href="([^"]*)"', markup))
+    assert all(link[1:] in {*RUBRIC.criteria, *RUBRIC.modules} for link in re.findall(r'href="([^"]*)"', markup))
     assert "evil)" in markup
 
 
 def test_hidden_criteria_are_left_out() -> None:
-    text, _ = page(row_with(visibility="hidden", output="nobody may see this"))
-    assert "nobody may see this" not in text
+    assert "nobody may see this" not in page(row_with(visibility="hidden", output="nobody may see this"))
 
 
 def test_page_shows_lateness_and_manual_overrides() -> None:
-    override = Override("s1", "total", 50.0, "seen in the office")
-    text, _ = page(row(late="5 h 0 min late", deduction=7.5, overrides=(override,), total=50.0))
-    assert "7.5 were deducted because it was 5 h 0 min late" in text
-    assert "Manual override: total set to 50: seen in the office" in text
-    assert f"**50 of {RUBRIC.points:g} points;" in text
+    late = row(late="5 h 0 min late", deduction=7.5)
+    assert "7.5 were deducted because it was 5 h 0 min late" in text(page(late))
+    override = Override("s1", "total", 50.0, "seen in the office", author="Kim")
+    decided = text(page(replace(late, overrides=(override,), total=50.0, automatic=89.0)))
+    assert "Earned 89, set to 50: seen in the office (Kim)" in decided and "deducted" not in decided
+    assert f"50 of {RUBRIC.points:g} points;" in decided
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"withheld": True}, "Your grade for this homework is withheld. Ask your instructor."),
+    ({"excused": True}, "You are excused from this homework, so it has no score."),
+    ({"excused": True, "overrides": (ILL,)}, "You are excused from this homework, so it has no score: ill."),
+])  # fmt: skip
+def test_page_without_a_score_is_one_sentence(changes: dict[str, Any], said: str) -> None:
+    assert text(page(row(**changes))) == f"Feedback {RUBRIC.title} For Ada Abel {said}"
 
 
 def test_each_member_of_a_group_has_a_page() -> None:

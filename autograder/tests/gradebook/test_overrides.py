@@ -122,7 +122,7 @@ def test_withheld_grade_is_not_in_tables_but_stays_in_the_results(tmp_path: Path
     assert ada.grade is not None and ada.grade.score == RUBRIC.points - FIRST.points
     assert report.submissions_that_count([ada, bela]) == [bela.grade]
     assert "Ada" not in outputs.canvas_table([ada, bela], "hw")
-    assert outputs.student_page(ada, RUBRIC).endswith("is withheld.** Ask your instructor.\n")
+    assert "is withheld.</strong> Ask your instructor." in outputs.student_page(ada, RUBRIC)
     assert notes([ada], RUBRIC, []) == ["grade withheld: Ada; the computed score stays in the results folder"]
 
 
@@ -149,7 +149,11 @@ def test_comments_appear_on_the_page_and_change_no_points(tmp_path: Path) -> Non
     (ada, *_), (before, *_) = finished_rows(read(tmp_path, comments=text)), finished_rows(Inputs())
     assert ada.score == before.score
     page = outputs.student_page(ada, RUBRIC)
-    for line in (f"- `{FIRST.id}`: see \\[me\\] (Kim)", "- `layernorm.py:12`: use keepdims\n", "- well done\n"):
+    for line in (
+        f"<code>{FIRST.id}</code></a>: see [me] (Kim)</p>",
+        "<code>layernorm.py:12</code>: use keepdims</p>",
+        "<p>well done</p>",
+    ):
         assert line in page
 
 

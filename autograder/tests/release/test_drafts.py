@@ -1,5 +1,6 @@
 """Drafts of modules and homeworks can be built, graded and audited; an author's errors are one line with a place."""
 
+import html
 import io
 import json
 import re
@@ -166,9 +167,9 @@ def test_function_without_misconceptions_gets_a_useful_message(tmp_path: Path) -
     put(folder / "class", {"ada/centred_rows.py": solution.replace("axis=-1", "axis=0")})
     graded = command(folder, "grade", "class", "-o", "out", "--feedback")
     assert "1 of 2" in graded.stdout, graded.stderr
-    page = (folder / "out/feedback/ada.md").read_text()
+    page = html.unescape(re.sub("<[^>]+>", "", (folder / "out/feedback/ada.html").read_text()))
     line = solution.partition("axis=-1")[0].count("\n") + 1
-    assert f"A single edit on line {line} makes every call of `centred_rows` pass." in page
+    assert f"A single edit on line {line} makes every call of centred_rows pass." in page
     assert "# expected: [[-2.,  2.],\n" in page and "# yours:    [[-0.5, -1.5],\n" in page
 
 

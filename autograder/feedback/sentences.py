@@ -52,7 +52,6 @@ def _template() -> jinja2.Template:
         "WORK_ON_COPIES": changes.WORK_ON_COPIES,
         "advice": errors.advice,
         "missing": errors.missing,
-        "no_such_call": errors.no_such_call,
     }
     return environment.get_template("messages.j2")
 

@@ -8,7 +8,6 @@ A test call is one request to a student's process. Its kinds are:
 - "look": return the present value of an earlier result.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -97,11 +96,6 @@ class TestCall:
     @property
     def kind(self) -> str:
         return self.call.kind
-
-    @property
-    def parameters(self) -> list[str]:
-        """The names of the function's parameters."""
-        return list(inspect.signature(self.reference).parameters)
 
     @cached_property
     def needs(self) -> set[int]:

@@ -7,8 +7,9 @@ functions, scoring.py computes the points, and examples.py chooses the examples 
 import contextlib
 import gc
 import warnings
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import CriterionScore, Why, scored
 from autograder.grading.student_tests import graded_tests
 from autograder.homework.homework import Homework
+from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion, Rubric
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.protocol import Response
@@ -188,7 +190,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
         imported = {name: name in failing for name in rubric.modules if name in below}
         graded[module] = tuple(
             with_example(score, visible if score.criterion.visible else every, public, at_home, found, imported)
-            for score in scored(rubric, visible, every, at_home)
+            for score in _with_refusals(runner, every, scored(rubric, visible, every, at_home))
         )
         probes = {c.example.test_call: c.probes for f in functions if (c := found.get(f)) and c.example is not None}
         seen = tuple(at_home[test_call] for test_call in plan.shown(module))
@@ -246,3 +248,39 @@ def _unexplained(rubric: Rubric, analysis: Analysis) -> Iterator[tuple[str, tupl
         answers = any(r.is_absent or r.response.ended or r.test_call.rules.question for r in own)
         if any(map(wrong_in_value, own)) and not answers:
             yield function, own
+
+
+def _with_refusals(runner: Runner, analysis: Analysis, scores: Iterable[CriterionScore]) -> Iterator[CriterionScore]:
+    """The scores of a module with the cost of signatures that do not accept every call of the contract.
+
+    Such calls were adapted, so their results count. All of them together cost the worked examples and the first criterion on
+    values that has such a call, besides the criteria that failed because a call could not be adapted.
+    """
+    refused: dict[str, dict[str, CallResult]] = defaultdict(dict)  # the first call by criterion and function
+    for call_result in analysis.call_results:
+        refusal, test_call = runner.refusals.get(call_result.target), call_result.test_call
+        if refusal is not None and test_call.criterion and refusal.refuses(test_call):
+            refused[test_call.criterion].setdefault(call_result.target.function, call_result)
+    every, cost = list(scores), ""
+    for score in every:
+        criterion, calls = score.criterion, refused[score.criterion.id]
+        is_home = bool(calls) and not cost and criterion.looks_at == "values"
+        cost = criterion.id if is_home else cost
+        is_cause = score.call_result is not None and score.call_result.is_absent
+        if not calls or not (
+            is_home or is_cause or criterion.looks_at == "examples" or runner.rubric.charge == "criteria"
+        ):
+            yield score
+            continue
+        functions = {name: call for own in refused.values() for name, call in own.items()} if is_home else calls
+        named = [_refused(runner, call, criterion) for call in functions.values()]
+        first = CriterionScore(criterion, call_result=next(iter(calls.values()))) if score.passed else score
+        yield replace(first, why="mistake", misconceptions=(*score.misconceptions, *named))
+
+
+def _refused(runner: Runner, call_result: CallResult, criterion: Criterion) -> Misconception:
+    (module, function), refusal = astuple(call_result.target), runner.refusals[call_result.target]
+    assert refusal is not None
+    does, right = refusal.misfit
+    read = f"the docstring of `{function}`"
+    return Misconception(module, function, "signature", (criterion.id,), does, right, read, twice=f"{function}: {does}")

@@ -77,7 +77,7 @@ class Recorder:
             self._call(target, given, names, expected, replace(rules, repeats=number))
         value = copied(expected)
         if rules.keep:
-            objects: list[tuple[str | int, Any]] = [("result", value), *enumerate(args), *kwargs.items()]
+            objects: list[tuple[str | int, Any]] = [("result", value), *enumerate((*args, *kwargs.values()))]
             for place, kept in objects:
                 self._keep(kept, Kept(number, (place,)))
         return value

@@ -95,7 +95,10 @@ def _of_function(homework: Homework, module: str, function: str, calls: list[Any
         str(place): prints for place, (call, _) in enumerate(expected) if (prints := _others(right, call, sentences))
     }
     return {
-        "parameters": ", ".join(inspect.signature(right).parameters),
+        "parameters": [
+            [p.name, *([] if p.default is p.empty else [p.default])]
+            for p in inspect.signature(right).parameters.values()
+        ],
         "calls": [call.key for call, _ in expected],
         "mistakes": [row for row in rows if row not in unknown or row[3] not in known],
         "sentences": sentences,

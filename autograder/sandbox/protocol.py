@@ -10,17 +10,26 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from autograder.sandbox import wire
 from autograder.sandbox.wire import Kept, WireError
 from autograder.values.changes import CHANGED, MAX_CHANGES, Change
 from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
+from autograder.values.signatures import signatures
 
 if TYPE_CHECKING:
     from autograder.sandbox.student.session import Session
 
 MAX_KINDS = 32  # names of exception classes in one error
+KINDS = (
+    Parameter.POSITIONAL_ONLY,
+    Parameter.POSITIONAL_OR_KEYWORD,
+    Parameter.VAR_POSITIONAL,
+    Parameter.KEYWORD_ONLY,
+    Parameter.VAR_KEYWORD,
+)  # as numbers, in Python's order
 HINTS = ("", "signature", "missing", "absent", "circular")
 THREADS_SECONDS = 0.01  # time for other student threads before arguments are checked again
 _EXCEPTIONS = {name for name, cls in vars(builtins).items() if isinstance(cls, type) and issubclass(cls, BaseException)}
@@ -210,6 +219,33 @@ class Call(Request):
         return Response(value, _changes(changed, self.arguments), shared)
 
 
+class Signatures(Request):
+    """Report the signatures of some functions of a module, as `signatures` in values/signatures.py does, without defaults."""
+
+    kind, returns, is_stored = "signatures", (list,), False
+
+    @staticmethod
+    def answer(session: "Session", module: str, names: list[str]) -> Sequence[Any]:
+        every = []
+        for name in names:
+            try:
+                found = signatures(getattr(sys.modules.get(module), name))
+                parts = [
+                    [[p.name, int(p.kind), p.default is not p.empty] for p in s.parameters.values()] for s in found
+                ]
+            except Exception:  # the student's code may define any signature
+                parts = []
+            every.append(parts)
+        return [every]
+
+    def check(self, *parts: Any) -> Response:
+        (every,) = parts
+        _, names = self.parts
+        if len(every) != len(names):
+            raise ValueError("malformed signatures")
+        return Response([[*map(_signature, found)] for found in every])
+
+
 class Changes(Request):
     """Report how the arguments of an earlier `call` with this number differ from their values before it."""
 
@@ -266,10 +302,21 @@ class Extend(Request):
 
 
 _PROTOCOL = sys.modules[__name__]
-REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Define, Load, Call, Changes, Look, Write, Extend)}
+REQUESTS: dict[str, type[Request]] = {
+    cls.kind: cls for cls in (Define, Load, Signatures, Call, Changes, Look, Write, Extend)
+}
 
 
 # Validation
+
+
+def _signature(parts: Any) -> Signature:
+    """Raises ValueError for any other data."""
+    try:
+        given = [(name, KINDS[kind], None if has_default else Parameter.empty) for name, kind, has_default in parts]
+        return Signature([Parameter(name, kind, default=default) for name, kind, default in given])
+    except (TypeError, LookupError) as error:
+        raise ValueError(f"a malformed signature: {error}") from None
 
 
 def _changes(parts: tuple[Any, ...], arguments: tuple[Any, ...]) -> tuple[Change, ...]:

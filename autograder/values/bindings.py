@@ -29,6 +29,19 @@ def exported_names(path: str, seen: tuple[str, ...] = ()) -> list[str]:
     return [name for name in dict.fromkeys(names) if not name.startswith("_")]
 
 
+def parameters(path: str) -> dict[str, list[str]]:
+    """The names of the parameters of each function at the top level of a file; {} for invalid source."""
+    try:
+        with open(path, "rb") as file:
+            body = ast.parse(file.read()).body
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    definitions = {
+        node.name: node.args for node in body if isinstance(node, ast.FunctionDef) and not node.decorator_list
+    }
+    return {name: [argument.arg for argument in own.args] for name, own in definitions.items()}
+
+
 def bound_names(statements: list[ast.stmt]) -> Iterator[tuple[str, str]]:
     """Every name that the statements bind in their scope, with the module of an import ("*": all its names)."""
     waiting: list[ast.AST] = list(statements)

@@ -140,8 +140,3 @@ def advice(kind: str, text: str, circular: bool = False) -> str:
 
 def missing(function: str, module: str) -> str:
     return f"There is no function `{function}` in `{module}.py`: define it with this name, outside of any class or other function."
-
-
-def no_such_call(function: str, parameters: str) -> str:
-    """A sentence about a function that does not accept the arguments in its docstring."""
-    return f"Its parameters do not match `{function}({parameters})`: check their names, order and number."

@@ -1,27 +1,126 @@
-"""How tests call a function: required arguments by position, optional ones by name."""
+"""How tests call a function, and which of these calls a student's signature does not accept.
+
+Required arguments are passed by position, so their names are free; optional ones are passed by name.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import Parameter, Signature
+from typing import Any, NamedTuple
+
+MORE = 10  # further required arguments of a signature that are still reported as such
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+class Misfit(NamedTuple):
+    """Why a function does not accept every call that the contract allows, and what to write."""
+
+    does: str
+    right: str
+
+
+def signatures(function: Callable[..., Any]) -> list[Signature]:
+    """Return the signature of a function, and that of the function it wraps, if Python knows them."""
+    try:
+        return [inspect.signature(function, follow_wrapped=False), inspect.signature(function)]
+    except (TypeError, ValueError):
+        return []
 
 
 def required(function: Callable[..., Any]) -> list[str]:
     """Return the names of the arguments without a default that can be passed by position."""
-    parameters = inspect.signature(function).parameters.values()
-    return [
-        p.name for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
+    return _required(inspect.signature(function))
 
 
-def as_tested(
-    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def as_tested(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:
     """Return the arguments of a call as tests pass them. Raises TypeError if the function does not accept them."""
     bound = inspect.signature(function).bind(*args, **kwargs)
-    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in bound.signature.parameters.values()):
+    if any(map(_takes_any, bound.signature.parameters.values())):
         return tuple(args), dict(kwargs)
-    names = required(function)
+    names = _required(bound.signature)
     named = {name: value for name, value in bound.arguments.items() if name not in names}
     return tuple(bound.arguments[name] for name in names), named
+
+
+def misfit(contract: Signature, own: Signature) -> Misfit | None:
+    """Return why a student's signature does not accept every call of the contract; None if it does.
+
+    The sentences contain no name that the student chose.
+    """
+    names = _required(contract)
+    count, optional = len(names), _optional(contract)
+    its = f"its {count} required arguments" if count > 1 else "its required argument"
+    if not _accepts(own, count):
+        bare = [name for name in optional if name in own.parameters and own.parameters[name].default is Parameter.empty]
+        if bare and _accepts(own, count, bare):
+            return Misfit(f"Your function has no default for {_code(bare)}.", f"Write {_written(contract, bare)}.")
+        if any(_accepts(own, count + more) for more in range(1, MORE)):
+            needs = f"more than {its}" if count else "arguments, but is called without any"
+            return Misfit(f"Your function requires {needs}.", "Give every other argument a default.")
+        order = f"Call them {_code(names)} or as you like, in this order."
+        return Misfit(f"Your function does not accept {its} by position.", order)
+    lacking = [name for name in optional if not _accepts(own, count, [name])]
+    if not lacking:
+        return None
+    return Misfit(f"Your function does not accept {_code(lacking)} by name.", f"Write {_written(contract, lacking)}.")
+
+
+def adapted(contract: Signature, own: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:
+    """Return the arguments of a call as a student's signature accepts them; unchanged if it accepts neither.
+
+    An optional argument that the signature lacks is left out, one with another name gets that name, and one without a default
+    gets the contract's.
+    """
+    names, optional = list(contract.parameters), _optional(contract)
+    end, named, unused = len(args), dict[str, Any](), dict(kwargs)
+    for index, (name, parameter) in enumerate(own.parameters.items()):
+        is_renamed = name not in names and index < len(names) and names[index] not in own.parameters
+        meant = names[index] if is_renamed else name
+        if meant in optional and (meant in unused or parameter.default is Parameter.empty):
+            named[name] = unused.pop(meant, contract.parameters[meant].default)
+        elif parameter.kind is Parameter.KEYWORD_ONLY and index < len(args):
+            named[name], end = args[index], min(end, index)
+    positional, kinds = list(args[:end]), {parameter.kind for parameter in own.parameters.values()}
+    if Parameter.VAR_KEYWORD in kinds:
+        named |= unused
+    elif Parameter.VAR_POSITIONAL in kinds:  # all of them up to the last one
+        while unused and len(positional) < len(names):
+            name = names[len(positional)]
+            positional.append(unused.pop(name, contract.parameters[name].default))
+    return (tuple(positional), named) if accepts(own, positional, named) else (tuple(args), dict(kwargs))
+
+
+def accepts(own: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    try:
+        own.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def _accepts(own: Signature, count: int, names: Iterable[str] = ()) -> bool:
+    return accepts(own, [None] * count, dict.fromkeys(names))
+
+
+def _takes_any(parameter: Parameter) -> bool:
+    return parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+
+def _required(signature: Signature) -> list[str]:
+    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in signature.parameters.values() if p.default is Parameter.empty and p.kind in kinds]
+
+
+def _optional(signature: Signature) -> list[str]:
+    return [p.name for p in signature.parameters.values() if p.default is not Parameter.empty]
+
+
+def _code(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def _written(contract: Signature, names: Iterable[str]) -> str:
+    """Optional arguments with their defaults, as in a definition."""
+    return _code(f"{name}={contract.parameters[name].default!r}".replace("e-0", "e-") for name in names)

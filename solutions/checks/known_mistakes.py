@@ -5,7 +5,7 @@ that known mistakes give there, and for each mistake two sentences, what to read
 that is the mistake:
 
     {"layernorm": {"layer_norm": {
-        "parameters": "x, gamma, beta, eps",
+        "parameters": [["x"], ["gamma"], ["beta"], ["eps", 1e-05]],
         "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
         "mistakes": [["what the code does", "what to read", "how to fix it",
                       {"0": {"value": ...}, "3": {"raised": "IndexError"}}, {"eps": 1e-6}], ...],
@@ -28,6 +28,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from inspect import Parameter, Signature
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,16 @@ def known(module: str, function: str) -> dict[str, Any]:
     """The part of the table about one function."""
     entry: dict[str, Any] = _table().get(module, {}).get(function, {"calls": [], "mistakes": []})
     return entry
+
+
+def contract(module: str, function: str) -> Signature | None:
+    """The signature in the stub of a function; None without a table."""
+    parameters = known(module, function).get("parameters")
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    given = [
+        Parameter(name, kind, default=default[0] if default else Parameter.empty) for name, *default in parameters or ()
+    ]
+    return None if parameters is None else Signature(given)
 
 
 @cache

@@ -35,7 +35,7 @@ from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
 from student_values.differences import NO_RETURN, REMEMBERED, UNSTEADY, difference, form, what_returns
 from student_values.display import display, literal, pair
-from student_values.errors import no_such_call
+from student_values.signatures import accepts, misfit, signatures
 from student_values.tree import arrays, copied
 from time_limit import SECONDS, limit
 
@@ -246,9 +246,10 @@ class Call:
         return known_mistakes.as_entry(result, changed={part(names, number, path) for number, path, _ in changes})
 
     def _names(self, function: Callable[..., Any]) -> list[str]:
-        """The names of the arguments, in the order of the call."""
+        """The names of the arguments in the stub, else in a function, in the order of the call."""
         try:
-            names = list(inspect.signature(function).parameters)[: len(self.args)]
+            signature = known_mistakes.contract(self.module, self.function) or inspect.signature(function)
+            names = list(signature.parameters)[: len(self.args)]
         except ValueError:
             names = []
         return [*names, *(f"number {i + 1}" for i in range(len(names), len(self.args))), *self.kwargs]
@@ -305,15 +306,14 @@ class Call:
         return result, None, differences(given, before)
 
     def _does_not_bind(self) -> str:
-        """A sentence about a function that does not accept these arguments; "" if it does."""
-        try:
-            inspect.signature(find(self.module, self.function)).bind(*self.args, **self.kwargs)
-        except TypeError:
-            parameters = known_mistakes.known(self.module, self.function).get("parameters", "")
-            return no_such_call(self.function, parameters)
-        except ValueError:  # Python does not know its signature
-            pass
-        return ""
+        """Why the function does not accept these arguments; "" if it does."""
+        contract, own = (
+            known_mistakes.contract(self.module, self.function),
+            signatures(find(self.module, self.function)),
+        )
+        if contract is None or all(accepts(signature, self.args, self.kwargs) for signature in own):
+            return ""
+        return next((" ".join(why) for signature in own if (why := misfit(contract, signature))), "")
 
     def _unsteady(self, expected: Any, tolerance: float) -> str:
         """A sentence about a result that depends on more than the arguments; "" if it does not."""

@@ -63,6 +63,23 @@ def test_eps_in_training(call: Caller) -> None:
     )
 
 
+def test_eps_from_the_caller(call: Caller) -> None:
+    call.batch_norm(TABLE, GAMMA, BETA, MEAN, VAR, False, eps=0.25).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [5.833333, 0.894427, -1.0],
+                    [3.166667, 1.788854, -1.866025],
+                    [4.5, -0.894427, -0.42265],
+                    [1.833333, 3.577709, -0.711325],
+                ]
+            ),
+            MEAN,
+            VAR,
+        )
+    )
+
+
 def test_training_needs_two_examples(call: Caller) -> None:
     call.batch_norm(TABLE[:1], GAMMA, BETA, MEAN, VAR, True).raises(ValueError, because="one example has no spread")
 
@@ -117,6 +134,10 @@ def test_influence(call: Caller) -> None:
     call.influence(TABLE, "layer").gives(np.eye(4, dtype=bool))
     call.influence(TABLE, "batch_train").gives(np.ones((4, 4), dtype=bool))
     call.influence(TABLE, "batch_eval").gives(np.eye(4, dtype=bool))
+
+
+def test_influence_with_eps_from_the_caller(call: Caller) -> None:
+    call.influence(TABLE, "batch_train", eps=0.5).gives(np.ones((4, 4), dtype=bool))
 
 
 def test_influence_of_another_kind(call: Caller) -> None:

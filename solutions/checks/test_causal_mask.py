@@ -59,6 +59,11 @@ def last_column(x: np.ndarray) -> np.ndarray:
     return x[:, 2:]
 
 
+def large_numbers(x: np.ndarray) -> np.ndarray:
+    """Count the rows so far that have a large number, in each column."""
+    return np.cumsum(np.where(np.abs(x) > 10, 1.0, 0.0), axis=0)
+
+
 def test_causal_mask(call: Caller) -> None:
     call.causal_mask(1).gives(np.array([[True]]))
     call.causal_mask(4).gives(np.array([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]], dtype=bool))
@@ -158,6 +163,10 @@ def test_dependency_on_a_later_row(call: Caller) -> None:
             ]
         )
     )
+
+
+def test_dependency_on_large_changes_only(call: Caller) -> None:
+    call.dependency_matrix(large_numbers, X, delta=50.0).gives(np.tri(4, dtype=bool))
 
 
 def test_dependency_where_f_returns_its_argument_itself(call: Caller) -> None:

@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from inspect import Signature
 from types import ModuleType
 from typing import Protocol
 
@@ -36,9 +37,10 @@ from autograder.grading.thresholds import MOST_PROBES_SPENT, RESTARTS
 from autograder.homework.homework import Homework
 from autograder.sandbox.budget import PREVIEW
 from autograder.sandbox.process import SPENT, StudentProcess
-from autograder.sandbox.protocol import Ended, Error, Extend, Reference, Response
+from autograder.sandbox.protocol import Call, Ended, Error, Extend, Reference, Request, Response, Signatures
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
+from autograder.values.signatures import Misfit, accepts, adapted, misfit
 
 PROBES_AT_ONCE = 32
 MISSING = Response(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
@@ -71,11 +73,42 @@ class Process(Protocol):
     def close(self) -> object: ...
 
 
-class SandboxProcess:
-    """A student's process that makes test calls."""
+@dataclass(frozen=True)
+class Refusal:
+    """A student's function whose signature does not accept some calls of the contract, because of a `misfit`."""
 
-    def __init__(self, process: StudentProcess, homework: Homework):
+    contract: Signature
+    own: Signature
+    misfit: Misfit
+
+    def refuses(self, test_call: TestCall) -> bool:
+        return test_call.kind == "call" and not accepts(self.own, test_call.args, test_call.kwargs)
+
+    def call(self, test_call: TestCall) -> Request:
+        """The request for a test call, in a form that the function accepts if there is one."""
+        args, kwargs = adapted(self.contract, self.own, test_call.args, test_call.kwargs)
+        target, rules = test_call.target, test_call.rules
+        return Call(target.module, target.function, args, kwargs, rules.checks, test_call.number)
+
+    @classmethod
+    def of(cls, contract: Signature, signatures: Iterable[Signature]) -> "Refusal | None":
+        """The first of a function's signatures that is no fit; None if there is none."""
+        found = ((own, misfit(contract, own)) for own in signatures)
+        return next((cls(contract, own, problem) for own, problem in found if problem is not None), None)
+
+
+class SandboxProcess:
+    """A student's process that makes test calls.
+
+    Calls that a student's signature does not accept are adapted to it, so that it costs points only once. `refusals` are
+    those found in the processes of the submission so far.
+    """
+
+    def __init__(
+        self, process: StudentProcess, homework: Homework, refusals: "dict[Target, Refusal | None] | None" = None
+    ):
         self._process, self.close, self._homework = process, process.close, homework
+        self._refusals = {} if refusals is None else refusals
 
     @property
     def ended(self) -> Ended | None:
@@ -83,10 +116,27 @@ class SandboxProcess:
 
     def load(self, imports: Imports, account: str = "") -> Response:
         helpers = self._homework.helpers(imports.modules[0], imports.helpers) if imports.helpers else None
-        return self._process.load(imports.modules, self._homework.replacing(imports.references), helpers, account)
+        loaded = self._process.load(imports.modules, self._homework.replacing(imports.references), helpers, account)
+        for module in imports.modules if loaded == Response() else ():
+            self._compare_signatures(module, account)
+        return loaded
+
+    def _compare_signatures(self, module: str, account: str) -> None:
+        """Find the functions of a module that do not accept every call of the contract."""
+        functions = self._homework.rubric.modules[module].functions
+        if any(Target(module, name) in self._refusals for name in functions):
+            return
+        found = self._process.run([Signatures(module, list(functions))], account)[0].value or []
+        for name, signatures in zip(functions, found, strict=False):
+            contract = inspect.signature(self._homework.functions[name])
+            self._refusals[Target(module, name)] = Refusal.of(contract, signatures)
 
     def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
-        return self._process.run([test_call.call for test_call in test_calls], account)
+        return self._process.run(list(map(self._request, test_calls)), account)
+
+    def _request(self, test_call: TestCall) -> Request:
+        refusal = self._refusals.get(test_call.target)
+        return refusal.call(test_call) if refusal is not None and refusal.refuses(test_call) else test_call.call
 
 
 class Runner:
@@ -96,6 +146,7 @@ class Runner:
         self.start, self.plan, self.submission = start, plan, submission
         self.rubric = plan.rubric
         self.edits = 0  # limit on the edits to try
+        self.refusals: dict[Target, Refusal | None] = {}  # of the functions of imported modules
         self.spent: Callable[[], float] = float  # the share of its processor time used so far
         # Modules, and functions, whose graded calls are not all answered.
         self.outstanding = set[str | Target]()
@@ -110,7 +161,9 @@ class Runner:
     def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission) -> "Runner":
         """A runner with processes of the sandbox, in which this submission is placed."""
         sandbox.place(submission.files)
-        runner = cls(lambda: SandboxProcess(sandbox.start(), plan.homework), plan, submission)
+        refusals: dict[Target, Refusal | None] = {}
+        runner = cls(lambda: SandboxProcess(sandbox.start(), plan.homework, refusals), plan, submission)
+        runner.refusals = refusals
         runner.edits = sandbox.limits.repairs
         runner.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
         return runner

@@ -3,7 +3,6 @@
 Used both for students' functions in their process and for trusted functions in the grader.
 """
 
-import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from autograder.sandbox.protocol import Missing, Raised, Response
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change, differences
 from autograder.values.errors import builtin_kinds, is_circular, passed, place, text_of
+from autograder.values.signatures import accepts, signatures
 from autograder.values.tree import Opaque, arrays, copied, describe, mapped
 
 
@@ -55,7 +55,7 @@ class Calls:
         before = copied(arguments) if number or "pure" in checks else ()
         if number:
             self._arguments[number] = arguments, before
-            self._objects[number] = dict(enumerate(args)) | {name: kwargs[name] for name in kwargs if name != "result"}
+            self._objects[number] = dict(enumerate(arguments))
         try:
             value = function(*args, **kwargs)
         except BaseException as error:  # also SystemExit and KeyboardInterrupt
@@ -125,13 +125,7 @@ def described(
 
 
 def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    try:
-        inspect.signature(function).bind(*args, **kwargs)
-    except TypeError:
-        return False
-    except ValueError:  # no known signature
-        pass
-    return True
+    return all(accepts(signature, args, kwargs) for signature in signatures(function))
 
 
 # Values that leave a student's process, as plain data

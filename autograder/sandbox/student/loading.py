@@ -20,7 +20,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from autograder.sandbox.protocol import Raised
-from autograder.values.bindings import bound_names, exported_names
+from autograder.values.bindings import bound_names, exported_names, parameters
 from autograder.values.signatures import required
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -83,8 +83,11 @@ class ReferenceModule(ModuleType):
 
     def __init__(self, name: str, path: str, functions: Functions, submission: "StudentModules"):
         super().__init__(name)
-        has_file = os.path.isfile(path)
-        vars(self).update({n: adopting(f, partial(self._own, n)) if has_file else f for n, f in functions.items()})
+        vars(self).update(functions)
+        own = parameters(path)
+        for function, reference in functions.items() if os.path.isfile(path) else ():
+            if own.get(function) != list(inspect.signature(reference).parameters):
+                setattr(self, function, adopting(reference, partial(self._own, function)))
         self.__file__ = path
         self.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=path)
         self._functions, self._loader = tuple(functions), Loader(name, path, submission)
@@ -226,8 +229,12 @@ def hidden_names(names: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[
 
 def _rebound(reference: Callable[..., Any], own: Any) -> Callable[..., Any]:
     """Return the reference in place of the student's `own` function, which several statements may bind."""
-    is_rebound = isinstance(own, FunctionType) and reference in (own, vars(own).get("__wrapped__"))
-    return own if is_rebound else adopting(reference, lambda: own)
+    if not isinstance(own, FunctionType):
+        return adopting(reference, lambda: own)
+    if vars(own).get("__wrapped__") is reference:
+        return own
+    names = own.__code__.co_varnames[: own.__code__.co_argcount]
+    return reference if names == tuple(inspect.signature(reference).parameters) else adopting(reference, lambda: own)
 
 
 def _hidden(name: str) -> str:

@@ -185,7 +185,7 @@ def test_mistake_in_a_helper_is_located() -> None:
         (CallResult(SOFTMAX, Response(value=1.0), Failure("shared")), "`f` was called. The result shares memory"),
         (CallResult(SOFTMAX, Response(value=1.0), Failure("type")), "`f` returned the wrong type"),
         (raised("softmax", "AttributeError", hint="missing"), "There is no function `softmax` in"),
-        (raised("softmax", "TypeError", hint="signature"), "`f` was called. Its parameters do not match"),
+        (raised("softmax", "TypeError", hint="signature"), "`f` does not accept the arguments"),
     ],
 )  # fmt: skip
 def test_sentence_about_a_failing_call_names_its_function(call_result: CallResult, text: str) -> None:

@@ -510,6 +510,41 @@ def dependency_matrix(f, x, delta=1e-3):
     ),
 }  # fmt: skip
 
+SHORT = "_right = {0}\n\n\ndef {0}({1}):\n    return _right({2})\n"
+SIGNATURES = {  # calls that a signature refuses are adapted to it, so it costs points once
+    "no default": Case(
+        "layernorm", SHORT.format("layer_norm", "x, gamma, beta, eps", "x, gamma, beta, eps"), "example statistics",
+        "layer_norm.signature", ("Your function has no default for `eps`.", "**Fix:** Write `eps=1e-5`."), ("Try other",),
+    ),
+    "another name of an optional argument": Case(
+        "layernorm", SHORT.format("rms_norm", "a, b, epsilon=1e-6", "a, b, epsilon"), "rms_epsilon", "rms_norm.signature",
+        ("Your function does not accept `eps` by name.", "**Fix:** Write `eps=1e-6`."), ("Try other",),
+    ),
+    "no optional argument": Case(
+        "batchnorm_comparison", SHORT.format("influence", "x, kind", "x, kind"), "influence", "influence.signature",
+    ),
+    "keyword-only arguments in calls that are looked at again": Case(
+        "layernorm", SHORT.format("rms_norm", "x, *, gamma, eps=1e-6", "x, gamma, eps"), "example rms",
+        "rms_norm.signature", ("Your function does not accept its 2 required arguments by position.",),
+    ),
+    "two functions of a module": Case(
+        "scaled_attention",
+        SHORT.format("scaled_dot_product_attention", "q, k, v, mask", "q, k, v, mask")
+        + SHORT.replace("_right", "_other").format("multi_head_attention", "x, params, n, mask", "x, params, n, mask"),
+        "example attention", "scaled_dot_product_attention.signature multi_head_attention.signature",
+    ),
+    "a further mistake": Case(
+        "layernorm", SHORT.format("rms_norm", "x, gamma, eps", "x, gamma, eps")
+        + "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    centred = x - x.mean(-1, keepdims=True)\n"
+        "    return gamma * centred / np.sqrt(x.var(-1, keepdims=True, ddof=1) + eps) + beta\n",
+        "example statistics rms", "rms_norm.signature layer_norm.sample_variance",
+    ),
+    "an argument that is lacking": Case(
+        "scaled_attention", "def split_heads(x):\n    return x\n", "example split_heads", "split_heads.signature",
+        ("takes 1 positional argument but 2 were given",), ("Try other",),
+    ),
+}  # fmt: skip
+
 WRONG_NORM = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return gamma * x + beta"
 DOUBLED = "_right = layer_norm\ndef layer_norm(*args, **named):\n    return 2 * _right(*args, **named)"
 WRONG_BLOCK = "def pre_norm_block(x, params, n_heads, mask=None):\n    return 2 * x + feed_forward(x, params['ffn'])"
@@ -577,7 +612,7 @@ def layer_norm(*args, **kwargs):
         },
     ),
 }  # fmt: skip
-CASES = UNLISTED | SIDE_EFFECTS | UNWRITTEN | CORRECT | DEPENDENT
+CASES = UNLISTED | SIDE_EFFECTS | UNWRITTEN | CORRECT | SIGNATURES | DEPENDENT
 
 
 # Library misconceptions in one submission, and the criteria they cost. The audit grades each of them alone.

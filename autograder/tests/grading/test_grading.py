@@ -63,7 +63,7 @@ WRONG_THINGS = {
     "stopped": ("import os; os._exit(0)", "Python itself stopped", "Python itself stopped"),
     "endless": ("while True: pass", "took too long", "took too long"),
     "waiting": ("import time; time.sleep(60)", "was stopped, since it waited for seconds", "it waited for seconds"),
-    "signature": (None, "do not match `layer_norm(x, gamma, beta, eps)`", "parameters do not match"),
+    "signature": (None, "does not accept its 3 required arguments by position", "in this order"),
 }
 
 

@@ -149,6 +149,17 @@ def test_required_arguments_are_passed_by_position_and_optional_ones_by_name() -
 
 
 @pytest.mark.parametrize("module", MODULES)
+def test_checks_use_every_optional_argument_and_the_defaults(module: str) -> None:
+    """A signature that refuses a call of the contract fails a check at home."""
+    used = [(function, {*kwargs}) for function, _, kwargs in checks(module)]
+    for function in HOMEWORK.rubric.modules[module].functions:
+        right = HOMEWORK.functions[function]
+        for name in {*inspect.signature(right).parameters} - {*required(right)}:
+            assert any(own == function and name in names for own, names in used), (function, name)
+        assert (function, set()) in used, function
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_examples_are_small(module: str) -> None:
     assert [place for *place, array in inputs(examples, module, "biufc") if array.size > 64] == []
 

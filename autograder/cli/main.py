@@ -29,6 +29,7 @@ LINES, WIDTH = 100, 400  # limits of a message: a table may have many errors, an
 NEXT = (
     ("graded/report.html", "open the class report in a browser"),
     ("student.zip", "give this to students"),
+    ("site", "or let them work in a browser: publish this folder, or try it with python -m http.server -d"),
     ("autograder.zip", "upload this to Gradescope"),
 )
 GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose result depends on which kit is installed
@@ -113,8 +114,10 @@ def main(context: click.Context, homework: Path | None) -> None:
 
 @main.command()
 @OUT
+@click.option("--site", "with_site", is_flag=True, help="also write OUT/site: the homework in a browser")
+@click.option("--pyodide", type=click.Path(path_type=Path), help="a folder with Pyodide, which the site then contains")
 @with_homework
-def build(homework: "Homework", out: Path) -> None:
+def build(homework: "Homework", out: Path, with_site: bool, pyodide: Path | None) -> None:
     """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip.
 
     For instructors, after every change to the homework.
@@ -122,7 +125,7 @@ def build(homework: "Homework", out: Path) -> None:
     from autograder.release import build as building
 
     with stages(building.STAGES, sys.stderr) as stage:
-        written = building.build(homework, out, stage)
+        written = building.build(homework, out, stage, True, with_site or pyodide is not None, pyodide)
     for path in written:
         click.echo(path)
 
@@ -185,7 +188,7 @@ def demo(context: click.Context, out: Path) -> None:
 
     homework = homework_in(context.obj)
     with stages(building.STAGES, sys.stdout) as stage:
-        building.build(homework, out, stage, check=False)  # the sample class has the solutions
+        building.build(homework, out, stage, check=False, with_site=True)  # the sample class has the solutions
     sample.make(homework, out / "sample")
     status: int | str | None = 0
     try:

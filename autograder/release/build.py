@@ -21,7 +21,7 @@ from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.grading.grader import open_grader
 from autograder.homework.homework import PACKAGE, Homework
 from autograder.homework.rubric import Rubric
-from autograder.release import drafts, handout, packing, rehearsal
+from autograder.release import drafts, handout, packing, rehearsal, site
 
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
 
@@ -37,8 +37,17 @@ STAGES = {
 RECORD, ASSIGN, CHECK, WRITE = STAGES
 
 
-def build(homework: Homework, out: Path, stage: Stage = lambda name: None, check: bool = True) -> list[Path]:
+def build(
+    homework: Homework,
+    out: Path,
+    stage: Stage = lambda name: None,
+    check: bool = True,
+    with_site: bool = False,
+    pyodide: Path | None = None,
+) -> list[Path]:
     """Write OUT/autograder.zip and OUT/student.zip and update assignments/; return the written paths.
+
+    With `with_site`, also write OUT/site, with the files of Pyodide in the folder `pyodide` if there is one.
 
     assignments/ has the files of the student folder that the build makes; all others are copies from solutions/ and
     from the package.
@@ -49,6 +58,7 @@ def build(homework: Homework, out: Path, stage: Stage = lambda name: None, check
     for folder in (homework.folder / "assignments", homework.solutions):
         if out.resolve().is_relative_to(folder):
             raise ArgumentsError(f"-o {out}: the zips do not belong in {folder}; give another folder with -o")
+    python = site.python_files(pyodide)
     stage(RECORD)
     # First, so that the kit reports an invalid rubric or a wrong solution, not Otter.
     with open_grader(homework):
@@ -57,7 +67,8 @@ def build(homework: Homework, out: Path, stage: Stage = lambda name: None, check
     drafts.refuse_placeholders(homework)
     with assigned(homework, check, stage) as result:
         stage(WRITE)
-        return write(homework, result, out, homework.folder / "assignments")
+        written = write(homework, result, out, homework.folder / "assignments")
+    return [*written, site.write(homework, out / "student.zip", out / "site", python)] if with_site else written
 
 
 def devcontainer(rubric: Rubric) -> dict[str, Any]:

@@ -125,16 +125,21 @@ def copy_parts(source: Path, target: Path, parts: Iterable[str], ignored: Iterab
             shutil.copy(source / part, target / part)
 
 
-def pack(files: dict[str, bytes], path: Path) -> Path:
-    """Write a reproducible zip, completely or not at all."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+def packed(files: dict[str, bytes]) -> bytes:
+    """Return a reproducible zip."""
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w") as archive:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name)
             entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
             entry.external_attr = (0o100755 if name in EXECUTABLE else 0o100644) << 16
             archive.writestr(entry, files[name])
-    write_atomically(path, packed.getvalue())
+    return zipped.getvalue()
+
+
+def pack(files: dict[str, bytes], path: Path) -> Path:
+    """Write a reproducible zip, completely or not at all."""
+    write_atomically(path, packed(files))
     return path
 
 

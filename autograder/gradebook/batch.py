@@ -190,7 +190,7 @@ class Batch:
         if the workers are gone.
         """
         try:
-            submission = load(entry, self.homework.rubric.limits, self.accept_names)
+            submission = load(entry, self.homework.rubric, self.accept_names)
         except CommandError:
             raise
         except Exception as error:

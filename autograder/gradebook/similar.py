@@ -67,9 +67,9 @@ def found(homework: Homework, out: Path, least: float) -> tuple[list[Pair], list
     """
     texts = []
     run = read_run(out)
-    for entry in listing(run.paths, out, run.one_submission).entries:
+    for entry in listing(run.paths, homework.rubric, out, run.one_submission).entries:
         try:
-            submission = load(entry, homework.rubric.limits, accept_names=True)
+            submission = load(entry, homework.rubric, accept_names=True)
         except CommandError:  # already reported by grading
             continue
         own = {name: submission.text(f"{name}.py").decode("utf-8", "replace") for name in homework.rubric.modules}

@@ -32,7 +32,7 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     if path is None:
         pytest.exit("no submission to grade; run: pytest SUITES --submission FOLDER", returncode=2)
     try:
-        files = read(path, homework.rubric.limits).files
+        files = read(path, homework.rubric).files
     except CommandError as error:
         pytest.exit(str(error), returncode=2)
     with Sandbox(homework.rubric.limits, (), homework.secret) as opened:

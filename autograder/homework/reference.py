@@ -69,24 +69,3 @@ def parts(function: Callable[..., Any]) -> tuple[str, ...]:
     listed = (inspect.getdoc(function) or "").partition("Returns: a tuple (")[2]
     without_shapes = re.sub(r"\s\([^()]*\)", "", listed).partition(")")[0]
     return tuple(without_shapes.replace(",", " ").split())
-
-
-# Access without a homework object
-
-
-def _homework() -> Any:
-    from autograder.homework import kit
-
-    return kit.current()
-
-
-def modules() -> dict[str, ModuleType]:
-    return _homework().modules  # type: ignore[no-any-return]
-
-
-def functions() -> dict[str, Callable[..., Any]]:
-    return _homework().functions  # type: ignore[no-any-return]
-
-
-def files() -> dict[str, bytes]:
-    return _homework().files  # type: ignore[no-any-return]

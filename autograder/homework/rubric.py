@@ -209,12 +209,6 @@ class Rubric(BaseModel):
         return f"{self._path}:{line_of(self._tree, where)}: {where}"
 
 
-def current() -> Rubric:
-    from autograder.homework import kit
-
-    return kit.current().rubric
-
-
 def load(path: Path) -> Rubric:
     """Read and check a rubric.
 

@@ -30,7 +30,7 @@ def main(place: Path) -> None:
         with contextlib.suppress(OSError):  # on a read-only disk the sandbox decides whether student code could read it
             (place / "source").chmod(0o700)
         with open_grader(Homework()) as grader:
-            result = grader.grade(read(place / "submission", grader.rubric.limits))
+            result = grader.grade(read(place / "submission", grader.rubric))
         write_atomically(document, json.dumps(Grade.of(result).to_gradescope(), indent=1))
     except Exception as error:
         why = f"{type(error).__name__}: {str(error)[:ERROR_LENGTH]}"  # the text may list every file on a full disk

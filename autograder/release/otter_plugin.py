@@ -78,7 +78,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             if path.name not in {*otters, "tests", "__init__.py"}:
                 path.rename(upload / path.name)
         with open_grader(Homework()) as grader:
-            self._result = grader.grade(read(upload, grader.rubric.limits))
+            self._result = grader.grade(read(upload, grader.rubric))
         self._with_kernel, python_runner.grade_notebook = python_runner.grade_notebook, self._without_kernel
 
     def _without_kernel(self, _: str, *, tests_glob: list[str], **__: Any) -> Any:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from autograder.exceptions import ArgumentsError
-from autograder.homework import rubric
+from autograder.homework.rubric import Rubric
 from autograder.submissions import platforms
 from autograder.submissions import tree as trees
 from autograder.submissions.platforms import GRADESCOPE, METADATA, NAMED, Platform
@@ -53,7 +53,7 @@ Found = list[tuple[Platform, platforms.Matches]]
 Part = tuple[str, list[Upload], list[str]]  # the form of one path, its submissions, and notes
 
 
-def listing(paths: Sequence[Path], out: Path | None = None, one_submission: bool = False) -> Listing:
+def listing(paths: Sequence[Path], rubric: Rubric, out: Path | None = None, one_submission: bool = False) -> Listing:
     """Everything to grade at `paths`; the output folder `out` must be elsewhere.
 
     If `one_submission`, each path is one submission, whatever it looks like. Raises ArgumentsError for a path that does not
@@ -63,15 +63,15 @@ def listing(paths: Sequence[Path], out: Path | None = None, one_submission: bool
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
     others = [path for path in paths if path not in modules]
     opened = [_opened(path, out) for path in others]
-    are_downloads = not modules and all(_unwrapped(tree, is_trusted=True)[1] for tree in opened)
+    are_downloads = not modules and all(_unwrapped(rubric, tree, is_trusted=True)[1] for tree in opened)
     parts: list[Part] = []
     for tree, path in zip(opened, others, strict=True):
         is_trusted = are_downloads or platforms.is_export_name(path.stem)
-        form, entries, problems = _part(tree, path, is_trusted, one_submission)
+        form, entries, problems = _part(rubric, tree, path, is_trusted, one_submission)
         section = path.stem if len(others) > 1 else ""
         parts.append((form, [replace(entry, section=section) for entry in entries], problems))
     if modules:
-        parts.append(_part(_together(modules), Path(counted(len(modules), "file")), False, one_submission))
+        parts.append(_part(rubric, _together(modules), Path(counted(len(modules), "file")), False, one_submission))
     entries = keyed(entry for _, entries, _ in parts for entry in entries)
     if not entries:
         raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
@@ -110,25 +110,27 @@ def _together(paths: list[Path]) -> Tree:
     return trees.of_sources(key, folder, {path.name: trees.of_file(path).files[path.name] for path in paths})
 
 
-def _part(outer: Tree, path: Path, is_trusted: bool, one_submission: bool) -> Part:
-    chain, found = ([outer], []) if one_submission else _unwrapped(outer, is_trusted)
+def _part(rubric: Rubric, outer: Tree, path: Path, is_trusted: bool, one_submission: bool) -> Part:
+    chain, found = ([outer], []) if one_submission else _unwrapped(rubric, outer, is_trusted)
     tree, whats, entries, problems = chain[-1], list[str](), list[Upload](), list[str]()
     for platform, matches in found:
-        uploads, notes = platform.uploads(tree, matches)
+        uploads, notes = platform.uploads(tree, matches, rubric.due)
         entries += uploads
         whats.append(f"{platform.what} of {counted(len(uploads), 'submission')}")
         problems += [f"{path}: {note}" for note in notes]
     if found:
         used = {name for _, matches in found for name in matches} | platforms.PAGES
         problems += _left_out(tree, path, used, f"not part of {' or '.join(platform.what for platform, _ in found)}")
-    elif not one_submission and (_is_class(tree) or _versions(tree, is_top=True)):
-        entries, problems = (_uploads(tree.name, tree), []) if _versions(tree, is_top=True) else _class(tree, path)
-        _reject_sections(tree, path)
+    elif not one_submission and (_is_class(rubric, tree) or _versions(tree, is_top=True)):
+        entries, problems = (
+            (_uploads(tree.name, tree), []) if _versions(tree, is_top=True) else _class(rubric, tree, path)
+        )
+        _reject_sections(rubric, tree, path)
         whats = [f"a folder of {counted(len(entries), 'submission')}"]
     elif next(outer.walk(), None) is None:
         raise ArgumentsError(f"{path}: it is empty")
     else:
-        if not one_submission and (seen := _several(_chain(outer)[-1])):
+        if not one_submission and (seen := _several(rubric, _chain(outer)[-1])):
             _reject(path, seen)
         # A student's damaged zip becomes a note.
         entries = [_entry(outer.name, trees.of_file(path) if outer.zipped else outer)]
@@ -179,7 +181,7 @@ def _digest(text: str) -> str:
 # A class
 
 
-def _class(tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
+def _class(rubric: Rubric, tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
     units = {name: unit for name, unit in tree.folders.items() if _is_student(name)}
     logins = platforms.logins(units)
     entries = [upload for name, unit in units.items() for upload in _uploads(name, unit, logins.get(name, ""))]
@@ -197,7 +199,7 @@ def _class(tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
     several = [
         f"{path}: {name} looks like the work of several students, {few(_units(unit), NAMED)}; give it as a PATH of its own"
         for name, unit in units.items()
-        if _is_section(unit)
+        if _is_section(rubric, unit)
     ]
     return entries, [*_left_out(tree, path, _units(tree)), *several, *ignored]
 
@@ -263,11 +265,11 @@ def _left_out(
 # The work of several students in a form that is not known
 
 
-def _several(tree: Tree) -> list[str]:
+def _several(rubric: Rubric, tree: Tree) -> list[str]:
     """What makes a folder look like the work of several students, a line for each group of names, and all other names."""
     modules, affixes, others = dict[str, list[str]](), dict[str, list[str]](), list[str]()
     for name, source in _files(tree):
-        meant = _meant(name, source)
+        meant = _meant(rubric, name, source)
         if meant:
             modules.setdefault(meant[0], []).append(name)
             affixes.setdefault(meant[1], []).append(name)
@@ -279,7 +281,7 @@ def _several(tree: Tree) -> list[str]:
     seen = seen or {f"each may be {module}.py": names for module, names in modules.items() if len(names) > 1}
     if not seen and len(affixes) > 1:
         seen = {f"the name has {affix!r} besides that of a module": names for affix, names in affixes.items()}
-    if not seen and not _has_module(tree.files) and len(_units(tree)) > 1:
+    if not seen and not _has_module(rubric, tree.files) and len(_units(tree)) > 1:
         seen = {"each may be a student's": _units(tree)}
     if not seen and not modules and len(others) > 1:
         seen = {"none has the name of a module": others}
@@ -292,22 +294,22 @@ def _several(tree: Tree) -> list[str]:
     )
 
 
-def _reject_sections(tree: Tree, path: Path) -> None:
+def _reject_sections(rubric: Rubric, tree: Tree, path: Path) -> None:
     """Raise ArgumentsError if the upload of each student of a class would be a class or a download."""
     units = [
         trees.whole(tree.folders[name]) if name in tree.folders else _zip(name, tree.files[name])
         for name in _units(tree)
     ]
     is_alone = len(units) == 1  # a zip around the zip of a class
-    if all(one is not None and (_is_section(one) or (is_alone and _several(one))) for one in units):
+    if all(one is not None and (_is_section(rubric, one) or (is_alone and _several(rubric, one))) for one in units):
         _reject(path, [f"{few(_units(tree), NAMED)}: each looks like the work of several students"])
 
 
-def _is_section(unit: Tree) -> bool:
+def _is_section(rubric: Rubric, unit: Tree) -> bool:
     """Whether what may be a student's upload is a class or a download, in which the same file occurs several times."""
-    chain, found = _unwrapped(unit, False)
+    chain, found = _unwrapped(rubric, unit, False)
     tree = chain[-1]
-    return bool(found) or (_is_class(tree) and not _versions(tree) and _has_repeated(tree))
+    return bool(found) or (_is_class(rubric, tree) and not _versions(tree) and _has_repeated(tree))
 
 
 def _reject(path: Path, seen: Sequence[str]) -> None:
@@ -336,7 +338,7 @@ def _zip(name: str, source: Source) -> Tree | None:
     return None
 
 
-def _meant(name: str, source: Source) -> tuple[str, str] | None:
+def _meant(rubric: Rubric, name: str, source: Source) -> tuple[str, str] | None:
     """The module that a file is meant to be, and what its name has besides the module's; None for any other file.
 
     A file is meant to be a module if it has a similar name, unless it has code but none of the module's functions, or if it
@@ -350,7 +352,7 @@ def _meant(name: str, source: Source) -> tuple[str, str] | None:
     except (OSError, UnusableError):
         text = ""
     defined = set(re.findall(r"^def (\w+)", text, re.M))
-    for module, entry in rubric.current().modules.items():
+    for module, entry in rubric.modules.items():
         ours = defined & {*entry.functions}
         if (resembles(name, module) and (ours or not defined)) or 2 * len(ours) > len(entry.functions):
             pattern = r"[\W_]*".join(module.split("_"))
@@ -373,14 +375,14 @@ def _ignored_metadata(tree: Tree, path: Path) -> list[str]:
 # The form of a tree
 
 
-def _unwrapped(outer: Tree, is_trusted: bool) -> tuple[list[Tree], Found]:
+def _unwrapped(rubric: Rubric, outer: Tree, is_trusted: bool) -> tuple[list[Tree], Found]:
     """The folders from `outer` to the class or download inside, and its platforms; only `outer` if there is none."""
     chain = _chain(outer)
     for depth, tree in enumerate(chain):
         # A student can submit metadata that claims other submissions, so an inner folder must have Gradescope's name.
         is_export = is_trusted and platforms.is_export(tree) and (depth == 0 or platforms.is_named_export(tree))
         found: Found = [(GRADESCOPE, GRADESCOPE.matches(tree))] if is_export else platforms.recognized(tree)
-        if found or _versions(tree, is_top=True) or (_is_class(tree) and sum(map(_is_unit, tree.folders)) != 1):
+        if found or _versions(tree, is_top=True) or (_is_class(rubric, tree) and sum(map(_is_unit, tree.folders)) != 1):
             return chain[: depth + 1], found
     return [outer], []
 
@@ -396,15 +398,15 @@ def _chain(outer: Tree) -> list[Tree]:
     return chain
 
 
-def _is_class(tree: Tree) -> bool:
-    if _has_module(tree.files):
+def _is_class(rubric: Rubric, tree: Tree) -> bool:
+    if _has_module(rubric, tree.files):
         return False
     units = [unit for name, unit in tree.folders.items() if _is_student(name)]
     archives = [name for name in tree.files if _is_archive(name)]
     if KIT_FOLDERS.intersection(tree.folders):
         # A copy of the kit or of the student folder is one submission.
-        return sum(_has_module(_names(unit)) for unit in units) > 1
-    if len(archives) + sum(map(_is_handed_in, units)) > 1:
+        return sum(_has_module(rubric, _names(unit)) for unit in units) > 1
+    if len(archives) + sum(_is_handed_in(rubric, unit) for unit in units) > 1:
         return True
     # At most one folder has the right names, so all must look like work, without loose files.
     if tree.zipped or not (units or archives) or not {*_work(tree)} <= {*archives}:
@@ -419,9 +421,9 @@ def _units(tree: Tree) -> list[str]:
     return [*filter(_is_student, tree.folders), *filter(_is_archive, tree.files)]
 
 
-def _is_handed_in(unit: Tree) -> bool:
+def _is_handed_in(rubric: Rubric, unit: Tree) -> bool:
     """Whether a folder is certainly a submission; one that cannot be listed must not be skipped."""
-    modules = rubric.current().modules
+    modules = rubric.modules
     return unit.itself.problem != "folder" or any(
         # Similar names count too: a whole class may have downloaded its files twice.
         _is_archive(name) or (is_likely_code(name) and any(resembles(name, module) for module in modules))
@@ -439,8 +441,8 @@ def _work(tree: Tree) -> list[str]:
     return [name for name in tree.files if platforms.is_work(name) and not trees.is_litter(name)]
 
 
-def _has_module(names: Iterable[str]) -> bool:
-    return not set(rubric.current().files).isdisjoint(names)
+def _has_module(rubric: Rubric, names: Iterable[str]) -> bool:
+    return not set(rubric.files).isdisjoint(names)
 
 
 def _is_unit(name: str) -> bool:

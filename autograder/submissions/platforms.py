@@ -18,7 +18,6 @@ from typing import Any
 
 import yaml
 
-from autograder.homework import rubric
 from autograder.submissions import tree as trees
 from autograder.submissions.submission import ARCHIVES, Student, Upload
 from autograder.submissions.text import few
@@ -57,9 +56,12 @@ class Platform:
         found = {name: self.names.fullmatch(name) for name in (*tree.folders, *tree.files) if not is_junk(name)}
         return {name: match for name, match in found.items() if match}
 
-    def uploads(self, tree: Tree, matches: Matches) -> Read:
-        """One upload for each attempt of each student, and notes on what does not count."""
-        return self.read(tree, matches) if self.read else _by_names(tree, matches)
+    def uploads(self, tree: Tree, matches: Matches, due: datetime | None) -> Read:
+        """One upload for each attempt of each student, and notes on what does not count.
+
+        A time without a time zone is in that of the due date, or in UTC.
+        """
+        return self.read(tree, matches) if self.read else _by_names(tree, matches, due)
 
 
 def recognized(tree: Tree) -> list[tuple[Platform, Matches]]:
@@ -86,7 +88,7 @@ def is_work(name: str) -> bool:
     return splitext(name.lower())[1] in {".py", ".ipynb", ".zip", *ARCHIVES}
 
 
-def _by_names(tree: Tree, matches: Matches) -> Read:
+def _by_names(tree: Tree, matches: Matches, due: datetime | None) -> Read:
     attempts: dict[tuple[Student, str, str, str], list[re.Match[str]]] = {}
     names: dict[str, set[tuple[str, str]]] = {}  # by id
     for match in matches.values():
@@ -106,7 +108,7 @@ def _by_names(tree: Tree, matches: Matches) -> Read:
         merged, replaced = _merged(tree, parts)
         older += replaced
         upload = trees.merged(key, tree.place, merged, tree.zipped)
-        late, at = any(match.groupdict().get("late") for match in parts), _local_time(time)
+        late, at = any(match.groupdict().get("late") for match in parts), _local_time(time, due)
         undated += [key] if time and not at else []
         uploads.append(Upload(key, upload, (student,), late, at, version=int(version or 0)))
     notes = [f"not graded, because a newer version of the file counts: {few(older, NAMED)}"] if older else []
@@ -133,10 +135,9 @@ def _merged(tree: Tree, parts: list[re.Match[str]]) -> tuple[list[Tree], list[st
     return merged, older
 
 
-def _local_time(text: str) -> str:
+def _local_time(text: str, due: datetime | None) -> str:
     """A time without a time zone, in that of the due date, as `_time` returns it; "" for an unknown format."""
     plain = re.sub(r"(\d{1,2}):?(\d\d)(?=\s?[AP]M$)", r"\1:\2", text.strip())
-    due = rubric.current().due
     for form in ("%Y-%m-%d-%H-%M-%S", "%b %d, %Y %I:%M %p", "%b %d, %Y %I:%M%p"):
         with suppress(ValueError):
             return _time(

@@ -9,8 +9,7 @@ from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
 from autograder.exceptions import CommandError
-from autograder.homework import rubric as rubrics
-from autograder.sandbox.budget import Limits
+from autograder.homework.rubric import Rubric
 from autograder.submissions import tree as trees
 from autograder.submissions.text import shown
 from autograder.submissions.tree import Source, Tree, UnusableError
@@ -165,7 +164,7 @@ class Submission:
         """The first rejected files, as notes for the student; notebooks are mentioned only if a file is missing."""
         return tuple(note for note in self.refused if note.kind != "beside")[:NOTES_SHOWN]
 
-    def missing(self, module: str) -> Note | None:
+    def missing(self, module: str, rubric: Rubric) -> Note | None:
         """The likely reason why the file of a module is missing; None if it is not."""
         wanted = f"{module}.py"
         if wanted in self.files:
@@ -174,21 +173,21 @@ class Submission:
             if PurePosixPath(note.path).name == wanted:
                 return note
         notebooks = [note.path for note in self.refused if note.kind == "beside" and resembles(note.path, module)]
-        similar = [*self._copies(module), *notebooks]
+        similar = [*self._copies(module, rubric), *notebooks]
         return Note("misnamed", similar[0], wanted=wanted) if similar else Note("absent", wanted)
 
-    def with_notes(self) -> "Submission":
+    def with_notes(self, rubric: Rubric) -> "Submission":
         """Remove blank modules, with notes.
 
         Other notes name a file that was probably meant to be a module, and a finished file of the same name in another
         folder.
         """
         files, notes = dict(self.files), []
-        for module, entry in rubrics.current().modules.items():
+        for module, entry in rubric.modules.items():
             name = f"{module}.py"
             if name not in self.files:
                 continue
-            finished = self._finished(module)
+            finished = self._finished(module, rubric)
             same = (path for path in finished if PurePosixPath(path).name == name)
             others = [path for path in same if self.files[path] != self.files[name]]
             if finished and has_written(self.files[name], entry.functions) is False:
@@ -201,15 +200,15 @@ class Submission:
                 del files[name]
         return replace(self, files=files, refused=(*notes, *self.refused))
 
-    def accepting_names(self) -> "Submission":
+    def accepting_names(self, rubric: Rubric) -> "Submission":
         """Take each missing or unimplemented module from the one file that was probably meant to be it, with a note.
 
         If two different files are possible, neither is used.
         """
         files, notes = dict(self.files), []
         unwritten = {note.wanted for note in self.refused if note.kind == "unwritten"}
-        for module in rubrics.current().modules:
-            wanted, copies = f"{module}.py", self._copies(module)
+        for module in rubric.modules:
+            wanted, copies = f"{module}.py", self._copies(module, rubric)
             if (wanted in unwritten or wanted not in files) and len({files[name] for name in copies}) == 1:
                 files[wanted] = files[copies[0]]
                 notes.append(Note("replaced" if wanted in unwritten else "accepted", copies[0], wanted=wanted))
@@ -217,17 +216,17 @@ class Submission:
         left = (note for note in self.refused if note.kind != "unwritten" or note.wanted not in taken)
         return replace(self, files=files, refused=(*notes, *left))
 
-    def _copies(self, module: str) -> list[str]:
+    def _copies(self, module: str, rubric: Rubric) -> list[str]:
         """The files that were probably meant to be a module; those that implement its functions, if there are any."""
-        return self._finished(module) or self._near(module)
+        return self._finished(module, rubric) or self._near(module, rubric)
 
-    def _near(self, module: str) -> list[str]:
-        names = (name for name in self.files if name not in rubrics.current().files and is_likely_code(name))
+    def _near(self, module: str, rubric: Rubric) -> list[str]:
+        names = (name for name in self.files if name not in rubric.files and is_likely_code(name))
         return [name for name in names if resembles(name, module) and not _is_blank(self.files[name])]
 
-    def _finished(self, module: str) -> list[str]:
+    def _finished(self, module: str, rubric: Rubric) -> list[str]:
         """The similarly named files that implement a function of a module; their total size is limited to that of one file."""
-        near, functions = self._near(module), rubrics.current().modules[module].functions
+        near, functions = self._near(module, rubric), rubric.modules[module].functions
         sizes = accumulate(len(self.text(name)) for name in near)
         read = [name for name, size in zip(near, sizes, strict=True) if size <= MOST_BYTES]
         return [name for name in read if has_written(self.files[name], functions)]
@@ -261,9 +260,9 @@ def is_likely_code(name: str) -> bool:
     return last.suffix in CODE and not last.name.startswith("test_")
 
 
-def _is_similar(name: str) -> bool:
+def _is_similar(name: str, rubric: Rubric) -> bool:
     """Whether the name of a file is like that of a module."""
-    return any(resembles(name, module) for module in rubrics.current().modules)
+    return any(resembles(name, module) for module in rubric.modules)
 
 
 # Reading: an upload of any form becomes a Submission in memory; nothing is written to disk.
@@ -272,7 +271,7 @@ def _is_similar(name: str) -> bool:
 # the grader cannot read (no such path, permission, a failing disk, a damaged export).
 
 
-def read(path: Path, limits: Limits) -> Submission:
+def read(path: Path, rubric: Rubric) -> Submission:
     """The submission at `path`: a folder, a zip or a single file. A link is followed only if it is `path` itself.
 
     Raises CommandError if there is nothing at `path` or it cannot be read.
@@ -283,15 +282,15 @@ def read(path: Path, limits: Limits) -> Submission:
         raise CommandError(f"{path}: there is no such file or folder") from error
     except OSError as error:
         raise CommandError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return read_tree(upload, limits, upload.name)
+    return read_tree(upload, rubric, upload.name)
 
 
-def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
+def read_tree(upload: Tree, rubric: Rubric, name: str) -> Submission:
     """The submission in a tree. Zips in it are opened too; loose files take precedence.
 
     Raises CommandError.
     """
-    reader = _Reader(limits)
+    reader = _Reader(rubric)
     try:
         # Loose files come first: a zip next to them must not use up their limits.
         loose = reader.loose(upload)
@@ -300,26 +299,26 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
         raise CommandError(f"{upload.place}: {error}; download it again") from error
     except OSError as error:
         raise CommandError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
-    merged = {path: content for files in parts for path, content in _flattened(files).items()}
-    gathered = _gathered(merged)
+    merged = {path: content for files in parts for path, content in _flattened(files, rubric).items()}
+    gathered = _gathered(merged, rubric)
     taken = {name.casefold() for name in gathered}
     for path in list(gathered):
         if any(str(parent) in taken for parent in PurePosixPath(path.casefold()).parents):
             del gathered[path]  # below a path that is itself a file, as can happen in a zip
     files, notes = _decodable(gathered)
-    return Submission(name, files, (*notes, *reader.notes)).with_notes()
+    return Submission(name, files, (*notes, *reader.notes)).with_notes(rubric)
 
 
-def load(entry: Upload, limits: Limits, accept_names: bool = False) -> Submission:
+def load(entry: Upload, rubric: Rubric, accept_names: bool = False) -> Submission:
     """Read the submission of an upload; with misnamed files, if `accept_names`.
 
     Raises CommandError if the grader cannot read it.
     """
     if entry.upload is None:
         raise CommandError(entry.problem or f"{entry.key}: there is nothing to read")
-    submission = read_tree(entry.upload, limits, entry.key)
+    submission = read_tree(entry.upload, rubric, entry.key)
     if accept_names:
-        submission = submission.accepting_names()
+        submission = submission.accepting_names(rubric)
     notebooks = [replace(note, kind="notebook") for note in submission.refused if note.kind == "beside"]
     if any(name.lower().endswith(".py") for name in submission.files):
         return submission
@@ -329,8 +328,9 @@ def load(entry: Upload, limits: Limits, accept_names: bool = False) -> Submissio
 class _Reader:
     """Reads the files of an upload, and of the zips in it, within limits for the total."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
+    def __init__(self, rubric: Rubric) -> None:
+        self.rubric, self.limits = rubric, rubric.limits
+        limits = rubric.limits
         self.files = self.zips = limits.upload_files
         self.names = LISTED_FACTOR * limits.upload_files
         self.bytes = limits.upload_mb * MB
@@ -353,13 +353,13 @@ class _Reader:
             if source.error:
                 raise source.error
             suffix = PurePosixPath(path).suffix.lower()
-            is_kept = suffix in KEPT or (is_likely_code(path) and _is_similar(path))
+            is_kept = suffix in KEPT or (is_likely_code(path) and _is_similar(path, self.rubric))
             if not is_kept and source.problem not in ("deep", "folder"):
                 if suffix == ".ipynb":
                     self.notes.append(Note("beside", path, wanted=self._functions(source)))
                 elif suffix in ARCHIVES:
                     self.notes.append(Note("archive", path))
-                elif _is_similar(path) and suffix not in COMPILED:
+                elif _is_similar(path, self.rubric) and suffix not in COMPILED:
                     self.notes.append(Note("suffix", path))
                 continue
             try:
@@ -382,7 +382,7 @@ class _Reader:
             text = notebook.read(self.limits.upload_mb * MB).decode("utf-8", "replace")
         except (UnusableError, OSError):  # it would not have been graded
             return ""
-        contract = {name for module in rubrics.current().modules.values() for name in module.functions}
+        contract = {name for module in self.rubric.modules.values() for name in module.functions}
         defined = dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text))
         return ", ".join(name for name in defined if name in contract)
 
@@ -440,15 +440,15 @@ def _decodable(files: dict[str, bytes]) -> tuple[dict[str, bytes], list[Note]]:
     return {name: content for name, content in files.items() if name not in other}, notes
 
 
-def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:
+def _flattened(files: dict[str, bytes], rubric: Rubric) -> dict[str, bytes]:
     """Make paths relative to the folder of the homework; files in other folders with a module keep their paths."""
     folders: dict[PurePosixPath, list[str]] = {}
     for path in sorted(PurePosixPath(name) for name in files if name.endswith(".py")):
         folders.setdefault(path.parent, []).append(path.name)
     if not folders:
         return files
-    root = min(sorted(folders), key=lambda folder: _rank(folder, folders[folder]))
-    holding = {folder for folder, names in folders.items() if not set(rubrics.current().files).isdisjoint(names)}
+    root = min(sorted(folders), key=lambda folder: _rank(folder, folders[folder], rubric))
+    holding = {folder for folder, names in folders.items() if not set(rubric.files).isdisjoint(names)}
     inside, outside = dict[str, bytes](), dict[str, bytes]()
     for name, content in files.items():
         path = PurePosixPath(name)
@@ -459,19 +459,19 @@ def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:
     return outside | inside
 
 
-def _rank(folder: PurePosixPath, names: list[str]) -> tuple[int, ...]:
+def _rank(folder: PurePosixPath, names: list[str], rubric: Rubric) -> tuple[int, ...]:
     """Lowest for the folder with most modules, then with most similar names, then the shallowest."""
-    modules = rubrics.current().modules
+    modules = rubric.modules
     exact = sum(f"{module}.py" in names for module in modules)
     near = sum(any(resembles(name, module) for module in modules) for name in names)
     depth = len(folder.parts)
     return (-exact, -near, depth, -len(names)) if exact else (0, -near, -len(names), depth)
 
 
-def _gathered(files: dict[str, bytes]) -> dict[str, bytes]:
+def _gathered(files: dict[str, bytes], rubric: Rubric) -> dict[str, bytes]:
     """Add each module that exists only in another folder, with the files that it may import from there."""
     paths = sorted(map(PurePosixPath, files), key=lambda path: (len(path.parts), path))
-    modules, found = rubrics.current().files, dict(files)
+    modules, found = rubric.files, dict(files)
     for name in modules:
         same = [path for path in paths if path.name == name]
         if name not in files and len({files[str(path)] for path in same}) == 1:

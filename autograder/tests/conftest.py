@@ -22,6 +22,7 @@ from autograder.grading.grader import Grader, open_grader
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission, read
 from autograder.tests.files import HOMEWORK, Built
+from autograder.tests.making import limited
 
 if TYPE_CHECKING:  # imports Otter, which would delay the start of the test processes by a second
     from autograder.tests.running import Box
@@ -134,4 +135,4 @@ def box(
 @pytest.fixture(scope="session")
 def at_home(grader: Grader) -> Callable[[Path], dict[str, Any]]:
     """Grade the same upload as `autograder grade` does."""
-    return lambda path: Grade.of(grader.grade(read(path, Limits()))).to_gradescope()
+    return lambda path: Grade.of(grader.grade(read(path, limited(Limits())))).to_gradescope()

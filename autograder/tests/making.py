@@ -24,6 +24,7 @@ from autograder.homework import rubric as rubrics
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric, Visibility
+from autograder.sandbox.budget import Limits
 from autograder.sandbox.protocol import Call, Ended, Error, Response
 from autograder.submissions.exports import Listing
 from autograder.submissions.submission import Student, Submission, Upload, load
@@ -39,7 +40,6 @@ AWKWARD = (
 
 # Uploads and listings
 
-LIMITS = HOMEWORK.rubric.limits
 MODULES = list(HOMEWORK.rubric.modules)
 FIRST, SECOND = f"{MODULES[0]}.py", f"{MODULES[1]}.py"
 Files = dict[str, str | bytes]
@@ -54,7 +54,7 @@ def few(values: Sequence[Any], number: int = 2) -> list[Any]:
 
 def contents(found: Listing) -> dict[str, dict[str, bytes]]:
     """The files of each submission by key, loaded as the grader loads them."""
-    return {entry.key: load(entry, LIMITS).files for entry in found.entries if not entry.problem}
+    return {entry.key: load(entry, HOMEWORK.rubric).files for entry in found.entries if not entry.problem}
 
 
 def keys(found: Listing) -> list[str]:
@@ -227,6 +227,11 @@ def homework_with(rubric: Rubric) -> Homework:
     homework = Homework()
     homework.rubric = rubric
     return homework
+
+
+def limited(limits: Limits) -> Rubric:
+    """The kit's own rubric with other limits."""
+    return HOMEWORK.rubric.model_copy(update={"limits": limits})
 
 
 def rubric_with(criteria: Mapping[str, Mapping[str, str]] | None = None, **top: Any) -> Rubric:

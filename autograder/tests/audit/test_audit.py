@@ -8,12 +8,11 @@ import pytest
 from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
 from autograder.grading.scoring import CriterionScore
-from autograder.homework.rubric import current
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import graded, made, sample
 from autograder.tests.running import the_plan
 
-MODULES = [name for name in current().modules if HOMEWORK.of_module(name)]
+MODULES = [name for name in HOMEWORK.rubric.modules if HOMEWORK.of_module(name)]
 
 
 def singles() -> list[Case]:
@@ -38,7 +37,7 @@ def problems(rows: list[Row]) -> list[str]:
 
 def test_single_misconception_is_named_and_costs_its_criterion(rows: list[Row]) -> None:
     assert len(rows) >= 8 and problems(rows) == []
-    assert {c.id for c in current().of(MODULES[0])} <= {name for row in rows for name in row.lost}
+    assert {c.id for c in HOMEWORK.rubric.of(MODULES[0])} <= {name for row in rows for name in row.lost}
     assert [row.case.name for row in rows if not row.case.ids & row.named] == []
 
 

@@ -77,7 +77,7 @@ def run(
     folder: Path, out: Path, workers: Pool | None = None, display: Display | None = None, fresh: bool = False
 ) -> Run:
     """Grade without the command, in a thread unless `workers` is given."""
-    entries = listing([folder]).entries
+    entries = listing([folder], HOMEWORK.rubric).entries
     return Batch(Store(out), workers or threads(), HOMEWORK, display or Display(), fresh).run(entries)
 
 
@@ -537,6 +537,6 @@ def test_progress_shows_counts_and_stages(
 def test_sample_class_has_correct_misnamed_broken_and_empty_submissions(tmp_path: Path) -> None:
     sample.make(HOMEWORK, tmp_path)
     made = sample.students(HOMEWORK)
-    assert [entry.key for entry in listing([tmp_path]).entries] == sorted(made)
+    assert [entry.key for entry in listing([tmp_path], HOMEWORK.rubric).entries] == sorted(made)
     assert (made["ada"], made["nobody-yet"]) == (sample.references(HOMEWORK), sample.stubs(HOMEWORK))
     assert set(made["emil"]) != set(NAMES) and "unfinished(:" in "".join(made["fatima"].values())

@@ -49,7 +49,7 @@ def run(tmp_path: Path) -> Path:
             copied = OWN.format(n=5, op="<", extra="total").replace("values", "xs").replace("total", "sum_")
             own += "# mine\n" + copied.replace("kept", "found  # yes").replace("found  # yes", "found")
         sample.write(tmp_path / "class" / f"s{number}", {NAME: f"{right}{own}# {number}\n"})
-    store.write_run(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"]).entries)
+    store.write_run(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"], HOMEWORK.rubric).entries)
     return tmp_path
 
 
@@ -89,7 +89,7 @@ def test_large_group_with_identical_files_is_found(tmp_path: Path) -> None:
         text = sample.stubs(HOMEWORK)[NAME] + OWN.format(n=7, op="<", extra="total") + f"# {own}\n"
         short = {names[1]: sample.stubs(HOMEWORK)[names[1]] + "\nWIDTH, DEPTH, HEADS = 1, 2, [3, 4]\n"}
         sample.write(tmp_path / "class" / f"s{number:02d}", {NAME: text} | short)
-    store.write_run(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"]).entries)
+    store.write_run(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"], HOMEWORK.rubric).entries)
     pairs, works = similar.found(HOMEWORK, tmp_path, 0.6)
     assert {key for pair in pairs for key in (pair.one, pair.other)} == {f"s{number:02d}" for number in range(12)}
     assert len(pairs) == 66 and {(pair.share, pair.modules) for pair in pairs} == {(1.0, (NAME[:-3],))}

@@ -16,6 +16,7 @@ from autograder.sandbox import sandbox
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import read
 from autograder.tests.files import HOMEWORK, put
+from autograder.tests.making import limited
 
 # Code that breaks the kit in the fork server, and the reason in the error.
 BROKEN = {
@@ -111,7 +112,7 @@ def test_students_error_without_a_frame_is_graded(
     name: str, grader: Grader, references: dict[str, bytes], tmp_path: Path
 ) -> None:
     files = {"layernorm.py": STUDENT_ERRORS[name], "causal_mask.py": references["causal_mask.py"]}
-    result = grader.grade(read(put(tmp_path, files), Limits()), ("layernorm", "causal_mask"))
+    result = grader.grade(read(put(tmp_path, files), limited(Limits())), ("layernorm", "causal_mask"))
     lost = {graded.criterion.id for graded in result.graded if not graded.passed}
     assert "layernorm.rms" in lost
     assert not any(criterion.startswith("causal_mask.") for criterion in lost)

@@ -9,13 +9,12 @@ import pytest
 
 from autograder.grading.call_results import compared, with_needed
 from autograder.grading.runner.direct import direct_responses
-from autograder.homework.rubric import current
 from autograder.tests.files import HOMEWORK
 from autograder.tests.running import the_plan
 from autograder.values.tree import arrays, copied
 
 Function = Callable[..., Any]
-FUNCTIONS = [(m, f) for m, entry in current().modules.items() if HOMEWORK.of_module(m) for f in entry.functions]
+FUNCTIONS = [(m, f) for m, entry in HOMEWORK.rubric.modules.items() if HOMEWORK.of_module(m) for f in entry.functions]
 
 
 def lost(module: str, function: str, replacement: Function) -> set[str]:
@@ -89,7 +88,7 @@ def stateful() -> Iterator[tuple[str, str, Callable[[Function], Function]]]:
 def test_state_and_changed_arguments_are_detected(
     module: str, function: str, way: Callable[[Function], Function]
 ) -> None:
-    graded = {c.id for c in current().of(module) if function in c.grades}
+    graded = {c.id for c in HOMEWORK.rubric.of(module) if function in c.grades}
     about = {f"{module}.purity"} & graded or graded
     assert lost(module, function, way(HOMEWORK.functions[function])) & about
 

@@ -81,7 +81,7 @@ def test_stolen_wheel_would_earn_points(
     wheel = next(data for name, data in unzipped(built.zip).items() if name.endswith(".whl"))
     (place / "kit.whl" if place.is_dir() else place).write_bytes(wheel)
     with open_grader(HOMEWORK) as opened:  # a new grader, since it copies NumPy if student code cannot reach it
-        earned = opened.grade(read(tmp_path / "upload", opened.rubric.limits)).points
+        earned = opened.grade(read(tmp_path / "upload", opened.rubric)).points
     assert earned == HOMEWORK.rubric.modules["layernorm"].points
 
 

@@ -15,13 +15,13 @@ from autograder.submissions.exports import RESERVED, keyed, listing
 from autograder.submissions.submission import Upload, load
 from autograder.submissions.tree import of_folder
 from autograder.tests.files import HOMEWORK, put, put_special, zipped
-from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
+from autograder.tests.making import FIRST, MODULES, SECOND, WORK, Files, as_nobody, contents, keys, limited
 
 
 def test_files_passed_together_form_one_submission(tmp_path: Path) -> None:
     first, second = (put(tmp_path / "ada", {FIRST: "a", SECOND: "b"}) / name for name in (FIRST, SECOND))
-    assert contents(listing([first, second])) == {"ada": {FIRST: b"a", SECOND: b"b"}}
-    assert contents(listing([first, first.parent / "." / FIRST])) == {MODULES[0]: {FIRST: b"a"}}
+    assert contents(listing([first, second], HOMEWORK.rubric)) == {"ada": {FIRST: b"a", SECOND: b"b"}}
+    assert contents(listing([first, first.parent / "." / FIRST], HOMEWORK.rubric)) == {MODULES[0]: {FIRST: b"a"}}
 
 
 @pytest.mark.parametrize(("files", "why"), [
@@ -38,12 +38,12 @@ def test_path_without_a_submission_is_rejected_with_advice(
 ) -> None:
     put(tmp_path, {name: content for name, content in files.items() if content is not None})
     with pytest.raises(ArgumentsError, match=why):
-        listing([tmp_path / name for name in files])
+        listing([tmp_path / name for name in files], HOMEWORK.rubric)
 
 
 def test_damaged_file_in_a_single_students_zip_gets_a_note(tmp_path: Path) -> None:
     (tmp_path / "ada.zip").write_bytes(zipped({FIRST: "marked", SECOND: "2"}).replace(b"marked", b"harmed", 1))
-    submission = load(listing([tmp_path / "ada.zip"]).entries[0], LIMITS)
+    submission = load(listing([tmp_path / "ada.zip"], HOMEWORK.rubric).entries[0], HOMEWORK.rubric)
     assert submission.files == {SECOND: b"2"} and [note.kind for note in submission.notes] == ["damaged"]
 
 
@@ -53,14 +53,16 @@ def test_folder_of_folders_and_zips_is_a_class(tmp_path: Path, place: str, outer
     files: Files = {f"ada/{FIRST}": "a", f"bela/assignments/{FIRST}": "b", "emil/essay.pdf": "not python"}
     files |= {"chidi/sent/hw.zip": zipped({f"hw/{FIRST}": "c"}), "dana.zip": zipped({FIRST: "d"})}
     files |= {"__MACOSX/ada/x.py": "", "solutions/layernorm.py": "", "README.md": ""}
-    found = contents(listing([put(tmp_path / place, {f"{outer}{name}": text for name, text in files.items()})]))
+    found = contents(
+        listing([put(tmp_path / place, {f"{outer}{name}": text for name, text in files.items()})], HOMEWORK.rubric)
+    )
     work = {name: {FIRST: name[:1].encode()} for name in ("ada", "bela", "chidi", "dana")}
     assert found == work | {"emil": {}}
 
 
 def test_students_with_equal_names_in_two_sections_stay_separate(tmp_path: Path) -> None:
     put(tmp_path, {f"one/ada/{FIRST}": "1", f"one/bela/{FIRST}": "", f"two/Ada/{FIRST}": "2", f"two/bela/{FIRST}": ""})
-    found = listing([tmp_path / "one", tmp_path / "two"])
+    found = listing([tmp_path / "one", tmp_path / "two"], HOMEWORK.rubric)
     assert [entry.section for entry in found.entries] == ["one", "one", "two", "two"]
     assert len({key.lower() for key in keys(found)}) == 4
     adas = [files[FIRST] for key, files in contents(found).items() if key.lower().startswith("ada")]
@@ -72,7 +74,7 @@ def test_skipped_items_of_a_class_are_reported(tmp_path: Path) -> None:
     put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": "", f".chidi/{FIRST}": ""})
     put_special(tmp_path / "class" / "dana", "link", tmp_path / "class" / "ada")
     put_special(tmp_path / "class" / "emil.zip", "device", tmp_path)
-    found = listing([tmp_path / "class"])
+    found = listing([tmp_path / "class"], HOMEWORK.rubric)
     assert [(entry.key, entry.problem) for entry in found.entries] == [
         ("ada", ""), ("bela", ""), ("emil", "emil.zip is a link or a device, which is never followed"),
     ]  # fmt: skip
@@ -96,7 +98,7 @@ def test_skipped_items_of_a_class_are_reported(tmp_path: Path) -> None:
     ({"notes.txt": ""}, "one submission"),
 ])  # fmt: skip
 def test_kind_of_upload_is_detected_in_a_fixed_order(tmp_path: Path, files: Files, expected: str) -> None:
-    assert listing([put(tmp_path, files)]).forms == (f"{tmp_path}: {expected}",)
+    assert listing([put(tmp_path, files)], HOMEWORK.rubric).forms == (f"{tmp_path}: {expected}",)
 
 
 # In each form, the start of the names of a student's files, and of another student's.
@@ -126,7 +128,10 @@ def test_upload_with_many_names_and_bombs_costs_only_itself(tmp_path: Path, form
         (tmp_path / place).write_bytes(zipped(files, zipfile.ZIP_DEFLATED))
     else:
         put(tmp_path / place, files)
-    read = [load(entry, Limits(upload_mb=1, upload_files=5)) for entry in listing([tmp_path / place]).entries]
+    read = [
+        load(entry, limited(Limits(upload_mb=1, upload_files=5)))
+        for entry in listing([tmp_path / place], HOMEWORK.rubric).entries
+    ]
     (honest,) = [submission for submission in read if submission.files == {FIRST: b"a"}]
     (other,) = [submission for submission in read if submission is not honest]
     assert honest.notes == () and "many" in [note.kind for note in other.refused]
@@ -143,9 +148,9 @@ def test_upload_with_more_names_than_any_listing_costs_only_itself(tmp_path: Pat
             os.close(os.open(tmp_path / place / name, os.O_CREAT))
     else:
         put(tmp_path / place, {**files, **dict.fromkeys(many, "")})
-    entries = listing([tmp_path / place]).entries
-    assert [len(load(entry, LIMITS).files) for entry in entries] == [1, 0]
-    assert [note.kind for note in load(entries[1], LIMITS).notes] == ["many"]
+    entries = listing([tmp_path / place], HOMEWORK.rubric).entries
+    assert [len(load(entry, HOMEWORK.rubric).files) for entry in entries] == [1, 0]
+    assert [note.kind for note in load(entries[1], HOMEWORK.rubric).notes] == ["many"]
 
 
 ZIP = zipped(WORK)
@@ -179,7 +184,9 @@ def test_every_item_in_a_class_becomes_a_row_or_is_noted(tmp_path: Path, files: 
     for place in ("class", "class.zip"):
         if place == "class.zip" and (len(rows.split()) == 1 or "bob/hw.ipynb" in files):
             continue  # a zip with the work of one student is that student's submission
-        found = listing([put(tmp_path / place, files | (litter if "submission_1/" not in str(files) else {}))])
+        found = listing(
+            [put(tmp_path / place, files | (litter if "submission_1/" not in str(files) else {}))], HOMEWORK.rubric
+        )
         assert sorted(re.sub("-[0-9a-f]{8}$", "", key) for key in keys(found)) == rows.split()
         notes = [note.partition("not graded: ")[2].split(" (")[0] for note in found.problems if "not graded" in note]
         assert {name for names in notes for name in names.split(", ")} == set(noted.split())
@@ -189,8 +196,8 @@ def test_every_item_in_a_class_becomes_a_row_or_is_noted(tmp_path: Path, files: 
 def test_results_folder_inside_a_graded_path_is_rejected(tmp_path: Path, out: str) -> None:
     put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
     with pytest.raises(ArgumentsError, match=r"^-o .* is inside .*class, which is graded; use a folder outside it"):
-        listing([tmp_path / "class"], tmp_path / "class" / out)
-    assert keys(listing([tmp_path / "class"], tmp_path / "out")) == ["ada", "bela"]
+        listing([tmp_path / "class"], HOMEWORK.rubric, tmp_path / "class" / out)
+    assert keys(listing([tmp_path / "class"], HOMEWORK.rubric, tmp_path / "out")) == ["ada", "bela"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names are Unicode here")
@@ -198,9 +205,9 @@ def test_folder_name_that_is_not_unicode_gets_an_ascii_key(tmp_path: Path) -> No
     """On Linux, a folder name may contain any bytes."""
     os.mkdir(os.fsencode(tmp_path) + b"/\xff\xfe")
     put(tmp_path / os.fsdecode(b"\xff\xfe"), WORK)
-    (entry,) = listing([tmp_path]).entries
+    (entry,) = listing([tmp_path], HOMEWORK.rubric).entries
     assert entry.key.isascii()
-    assert load(entry, LIMITS).files == {FIRST: b"x = 1\n"}
+    assert load(entry, HOMEWORK.rubric).files == {FIRST: b"x = 1\n"}
 
 
 HOSTILE = ["../../etc/passwd", "con", "NUL.txt", ".hidden", "a/b", "", "李", "a\0b", "-rf", "x" * 300]
@@ -227,13 +234,13 @@ def test_unreadable_folder_affects_only_that_submission() -> None:
     with as_nobody() as folder:
         put(folder, {f"ada/{FIRST}": "1", f"bela/{FIRST}": "1"})
         (folder / "ada").chmod(0)
-        found = listing([folder])
+        found = listing([folder], HOMEWORK.rubric)
         assert keys(found) == ["ada", "bela"]
         with pytest.raises(CommandError, match="ada"):
-            load(found.entries[0], LIMITS)
-        assert load(found.entries[1], LIMITS).files
+            load(found.entries[0], HOMEWORK.rubric)
+        assert load(found.entries[1], HOMEWORK.rubric).files
         with pytest.raises(ArgumentsError, match="ermission"):
-            listing([folder / "ada"])
+            listing([folder / "ada"], HOMEWORK.rubric)
 
 
 @pytest.mark.parametrize("place", ["up", "up.zip"])
@@ -241,6 +248,6 @@ def test_note_on_a_lone_notebook_lists_its_homework_functions(tmp_path: Path, pl
     own = next(iter(HOMEWORK.rubric.modules.values())).functions
     cells = [{"source": [f"def {name}(x):\n", "    pass"]} for name in ("plotted", *own, "test_it")]
     put(tmp_path / place, {"a.ipynb": json.dumps({"cells": cells}), "b.ipynb": "{}"})
-    (entry,) = listing([tmp_path / place], one_submission=True).entries
-    (note,) = load(entry, LIMITS).notes
+    (entry,) = listing([tmp_path / place], HOMEWORK.rubric, one_submission=True).entries
+    (note,) = load(entry, HOMEWORK.rubric).notes
     assert (note.kind, note.path, note.wanted) == ("notebook", "a.ipynb", ", ".join(own))

@@ -12,7 +12,8 @@ from autograder.exceptions import ArgumentsError, CommandError
 from autograder.sandbox.budget import Limits
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import load, read
-from autograder.tests.making import FIRST, SECOND
+from autograder.tests.files import HOMEWORK
+from autograder.tests.making import FIRST, SECOND, limited
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Duplicate name")]
 SMALL = Limits(upload_mb=1, upload_files=10)
@@ -48,7 +49,7 @@ ZIP = st.binary(max_size=400) | st.builds(packed, FILES, EDITS)
 def test_upload_is_read_within_bounds(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "up.zip").write_bytes(data)
     for place in (tmp_path, tmp_path / "up.zip"):
-        found = read(place, SMALL)
+        found = read(place, limited(SMALL))
         assert len(found.files) <= SMALL.upload_files
         assert sum(map(len, found.files.values())) <= SMALL.upload_mb * 2**20
         assert all(name and not name.startswith("/") and ".." not in name.split("/") for name in found.files)
@@ -60,12 +61,12 @@ def test_upload_is_read_within_bounds(tmp_path: Path, data: bytes) -> None:
 def test_export_is_listed_or_rejected(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "export.zip").write_bytes(data)
     try:
-        found = listing([tmp_path / "export.zip"])
+        found = listing([tmp_path / "export.zip"], HOMEWORK.rubric)
     except ArgumentsError:
         return
     assert len({entry.key.lower() for entry in found.entries}) == len(found.entries)
     for entry in found.entries:
         try:
-            assert len(load(entry, SMALL).files) <= SMALL.upload_files
+            assert len(load(entry, limited(SMALL)).files) <= SMALL.upload_files
         except CommandError:
             continue

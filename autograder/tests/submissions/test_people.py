@@ -11,7 +11,7 @@ from autograder.gradebook.rows import students
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Student, load
 from autograder.tests.files import HOMEWORK, put, zipped
-from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, Files, contents
+from autograder.tests.making import FIRST, MODULES, SECOND, Files, contents
 
 SEED = 20261128  # of the mixtures
 STUB = "".join(f"def {function}():\n    pass\n" for function in HOMEWORK.rubric.modules[MODULES[0]].functions)
@@ -57,7 +57,7 @@ def people(form: str, *names: str) -> Files:
 def accounted(path: Path) -> str:
     """The names of all rows, and every note; or the error."""
     try:
-        found = listing([path])
+        found = listing([path], HOMEWORK.rubric)
     except ArgumentsError as error:
         return str(error)
     rows = students(found.entries, [], HOMEWORK.rubric)
@@ -68,11 +68,11 @@ def accounted(path: Path) -> str:
 @pytest.mark.parametrize("form", READ)
 def test_each_form_has_a_row_for_each_person(tmp_path: Path, form: str, place: str) -> None:
     names = NAMES[:4]
-    found = listing([put(tmp_path / place, people(form, *names))])
+    found = listing([put(tmp_path / place, people(form, *names))], HOMEWORK.rubric)
     rows = students(found.entries, [], HOMEWORK.rubric)
     assert len(rows) == len(names) and not [problem for problem in found.problems if "time of" not in problem]
     for name, row in zip(sorted(names), sorted(rows, key=lambda row: row.student.name), strict=True):
-        assert name in row.student.name and load(row.entry, LIMITS).files[FIRST] == name.encode()
+        assert name in row.student.name and load(row.entry, HOMEWORK.rubric).files[FIRST] == name.encode()
 
 
 @pytest.mark.parametrize("place", ["class", "class.zip"])
@@ -80,10 +80,10 @@ def test_each_form_has_a_row_for_each_person(tmp_path: Path, form: str, place: s
 def test_form_that_is_not_known_is_rejected_with_everyone_named(tmp_path: Path, form: str, place: str) -> None:
     put(tmp_path / place, people(form, *NAMES))
     with pytest.raises(ArgumentsError, match="looks like the work of several students") as error:
-        listing([tmp_path / place])
+        listing([tmp_path / place], HOMEWORK.rubric)
     seen = NAMES if form != "sections" else ["section0", "section1"]
     assert all(name in str(error.value) for name in seen) and "--one-submission" in str(error.value)
-    (entry,) = listing([tmp_path / place], one_submission=True).entries
+    (entry,) = listing([tmp_path / place], HOMEWORK.rubric, one_submission=True).entries
     assert entry.key == "class"
 
 
@@ -111,7 +111,7 @@ def test_mixture_of_two_forms_loses_nobody(tmp_path: Path, seed: int) -> None:
 ])  # fmt: skip
 def test_path_that_may_be_several_students_is_rejected(tmp_path: Path, files: Files) -> None:
     with pytest.raises(ArgumentsError, match="several students"):
-        listing([put(tmp_path / "class", files)])
+        listing([put(tmp_path / "class", files)], HOMEWORK.rubric)
 
 
 @pytest.mark.parametrize("files", [
@@ -124,19 +124,22 @@ def test_path_that_may_be_several_students_is_rejected(tmp_path: Path, files: Fi
     {"final.py": "x = 1\n"},
 ])  # fmt: skip
 def test_files_of_one_student_are_one_submission(tmp_path: Path, files: Files) -> None:
-    assert len(listing([put(tmp_path / "ada", files)]).entries) == 1
+    assert len(listing([put(tmp_path / "ada", files)], HOMEWORK.rubric).entries) == 1
 
 
 def test_section_within_a_class_is_noted(tmp_path: Path) -> None:
     """One student's upload cannot stop the grading of a class, so this is no reason to reject it."""
-    found = listing([put(tmp_path / "class", people("folders", "ada", "bela") | people("sections", "chidi", "emil"))])
+    found = listing(
+        [put(tmp_path / "class", people("folders", "ada", "bela") | people("sections", "chidi", "emil"))],
+        HOMEWORK.rubric,
+    )
     assert any("section1 looks like the work of several students, chidi, emil" in note for note in found.problems)
 
 
 def test_single_files_of_several_students_are_rejected(tmp_path: Path) -> None:
     put(tmp_path, people("prefixes", "ada", "bela"))
     with pytest.raises(ArgumentsError, match=f"ada_{FIRST}, bela_{FIRST}"):
-        listing(sorted(tmp_path.glob("*.py")))
+        listing(sorted(tmp_path.glob("*.py")), HOMEWORK.rubric)
 
 
 VERSIONS: dict[str, Files] = {
@@ -156,7 +159,7 @@ NEWEST = {
 
 @pytest.mark.parametrize("form", VERSIONS)
 def test_newest_version_of_a_persons_work_counts(tmp_path: Path, form: str) -> None:
-    found = listing([put(tmp_path / "class", VERSIONS[form] | people(form, "bela"))])
+    found = listing([put(tmp_path / "class", VERSIONS[form] | people(form, "bela"))], HOMEWORK.rubric)
     rows = students(found.entries, [], HOMEWORK.rubric)
     assert len(rows) == 2
     (ada,) = [row for row in rows if "ada" in row.student.name]
@@ -168,33 +171,36 @@ def test_newest_version_of_a_persons_work_counts(tmp_path: Path, form: str) -> N
 
 def test_folders_of_one_students_parts_are_not_versions(tmp_path: Path) -> None:
     found = contents(
-        listing([put(tmp_path / "class", {f"ada/1/{FIRST}": "1", f"ada/2/{SECOND}": "2", f"bela/{FIRST}": ""})])
+        listing(
+            [put(tmp_path / "class", {f"ada/1/{FIRST}": "1", f"ada/2/{SECOND}": "2", f"bela/{FIRST}": ""})],
+            HOMEWORK.rubric,
+        )
     )
     assert found["ada"].items() >= {FIRST: b"1", SECOND: b"2"}.items()
 
 
 def test_folders_named_after_numbers_are_students(tmp_path: Path) -> None:
-    found = listing([put(tmp_path / "class", {f"{number}/{FIRST}": "" for number in (1, 2, 17)})])
+    found = listing([put(tmp_path / "class", {f"{number}/{FIRST}": "" for number in (1, 2, 17)})], HOMEWORK.rubric)
     assert [entry.students for entry in found.entries] == [(Student(number),) for number in ("1", "17", "2")]
 
 
 def test_ids_that_share_their_end_stay_separate_people(tmp_path: Path) -> None:
     """Blackboard separates title and id by the character that an id may contain."""
     files: Files = {f"Homework 3_{who}_attempt_2026-11-18-10-22-33_{FIRST}": who for who in ("ada_x", "bela_x")}
-    rows = students(listing([put(tmp_path / "class", files)]).entries, [], HOMEWORK.rubric)
+    rows = students(listing([put(tmp_path / "class", files)], HOMEWORK.rubric).entries, [], HOMEWORK.rubric)
     assert [row.student.name for row in rows] == ["Homework 3_ada_x", "Homework 3_bela_x"]
 
 
 def test_older_versions_of_a_canvas_file_are_noted(tmp_path: Path) -> None:
     files: Files = {f"ada_1_7_{FIRST}": "old", f"ada_1_8_{MODULES[0]}-1.py": "new", f"bela_2_9_{FIRST}": ""}
-    (note,) = listing([put(tmp_path / "class", files)]).problems
+    (note,) = listing([put(tmp_path / "class", files)], HOMEWORK.rubric).problems
     assert note.endswith(f"not graded, because a newer version of the file counts: ada_1_7_{FIRST}")
 
 
 def test_files_of_one_folder_in_two_uploads_are_all_read(tmp_path: Path) -> None:
     """A backslash in a name becomes a folder, so one folder may come twice."""
     files: Files = {f"ada_1_7_hw\\{FIRST}": "1", f"ada_1_8_hw\\{SECOND}": "2", f"bela_2_9_{FIRST}": ""}
-    found = contents(listing([put(tmp_path / "class.zip", files)]))
+    found = contents(listing([put(tmp_path / "class.zip", files)], HOMEWORK.rubric))
     assert found["ada_1"] == {FIRST: b"1", SECOND: b"2"}
 
 
@@ -215,7 +221,7 @@ def test_account_of_each_clone_is_that_of_its_remote(tmp_path: Path, name: str) 
     for folder, url in zip(("hw3-one", "hw3-two"), urls, strict=True):
         config = "[core]\n\tbare = false\n" + f'[remote "origin"]\n\turl = {url}\n\tfetch = +refs\n' * bool(url)
         put(tmp_path / "class" / folder, {FIRST: "", ".git/config": config})
-    found = listing([tmp_path / "class"])
+    found = listing([tmp_path / "class"], HOMEWORK.rubric)
     assert [entry.students for entry in found.entries] == [
         (Student(folder, login=login),) for folder, login in zip(("hw3-one", "hw3-two"), logins, strict=True)
     ]
@@ -224,7 +230,8 @@ def test_account_of_each_clone_is_that_of_its_remote(tmp_path: Path, name: str) 
 def test_uploaded_git_folder_in_a_class_names_nobody(tmp_path: Path) -> None:
     claim = '[remote "origin"]\n\turl = https://github.com/ada/hw3\n'
     found = listing(
-        [put(tmp_path / "class", {f"ada/{FIRST}": "", f"mallory/{FIRST}": "", "mallory/.git/config": claim})]
+        [put(tmp_path / "class", {f"ada/{FIRST}": "", f"mallory/{FIRST}": "", "mallory/.git/config": claim})],
+        HOMEWORK.rubric,
     )
     assert [entry.students for entry in found.entries] == [(Student("ada"),), (Student("mallory"),)]
 
@@ -234,15 +241,15 @@ def test_uploaded_git_folder_in_a_class_names_nobody(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [f"{MODULES[0]}{end}" for end in (".pyw", ".py~", "", ".docx")])
 def test_misnamed_file_is_named_in_a_note(tmp_path: Path, name: str) -> None:
-    (entry,) = listing([put(tmp_path / "ada", {name: STUB})]).entries
-    submission = load(entry, LIMITS)
-    notes = [*submission.notes, submission.missing(MODULES[0])]
+    (entry,) = listing([put(tmp_path / "ada", {name: STUB})], HOMEWORK.rubric).entries
+    submission = load(entry, HOMEWORK.rubric)
+    notes = [*submission.notes, submission.missing(MODULES[0], HOMEWORK.rubric)]
     assert any(note is not None and note.path == name for note in notes)
-    accepted = load(entry, LIMITS, accept_names=True)
+    accepted = load(entry, HOMEWORK.rubric, accept_names=True)
     assert (FIRST in accepted.files) is (not name.endswith("docx"))
 
 
 def test_class_of_two_thousand_has_two_thousand_rows(tmp_path: Path) -> None:
     files: Files = {f"abel{n}_{n}_{n}_{FIRST}": "" for n in range(1, 2001)}
-    entries = listing([put(tmp_path / "class.zip", files)]).entries
+    entries = listing([put(tmp_path / "class.zip", files)], HOMEWORK.rubric).entries
     assert len(students(entries, [], HOMEWORK.rubric)) == 2000

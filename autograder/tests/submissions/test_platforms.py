@@ -6,20 +6,20 @@ import pytest
 
 from autograder.exceptions import CommandError
 from autograder.gradebook.rows import students
-from autograder.homework import rubric
+from autograder.homework.rubric import Rubric
 from autograder.submissions.exports import Listing, listing
 from autograder.submissions.submission import Student, load
 from autograder.tests.files import HOMEWORK, put, zipped
-from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, contents, keys, rubric_with
+from autograder.tests.making import FIRST, MODULES, SECOND, WORK, Files, contents, keys, rubric_with
 
 PLACES = pytest.mark.parametrize("place", ["hw", "hw.zip", "wrapped/hw"])
 
 
-def download(tmp_path: Path, place: str, files: Files) -> Listing:
+def download(tmp_path: Path, place: str, files: Files, rubric: Rubric = HOMEWORK.rubric) -> Listing:
     """The listing of a download, or of a folder that contains it."""
     (tmp_path / "wrapped").mkdir()
     put(tmp_path / place, files)
-    return listing([tmp_path / place.removesuffix("/hw")])
+    return listing([tmp_path / place.removesuffix("/hw")], rubric)
 
 
 MOODLE: Files = {
@@ -53,7 +53,7 @@ def test_moodle(tmp_path: Path, place: str) -> None:
 
 
 def test_flat_moodle_download_is_grouped_by_id(tmp_path: Path) -> None:
-    found = listing([put(tmp_path / "moodle.zip", FLAT)])
+    found = listing([put(tmp_path / "moodle.zip", FLAT)], HOMEWORK.rubric)
     assert {entry.students[0].name: contents(found)[entry.key] for entry in found.entries} == {
         "Ada Weiß": {FIRST: b"a", SECOND: b"2"},
         "Bela von_Brandt": {FIRST: b"b"},
@@ -72,10 +72,8 @@ BRIGHTSPACE: Files = {
 
 
 @PLACES
-def test_brightspace(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    due = rubric_with(due="2026-10-09T23:59+02:00")
-    monkeypatch.setattr(rubric, "current", lambda: due)
-    found = download(tmp_path, place, BRIGHTSPACE)
+def test_brightspace(tmp_path: Path, place: str) -> None:
+    found = download(tmp_path, place, BRIGHTSPACE, rubric_with(due="2026-10-09T23:59+02:00"))
     assert found.forms[0].endswith("a Brightspace download of 4 submissions")
     assert [(entry.students, entry.created_at) for entry in found.entries] == [
         ((Student("Ada Weiß", brightspace="39786"),), "2026-10-09T08:22:00.000000Z"),
@@ -96,11 +94,11 @@ def test_brightspace(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_brightspace_times_are_utc_without_a_due_date(tmp_path: Path) -> None:
-    assert listing([put(tmp_path, BRIGHTSPACE)]).entries[0].created_at == "2026-10-09T10:22:00.000000Z"
+    assert listing([put(tmp_path, BRIGHTSPACE)], HOMEWORK.rubric).entries[0].created_at == "2026-10-09T10:22:00.000000Z"
 
 
 def test_loose_code_next_to_brightspace_folders_is_noted(tmp_path: Path) -> None:
-    found = listing([put(tmp_path / "class", BRIGHTSPACE | {FIRST: ""})])
+    found = listing([put(tmp_path / "class", BRIGHTSPACE | {FIRST: ""})], HOMEWORK.rubric)
     assert found.forms[0].endswith("a Brightspace download of 4 submissions")
     assert any(note.endswith(f"not graded: {FIRST} (not part of a Brightspace download)") for note in found.problems)
 
@@ -139,7 +137,7 @@ def test_canvas(tmp_path: Path, place: str) -> None:
 
 def test_canvas_files_may_be_passed_individually(tmp_path: Path) -> None:
     put(tmp_path, CANVAS)
-    found = listing(sorted(tmp_path.glob("*_*_*.py")))
+    found = listing(sorted(tmp_path.glob("*_*_*.py")), HOMEWORK.rubric)
     assert contents(found)["abelada_101"][FIRST] == b"newest"
     assert len(found.entries) == 3 + 1
 
@@ -151,7 +149,9 @@ def test_canvas_files_may_be_passed_individually(tmp_path: Path) -> None:
     ("x_7_8_data-1.csv", "x_7", "data-1.csv"),
 ])  # fmt: skip
 def test_canvas_file_name_is_parsed(tmp_path: Path, name: str, student: str, file: str) -> None:
-    found = contents(listing([put(tmp_path / "submissions", {name: "x", f"abelada_101_9_{FIRST}": "x"})]))
+    found = contents(
+        listing([put(tmp_path / "submissions", {name: "x", f"abelada_101_9_{FIRST}": "x"})], HOMEWORK.rubric)
+    )
     assert found.pop("abelada_101") == {FIRST: b"x"}
     ((key, files),) = found.items()
     assert key.startswith(student) and list(files) == [file]
@@ -162,7 +162,7 @@ def test_odd_file_names_of_one_student_do_not_affect_the_class(tmp_path: Path) -
     names = (f"x-{'9' * 5000}.py", "a\\b.py", "\\c.py", FIRST, FIRST.title(), f"{'9' * 5000}_x.py")
     files: Files = {f"coxcy_103_{9000 + number}_{name}": name for number, name in enumerate(names)}
     files |= {f"abelada_101_9_{FIRST}": "ada", f"notes/{FIRST}": "", "notes/more.py": ""}
-    found = listing([put(tmp_path / "submissions.zip", files)])
+    found = listing([put(tmp_path / "submissions.zip", files)], HOMEWORK.rubric)
     ada, cy = (contents(found)[key] for key in ("abelada_101", "coxcy_103"))
     assert ada == {FIRST: b"ada"} and len(found.entries) == 2
     assert {FIRST, FIRST.title(), "a/b.py", "c.py"} <= {*cy} and cy[FIRST] == FIRST.encode()
@@ -204,7 +204,7 @@ EXPORT: Files = {
 def export(tmp_path: Path, request: pytest.FixtureRequest) -> Listing:
     inside = request.param in ("inside", "zip")
     files = {(f"assignment_5_export/{name}" if inside else name): text for name, text in EXPORT.items()}
-    return listing([put(tmp_path / ("export.zip" if "zip" in request.param else "export"), files)])
+    return listing([put(tmp_path / ("export.zip" if "zip" in request.param else "export"), files)], HOMEWORK.rubric)
 
 
 def test_gradescope_export_keeps_every_submission_and_names_groups(export: Listing) -> None:
@@ -218,7 +218,7 @@ def test_gradescope_export_keeps_every_submission_and_names_groups(export: Listi
     assert (twelfth.students, twelfth.created_at) == ((Student("No"),), "")
     assert unnamed.remark and [problem for problem in export.problems if "submission_13" in problem]
     with pytest.raises(CommandError, match="no folder"):
-        load(gone, LIMITS)
+        load(gone, HOMEWORK.rubric)
 
 
 @pytest.mark.parametrize("text", [
@@ -228,17 +228,17 @@ def test_gradescope_export_keeps_every_submission_and_names_groups(export: Listi
 def test_malformed_metadata_loses_no_submission(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     files = {"submission_metadata.yml": text, f"submission_1/{FIRST}": "", f"submission_2/{FIRST}": ""}
-    assert keys(listing([put(tmp_path / "export", files)])) == ["submission_1", "submission_2"]
+    assert keys(listing([put(tmp_path / "export", files)], HOMEWORK.rubric)) == ["submission_1", "submission_2"]
     assert not Path("made").exists()
 
 
 def test_damaged_file_in_an_export_affects_only_that_submission(tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
     path.write_bytes(zipped({**EXPORT, f"submission_11/{FIRST}": "marked"}).replace(b"marked", b"harmed"))
-    entries = {entry.key: entry for entry in listing([path]).entries}
+    entries = {entry.key: entry for entry in listing([path], HOMEWORK.rubric).entries}
     with pytest.raises(CommandError, match="damaged"):
-        load(entries["submission_11"], LIMITS)
-    assert load(entries["submission_12"], LIMITS).files
+        load(entries["submission_11"], HOMEWORK.rubric)
+    assert load(entries["submission_12"], HOMEWORK.rubric).files
 
 
 SECTION = {f"{name}_assignsubmission_file/{FIRST}": "" for name in ("Dora Dorn_700112", "Emil Erz_700113")}
@@ -268,7 +268,7 @@ def test_metadata_is_trusted_only_where_gradescope_puts_it(
     for place, files in places.items():
         path, _, inside = place.partition("/")
         put(tmp_path / path, {f"{inside}{name}": text for name, text in files.items()})
-    found = listing([tmp_path / path for path in paths])
+    found = listing([tmp_path / path for path in paths], HOMEWORK.rubric)
     names = [student.name for entry in found.entries for student in entry.students]
     assert names.count("Ada Abel") == 2 * exports and names.count("Gone") == exports
     assert any("was ignored" in problem for problem in found.problems) is (exports == 0)

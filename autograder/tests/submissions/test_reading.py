@@ -14,8 +14,8 @@ from autograder.exceptions import CommandError
 from autograder.sandbox.budget import Limits
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Note, load, read
-from autograder.tests.files import put, put_special, zipped
-from autograder.tests.making import FIRST, LIMITS, SECOND, Files, as_nobody
+from autograder.tests.files import HOMEWORK, put, put_special, zipped
+from autograder.tests.making import FIRST, SECOND, Files, as_nobody, limited
 
 SMALL = Limits(upload_mb=1, upload_files=5)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices are POSIX")
@@ -27,7 +27,7 @@ PLACES = pytest.mark.parametrize("place", ["ada", "ada.zip"])
 def test_folder_and_zip_are_read_alike_from_the_folder_of_the_modules(tmp_path: Path, place: str, inner: str) -> None:
     files = {f"{inner}{FIRST}": "1", f"{inner}data/x.txt": "2", "README.md": "", "notes.txt": "3"}
     litter = {f"{inner}__MACOSX/x.py": "", f"{inner}._x.py": ""}
-    found = read(put(tmp_path / place, files | litter), LIMITS)
+    found = read(put(tmp_path / place, files | litter), HOMEWORK.rubric)
     assert found.name == "ada"
     assert found.files == {FIRST: b"1", "data/x.txt": b"2"} | ({} if inner else {"notes.txt": b"3"})
     assert found.notes == ()
@@ -41,7 +41,7 @@ def test_module_in_another_folder_is_read_with_the_files_next_to_it(
     tmp_path: Path, place: str, first: str, second: str
 ) -> None:
     files = {f"{first}{FIRST}": "1", f"{second}{SECOND}": "2", f"{second}helpers.py": "3"}
-    found = read(put(tmp_path / place, files | {"x/data.txt": "", "README": ""}), LIMITS)
+    found = read(put(tmp_path / place, files | {"x/data.txt": "", "README": ""}), HOMEWORK.rubric)
     assert {FIRST: b"1", SECOND: b"2", "helpers.py": b"3"}.items() <= found.files.items()
     assert found.notes == ()
 
@@ -112,7 +112,7 @@ LARGER_THAN_DECLARED = patched(zipped({FIRST: bytes(range(256)) * 40}, zipfile.Z
 def test_files_and_notes_of_an_upload(
     tmp_path: Path, files: Files, read_files: dict[str, bytes], notes: list[Note]
 ) -> None:
-    found = read(put(tmp_path, files), LIMITS)
+    found = read(put(tmp_path, files), HOMEWORK.rubric)
     assert (found.files, list(found.notes)) == (read_files, notes)
 
 
@@ -121,13 +121,13 @@ def test_last_of_two_members_with_the_same_name_counts(tmp_path: Path) -> None:
         archive.writestr(FIRST, "old")
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr(FIRST, "new")
-    assert read(tmp_path, LIMITS).files == {FIRST: b"new"}
+    assert read(tmp_path, HOMEWORK.rubric).files == {FIRST: b"new"}
 
 
 def test_no_copy_is_used_if_two_folders_have_different_ones(tmp_path: Path) -> None:
-    found = read(put(tmp_path, {FIRST: "1", f"a/{SECOND}": "2", f"b/{SECOND}": "3"}), LIMITS)
+    found = read(put(tmp_path, {FIRST: "1", f"a/{SECOND}": "2", f"b/{SECOND}": "3"}), HOMEWORK.rubric)
     assert SECOND not in found.files
-    assert str(found.missing(SECOND.removesuffix(".py"))) == (
+    assert str(found.missing(SECOND.removesuffix(".py"), HOMEWORK.rubric)) == (
         f"There is no file {SECOND}, but there is `a/{SECOND}`: move it to your other files and upload again."
     )
 
@@ -135,9 +135,9 @@ def test_no_copy_is_used_if_two_folders_have_different_ones(tmp_path: Path) -> N
 @pytest.mark.parametrize("content", [b"", b" \r\n\t\n", b"\xef\xbb\xbf\n"])
 def test_blank_file_counts_as_missing_with_its_own_note(tmp_path: Path, content: bytes) -> None:
     put(tmp_path, {FIRST: content, SECOND: "1", "helpers/__init__.py": ""})
-    found = read(tmp_path, LIMITS)
+    found = read(tmp_path, HOMEWORK.rubric)
     assert found.files == {SECOND: b"1", "helpers/__init__.py": b""}
-    assert found.missing(FIRST[:-3]) == found.notes[0] == Note("blank", FIRST)
+    assert found.missing(FIRST[:-3], HOMEWORK.rubric) == found.notes[0] == Note("blank", FIRST)
 
 
 # Links, pipes, devices and very deep folders
@@ -150,7 +150,7 @@ def test_special_files_are_not_read(tmp_path: Path, name: str, kind: str) -> Non
     work: Files = {FIRST: "right", "up.zip": zipped({FIRST: "right"}), f"hw/{FIRST}": "right"}
     put(tmp_path, {f"neighbour/{path}": content for path, content in work.items()} | {"up/x.txt": ""})
     put_special(tmp_path / "up" / name, kind, tmp_path / "neighbour" / name)
-    found = read(tmp_path / "up", LIMITS)
+    found = read(tmp_path / "up", HOMEWORK.rubric)
     assert found.files == {"x.txt": b""}
     assert found.notes == (() if name == "hw" else (Note("folder" if kind == "folder" else "link", name),))
 
@@ -158,29 +158,29 @@ def test_special_files_are_not_read(tmp_path: Path, name: str, kind: str) -> Non
 @POSIX
 def test_file_replaced_by_a_link_after_listing_is_not_followed(tmp_path: Path) -> None:
     place = put(tmp_path / "ada", {FIRST: "own", SECOND: "own"})
-    (entry,) = listing([place]).entries
+    (entry,) = listing([place], HOMEWORK.rubric).entries
     (place / FIRST).unlink()
     put_special(place / FIRST, "link", put(tmp_path, {"neighbour.py": "right"}) / "neighbour.py")
-    assert load(entry, LIMITS).files == {SECOND: b"own"}
+    assert load(entry, HOMEWORK.rubric).files == {SECOND: b"own"}
 
 
 @POSIX
 def test_hard_link_is_a_grader_error_for_its_upload_only(tmp_path: Path) -> None:
     put(tmp_path, {"solution.py": "right", f"class/ada/{FIRST}": "own", f"class/bela/{SECOND}": "own"})
     os.link(tmp_path / "solution.py", tmp_path / "class" / "bela" / FIRST)
-    ada, bela = listing([tmp_path / "class"]).entries
-    assert load(ada, LIMITS).files == {FIRST: b"own"}
+    ada, bela = listing([tmp_path / "class"], HOMEWORK.rubric).entries
+    assert load(ada, HOMEWORK.rubric).files == {FIRST: b"own"}
     with pytest.raises(CommandError, match=f"bela: cannot be read .{FIRST} is a hard link"):
-        load(bela, LIMITS)
+        load(bela, HOMEWORK.rubric)
 
 
 @POSIX
 def test_upload_may_be_a_link_to_a_file_but_not_a_pipe_or_device(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / FIRST)
-    assert read(tmp_path / FIRST, LIMITS).notes == (Note("link", FIRST),)
-    assert read(Path("/dev/zero"), LIMITS).files == {}
+    assert read(tmp_path / FIRST, HOMEWORK.rubric).notes == (Note("link", FIRST),)
+    assert read(Path("/dev/zero"), HOMEWORK.rubric).files == {}
     (tmp_path / SECOND).symlink_to(put(tmp_path, {"latest.py": "1"}) / "latest.py")
-    assert read(tmp_path / SECOND, LIMITS).files == {SECOND: b"1"}
+    assert read(tmp_path / SECOND, HOMEWORK.rubric).files == {SECOND: b"1"}
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_deep_folders_are_not_entered(deep: Path, name: str, depth: int, kinds: 
         os.close(descriptor)
         descriptor = inner
     os.close(descriptor)
-    found = read(deep, LIMITS)
+    found = read(deep, HOMEWORK.rubric)
     assert (found.files, [note.kind for note in found.refused]) == ({FIRST: b"1"}, kinds)
 
 
@@ -211,22 +211,22 @@ def test_deep_folders_are_not_entered(deep: Path, name: str, depth: int, kinds: 
 def test_size_limit_applies_to_all_zips_and_files_together(tmp_path: Path) -> None:
     part = {f"{number}.txt": " " * 400_000 for number in range(2)}
     put(tmp_path, {"a.py": "#" * 400_000, "one.zip": zipped(part), "two.zip": zipped(part)})
-    found = read(tmp_path, SMALL)
+    found = read(tmp_path, limited(SMALL))
     assert sum(map(len, found.files.values())) <= SMALL.upload_mb * 2**20
     assert {note.kind for note in found.notes} == {"large"}
 
 
 def test_limits_apply_to_the_zips_themselves(tmp_path: Path) -> None:
     put(tmp_path / "large", {f"{name}.zip": bytes(900_000) for name in "abcd"})
-    kinds = [note.kind for note in read(tmp_path / "large", SMALL).notes]
+    kinds = [note.kind for note in read(tmp_path / "large", limited(SMALL)).notes]
     assert kinds == ["no_zip", "no_zip", "zip_large", "zip_large"]
     put(tmp_path / "up.zip", {f"{number}.zip": zipped({f"{number}.md": ""}) for number in range(9)})
-    assert [note.kind for note in read(tmp_path / "up.zip", SMALL).notes] == ["zip_many"] * 5
+    assert [note.kind for note in read(tmp_path / "up.zip", limited(SMALL)).notes] == ["zip_many"] * 5
 
 
 def test_zip_bomb_is_rejected_by_its_declared_size(tmp_path: Path) -> None:
     put(tmp_path, {"up.zip": zipped({"bomb.py": bytes(60 * 2**20), FIRST: "1"}, zipfile.ZIP_DEFLATED)})
-    found = read(tmp_path / "up.zip", LIMITS)
+    found = read(tmp_path / "up.zip", HOMEWORK.rubric)
     assert (found.files, found.notes) == ({FIRST: b"1"}, (Note("large", "bomb.py", number=60),))
 
 
@@ -234,20 +234,27 @@ def test_damaged_members_count_towards_the_size_limit(tmp_path: Path) -> None:
     """Otherwise ten thousand damaged members would all be decompressed."""
     data = zipped({f"{number}.txt": "marked" + " " * 400_000 for number in range(4)})
     put(tmp_path, {"up.zip": data.replace(b"marked", b"harmed")})
-    assert [note.kind for note in read(tmp_path / "up.zip", SMALL).notes] == ["damaged", "damaged", "large", "large"]
+    assert [note.kind for note in read(tmp_path / "up.zip", limited(SMALL)).notes] == [
+        "damaged",
+        "damaged",
+        "large",
+        "large",
+    ]
 
 
 def test_files_beyond_the_limit_are_not_read(tmp_path: Path) -> None:
-    found = read(put(tmp_path / "few", {f"{number}.txt": "" for number in range(9)}), SMALL)
+    found = read(put(tmp_path / "few", {f"{number}.txt": "" for number in range(9)}), limited(SMALL))
     assert (len(found.files), found.notes) == (5, (Note("many", number=5),))
-    found = read(put(tmp_path / "more", {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""}), SMALL)
+    found = read(
+        put(tmp_path / "more", {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""}), limited(SMALL)
+    )
     assert (found.files, found.notes) == ({}, (Note("many", number=5),)), "the names are not even looked at"
 
 
 def test_zip_with_too_many_members_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     up = put(tmp_path / "up.zip", {f"{number}.pdf": "" for number in range(101)})
     monkeypatch.setattr(zipfile, "ZipFile", None)
-    assert read(up, SMALL).notes == (Note("zip_many", "up.zip", 5),)
+    assert read(up, limited(SMALL)).notes == (Note("zip_many", "up.zip", 5),)
 
 
 # Files that the grader cannot read
@@ -259,17 +266,17 @@ def test_unreadable_file_or_folder_is_an_error() -> None:
             put(folder, {FIRST: "1", "data/x.txt": ""})
             (folder / closed).chmod(0)
             with pytest.raises(CommandError, match="ermission"):
-                read(folder, LIMITS)
+                read(folder, HOMEWORK.rubric)
             (folder / closed).chmod(0o700)
 
 
 def test_missing_or_vanished_file_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CommandError, match="no such file"):
-        read(tmp_path / "nowhere", LIMITS)
+        read(tmp_path / "nowhere", HOMEWORK.rubric)
     put(tmp_path, {FIRST: "1"})
     monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(FileNotFoundError(2, "gone")))
     with pytest.raises(CommandError, match="gone"):
-        read(tmp_path, LIMITS)
+        read(tmp_path, HOMEWORK.rubric)
 
 
 @PLACES
@@ -282,12 +289,12 @@ def test_file_cannot_choose_its_codec(tmp_path: Path, place: str) -> None:
         hostile = ("# coding: trap\n# " + "b" * 45_000 + chr(0x10000) * 44_900).encode("punycode")
         files: Files = {FIRST: b"# coding: latin-1\ndef layer_norm(x):\n    'caf\xe9'\n", SECOND: hostile}
         files |= {f"{FIRST[:-3]} (1).py": hostile, "helpers.py": hostile, f"{SECOND}.txt": hostile}
-        found = read(put(tmp_path / place, files), LIMITS).accepting_names()
+        found = read(put(tmp_path / place, files), HOMEWORK.rubric).accepting_names(HOMEWORK.rubric)
     finally:
         codecs.unregister(watched)
     assert asked == [] and set(found.files) == {FIRST}
     assert {note.kind for note in found.notes} == {"encoding"} and len(found.notes) == 4
-    assert str(found.missing(SECOND[:-3])) == (
+    assert str(found.missing(SECOND[:-3], HOMEWORK.rubric)) == (
         f"`{SECOND}` was not used: it declares the encoding trap. The grader reads UTF-8 and Latin-1: "
         "delete that line and save the file as UTF-8."
     )

@@ -30,7 +30,7 @@ REFUSED = Note("link", "hw/layernorm.py")
     ("x.py", [], Note("absent", "layernorm.py")),
 ])  # fmt: skip
 def test_missing_file_is_explained(name: str, refused: list[Note], missing: Note | None) -> None:
-    assert Submission("x", {name: b"x"}, tuple(refused)).missing("layernorm") == missing
+    assert Submission("x", {name: b"x"}, tuple(refused)).missing("layernorm", HOMEWORK.rubric) == missing
 
 
 def test_imports_are_followed_across_the_files_of_a_submission() -> None:
@@ -46,9 +46,9 @@ def test_imports_are_followed_across_the_files_of_a_submission() -> None:
 def test_only_a_notebook_with_the_name_of_a_module_is_reported(tmp_path: Path) -> None:
     for name in ("decoder.ipynb", "transformer.ipynb", "layernorm.py"):
         (tmp_path / name).write_text("x = 1")
-    found = submission.read(tmp_path, HOMEWORK.rubric.limits)
+    found = submission.read(tmp_path, HOMEWORK.rubric)
     assert found.notes == ()
-    assert str(found.missing("decoder")) == (
+    assert str(found.missing("decoder", HOMEWORK.rubric)) == (
         "There is no file decoder.py, but there is `decoder.ipynb`: "
         "that is a notebook: copy its code into a file decoder.py and upload again."
     )
@@ -57,7 +57,7 @@ def test_only_a_notebook_with_the_name_of_a_module_is_reported(tmp_path: Path) -
 def test_number_of_shown_notes_is_limited_but_all_are_kept() -> None:
     found = Submission("x", {}, tuple(Note("damaged", f"{number}.py") for number in range(50)))
     assert len(found.notes) == NOTES_SHOWN
-    assert found.missing("49") == Note("damaged", "49.py")
+    assert found.missing("49", HOMEWORK.rubric) == Note("damaged", "49.py")
 
 
 @pytest.mark.parametrize(("files", "taken"), [
@@ -77,7 +77,7 @@ def test_number_of_shown_notes_is_limited_but_all_are_kept() -> None:
 ])  # fmt: skip
 def test_almost_right_name_is_accepted_if_unambiguous(files: list[str], taken: str) -> None:
     given = Submission("ada", {name: name.encode() for name in files})
-    found = given.accepting_names()
+    found = given.accepting_names(HOMEWORK.rubric)
     assert found.files == given.files | ({"layernorm.py": taken.encode()} if taken else {})
     assert found.refused == ((Note("accepted", taken, wanted="layernorm.py"),) if taken else ())
 
@@ -103,10 +103,10 @@ COPY = "layernorm (1).py"
 
 
 def test_finished_copy_next_to_the_stub_is_noted_and_used_on_request() -> None:
-    given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, "layernorm (2).py": STUB}).with_notes()
+    given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, "layernorm (2).py": STUB}).with_notes(HOMEWORK.rubric)
     assert given.refused == (Note("unwritten", COPY, wanted="layernorm.py"),)
     assert given.files["layernorm.py"] == STUB
-    found = given.accepting_names()
+    found = given.accepting_names(HOMEWORK.rubric)
     assert found.refused == (Note("replaced", COPY, wanted="layernorm.py"),)
     assert found.files["layernorm.py"] == DONE
 
@@ -119,34 +119,34 @@ def test_finished_copy_next_to_the_stub_is_noted_and_used_on_request() -> None:
     {"layernorm.py": b"#" * submission.MOST_BYTES + b"\n" + DONE, COPY: DONE},
 ], ids=["both", "not Python", "neither", "copy not Python", "too long to look at"])  # fmt: skip
 def test_file_is_not_replaced_unless_only_the_copy_is_written(files: dict[str, bytes]) -> None:
-    given = Submission("ada", files).with_notes()
+    given = Submission("ada", files).with_notes(HOMEWORK.rubric)
     assert given.refused == ()
-    assert given.accepting_names() == given
+    assert given.accepting_names(HOMEWORK.rubric) == given
 
 
 def test_parsing_limit_applies_to_all_copies_together(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
     monkeypatch.setattr(submission, "parsed", lambda content: read.append(len(content)))
     copies = {f"part{number}/layernorm.py": b"x" * 30_000 + b"%d" % number for number in range(400)}
-    Submission("ada", {"layernorm.py": STUB, **copies}).with_notes()
+    Submission("ada", {"layernorm.py": STUB, **copies}).with_notes(HOMEWORK.rubric)
     assert 30_000 < sum(read) <= 2 * submission.MOST_BYTES + len(STUB)
 
 
 def test_two_copies_are_ambiguous_unless_identical() -> None:
     second = "layernorm (2).py"
-    given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, second: DONE + b"# 2"}).with_notes()
-    assert [note.kind for note in given.accepting_names().refused] == ["unwritten"]
-    assert Submission("ada", {COPY: b"x", second: b"x"}).accepting_names().files["layernorm.py"] == b"x"
+    given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, second: DONE + b"# 2"}).with_notes(HOMEWORK.rubric)
+    assert [note.kind for note in given.accepting_names(HOMEWORK.rubric).refused] == ["unwritten"]
+    assert Submission("ada", {COPY: b"x", second: b"x"}).accepting_names(HOMEWORK.rubric).files["layernorm.py"] == b"x"
 
 
 def test_copy_next_to_a_blank_file_is_used_but_a_blank_copy_is_not() -> None:
-    given = Submission("ada", {"layernorm.py": b"\n", COPY: DONE}).with_notes()
+    given = Submission("ada", {"layernorm.py": b"\n", COPY: DONE}).with_notes(HOMEWORK.rubric)
     assert (given.files, given.refused) == ({COPY: DONE}, (Note("unwritten", COPY, wanted="layernorm.py"),))
-    found = given.accepting_names()
+    found = given.accepting_names(HOMEWORK.rubric)
     assert (found.files["layernorm.py"], [note.kind for note in found.refused]) == (DONE, ["replaced"])
-    found = Submission("ada", {COPY: b"\n"}).with_notes()
-    assert found.missing("layernorm") == Note("absent", "layernorm.py")
-    assert found.accepting_names() == found
+    found = Submission("ada", {COPY: b"\n"}).with_notes(HOMEWORK.rubric)
+    assert found.missing("layernorm", HOMEWORK.rubric) == Note("absent", "layernorm.py")
+    assert found.accepting_names(HOMEWORK.rubric) == found
 
 
 def test_oversized_file_is_read_as_empty() -> None:

@@ -59,12 +59,12 @@ def _unchanged(*args: Any) -> Any:
 
 # For each function or property, a replacement that disables it.
 RULES: Mapping[str, Any] = {
-    "grading.explaining:with_correct_helpers": _unchanged,
-    "grading.explaining:with_kept_state": _unchanged,
-    "grading.explaining:_beside": _constant(None),
+    "grading.explaining:Explainer.with_correct_helpers": _unchanged,
+    "grading.explaining:Explainer.with_kept_state": _unchanged,
+    "grading.explaining:Explainer._beside": _constant(None),
     "grading.probes:probes_of": _constant(()),
     "grading.diagnosis:Diagnosis.undecided": property(_constant(())),
-    "grading.repair:Repairs.search": _constant(None),
+    "grading.explaining:Explainer.search": _constant(None),
     "grading.diagnosis:Search.formal": _constant(()),
     "grading.diagnosis:Candidate.is_guess": property(_constant(False)),
     "grading.diagnosis:Candidate.is_evident": property(_constant(False)),

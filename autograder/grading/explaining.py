@@ -1,107 +1,264 @@
 """Steps 3 and 4 of grading: explain the failing calls of one function, with as few mistakes as possible.
 
-Each function here takes the analysis of a module, and returns it with more known about one function. None computes points.
+Step 3 runs a function again with correct helpers, and repeats its pure calls. Step 4 is single-edit repair: the smallest edits
+of the student's source that fix a function show that the failure is one mistake, and locate it. Edits are generated from the
+source alone (values/edits.py), in a process of the submission that receives the code for it (edit_runner.py). The grader
+compares their results: first on a few failing calls, then on all others, and finally on every call, side effects included, in
+a process that has seen no other edit. The search is bounded by counts, so it ends the same way on every machine. A time limit
+applies only after half of the submission's time.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
-from autograder.grading.call_results import CallResult, compared, of_function, repeats, with_needed
-from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
+from autograder.grading.call_results import CallResult, TestCall, compared, of_function, repeats, with_needed
+from autograder.grading.diagnosis import Analysis, Candidate, Diagnoser, Diagnosis, shortest
 from autograder.grading.known_responses import alike, wrong_in_value
-from autograder.grading.repair import Repairs, as_misconception
-from autograder.grading.runner.processes import Runner
-from autograder.homework.rubric import Rubric
+from autograder.grading.runner import edit_runner
+from autograder.grading.runner.edit_runner import Edit, Edited, Edits
+from autograder.grading.runner.processes import Runner, extension
+from autograder.grading.thresholds import FEW, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
+from autograder.homework.library import Misconception
+from autograder.sandbox.process import SPENT
+from autograder.sandbox.protocol import Response
+from autograder.values import bindings, edits
 from autograder.values.compare import Failure
 
+TOGETHER = 50  # edits per message
+CODE = (bindings, edits, edit_runner)
+Run = Callable[[Sequence[TestCall]], list[Response]]
+# An edit: (whether it is on a line of no earlier repair, its size), its number, its line.
+Row = tuple[tuple[bool, int], int, int]
 
-def with_correct_helpers(runner: Runner, diagnoser: Diagnoser, analysis: Analysis, function: str) -> Analysis:
-    """Run an unexplained function again with the reference in place of its wrong helpers.
 
-    The new results count if fewer calls fail, or if as many fail and fewer end the process.
+class Repair(NamedTuple):
+    """An edit that fixes a function, and the lines of each of the smallest such edits. `is_shown`: these are few."""
+
+    edited: str
+    edit: int
+    places: tuple[tuple[int, ...], ...]
+    is_shown: bool
+
+
+class Explainer:
+    """Explains the functions of one submission, in the order of the rubric.
+
+    Each step takes the analysis of a module, and returns it with more known about one function. None computes points.
     """
-    wrong = {test_call.target.function for test_call in analysis.wrong}
-    helpers = tuple(name for name in runner.rubric.helpers(analysis.module, (function,)) if name in wrong)
-    diagnosis, lost = analysis.diagnoses.get(function), _lost(runner.rubric, analysis, function)
-    if not helpers or diagnosis is None or not lost:
-        return analysis
-    on_values = {name for name in lost if runner.rubric.criteria[name].looks_at == "values"}
-    is_excused = not diagnosis.empty and not diagnosis.misconceptions and on_values <= diagnosis.criteria
-    if is_excused and runner.rubric.charge == "mistakes":
-        return analysis  # the mistakes of its helpers explain everything
-    earlier = of_function(analysis.call_results, function)
-    test_calls = with_needed([r.test_call for r in analysis.call_results], [r.test_call for r in earlier])
-    responses = runner.with_helpers(analysis.module, helpers, test_calls)
-    again = {r.test_call: r for r in of_function(compared(responses, responses.values()), function)}
-    if _badness(again.values()) > _badness(earlier):
-        return analysis
-    before = tuple(call_result for call_result in earlier if call_result.failed)
-    is_changed = any(not alike(r.test_call, r.response, again[r.test_call].response) for r in before)
-    call_results = tuple(again.get(call_result.test_call, call_result) for call_result in analysis.call_results)
-    helped = analysis.helped | {function: (helpers, before if is_changed else ())}
-    return diagnoser.diagnosed(replace(analysis, call_results=call_results, helped=helped), function)
 
+    def __init__(self, runner: Runner, diagnoser: Diagnoser):
+        self.runner, self.rubric, self.diagnoser = runner, runner.rubric, diagnoser
+        self.endless = 0
+        self.repairs: dict[str, list[Repair]] = defaultdict(list)  # by module
 
-def with_kept_state(runner: Runner, analysis: Analysis, function: str) -> Analysis:
-    """Repeat the pure calls of an unexplained function in a new process; a different response shows kept state."""
-    diagnosis, every = analysis.diagnoses.get(function), analysis.call_results
-    if diagnosis is None or diagnosis.memory or diagnosis.empty:
-        return analysis
-    pure = [r for r in of_function(every, function) if r.test_call.rules.repeats]
-    # The diagnosis compares no values of a wrong type, which may depend on earlier calls.
-    if diagnosis.complete and all(call_result.kind != "type" for call_result in pure):
-        return analysis
-    test_calls = with_needed([r.test_call for r in every], [r.test_call for r in pure])
-    again = runner.with_helpers(analysis.module, analysis.helpers(function), test_calls)
-    call_results = tuple(
-        r if repeats(r.response, again.get(r.test_call)) else replace(r, failure=Failure("unsteady")) for r in every
-    )
-    return replace(analysis, call_results=call_results)
+    def with_correct_helpers(self, analysis: Analysis, function: str) -> Analysis:
+        """Run an unexplained function again with the reference in place of its wrong helpers.
 
+        The new results count if fewer calls fail, or if as many fail and fewer end the process.
+        """
+        wrong = {test_call.target.function for test_call in analysis.wrong}
+        helpers = tuple(name for name in self.rubric.helpers(analysis.module, (function,)) if name in wrong)
+        diagnosis, lost = analysis.diagnoses.get(function), self._lost(analysis, function)
+        if not helpers or diagnosis is None or not lost:
+            return analysis
+        on_values = {name for name in lost if self.rubric.criteria[name].looks_at == "values"}
+        is_excused = not diagnosis.empty and not diagnosis.misconceptions and on_values <= diagnosis.criteria
+        if is_excused and self.rubric.charge == "mistakes":
+            return analysis  # the mistakes of its helpers explain everything
+        earlier = of_function(analysis.call_results, function)
+        responses = self.runner.with_helpers(analysis.module, helpers, _needed(analysis, earlier))
+        again = {r.test_call: r for r in of_function(compared(responses, responses.values()), function)}
+        if _badness(again.values()) > _badness(earlier):
+            return analysis
+        before = tuple(call_result for call_result in earlier if call_result.failed)
+        is_changed = any(not alike(r.test_call, r.response, again[r.test_call].response) for r in before)
+        call_results = tuple(again.get(call_result.test_call, call_result) for call_result in analysis.call_results)
+        helped = analysis.helped | {function: (helpers, before if is_changed else ())}
+        return self.diagnoser.diagnosed(replace(analysis, call_results=call_results, helped=helped), function)
 
-def repaired(repairs: Repairs, diagnoser: Diagnoser, analysis: Analysis, function: str) -> Analysis:
-    """Explain a function by the single edit that makes every call pass, or name one misconception next to an unknown mistake."""
-    diagnosis, rubric = analysis.diagnoses.get(function), repairs.runner.rubric
-    if diagnosis is None or not _lost(rubric, analysis, function):
-        return analysis
-    is_settled = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions
-    if is_settled and (len(diagnosis.misconceptions) < 2 or len({m.criteria for m in diagnosis.misconceptions}) > 1):
-        return analysis
-    found: Diagnosis | None = None
-    if repair := repairs.search(analysis, function):
-        mistakes = (as_misconception(repair, rubric, analysis, function),)
-        every = frozenset(criterion.id for criterion in rubric.of(analysis.module))
-        found = Diagnosis(mistakes, mistakes, complete=True, formal=True, criteria=every, memory=True, repaired=True)
-    elif not is_settled and not diagnosis.empty:
-        found = _beside(repairs, diagnoser, analysis, function)
-    return analysis if found is None else replace(analysis, diagnoses=analysis.diagnoses | {function: found})
+    def with_kept_state(self, analysis: Analysis, function: str) -> Analysis:
+        """Repeat the pure calls of an unexplained function in a new process; a different response shows kept state."""
+        diagnosis = analysis.diagnoses.get(function)
+        if diagnosis is None or diagnosis.memory or diagnosis.empty:
+            return analysis
+        pure = [r for r in of_function(analysis.call_results, function) if r.test_call.rules.repeats]
+        # The diagnosis compares no values of a wrong type, which may depend on earlier calls.
+        if diagnosis.complete and all(call_result.kind != "type" for call_result in pure):
+            return analysis
+        again = self.runner.with_helpers(analysis.module, analysis.helpers(function), _needed(analysis, pure))
+        call_results = tuple(
+            r if repeats(r.response, again.get(r.test_call)) else replace(r, failure=Failure("unsteady"))
+            for r in analysis.call_results
+        )
+        return replace(analysis, call_results=call_results)
 
+    def repaired(self, analysis: Analysis, function: str) -> Analysis:
+        """Explain a function by the single edit that makes every call pass, or name a misconception next to an unknown mistake."""
+        diagnosis = analysis.diagnoses.get(function)
+        if diagnosis is None or not self._lost(analysis, function):
+            return analysis
+        is_settled = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions
+        if is_settled and (
+            len(diagnosis.misconceptions) < 2 or len({m.criteria for m in diagnosis.misconceptions}) > 1
+        ):
+            return analysis
+        found: Diagnosis | None = None
+        if repair := self.search(analysis, function):
+            own = (self._misconception(repair, analysis, function),)
+            every = frozenset(criterion.id for criterion in self.rubric.of(analysis.module))
+            found = Diagnosis(own, own, complete=True, formal=True, criteria=every, memory=True, repaired=True)
+        elif not is_settled and not diagnosis.empty:
+            found = self._beside(analysis, function)
+        return analysis if found is None else replace(analysis, diagnoses=analysis.diagnoses | {function: found})
 
-def _beside(repairs: Repairs, diagnoser: Diagnoser, analysis: Analysis, function: str) -> Diagnosis | None:
-    """A misconception next to an unknown mistake: an edit leaves only this one, or several calls show it and it excuses nothing."""
-    own = of_function(analysis.call_results, function)
-    evident = diagnoser.evident(analysis.module, function, own)
-    left = [candidate for candidate in evident[:1] if repairs.beside(analysis, function, candidate)]
-    reported = left or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
-    if len({candidate.ids for candidate in reported}) != 1:
+    def _lost(self, analysis: Analysis, function: str) -> set[str]:
+        """The criteria, other than worked examples, of failing calls that are wrong in more than side effects and dtype."""
+        wrong = [r for r in of_function(analysis.call_results, function) if r.failed]
+        if all(call_result.is_absent for call_result in wrong):
+            return set()
+        in_form = {call_result.test_call.criterion for call_result in wrong if not wrong_in_value(call_result)}
+        failing = {call_result.test_call.criterion for call_result in wrong} - in_form - {""}
+        return {name for name in failing if self.rubric.criteria[name].looks_at != "examples"}
+
+    def _misconception(self, repair: Repair, analysis: Analysis, function: str) -> Misconception:
+        """A repair costs the criterion of a call that shows kept state, else the first failing one, on values if possible."""
+        module, wrong = analysis.module, [r for r in of_function(analysis.call_results, function) if r.failed]
+        kept_state = {call_result.test_call.criterion for call_result in wrong if call_result.kind == "unsteady"}
+        in_value = {call_result.test_call.criterion for call_result in wrong if wrong_in_value(call_result)}
+        failing = {call_result.test_call.criterion for call_result in wrong}
+        criteria = [c for c in self.rubric.of(module) if c.id in failing and c.looks_at != "examples"]
+        on_values = [c for c in criteria if c.id in in_value and c.looks_at == "values"]
+        home = next((c for c in criteria if c.id in kept_state), (on_values or criteria)[0])
+        where = " or on ".join(map(_place, repair.places))
+        does = f"A single edit on {where} makes every call of `{function}` pass." if repair.is_shown else ""
+        name, read = f"repair ({_place(repair.places[0])})", f"the docstring of `{function}` in `{module}.py`"
+        return Misconception(module, function, name, (home.id,), does, "", read, twice=str(repair[:2]))
+
+    # A misconception next to an unknown mistake
+
+    def _beside(self, analysis: Analysis, function: str) -> Diagnosis | None:
+        """The misconception that an edit leaves alone, or that several calls show and that excuses nothing."""
+        own = of_function(analysis.call_results, function)
+        evident = self.diagnoser.evident(analysis.module, function, own)
+        left = [candidate for candidate in evident[:1] if self._leaves(candidate, analysis, function)]
+        reported = left or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
+        if len({candidate.ids for candidate in reported}) != 1:
+            return None
+        lost = {r.test_call.criterion for r in own if r.failed}
+        costs = {name for misconception in reported[0].misconceptions for name in misconception.criteria}
+        excused = set() if left else reported[0].criteria & lost - costs
+        return Diagnosis.of(reported[0]) if costs <= lost and not excused else None
+
+    def _leaves(self, candidate: Candidate, analysis: Analysis, function: str) -> bool:
+        """Whether an edit makes the function respond like the misconceptions of a candidate."""
+        altered = []
+        for call_result in analysis.call_results:
+            test_call = call_result.test_call
+            if test_call.target.function == function and test_call.kind == "call":
+                known = candidate.response(call_result)
+                error = known.error.kind if known.error is not None else ""
+                if test_call.parts and not error and not isinstance(known.value, tuple):
+                    return False
+                test_call = replace(test_call, expected=known.value, rules=replace(test_call.rules, error=error))
+            altered.append(test_call)
+        call_results = compared(altered, [call_result.response for call_result in analysis.call_results])
+        return self.search(replace(analysis, call_results=tuple(call_results)), function) is not None
+
+    # The search for edits
+
+    def search(self, analysis: Analysis, function: str) -> Repair | None:
+        """The smallest edits that fix every call of a function; None if there are none."""
+        alone = [  # the calls that can be made alone
+            r
+            for r in of_function(analysis.call_results, function)
+            if r.test_call.kind == "call" and not r.test_call.needs and not r.test_call.rules.repeats
+        ]
+        first = [r.test_call for r in shortest(r for r in alone if r.failed)]
+        rest = [r.test_call for r in alone if r.test_call not in first]
+        left = self.runner.edits
+        if not first or not left:
+            return None
+        self.endless = 0
+        earlier = self.repairs[analysis.module]
+        for repair in earlier:  # one edit of shared code may fix both functions
+            if self._lines_of(analysis, function, repair.edited, repair.edit):
+                return repair
+
+        known = {line for repair in earlier for lines in repair.places for line in lines}  # tried first
+        before = replace(first[0], call=extension(*CODE))
+        request = Edits(analysis.module, function, self._others(analysis, function), sorted(known), first[0].call)
+        after = replace(first[0], call=request)
+        with self.runner.apart(analysis.module, analysis.helpers(function), [before], [after]) as run:
+            found = (run([]) or [SPENT])[-1].value or []
+            ordered = sorted(((line not in known, size), edit, line) for edit, size, line in found)
+            for _, same in groupby(ordered, key=itemgetter(0)):
+                rows = list(same)[:left]
+                left -= len(rows)
+                passed = list(self._passing(run, rows, first))
+                is_few = len(passed) <= MOST_SURVIVORS
+                fixing: dict[int, tuple[int, tuple[int, ...]]] = {}  # by the reported line: the edit and its lines
+                # All of them first: the next check replaces this process.
+                for _, edit, line in list(self._passing(run, passed[:MOST_SURVIVORS], rest)):
+                    if line in fixing or (fixing and not is_few):
+                        continue
+                    if lines := self._lines_of(analysis, function, function, edit):
+                        fixing[line] = edit, lines
+                if fixing:
+                    places = tuple(dict.fromkeys(lines for _, lines in fixing.values()))
+                    is_shown = is_few and sum(map(len, places)) <= FEW
+                    earlier.append(Repair(function, next(iter(fixing.values()))[0], places, is_shown))
+                    return earlier[-1]
         return None
-    lost = {r.test_call.criterion for r in own if r.failed}
-    costs = {name for misconception in reported[0].misconceptions for name in misconception.criteria}
-    excused = set() if left else reported[0].criteria & lost - costs
-    return Diagnosis.of(reported[0]) if costs <= lost and not excused else None
+
+    def _passing(self, run: Run, rows: list[Row], calls: Sequence[TestCall]) -> Iterator[Row]:
+        """The edits that fix some calls."""
+        for start in range(0, len(rows), TOGETHER):
+            left = rows[start : start + TOGETHER]
+            for test_call in calls:
+                if not left:
+                    break
+                edited = [replace(test_call, call=Edited(number, test_call.call)) for _, number, _ in left]
+                ends = self.endless >= MOST_ENDLESS or self.runner.spent() >= MOST_SPENT
+                responses = [] if ends else run(edited)
+                self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in responses)
+                answered = zip(left, responses, strict=False)
+                left = [row for row, response in answered if not compared([test_call], [response])[0].failed]
+            yield from left
+
+    def _lines_of(self, analysis: Analysis, function: str, edited: str, edit: int) -> tuple[int, ...]:
+        """The lines of an edit that fixes every call of a function, in a process that has seen no other edit; else ()."""
+        module, test_calls = analysis.module, _needed(analysis, of_function(analysis.call_results, function))
+        before = [extension(*CODE), Edit(module, edited, self._others(analysis, edited), edit)]
+        requests = [replace(test_calls[0], call=call) for call in before]
+        with self.runner.apart(module, analysis.helpers(function), requests) as run:
+            report, *responses = run(test_calls)[1:] or [SPENT]
+        if len(responses) != len(test_calls):
+            return ()
+        if any(call_result.failed for call_result in of_function(compared(test_calls, responses), function)):
+            return ()
+        last = self.runner.submission.files[f"{module}.py"].count(b"\n") + 1
+        lines: tuple[int, ...] = report.value or ()
+        return lines if all(0 < line <= last for line in lines) else ()  # the process may report anything
+
+    def _others(self, analysis: Analysis, function: str) -> list[str]:
+        """The contract functions that are not edited."""
+        return [name for name in self.rubric.modules[analysis.module].functions if name != function]
 
 
-def _lost(rubric: Rubric, analysis: Analysis, function: str) -> set[str]:
-    """The criteria, other than worked examples, of failing calls that are wrong in more than side effects and dtype."""
-    wrong = [r for r in of_function(analysis.call_results, function) if r.failed]
-    if all(call_result.is_absent for call_result in wrong):
-        return set()
-    in_form = {call_result.test_call.criterion for call_result in wrong if not wrong_in_value(call_result)}
-    failing = {call_result.test_call.criterion for call_result in wrong} - in_form - {""}
-    return {name for name in failing if rubric.criteria[name].looks_at != "examples"}
+def _needed(analysis: Analysis, call_results: Iterable[CallResult]) -> list[TestCall]:
+    """The test calls of these results, and those of the module that they need."""
+    return with_needed([r.test_call for r in analysis.call_results], [r.test_call for r in call_results])
 
 
 def _badness(call_results: Iterable[CallResult]) -> tuple[int, int]:
     """The numbers of failing calls and of calls that ended the process."""
     own = list(call_results)
     return sum(r.failed for r in own), sum(r.response.ended is not None for r in own)
+
+
+def _place(lines: Sequence[int]) -> str:
+    return f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"

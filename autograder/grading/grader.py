@@ -17,11 +17,10 @@ from autograder.exceptions import SandboxError
 from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function, reason
 from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
 from autograder.grading.examples import Confirmed, confirmed, same_outcome, with_example
-from autograder.grading.explaining import repaired, with_correct_helpers, with_kept_state
+from autograder.grading.explaining import Explainer
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.plan import Plan, record
 from autograder.grading.probes import ProbeResult
-from autograder.grading.repair import Repairs
 from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import CriterionScore, Why, scored
 from autograder.grading.student_tests import graded_tests
@@ -131,7 +130,7 @@ def graded_with(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) ->
 
 
 def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Iterator[ModuleResult]:
-    plan, rubric, repairs = runner.plan, runner.rubric, Repairs(runner)
+    plan, rubric, explainer = runner.plan, runner.rubric, Explainer(runner, diagnoser)
     modules = [name for name in rubric.modules if name in names]
     runner.outstanding = {*modules, *(Target(m, f) for m in modules for f in rubric.modules[m].functions)}
 
@@ -177,11 +176,11 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
             every = diagnoser.diagnosed(every, function)
 
             # 3: the function again with correct helpers, then its pure calls in a new process.
-            every = with_correct_helpers(runner, diagnoser, every, function)
-            every = with_kept_state(runner, every, function)
+            every = explainer.with_correct_helpers(every, function)
+            every = explainer.with_kept_state(every, function)
 
             # 4: single edits of its source.
-            every = repaired(repairs, diagnoser, every, function)
+            every = explainer.repaired(every, function)
             runner.outstanding.remove(Target(module, function))
         runner.outstanding -= {module, *(Target(module, function) for function in functions)}
 

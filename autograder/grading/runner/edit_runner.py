@@ -1,4 +1,4 @@
-"""Runs edited versions of a function in a student's process, for the search in repair.py.
+"""Runs edited versions of a function in a student's process, for the search in explaining.py.
 
 Only statements that the call of `Edits` runs are edited: others cannot change its response. Student code that changes this
 state can only spoil its own search: another process confirms the edit.

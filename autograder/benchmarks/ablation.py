@@ -21,7 +21,7 @@ import pytest
 
 from autograder.audit import cases
 from autograder.feedback import counterexamples, messages
-from autograder.grading import probes
+from autograder.grading import examples
 from autograder.grading.diagnosis import Analysis
 from autograder.grading.grader import Grader
 from autograder.homework.homework import Homework
@@ -62,7 +62,7 @@ RULES: Mapping[str, Any] = {
     "grading.explaining:Explainer.with_correct_helpers": _unchanged,
     "grading.explaining:Explainer.with_kept_state": _unchanged,
     "grading.explaining:Explainer._beside": _constant(None),
-    "grading.probes:probes_of": _constant(()),
+    "grading.examples:probes_of": _constant(()),
     "grading.diagnosis:Diagnosis.undecided": property(_constant(())),
     "grading.explaining:Explainer.search": _constant(None),
     "grading.diagnosis:Search.formal": _constant(()),
@@ -207,7 +207,7 @@ def without(rule: str) -> Iterator[None]:
     _forget()
 
 
-_caches = (probes.probes_of, counterexamples.others)
+_caches = (examples.probes_of, counterexamples.others)
 
 
 def _forget() -> None:

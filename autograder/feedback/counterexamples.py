@@ -14,7 +14,7 @@ import numpy as np
 
 from autograder.feedback.sentences import form_of_example, line
 from autograder.grading.call_results import CallResult, TestCall
-from autograder.grading.probes import ProbeResult, arguments, is_unsteady, moved, part
+from autograder.grading.examples import ProbeResult, is_unsteady, moved, part
 from autograder.grading.thresholds import FEW
 from autograder.homework import other_arguments
 from autograder.homework.rubric import Rubric
@@ -179,7 +179,7 @@ def _other_arguments(wrong: Sequence[CallResult]) -> str:
 @lru_cache(maxsize=1024)
 def others(test_call: TestCall) -> dict[str, Any]:
     """The reference's results for other arguments, each with the sentence for code that returns it."""
-    given = arguments(test_call)
+    given = test_call.arguments
     found = other_arguments.others(test_call.reference, given, test_call.expected, test_call.allowed)
     return {line(macro, words): value for macro, words, value in found}
 

@@ -8,6 +8,7 @@ A test call is one request to a student's process. Its kinds are:
 - "look": return the present value of an earlier result.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -96,6 +97,11 @@ class TestCall:
     @property
     def kind(self) -> str:
         return self.call.kind
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments by name, in the order of the reference."""
+        return dict(inspect.signature(self.reference).bind_partial(*self.args, **self.kwargs).arguments)
 
     @cached_property
     def needs(self) -> set[int]:

@@ -28,7 +28,6 @@ from autograder.grading.known_responses import (
     wrong_in_value,
 )
 from autograder.grading.plan import Plan
-from autograder.grading.probes import arguments
 from autograder.grading.thresholds import BEST, LEAST_EVIDENCE, MOST_COMBINATIONS, MOST_TOGETHER, TELLING
 from autograder.homework.library import CHANGES, COPIES, KEEP_DTYPE, KEPT, NO_CHANGES, Misconception, Version, of_form
 from autograder.sandbox.protocol import Response
@@ -412,7 +411,7 @@ def computes_nothing(call_results: Iterable[CallResult]) -> bool:
         return not any(call_result.returned for call_result in calls)
     if len(_numbers(r.response.value for r in calls)) < 2 <= len(_numbers(r.test_call.expected for r in calls)):
         return True
-    given = [(arguments(call_result.test_call), call_result.response.value) for call_result in calls]
+    given = [(call_result.test_call.arguments, call_result.response.value) for call_result in calls]
     for name in given[0][0] if given else ():
         # An argument that is an object of an earlier call is not available here.
         known = [(args.get(name), value) for args, value in given if not isinstance(args.get(name), Kept)]

@@ -16,11 +16,10 @@ import numpy as np
 from autograder.exceptions import SandboxError
 from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function, reason
 from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
-from autograder.grading.examples import Confirmed, confirmed, same_outcome, with_example
+from autograder.grading.examples import Confirmed, ProbeResult, confirmed, same_outcome, with_example
 from autograder.grading.explaining import Explainer
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.plan import Plan, record
-from autograder.grading.probes import ProbeResult
 from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import CriterionScore, Why, scored
 from autograder.grading.student_tests import graded_tests

@@ -5,7 +5,7 @@ Code that returns what the reference returns for other arguments probably uses t
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, combinations, permutations
 from typing import Any
@@ -17,11 +17,6 @@ from autograder.values.tree import copied, leaves
 
 Arguments = dict[str, Any]
 Function = Callable[..., Any]  # a reference function
-
-
-def arguments(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
-    """The arguments of a call by name, including positional ones."""
-    return dict(inspect.signature(function).bind_partial(*args, **kwargs).arguments)
 
 
 def result(function: Function, given: Arguments) -> Any:

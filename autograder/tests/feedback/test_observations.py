@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.feedback.counterexamples import dependence, observe, others
-from autograder.grading.probes import ProbeResult, probes_of
+from autograder.grading.examples import ProbeResult, probes_of
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call
 from autograder.tests.running import known_responses

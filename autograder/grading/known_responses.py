@@ -40,8 +40,8 @@ class KnownResponses:
         """`test_calls` are those of the module, by process; `helpers` have these misconceptions."""
         self.homework, self.module, self.function = homework, module, function
         self.misconceptions = tuple(dict.fromkeys(chain(*helpers.values())))
-        versions = {name: homework.version(module, name, misconceptions) for name, misconceptions in helpers.items()}
-        self.helpers = {name: version for name, version in versions.items() if version is not None}
+        versions = ((name, homework.version(module, name, own)) for name, own in helpers.items())
+        self.helpers = {name: version for name, version in versions if version is not None}
         # Whether the helpers keep state between calls, so that each version runs on every call.
         self.keeps = any(helper.memory for helper in self.helpers.values())
         own = [(t, process) for process in reversed(test_calls) for t in process if t.target.function == function]
@@ -64,12 +64,22 @@ class KnownResponses:
         """The response of a version to a call."""
         responses = self._responses.setdefault(version.misconceptions, {})
         if number not in responses:
-            keeps, process = version.memory or self.keeps, self._process[number]
-            # If a version keeps state, the order of all calls of the process matters.
-            needed = process if keeps else self._needed[number]
-            for test_call, response in zip(needed, self._respond(version, needed, keeps), strict=True):
+            process = self._process[number]
+            needed: Sequence[TestCall] = self._needed[number]
+            if (
+                version.memory or self.keeps
+            ):  # the order of all calls of the process matters, also through other functions
+                needed, functions = process, version.whole_module(self.helpers)
+            else:
+                functions = {t.target.function: self.homework.functions[t.target.function] for t in needed}
+                functions[self.function] = version.fresh(self.helpers)
+            with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+                made = direct_responses(functions, needed)
+            for test_call, response in zip(needed, made, strict=True):
                 if self._process.get(test_call.number) is process:
-                    key = (test_call.number, _digest(response))
+                    error = (response.error.kinds, response.error.text) if response.error is not None else None
+                    content = pickle.dumps((response.value, response.changed, response.shared, error))
+                    key = (test_call.number, hashlib.sha256(content).digest())
                     responses[test_call.number] = self._distinct.setdefault(key, response)
         return responses[number]
 
@@ -77,21 +87,6 @@ class KnownResponses:
         """Whether the responses of two versions to a call differ, in value."""
         responses = self.response(first, number), self.response(second, number)
         return responses[0] is not responses[1] and not alike(self.test_calls[number], *responses)
-
-    def _respond(self, version: Version, test_calls: Sequence[TestCall], keeps: bool) -> list[Response]:
-        if keeps:  # calls through other functions change state too
-            functions = version.whole_module(self.helpers)
-        else:
-            others = {test_call.target.function for test_call in test_calls} - {self.function}
-            functions = {name: self.homework.functions[name] for name in others}
-            functions[self.function] = version.fresh(self.helpers)
-        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-            return direct_responses(functions, test_calls)
-
-
-def _digest(response: Response) -> bytes:
-    error = (response.error.kinds, response.error.text) if response.error is not None else None
-    return hashlib.sha256(pickle.dumps((response.value, response.changed, response.shared, error))).digest()
 
 
 def alike(test_call: TestCall, first: Response, second: Response) -> bool:
@@ -128,19 +123,15 @@ def explained(test_call: TestCall, version: Response, response: Response) -> flo
     if version.error is not None or response.error is not None or response.ended is not None or test_call.rules.error:
         return 0.0
     values = test_call.expected, test_call.counted(version.value), test_call.counted(response.value)
-    right, predicted, wrong = map(leaves, values)
-    parts = [_closer(*part) for part in zip(right, predicted, wrong, strict=False)]
-    return sum(parts) / max(1, len(parts)) / 2
-
-
-def _closer(right: Any, predicted: Any, wrong: Any) -> float:
-    """How much closer a wrong value is to the predicted one than to the correct one, as a share of its deviation."""
-    right, predicted, wrong = map(np.asarray, (right, predicted, wrong))
-    of_numbers = {right.dtype.kind, predicted.dtype.kind, wrong.dtype.kind} <= {*"biuf"}
-    if not of_numbers or len({right.shape, predicted.shape, wrong.shape}) > 1:
-        return 0.0
-    before, after = deviation(wrong, right), deviation(wrong, predicted)
-    return 1 - after / before if after < before < np.inf else 0.0
+    parts = [[np.asarray(leaf) for leaf in part] for part in zip(*map(leaves, values), strict=False)]
+    explained = 0.0
+    for right, predicted, wrong in parts:
+        numbers = {right.dtype.kind, predicted.dtype.kind, wrong.dtype.kind} <= {*"biuf"}
+        if numbers and right.shape == predicted.shape == wrong.shape:
+            # How much closer it is to the predicted value than to the correct one, as a share of its deviation.
+            before, after = deviation(wrong, right), deviation(wrong, predicted)
+            explained += 1 - after / before if after < before < np.inf else 0.0
+    return explained / max(1, len(parts)) / 2
 
 
 def _allowed(test_call: TestCall, value: Any) -> float:

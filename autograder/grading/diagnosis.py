@@ -446,7 +446,13 @@ def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misco
 
 def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
     """The wrong side effects and dtypes in one call result."""
-    yield from _changed(call_result)
+    names, later = call_result.test_call.names, call_result.test_call.kind == "changes"
+    for number in dict.fromkeys(change.argument for change in call_result.response.changed):
+        name = part(names, number, ()).replace(" ", "_")
+        how = in_words(names, (change for change in call_result.response.changed if change.argument == number))
+        does = f"{CHANGES.format(name)}: {how}{', which is visible only after the call' if later else ''}."
+        mistake = _mistake(call_result, f"changes_{name}" + "_later" * later, does, NO_CHANGES, COPIES)
+        yield replace(mistake, changes=name)
     name, floats = _dtypes(call_result)
     if name:
         _, right, read = of_form("float64_result", call_result.target.function)
@@ -462,17 +468,6 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
         does = "The same call returned a different result the second time."
         right = "Keep nothing from one call to the next, and use no random numbers."
         yield _mistake(call_result, "remembers", does, right, KEPT)
-
-
-def _changed(call_result: CallResult) -> Iterator[Misconception]:
-    later, changed = call_result.test_call.kind == "changes", call_result.response.changed
-    names = call_result.test_call.names
-    for number in dict.fromkeys(change.argument for change in changed):
-        name = part(names, number, ()).replace(" ", "_")
-        how = in_words(names, (change for change in changed if change.argument == number))
-        does = f"{CHANGES.format(name)}: {how}{', which is visible only after the call' if later else ''}."
-        mistake = _mistake(call_result, f"changes_{name}" + "_later" * later, does, NO_CHANGES, COPIES)
-        yield replace(mistake, changes=name)
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:

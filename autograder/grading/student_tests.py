@@ -9,7 +9,6 @@ import ast
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from autograder.grading.runner.tests_process import PASSED, Outcome, TestsProcess, Version
 from autograder.grading.scoring import CriterionScore
@@ -53,7 +52,7 @@ def graded_tests(sandbox: Sandbox, homework: Homework, submission: Submission) -
     criteria, process = rubric.of(TESTS), TestsProcess(sandbox, homework, text)
     order = random.Random(text + b"".join(homework.files.values()))
     tests = by_function(text, homework, len(criteria))
-    graded = [_graded(homework, process, order, rubric.module_of(name), name, own) for name, own in tests.items()]
+    graded = [_graded(homework, process, order, name, own) for name, own in tests.items()]
     process.close()
     few = FunctionTests(problem="few" if text.strip() else "missing")
     graded += [few] * (len(criteria) - len(graded))
@@ -65,9 +64,8 @@ def graded_tests(sandbox: Sandbox, homework: Homework, submission: Submission) -
 
 def by_function(text: bytes, homework: Homework, most: int) -> dict[str, list[str]]:
     """The names of the tests of each tested function, for the first `most` functions in the file."""
-    functions = [
-        name for module in homework.library for name in homework.library[module] if known(homework, module, name)
-    ]
+    tables = (table for module in homework.library.values() for table in module.values())
+    functions = [table.function for table in tables if table.misconceptions]
     tests = dict[str, list[str]]()
     for name in definitions(text):
         if name.startswith("test_") and (function := tested(name, functions)):
@@ -75,16 +73,12 @@ def by_function(text: bytes, homework: Homework, most: int) -> dict[str, list[st
     return dict(list(tests.items())[:most])
 
 
-def known(homework: Homework, module: str, function: str) -> list[Misconception]:
-    """The misconceptions of a function, each in its first variant."""
-    return [m for m in homework.of_function(module, function) if m.way == 0]
-
-
 def _graded(
-    homework: Homework, process: TestsProcess, order: random.Random, module: str, function: str, tests: Sequence[str]
+    homework: Homework, process: TestsProcess, order: random.Random, function: str, tests: Sequence[str]
 ) -> FunctionTests:
     """Run the tests of a function on every version, up to a correct one that they do not accept."""
-    misconceptions = known(homework, module, function)
+    module = homework.rubric.module_of(function)
+    misconceptions = [m for m in homework.of_function(module, function) if m.way == 0]  # the first variant of each
     styles = ["", *sorted(path.name for path in homework.alternatives.glob("[!_.]*/"))]
     wrong = {Version(function=homework.alone(misconception)): misconception for misconception in misconceptions}
     versions = [Version(function=homework.correct(module, function)), *map(Version, styles), *wrong]
@@ -98,12 +92,10 @@ def _graded(
             if (plain := process.outcome(Version(), tests)).failed:  # the clearest case, if they reject it too
                 version, outcome = Version(), plain
             problem = "time" if outcome.spent else "rejects" if outcome.test else "import"
-            return FunctionTests(
-                function,
-                problem,
-                style=_described(homework.alternatives / version.style / f"{module}.py"),
-                outcome=outcome,
-            )
+            solution = homework.alternatives / version.style / f"{module}.py"  # none for the reference
+            text = solution.read_text(encoding="utf-8") if solution.is_file() else ""
+            style = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+            return FunctionTests(function, problem, style=style, outcome=outcome)
     return FunctionTests(
         function,
         detected=sum(outcome.failed for outcome in outcomes.values()),
@@ -111,9 +103,3 @@ def _graded(
         undetected=next((m for m in misconceptions if outcomes[m].passed), None),
         not_run=any(outcome.spent for outcome in outcomes.values()),
     )
-
-
-def _described(path: Path) -> str:
-    """The style of a correct solution in words; "" for the reference."""
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]

@@ -25,8 +25,7 @@ from autograder.grading.call_results import TestCall
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import Result, graded_with, open_grader
 from autograder.grading.plan import Plan, record
-from autograder.grading.runner.direct import Direct
-from autograder.grading.runner.processes import Imports, Runner
+from autograder.grading.runner.processes import Direct, Imports, Runner
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.homework import Homework
 from autograder.homework.library import TRIVIAL, Misconception, trivial

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.grading.call_results import compared
 from autograder.grading.plan import Plan
-from autograder.grading.runner.direct import direct_responses
+from autograder.grading.runner.processes import Direct
 from autograder.homework import reference
 from autograder.homework.homework import Homework
 
@@ -23,7 +23,7 @@ def run_once(plan: Plan) -> None:
     """Make every test call on the references once, and compare the results."""
     for module in plan.rubric.groups:
         test_calls = (*plan.shown(module), *plan.hidden.get(module, ()))
-        compared(test_calls, direct_responses(HOMEWORK.functions, test_calls))
+        compared(test_calls, list(map(Direct(HOMEWORK.functions).respond, test_calls)))
 
 
 def direct_seconds(plan: Plan, files: Mapping[str, bytes]) -> float:
@@ -56,6 +56,6 @@ def _call(plan: Plan, files: Mapping[str, bytes], end: Connection) -> None:
             for _ in range(2):
                 started = time.process_time()
                 for module in plan.rubric.groups:
-                    direct_responses(functions, (*plan.shown(module), *plan.hidden.get(module, ())))
+                    list(map(Direct(functions).respond, (*plan.shown(module), *plan.hidden.get(module, ()))))
                 seconds = time.process_time() - started
     end.send(seconds)

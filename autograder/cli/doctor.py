@@ -16,8 +16,8 @@ from autograder.exceptions import SandboxError
 from autograder.grading.grader import open_grader
 from autograder.homework.homework import Homework
 from autograder.sandbox import layers
-from autograder.sandbox.budget import Limits
 from autograder.sandbox.layers import landlock
+from autograder.sandbox.process import Limits
 from autograder.sandbox.protocol import Call, Response
 from autograder.sandbox.sandbox import Sandbox
 

@@ -31,7 +31,7 @@ from autograder.gradebook.store import Store
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import RubricError
 from autograder.sandbox import layers
-from autograder.sandbox.budget import Limits
+from autograder.sandbox.process import Limits
 from autograder.submissions.submission import Submission, Upload, load
 from autograder.submissions.text import counted
 

@@ -18,18 +18,15 @@ from typing import NamedTuple
 from autograder.grading.call_results import CallResult, TestCall, compared, of_function, repeats, with_needed
 from autograder.grading.diagnosis import Analysis, Candidate, Diagnoser, Diagnosis, shortest
 from autograder.grading.known_responses import alike, wrong_in_value
-from autograder.grading.runner import edit_runner
-from autograder.grading.runner.edit_runner import Edit, Edited, Edits
-from autograder.grading.runner.processes import Runner, extension
+from autograder.grading.runner.edit_runner import Edit, Edited, Edits, extension
+from autograder.grading.runner.processes import Runner
 from autograder.grading.thresholds import FEW, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
 from autograder.homework.library import Misconception
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.protocol import Response
-from autograder.values import bindings, edits
 from autograder.values.compare import Failure
 
 TOGETHER = 50  # edits per message
-CODE = (bindings, edits, edit_runner)
 Run = Callable[[Sequence[TestCall]], list[Response]]
 # An edit: (whether it is on a line of no earlier repair, its size), its number, its line.
 Row = tuple[tuple[bool, int], int, int]
@@ -189,7 +186,7 @@ class Explainer:
                 return repair
 
         known = {line for repair in earlier for lines in repair.places for line in lines}  # tried first
-        before = replace(first[0], call=extension(*CODE))
+        before = replace(first[0], call=extension())
         request = Edits(analysis.module, function, self._others(analysis, function), sorted(known), first[0].call)
         after = replace(first[0], call=request)
         with self.runner.apart(analysis.module, analysis.helpers(function), [before], [after]) as run:
@@ -232,7 +229,7 @@ class Explainer:
     def _lines_of(self, analysis: Analysis, function: str, edited: str, edit: int) -> tuple[int, ...]:
         """The lines of an edit that fixes every call of a function, in a process that has seen no other edit; else ()."""
         module, test_calls = analysis.module, _needed(analysis, of_function(analysis.call_results, function))
-        before = [extension(*CODE), Edit(module, edited, self._others(analysis, edited), edit)]
+        before = [extension(), Edit(module, edited, self._others(analysis, edited), edit)]
         requests = [replace(test_calls[0], call=call) for call in before]
         with self.runner.apart(module, analysis.helpers(function), requests) as run:
             report, *responses = run(test_calls)[1:] or [SPENT]

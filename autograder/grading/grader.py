@@ -26,7 +26,7 @@ from autograder.grading.student_tests import graded_tests
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion, Rubric
-from autograder.sandbox.budget import Limits
+from autograder.sandbox.process import Limits
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.call_results import CallResult, TestCall, with_needed
-from autograder.grading.runner.direct import direct_responses
+from autograder.grading.runner.processes import Direct
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception, Version
@@ -74,7 +74,7 @@ class KnownResponses:
                 functions = {t.target.function: self.homework.functions[t.target.function] for t in needed}
                 functions[self.function] = version.fresh(self.helpers)
             with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-                made = direct_responses(functions, needed)
+                made = list(map(Direct(functions).respond, needed))
             for test_call, response in zip(needed, made, strict=True):
                 if self._process.get(test_call.number) is process:
                     error = (response.error.kinds, response.error.text) if response.error is not None else None

@@ -21,8 +21,7 @@ from autograder.homework.homework import Homework
 from autograder.homework.rubric import INTEGRATION, RubricError
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Call, Changes, Look, Request, Write
-from autograder.sandbox.student.calls import sendable
-from autograder.sandbox.wire import Kept, WireError
+from autograder.sandbox.wire import Kept, WireError, sendable
 from autograder.values.compare import tolerance
 from autograder.values.signatures import as_tested, required
 from autograder.values.tree import Opaque, arrays, copied, leaves

@@ -15,7 +15,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from pydantic_core import PydanticKnownError
 
 from autograder.exceptions import CommandError
-from autograder.sandbox.budget import Limits
+from autograder.sandbox.process import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]

@@ -1,26 +1,30 @@
 """The requests to a student's process. One class describes each: what is sent, how it is answered, and which responses are valid.
 
-A request is a list of its kind and its parts, the response ["answered", ...] with its parts, or ["raised", error]
-(`described` in student/calls.py).
+A request is a list of its kind and its parts, the response ["answered", ...] with its parts, or ["raised", error].
 """
 
 import builtins
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from autograder.sandbox import wire
 from autograder.sandbox.wire import Kept, WireError
-from autograder.values.changes import CHANGED, MAX_CHANGES, Change
-from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
-from autograder.values.signatures import signatures
+from autograder.values.changes import CHANGED, MAX_CHANGES, Change, differences
+from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT, builtin_kinds, is_circular, passed, place, text_of
+from autograder.values.signatures import accepts, signatures
+from autograder.values.tree import arrays, copied, mapped
 
 if TYPE_CHECKING:
-    from autograder.sandbox.student.session import Session
+    from autograder.sandbox.session import Session
 
 MAX_KINDS = 32  # names of exception classes in one error
 KINDS = (
@@ -44,6 +48,10 @@ class Raised(Exception):
 
 class Missing(Raised, AttributeError):
     """The submission has no such function."""
+
+
+class Absent(Raised, LookupError):
+    """An object of an earlier call that does not exist: the call raised an error, or its result has a different structure."""
 
 
 # Responses
@@ -187,7 +195,7 @@ class Call(Request):
     """Call `module.function`; `checks` may contain "pure" and "new".
 
     A number above 0 keeps the arguments and the result alive in the student's process. Arguments are plain data,
-    functions (callbacks.py) and `Kept` objects of earlier calls.
+    functions (see wire.py) and `Kept` objects of earlier calls.
     """
 
     kind, returns = "call", (object, tuple, bool)
@@ -207,7 +215,7 @@ class Call(Request):
 
     @staticmethod
     def answer(session: "Session", module: str, name: str, args: Any, kwargs: Any, *more: Any) -> Sequence[Any]:
-        function = getattr(sys.modules.get(module), name, None)
+        function = session.function(module, name)
         if not callable(function):
             raise Missing
         session.calling = function, args, kwargs
@@ -288,20 +296,20 @@ class Write(Request):
 
 
 class Extend(Request):
-    """Add kinds of requests to a process: the code of modules, the last of which has `requests(session)`, their classes."""
+    """Add kinds of requests to a process: the code of modules, the last of which has `REQUESTS`, their classes."""
 
     kind, is_stored, is_kits = "extend", False, True
 
     @staticmethod
     def answer(session: "Session", code: list[Any]) -> Sequence[Any]:
-        sys.modules[__name__] = _PROTOCOL  # for their base class
-        added = session.submission.defined(code)[-1]["requests"](session)
-        del sys.modules[__name__]
+        sys.modules.update(session.kit)
+        added: Any = session.submission.defined(code)[-1]["REQUESTS"]
         session.requests.update({request.kind: request for request in added})
+        for name in session.kit:
+            del sys.modules[name]
         return []
 
 
-_PROTOCOL = sys.modules[__name__]
 REQUESTS: dict[str, type[Request]] = {
     cls.kind: cls for cls in (Define, Load, Signatures, Call, Changes, Look, Write, Extend)
 }
@@ -364,3 +372,105 @@ def _error(parts: Any, lines: Mapping[str, int]) -> Error:
             shown = text[:MAX_TEXT].encode(errors="replace").decode()  # without surrogates
             return Error(names or ("Exception",), shown, *place, hint if hint in HINTS else "", through)
     raise ValueError("a malformed error")
+
+
+# Answers: in the student's process, and for trusted functions in the grader
+
+
+class Calls:
+    """Calls functions and keeps the objects of calls that have a number."""
+
+    def __init__(self, limit: int):
+        """Values of half of `limit` bytes or more are reported as too large."""
+        self.limit = limit
+        # By the number of the call: its objects by the first step of a `Kept`, and its arguments with copies made before it.
+        self._objects: dict[int, dict[str | int, Any]] = {}
+        self._arguments: dict[int, tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        checks: Sequence[str] = (),
+        number: int = 0,
+    ) -> Response:
+        """Call a function with the observations in `checks`.
+
+        Each `Kept` is replaced by the kept object. "pure": the arguments that changed; "new": whether the result shares
+        memory with an argument. A `number` keeps the objects for later. Raises Raised for any exception of the
+        function, and Absent.
+        """
+        args, kwargs = mapped(self._find, tuple(args)), mapped(self._find, kwargs)
+        arguments = (*args, *kwargs.values())
+        before = copied(arguments) if number or "pure" in checks else ()
+        if number:
+            self._arguments[number] = arguments, before
+            self._objects[number] = dict(enumerate(arguments))
+        try:
+            value = function(*args, **kwargs)
+        except BaseException as error:  # also SystemExit and KeyboardInterrupt
+            raise Raised(error) from error
+        if number:
+            self._objects[number]["result"] = value
+        changed = tuple(differences(arguments, before)) if "pure" in checks else ()
+        shared = "new" in checks and any(np.shares_memory(a, b) for a in arrays(value) for b in arrays(arguments))
+        return Response(wire.sendable(value, self.limit), changed, shared)
+
+    def changes(self, number: int) -> tuple[Change, ...]:
+        """The differences of the arguments of an earlier call from their values before it."""
+        return tuple(differences(*self._arguments[number])) if number in self._arguments else ()
+
+    def look(self, kept: Kept) -> Any:
+        """The present value of a kept object; raises Absent."""
+        return wire.sendable(self._find(kept), self.limit)
+
+    def write(self, kept: Kept, value: Any) -> None:
+        """Overwrite a kept array in place; no effect unless it is a writable array of that shape."""
+        with suppress(Absent, TypeError, ValueError):
+            target = self._find(kept)
+            if isinstance(target, np.ndarray) and target.flags.writeable and target.shape == np.shape(value):
+                np.copyto(target, value)
+
+    def _find(self, leaf: Any) -> Any:
+        """The object that a `Kept` refers to; any other leaf itself."""
+        if type(leaf) is not Kept:
+            return leaf
+        value: Any = self._objects.get(leaf.call, {})
+        try:
+            for step in leaf.path:
+                if type(value) not in (list, dict) and not isinstance(value, tuple):
+                    raise LookupError
+                value = value[step]
+        except (LookupError, TypeError):
+            raise Absent from None
+        return value
+
+
+def described(
+    error: BaseException,
+    folder: str,
+    function: Callable[..., Any] | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> list[Any]:
+    """The fields of `Error`, of which the place is the last line in `folder` that the error passed through."""
+
+    def own(name: str) -> bool:
+        return name.startswith(folder)
+
+    file, line = place(error.__traceback__, own)
+    hint = ""
+    if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(folder):
+        file, line = os.path.basename(error.filename), error.lineno or 0
+    elif isinstance(error, TypeError) and function is not None and not _binds(function, args, kwargs or {}):
+        hint = "signature"
+    elif isinstance(error, Absent | Missing):
+        hint = type(error).__name__.lower()
+    elif is_circular(error):
+        hint = "circular"
+    return [builtin_kinds(error), text_of(error, own), file, min(line, 10**6), hint, passed(error, own)]
+
+
+def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    return all(accepts(signature, args, kwargs) for signature in signatures(function))

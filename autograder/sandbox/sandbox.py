@@ -2,19 +2,31 @@
 
 A `Sandbox` has one fork server and one folder. Whatever student code does, a request ends in a `Response`; only an
 error of the machine raises SandboxError.
+
+<folder>/submission     the uploaded files: one copy, read-only for all processes of the submission
+<folder>/tmp/own        the temporary folder of the current process, new for each process
+<folder>/view           a readable copy of the interpreter's files, if another user cannot reach them
 """
 
 import atexit
+import contextlib
 import json
+import marshal
 import os
 import re
+import shutil
+import site
 import socket
+import stat
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -22,27 +34,40 @@ import msgpack
 import numpy as np
 
 from autograder.exceptions import NO_ROOM, SandboxError, of_system
-from autograder.sandbox import layers, workspace
-from autograder.sandbox.budget import Budget, Limits, container_memory
-from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
+from autograder.sandbox import layers, wire, workspace
 from autograder.sandbox.layers import Confinement, kernel
-from autograder.sandbox.process import StudentProcess
+from autograder.sandbox.process import Budget, Limits, StudentProcess, container_memory
 from autograder.sandbox.server import LIBRARIES, MAX_MESSAGE, RARE_EXTENSIONS
 
 _START = """
-import json, os, sys
+import json, marshal, os, sys
+from importlib.machinery import ModuleSpec
 if (version := sys.version.split()[0]) != sys.argv[4]:
     sys.exit(f"it loads the library of Python {version}, not of {sys.argv[4]}; set LD_LIBRARY_PATH to the folder of the right one")
 sys.path[:0] = json.loads(sys.argv[3])
 import numpy
 essential = frozenset(sys.modules).union(sys.builtin_module_names)  # before anything that only the server needs
+class Kit:  # imports the kit from code without the kit's path
+    code = marshal.load(sys.stdin.buffer)
+    def find_spec(name, path=None, target=None):
+        return ModuleSpec(name, Kit, is_package=Kit.code[name][0]) if name in Kit.code else None
+    def create_module(spec):
+        return None
+    def exec_module(module):
+        exec(Kit.code[module.__name__][1], vars(module))
+sys.meta_path.insert(0, Kit)
 from autograder.sandbox.server import main
+del sys.meta_path[0]
 session = main(essential)
 try:
     session()
 finally:
     os._exit(1)
 """
+PACKAGE = Path(__file__).resolve().parents[1]
+_NOT_NEEDED = shutil.ignore_patterns(
+    *("site-packages", "dist-packages", "test", "tests", "*.so", "*.a", "*.opt-1.pyc", "*.opt-2.pyc", "*.pyd")
+)
 _THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
 _SERVER_SECONDS = 60  # timeout for an answer of the fork server
 _FAREWELL_SECONDS = 10
@@ -66,7 +91,7 @@ class Sandbox:
         self._extensions: list[str] = []  # extra extension modules of its processes
         self._server: subprocess.Popen[bytes] | None = None  # or, without fork, the student process itself
         if "not_dumpable" in self.layers:
-            kernel.hide_memory()
+            kernel.prctl(kernel.DUMPABLE, 0)
         self._check_secrets()
         try:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - what the server prints until it is ready; see `close`
@@ -92,11 +117,6 @@ class Sandbox:
                     f"every user of this machine can read {place}, including a student's code, and this kernel has no Landlock to"
                     f" forbid it. Close it with: chmod o-rwx {place}"
                 )
-
-    @property
-    def processor_seconds(self) -> float:
-        """Processor time used by the current submission, in all processes."""
-        return self.budget.processor_seconds
 
     def place(self, files: Mapping[str, bytes]) -> None:
         """Make this the current submission: the last process of the previous one ends, and a new budget begins."""
@@ -145,7 +165,7 @@ class Sandbox:
             return ""
         if self._server is not None and not self._forks:
             self.budget.end()  # while its processor time can be read
-            workspace.end_family(self._server, self._temporary)
+            workspace.end_family(self._server, str(self.folder.temporary))
             workspace.clear(str(self.folder.writable))
             return ""
         answer = self._ask({})
@@ -178,28 +198,27 @@ class Sandbox:
         if os.name == "nt":
             theirs.set_inheritable(True)
         # The temporary folder identifies a process without a fork server and its descendants: see workspace.py.
-        temporary = str(self.folder.path) if self._forks else self._temporary
-        environment = {**_THREADS, "HOME": "/", "TMPDIR": temporary, "LANG": "C.UTF-8"}
+        temporary = self.folder.path if self._forks else self.folder.temporary
+        environment = {**_THREADS, "HOME": "/", "TMPDIR": str(temporary), "LANG": "C.UTF-8"}
         environment |= {name: os.environ[name] for name in LIBRARIES if name in os.environ}
-        imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]
+        imports = [str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack)]
         arguments = [json.dumps(asdict(self._confinement())), str(theirs.fileno()), json.dumps(imports)]
         self._errors.seek(0)
         self._errors.truncate()
-        return subprocess.Popen(
-            [sys.executable, "-I", "-B", "-c", _START, *arguments, sys.version.split()[0]],
-            env=environment if os.name == "posix" else {**os.environ, **environment},
-            cwd=self.folder.path,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._errors,
-            pass_fds=[theirs.fileno()] if os.name == "posix" else (),
-            close_fds=os.name == "posix",
-            start_new_session=os.name == "posix",
-        )
-
-    @property
-    def _temporary(self) -> str:
-        return self._confinement().temporary
+        with tempfile.TemporaryFile() as kit:
+            kit.write(_kit())
+            kit.seek(0)
+            return subprocess.Popen(
+                [sys.executable, "-I", "-B", "-c", _START, *arguments, sys.version.split()[0]],
+                env=environment if os.name == "posix" else {**os.environ, **environment},
+                cwd=self.folder.path,
+                stdin=kit,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                pass_fds=[theirs.fileno()] if os.name == "posix" else (),
+                close_fds=os.name == "posix",
+                start_new_session=os.name == "posix",
+            )
 
     def _confinement(self) -> Confinement:
         limits, folder = self.limits, self.folder
@@ -256,3 +275,121 @@ class Sandbox:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Folder:
+    """The folder of a sandbox, and the users of its processes if the grader is root.
+
+    `uid` is the user of the processes, and `group` their group, which may read the submission; both are 0 if they keep the
+    grader's user. `lines` is the number of lines of each file.
+    """
+
+    def __init__(self, own_users: bool):
+        self.uid, self.group = 0, 0
+        self._mark: socket.socket | None = None  # marks the users as used
+        if own_users:
+            self.uid, self._mark = kernel.claimed_users()
+            self.group = self.uid + 1
+        self.path = Path(tempfile.mkdtemp(prefix="autograder-", dir=_place(own_users)))
+        # Landlock's rules refer to both for all processes.
+        self.submission, self.writable = self.path / "submission", self.path / "tmp"
+        self.temporary = self.writable / "own"
+        self.submission.mkdir()
+        self.writable.mkdir()
+        for path in (self.path, self.writable):
+            path.chmod(0o711 if own_users else 0o700)  # others may enter, but not list
+        self.lines: dict[str, int] = {}
+        self.view = _open_view(self.path) if own_users else ""
+        self.place({})
+
+    def place(self, files: Mapping[str, bytes]) -> None:
+        """Write a submission where its processes read it, replacing the previous one."""
+        with contextlib.suppress(OSError):
+            self.submission.chmod(0o700)  # a student process with our user may have removed our access
+        workspace.empty(str(self.submission))
+        self.lines = {}
+        for name, content in files.items():
+            target = self.submission / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+            self.lines[target.name] = max(self.lines.get(target.name, 0), content.count(b"\n") + 1)
+        for path in (*self.submission.rglob("*"), self.submission):
+            path.chmod(0o750 if path.is_dir() else 0o640)
+            if self.group:
+                os.chown(path, -1, self.group)
+
+    def remove(self) -> None:
+        """Remove everything, and release the users."""
+        with contextlib.suppress(OSError):
+            self.path.chmod(0o700)  # a student process with our user may have removed our access
+        workspace.empty(str(self.path))
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+        if self._mark is not None:
+            self._mark.close()
+
+
+@cache
+def _kit() -> bytes:
+    """The code of modules that other processes may need, without the kit's path, and whether each is a package."""
+    modules = {}
+    for path in (PACKAGE / "__init__.py", *(PACKAGE / "sandbox").rglob("*.py"), *(PACKAGE / "values").glob("*.py")):
+        is_package, parts = path.stem == "__init__", path.relative_to(PACKAGE.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if is_package else parts)
+        code = SourceFileLoader(name, str(path)).get_code(name)
+        assert code is not None
+        modules[name] = is_package, wire.renamed(code, co_filename=path.name)
+    return marshal.dumps(modules)
+
+
+def _place(own_users: bool) -> str:
+    """The folder for temporary folders: the usual one, or another that the students' users can reach.
+
+    Raises OSError if there is none.
+    """
+    for place in (tempfile.gettempdir(), "/tmp", "/var/tmp") if own_users else (tempfile.gettempdir(),):
+        if os.path.isdir(place) and (not own_users or reachable(Path(place).resolve())):
+            return place
+    raise OSError(f"other users cannot access {tempfile.gettempdir()}: set TMPDIR to a folder that all users can enter")
+
+
+def closed_places(secret: Iterable[Path]) -> list[str]:
+    """The places inside readable folders that a student process must not read: the kit and other packages."""
+    packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
+    schemes = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()]
+    return sorted({str(path.resolve()) for path in (*map(Path, (*packages, *schemes)), PACKAGE, *secret)})
+
+
+def reachable(path: Path) -> bool:
+    """Whether every user may enter a folder."""
+    return all(parent.stat().st_mode & stat.S_IXOTH for parent in (path, *path.parents))
+
+
+def readable_by_others(path: Path) -> bool:
+    """Whether every user may reach and read a path."""
+    return bool(path.stat().st_mode & (stat.S_IROTH | stat.S_IXOTH)) and reachable(path.parent)
+
+
+def _open_view(folder: Path) -> str:
+    """A readable copy of the interpreter's Python files, if another user cannot reach the real ones; else ""."""
+    numpy_folder, stdlib = Path(np.__file__).parent, Path(os.__file__).parent
+    if all(reachable(path.resolve()) for path in (numpy_folder, stdlib)):
+        return ""
+    view = folder / "view"
+    view.mkdir()
+    for source, name in ((stdlib, "stdlib"), (numpy_folder, "numpy")):
+        shutil.copytree(source, view / name, symlinks=False, ignore=_NOT_NEEDED, copy_function=_link)
+    view.chmod(0o755)
+    for place, folders, _ in os.walk(view):
+        for inner in folders:
+            os.chmod(os.path.join(place, inner), 0o755)
+    return str(view)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        return  # removed since it was listed
+    except OSError:
+        shutil.copy2(source, target)

@@ -25,14 +25,12 @@ import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from types import CodeType, FunctionType
 from typing import Any
 
 import numpy
 
-from autograder.sandbox import layers, workspace
+from autograder.sandbox import layers, session, workspace
 from autograder.sandbox.layers import Confinement, kernel, landlock, seccomp
-from autograder.sandbox.student import session
 from autograder.sandbox.wire import Connection, encode
 
 # Extension modules that take much of the memory of a process or of the time to load, with a pattern for files that may need them.
@@ -40,7 +38,7 @@ RARE_EXTENSIONS = {"_asyncio": rb"asyncio", "_tkinter": rb"tkinter|turtle", "nis
 WATCH_SECONDS = 0.05  # interval between checks of the process
 LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # variables that an interpreter may need to start
 MAX_MESSAGE = 65_536  # bytes; the system keeps a message that is sent at once in one piece
-_HIDDEN = ("autograder", "msgpack")  # packages that students' code finds neither by import nor by path
+_HIDDEN = ("autograder", "msgpack")  # packages that students' code does not find
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
 
 
@@ -49,12 +47,6 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
 
     Returns only in a student's process, with its session: no frame of the server, and thus no setting, is below student code.
     """
-    server = prepared(essential)
-    return server.serve() if server.settings.has("fork") else server.become_student()
-
-
-def prepared(essential: frozenset[str]) -> "Server":
-    """A server that has loaded everything that students' processes may need."""
     os.umask(0o077)
     for name in LIBRARIES:
         os.environ.pop(name, None)
@@ -65,21 +57,24 @@ def prepared(essential: frozenset[str]) -> "Server":
     # Importing numpy.testing into each process would take longer than the students' tests.
     _load(["numpy.testing"] if settings.has("fork") else RARE_EXTENSIONS)
     # Every student process may read the submission, the interpreter and NumPy, but no other packages.
-    exactly, roots = _places(settings)
-    readable = [*map(Path, exactly), *landlock.without(roots, [Path(place) for place in settings.closed_places])]
+    numpy_folder = os.path.dirname(numpy.__file__)
+    readable = [Path(place) for place in (settings.submission, settings.view or numpy_folder, numpy_folder + ".libs")]
+    roots = map(os.path.realpath, (*([] if settings.view else _library_paths()), *_SYSTEM_FILES))
+    readable += landlock.without(roots, [Path(place) for place in settings.closed_places])
     _import_only_from(settings.view)
     if settings.has("not_dumpable"):
-        kernel.hide_memory()
+        kernel.prctl(kernel.DUMPABLE, 0)
     server = Server(control, settings, essential, readable)
-    if not settings.has("fork"):
-        return server
-    kernel.adopt_orphans()
+    if not settings.has("fork"):  # this process becomes the student's
+        workspace.renew(settings.temporary, settings.submission, settings.uid)
+        return server.confined(settings.seconds, control)
+    kernel.prctl(kernel.SUBREAPER, 1)  # processes that escape become children of the server
     if settings.has("seccomp"):
         seccomp.filter_program()
     gc.collect()
     gc.freeze()  # children then share this memory, since the collector does not write to it
     gc.set_threshold(100_000)  # few processes live long enough to need collection, which takes 5 % of their time
-    return server
+    return server.serve()
 
 
 def _preload_extensions() -> None:
@@ -102,14 +97,6 @@ def _load(extensions: Iterable[str]) -> None:
     sys.path.pop()
 
 
-def _places(settings: Confinement) -> tuple[list[str], list[str]]:
-    """The readable places: those that are readable as a whole, and those that also contain other packages."""
-    numpy_folder = os.path.dirname(numpy.__file__)
-    roots = _SYSTEM_FILES if settings.view else (*_library_paths(), *_SYSTEM_FILES)
-    exactly = [settings.submission, settings.view or numpy_folder, numpy_folder + ".libs"]
-    return exactly, [os.path.realpath(root) for root in roots]
-
-
 def _library_paths() -> list[str]:
     stdlib = os.path.dirname(os.__file__)
     return [stdlib, os.path.join(stdlib, "lib-dynload"), *(path for path in sys.path if path.endswith(".zip"))]
@@ -130,23 +117,11 @@ def _import_only_from(view: str) -> None:
                     ]
         paths = [os.path.join(view, "stdlib")]
     sys.path[:] = paths
+    # Student code finds only NumPy and the standard library, as on the student's machine.
     for name in [name for name in sys.modules if name.partition(".")[0] in _HIDDEN]:
-        module = sys.modules.pop(
-            name
-        )  # student code finds only NumPy and the standard library, as on the student's machine
-        for attribute in ("__file__", "__cached__", "__path__", "__spec__", "__loader__"):  # the path of the kit
-            vars(module).pop(attribute, None)
-    for function in gc.get_objects():
-        if isinstance(function, FunctionType) and str(function.__module__).partition(".")[0] in _HIDDEN:
-            function.__code__ = _without_folder(function.__code__)
+        del sys.modules[name]
     sys.path_importer_cache.clear()
     importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now, since Landlock will forbid it
-
-
-def _without_folder(code: CodeType) -> CodeType:
-    """The code, also of inner functions, with the name of its file instead of the path."""
-    parts = (_without_folder(part) if isinstance(part, CodeType) else part for part in code.co_consts)
-    return code.replace(co_filename=os.path.basename(code.co_filename), co_consts=tuple(parts))
 
 
 class Server:
@@ -166,34 +141,32 @@ class Server:
             if self.alive and not select.select([self.control], [], [], WATCH_SECONDS)[0]:
                 self._watch()
                 continue
-            request, descriptor = self._request()
-            if request is None:
+            data, descriptors = b"", list[int]()
+            with contextlib.suppress(OSError):
+                data, descriptors, _, _ = socket.recv_fds(self.control, MAX_MESSAGE, 1)
+            if not data:  # the grader is gone
                 break
-            if descriptor < 0:
+            if not descriptors:
                 self._answer(self._end())
                 continue
-            answer = self._start()
-            if not answer:
-                return self._child(request["seconds"], request["extensions"], descriptor)
-            self._answer(answer)
+            request, (descriptor,) = json.loads(data), descriptors
+            try:
+                workspace.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
+            except OSError as error:
+                workspace.clear(self.settings.writable)
+                self._answer({"no_room": f"its files cannot be written: {error}"})
+            else:
+                self.killed, self.alive = "", os.fork()
+                if not self.alive:
+                    self.control.detach()  # closed with all other descriptors
+                    _load(request["extensions"])
+                    return self.confined(request["seconds"], socket.socket(fileno=descriptor))
+                self._answer({"pid": self.alive})
             os.close(descriptor)
         self._end()
         workspace.empty(self.settings.folder)
         shutil.rmtree(self.settings.folder, ignore_errors=True)
         sys.exit()
-
-    def become_student(self) -> Callable[[], None]:
-        """Become the student process, if there is no fork; returns its session."""
-        workspace.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
-        return self._confined(self.settings.seconds, self.control)
-
-    def _request(self) -> tuple[dict[str, Any] | None, int]:
-        """The next request and its descriptor, or -1; None if the grader is gone."""
-        try:
-            data, descriptors, _, _ = socket.recv_fds(self.control, MAX_MESSAGE, 1)
-        except OSError:
-            return None, -1
-        return (json.loads(data) if data else None), (descriptors[0] if descriptors else -1)
 
     def _answer(self, answer: dict[str, Any]) -> None:
         now = time.process_time()
@@ -201,25 +174,7 @@ class Server:
             self.control.sendall(json.dumps(answer | {"spent": now - self.counted}).encode())
         self.counted = now
 
-    def _start(self) -> dict[str, Any]:
-        """Start a student's process; the answer is empty in that process."""
-        try:
-            workspace.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
-        except OSError as error:
-            workspace.clear(self.settings.writable)
-            return {"no_room": f"its files cannot be written: {error}"}
-        self.killed, self.alive = "", os.fork()
-        return {"pid": self.alive} if self.alive else {}
-
-    def _child(self, seconds: int, extensions: list[str], descriptor: int) -> Callable[[], None]:
-        try:
-            _load(extensions)
-            self.control.detach()  # closed with all other descriptors
-            return self._confined(seconds, socket.socket(fileno=descriptor))
-        except BaseException:
-            os._exit(1)  # never continue the server's code
-
-    def _confined(self, seconds: int, own_end: socket.socket) -> Callable[[], None]:
+    def confined(self, seconds: int, own_end: socket.socket) -> Callable[[], None]:
         """Confine this process; returns the session that serves the grader."""
         try:
             kernel.close_all_but(own_end.fileno(), self.rules)
@@ -244,13 +199,12 @@ class Server:
         """Kill a process that exceeds a limit that the kernel does not enforce, even while no call runs."""
         if not self.settings.has("limits"):
             return
+        memory, threads = workspace.status(self.alive)
         if workspace.usage(self.settings.writable) + workspace.unlinked(self.alive) > self.settings.disk:
-            self._kill("disk")
-        elif workspace.threads(self.alive) > self.settings.threads:
-            self._kill("crash")
-        elif workspace.memory(self.alive) > self.settings.memory:
-            self._kill("memory")
-
-    def _kill(self, why: str) -> None:
-        self.killed = self.killed or why
-        os.kill(self.alive, signal.SIGKILL)
+            self.killed = self.killed or "disk"
+        elif threads > self.settings.threads:
+            self.killed = self.killed or "crash"
+        elif memory > self.settings.memory:
+            self.killed = self.killed or "memory"
+        if self.killed:
+            os.kill(self.alive, signal.SIGKILL)

@@ -5,19 +5,21 @@ sent. Nothing is unpickled. Messages are bounded in size, count and nesting, and
 WireError. A value of a student that is not plain data is sent as an Opaque with a word of OPAQUE_KINDS.
 """
 
+import builtins
+import marshal
 import math
 import socket
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
+from types import CodeType, FunctionType
 from typing import Any
 
 import msgpack
 import numpy as np
 
-from autograder.sandbox.callbacks import packed, unpacked
-from autograder.values.tree import Opaque
+from autograder.values.tree import Opaque, describe
 
 _NAMES = "? int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
 DTYPES = [np.dtype(name) for name in _NAMES.split()]
@@ -210,6 +212,122 @@ def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
     if ndim and (min(shape) < 0 or extent(shape) > MAX_EXTENT):
         raise ValueError("an impossible shape")
     return DTYPES[code], shape, math.prod(shape) * DTYPES[code].itemsize
+
+
+# Callback arguments: functions that a test passes to the student's function, such as the `f` of `dependency_matrix`.
+#
+# They are sent as code and run in the student's process, where a call costs no more than on the student's machine. A function
+# with data, such as a mask in a closure, could reveal the answer, so it is rejected when the test is recorded. Code is never
+# sent back.
+
+ALLOWED = "a function argument may use only its own arguments, built-in names and NumPy as `np`"
+
+
+def packed(function: Callable[..., Any]) -> bytes:
+    """The function's code. Raises TypeError if it uses anything but its arguments, built-in names and NumPy as `np`."""
+    if type(function) is not FunctionType:
+        raise TypeError(f"{function!r} is not a Python function: write a lambda")
+    code, space = function.__code__, function.__globals__
+    names = [name for name in sorted(_names(code)) if name in space and not (name == "np" and space[name] is np)]
+    if names or code.co_freevars or function.__defaults__ or function.__kwdefaults__:
+        used = [f"`{name}`" for name in (*names, *code.co_freevars)] or ["default values"]
+        raise TypeError(f"{ALLOWED}, but {function.__name__} uses {', '.join(used)}")
+    # Without the names and lines of the test that defines it.
+    return _dumped(renamed(code, co_filename="", co_name="f", co_qualname="f", co_firstlineno=1))
+
+
+@cache
+def _dumped(code: CodeType) -> bytes:
+    """The code as bytes; equal code has equal bytes, although marshal's depend on the number of references to its parts."""
+    return marshal.dumps(code)
+
+
+def unpacked(code: bytes) -> Callable[..., Any]:
+    """The packed function, as a new object for each call, so that earlier calls cannot have changed it."""
+    return FunctionType(marshal.loads(code), {"np": np, "__builtins__": builtins})
+
+
+def _names(code: CodeType) -> set[str]:
+    """All names that the code looks up as globals or attributes, including inner functions."""
+    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def renamed(code: CodeType, **fields: Any) -> CodeType:
+    """The code, also of inner functions, with these fields instead of its own."""
+    inner = tuple(renamed(part, **fields) if isinstance(part, CodeType) else part for part in code.co_consts)
+    return code.replace(co_consts=inner, **fields)
+
+
+# Any value of a student as plain data
+
+
+def sendable(value: Any, limit: int) -> Any:
+    """The value as plain data of less than half of `limit` bytes, or an Opaque that describes it."""
+    sent = type(value) is np.ndarray and value.dtype in CODES and value.ndim <= MAX_AXES
+    if sent and 0 < value.nbytes < limit // 2 - 64:
+        return value  # nearly all values
+    try:
+        plain = _plain(value, MAX_NESTING - 2)
+        return plain if _size(plain) < limit // 2 else Opaque("something too large to send")
+    except BaseException:
+        return Opaque("an object of another type")
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if depth == 0:
+        return Opaque("something nested too deeply")
+    kind = type(value)
+    if kind is np.ndarray:
+        return value if value.dtype in CODES and value.ndim <= MAX_AXES else _array_opaque(value)
+    if isinstance(value, np.ndarray):
+        return Opaque("an ndarray subclass")
+    if value is None or kind in (bool, float):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)  # also for a member of an Enum, or NumPy's str
+    if isinstance(value, bytes):
+        return bytes(memoryview(value))
+    if isinstance(value, np.generic):
+        if value.dtype == np.longdouble:
+            return np.float64(value)
+        return value if value.dtype in CODES else _array_opaque(np.asarray(value))
+    if isinstance(value, int):
+        return int(value) if value.bit_length() < MAX_BITS else Opaque("a very large integer")
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, tuple | list | dict | set | frozenset):
+        if len(value) > MAX_VALUES // 4:
+            return Opaque("something too large to send")
+        parts = [_plain(part, depth - 1) for part in value]
+        if isinstance(value, tuple | list):
+            return tuple(parts) if isinstance(value, tuple) else parts
+        if not all(map(is_key, parts)):
+            return Opaque(describe(value))
+        if isinstance(value, dict):
+            return dict(zip(parts, [_plain(part, depth - 1) for part in value.values()], strict=True))
+        return set(parts) if isinstance(value, set) else frozenset(parts)
+    name = describe(value)
+    return Opaque(name if name in OPAQUE_KINDS else "an object of another type")
+
+
+def _array_opaque(value: "np.ndarray[Any, Any]") -> Any:
+    if value.ndim <= MAX_AXES and (value.dtype == np.longdouble or value.dtype.newbyteorder("=") in CODES):
+        return value.astype(np.float64 if value.dtype == np.longdouble else value.dtype.newbyteorder("="))
+    kinds = {"O": "an array of objects", "c": "a complex array", "U": "an array of text", "S": "an array of text"}
+    return Opaque(kinds.get(value.dtype.kind, "an unsupported array"))
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return extent(value.shape) * value.itemsize + 64
+    if isinstance(value, dict):
+        return 16 + sum(_size(key) + _size(part) + 32 for key, part in value.items())
+    if isinstance(value, tuple | list | set | frozenset):
+        return 16 + sum(_size(part) for part in value)
+    if isinstance(value, int):
+        return 16 + value.bit_length() // 8
+    return 4 * len(value) + 16 if isinstance(value, str | bytes) else 16
 
 
 # Messages over a socket, each preceded by its size

@@ -85,14 +85,15 @@ def _bytes(status: os.stat_result) -> int:
     return max(status.st_size, 512 * getattr(status, "st_blocks", 0))
 
 
-def memory(pid: int) -> int:
-    """The bytes of a process's private memory, including page tables; 0 if unknown."""
+def status(pid: int) -> tuple[int, int]:
+    """The bytes of a process's private memory, including page tables, and the number of its threads; 0 if unknown."""
     with contextlib.suppress(OSError, IndexError, ValueError):
-        status = Path(f"/proc/{pid}/status").read_text()
+        text = Path(f"/proc/{pid}/status").read_text()
         # Without file pages, which are shared.
-        kinds = ("RssAnon:", "RssShmem:", "VmPTE:")
-        return 1024 * sum(int(status.partition(kind)[2].split(maxsplit=1)[0]) for kind in kinds)
-    return 0
+        kinds = ("Threads:", "RssAnon:", "RssShmem:", "VmPTE:")
+        threads, *memory = (int(text.partition(kind)[2].split(maxsplit=1)[0]) for kind in kinds)
+        return 1024 * sum(memory), threads
+    return 0, 0
 
 
 def empty(folder: str) -> bool:
@@ -176,14 +177,6 @@ def strays(uid: int) -> None:
                 os.unlink(path)
 
 
-def threads(pid: int) -> int:
-    """The number of threads of a process, 0 if unknown."""
-    try:
-        return len(os.listdir(f"/proc/{pid}/task"))
-    except OSError:
-        return 0
-
-
 def end(pid: int, uid: int) -> float:
     """Kill a child, its group, all their descendants, and all other processes of its user; returns its processor time.
 
@@ -225,23 +218,14 @@ def _killed(appeared: Callable[[Container[int]], Iterable[int]]) -> list[int]:
     while quiet < QUIET_ROUNDS and time.monotonic() < end:
         quiet += 1
         for pid in appeared(family):
-            _stop(pid)
+            if os.name == "posix":
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGSTOP)
             family[pid], quiet = None, 0
     for pid in reversed(family):  # children first: the kernel resumes some whose parent ends
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
     return list(family)
-
-
-def _stop(pid: int) -> None:
-    if os.name == "posix":
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGSTOP)
-    else:
-        import psutil  # the fork server cannot import it
-
-        with contextlib.suppress(psutil.Error, OSError):
-            psutil.Process(pid).suspend()
 
 
 def _descendants(known: Container[int]) -> Iterator[int]:

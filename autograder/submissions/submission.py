@@ -5,6 +5,7 @@ import codecs
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
@@ -153,8 +154,7 @@ class Submission:
         """The modules that a module imports, directly or through other files of the submission."""
         found, waiting = set[str](), [module]
         while waiting:
-            tree = parsed(self.text(f"{waiting.pop()}.py"))
-            new = set(imported(tree)) - found if tree is not None else set()
+            new = imported(self.text(f"{waiting.pop()}.py")) - found
             found |= new
             waiting += new
         return found
@@ -232,13 +232,13 @@ class Submission:
         return [name for name in read if has_written(self.files[name], functions)]
 
 
-def imported(tree: ast.Module) -> Iterator[str]:
-    """The modules that a source imports."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
+@lru_cache(64)
+def imported(content: bytes) -> frozenset[str]:
+    """Return the modules that a source imports, none if it is not Python."""
+    tree = parsed(content)
+    nodes = list(ast.walk(tree)) if tree is not None else []
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    return frozenset([*names, *(node.module or "" for node in nodes if isinstance(node, ast.ImportFrom))])
 
 
 def has_written(content: bytes, functions: Collection[str]) -> bool | None:

@@ -19,7 +19,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 from autograder.feedback.results import Grade
 from autograder.gradebook import pool
 from autograder.grading.grader import Grader, open_grader
-from autograder.sandbox.budget import Limits
+from autograder.sandbox.process import Limits
 from autograder.submissions.submission import Submission, read
 from autograder.tests.files import HOMEWORK, Built
 from autograder.tests.making import limited

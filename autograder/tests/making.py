@@ -24,7 +24,7 @@ from autograder.homework import rubric as rubrics
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric, Visibility
-from autograder.sandbox.budget import Limits
+from autograder.sandbox.process import Limits
 from autograder.sandbox.protocol import Call, Ended, Error, Response
 from autograder.submissions.exports import Listing
 from autograder.submissions.submission import Student, Submission, Upload, load

@@ -37,7 +37,7 @@ def refusing(*calls: tuple[int, int, int]) -> Callable[[], None]:
 
     def install() -> None:
         assert held  # the header has its address
-        kernel.forbid_new_privileges()
+        kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1)
         kernel.checked(kernel.libc().prctl(_SET_SECCOMP, 2, ctypes.c_char_p(header), 0, 0))
 
     return install

@@ -20,14 +20,13 @@ import pytest
 from autograder.grading.call_results import CallResult, TestCall, compared
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.plan import Plan, record
-from autograder.grading.runner.direct import direct_responses
+from autograder.grading.runner.processes import Direct
 from autograder.homework import library
 from autograder.release import gradescope
 from autograder.release.rehearsal import KEPT
 from autograder.sandbox import layers
-from autograder.sandbox.budget import Limits
 from autograder.sandbox.layers import kernel
-from autograder.sandbox.process import StudentProcess
+from autograder.sandbox.process import Limits, StudentProcess
 from autograder.sandbox.protocol import Call, Reference, Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.tests.files import HOMEWORK, Built
@@ -79,7 +78,7 @@ def call_results(
     chosen = tuple(of) or recorded_calls(module)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return compared(chosen, direct_responses(functions, chosen))
+        return compared(chosen, list(map(Direct(functions).respond, chosen)))
 
 
 def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]]]) -> list[CallResult]:

@@ -121,7 +121,7 @@ class Text:
         if len(every) > MOST_NODES:
             raise ValueError("the source has too many nodes to be edited")
         self.units = list(_units(self.tree, function, set(others)))
-        self.functions = [name for name, _ in bound_names([s for s in self.tree.body if not isinstance(s, ast.Assign)])]
+        self.functions = list(bound_names([s for s in self.tree.body if not isinstance(s, ast.Assign)]))
         strings = [node.value for node in every if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         names = dict.fromkeys(string for string in strings if string.isidentifier())  # such as keys
         self.numbers, self.words = _numbers(every), list(names)[:MOST_CONSTANTS]
@@ -145,8 +145,15 @@ class Text:
     def made_from(self, unit: ast.stmt) -> list[ast.stmt]:
         """A unit, and the later units that use it when they are defined or that rebind its name."""
         below = (other for other in self.units if other.lineno > unit.lineno)
-        own = _bound(unit)
-        return [unit, *(u for u in below if not isinstance(u, ast.FunctionDef) or u.decorator_list or own & _bound(u))]
+        own = set(bound_names([unit]))
+        return [
+            unit,
+            *(
+                u
+                for u in below
+                if not isinstance(u, ast.FunctionDef) or u.decorator_list or own & set(bound_names([u]))
+            ),
+        ]
 
     def _distinct(self, unit: ast.stmt) -> Iterator[Edit]:
         seen = set()
@@ -234,7 +241,7 @@ def redefined(
 ) -> Iterator[None]:
     """Redefine units in the namespace of their module while the context is open; `limited` bounds its time."""
     own = sorted(units, key=lambda unit: unit.lineno)
-    before = {name: names[name] for name, _ in bound_names(own) if name in names}
+    before = {name: names[name] for name in bound_names(own) if name in names}
     code = compile(ast.Module(own, []), file, "exec", dont_inherit=True)
     try:
         with limited():
@@ -262,13 +269,9 @@ def executed(file: str) -> Iterator[set[int]]:
         sys.settrace(None)
 
 
-def _bound(statement: ast.stmt) -> set[str]:
-    return {name for name, _ in bound_names([statement])}
-
-
 def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.stmt]:
     """The top-level statements that bind a function, and those that bind the names they use."""
-    bound = [(_bound(statement), statement) for statement in tree.body]
+    bound = [(set(bound_names([statement])), statement) for statement in tree.body]
     wanted, seen = [function], {function, *others}
     while wanted:
         name = wanted.pop(0)

@@ -41,10 +41,13 @@ def parametrize(names: str | Sequence[str], values: Iterable[Any]) -> Callable[[
     return decorated
 
 
+mark = SimpleNamespace(parametrize=parametrize)
+
+
 def pytest_module() -> ModuleType:
-    """The module that `import pytest` returns if pytest is not installed."""
+    """The module that `import pytest` returns if pytest is not installed; in the sandbox it is a reference."""
     module = ModuleType("pytest")
-    vars(module).update(raises=raises, mark=SimpleNamespace(parametrize=parametrize))
+    vars(module).update(raises=raises, mark=mark)
     return module
 
 

@@ -6,20 +6,23 @@ state can only spoil its own search: another process confirms the edit.
 
 import ast
 import contextlib
+import inspect
+import marshal
 import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.sandbox.protocol import Call, Request, Response
+from autograder.sandbox.protocol import Call, Extend, Reference, Request, Response
 from autograder.values.edits import MOST_BYTES, MOST_EDITS, Text, executed, redefined
 
 if TYPE_CHECKING:
-    from autograder.sandbox.student.loading import StudentModules
-    from autograder.sandbox.student.session import Session
+    from autograder.sandbox.loading import StudentModules
+    from autograder.sandbox.session import Session
 
 EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call, and between further interrupts
 
@@ -92,9 +95,7 @@ class Edit(Request):
         return Response(lines)
 
 
-def requests(session: "Session") -> Sequence[type[Request]]:
-    """The kinds of requests that this module adds to a session."""
-    return Edits, Edited, Edit
+REQUESTS = (Edits, Edited, Edit)  # added to a session by `extension`
 
 
 class Editor:
@@ -128,3 +129,13 @@ def limited() -> Iterator[None]:
 
 def _up(*_: Any) -> None:
     raise Endless
+
+
+@cache
+def extension() -> Extend:
+    """In the grader: the code of these requests, sent only to the processes that need it."""
+    sent = []
+    for name in (Text.__module__, __name__):
+        code = compile(inspect.getsource(sys.modules[name]), f"{name}.py", "exec", dont_inherit=True)
+        sent.append(Reference(name, marshal.dumps(code), ("REQUESTS",) * (name == __name__)))
+    return Extend(sent)

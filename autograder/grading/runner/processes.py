@@ -22,25 +22,35 @@ When a process ends, only its unanswered calls are made again, in a new process 
 
 import contextlib
 import inspect
-import marshal
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from inspect import Signature
-from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 from autograder.grading.call_results import CallResult, Target, TestCall, compared, with_needed
 from autograder.grading.plan import Plan
 from autograder.grading.thresholds import MOST_PROBES_SPENT, RESTARTS
 from autograder.homework.homework import Homework
-from autograder.sandbox.budget import PREVIEW
-from autograder.sandbox.process import SPENT, StudentProcess
-from autograder.sandbox.protocol import Call, Ended, Error, Extend, Reference, Request, Response, Signatures
+from autograder.sandbox.process import PREVIEW, SPENT, StudentProcess
+from autograder.sandbox.protocol import (
+    Absent,
+    Call,
+    Calls,
+    Ended,
+    Error,
+    Missing,
+    Raised,
+    Request,
+    Response,
+    Signatures,
+)
 from autograder.sandbox.sandbox import Sandbox
+from autograder.sandbox.wire import MAX_FROM_STUDENT
 from autograder.submissions.submission import Submission
+from autograder.values.errors import builtin_kinds, passed, text_of
 from autograder.values.signatures import Misfit, accepts, adapted, misfit
+from autograder.values.tree import copied
 
 PROBES_AT_ONCE = 32
 MISSING = Response(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
@@ -139,6 +149,35 @@ class SandboxProcess:
         return refusal.call(test_call) if refusal is not None and refusal.refuses(test_call) else test_call.call
 
 
+class Direct:
+    """Makes test calls, in order, on functions in this process: references, known misconceptions, and other trusted code.
+
+    Requests are answered as in the session of a student's process.
+    """
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]]):
+        self.functions = functions
+        self.calls = Calls(MAX_FROM_STUDENT)
+        self.calling: tuple[Any, ...] = ()
+
+    def function(self, module: str, name: str) -> Callable[..., Any] | None:
+        return self.functions.get(name)
+
+    def respond(self, test_call: TestCall) -> Response:
+        """The response of a student's process with these functions."""
+        request = test_call.call
+        try:
+            # Copies, since a later call may write into an argument or a result; arrays keep their memory layout.
+            return request.check(*copied(request.answer(self, *copied(request.parts))))
+        except Raised as raised:
+            error = raised.error
+            if not isinstance(error, Exception):  # such as Ctrl-C
+                raise error from None
+            hint = type(error).__name__.lower() if isinstance(error, Absent | Missing) else ""
+            names = () if hint else tuple(passed(error, lambda name: True))
+            return Response(error=Error(tuple(builtin_kinds(error)), text_of(error), "", 0, hint, names))
+
+
 class Runner:
     """The processes of one submission. `start` returns the next one after the last has ended."""
 
@@ -165,7 +204,7 @@ class Runner:
         runner = cls(lambda: SandboxProcess(sandbox.start(), plan.homework, refusals), plan, submission)
         runner.refusals = refusals
         runner.edits = sandbox.limits.repairs
-        runner.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
+        runner.spent = lambda: sandbox.budget.processor_seconds / sandbox.limits.submission_seconds
         return runner
 
     def preview(self, modules: Iterable[str]) -> dict[TestCall, CallResult]:
@@ -353,14 +392,3 @@ class Runner:
             if self._restarts[account] > RESTARTS or self._load(imports, account) is not None:
                 return SPENT
         return self._process.run(test_calls, account)[-1] if self._process is not None else SPENT
-
-
-@cache
-def extension(*modules: ModuleType) -> Extend:
-    """The code of modules that add kinds of requests. Only processes that need it receive it."""
-    sent = []
-    for module in modules:
-        code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
-        functions = ("requests",) if module is modules[-1] else ()
-        sent.append(Reference(module.__name__, marshal.dumps(code), functions))
-    return Extend(sent)

@@ -1,19 +1,17 @@
 """Runs tests that a student has written on versions of the code, in a new process for each version."""
 
 import ast
+import inspect
 import marshal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from autograder.grading.runner import tests_session
-from autograder.grading.runner.processes import extension
-from autograder.grading.runner.tests_session import RunTest
 from autograder.homework import library
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import TESTS, TESTS_FILE
 from autograder.sandbox.process import SPENT, StudentProcess
-from autograder.sandbox.protocol import Reference, Response
+from autograder.sandbox.protocol import Call, Reference, Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.values import running_tests
 
@@ -66,22 +64,17 @@ class TestsProcess:
 
     def outcome(self, version: Version, tests: Sequence[str]) -> Outcome:
         """Import the file beside a version of the code, and run some of its tests until one fails."""
-        process = self._started()
-        loaded = process.load([MODULE], _references(self._homework, version), account=TESTS)
+        # Without fork, a start would take a quarter of a second, so the last process is used again if it is alive.
+        if self._process is None or self._process.ended is not None or "fork" in self._sandbox.layers:
+            self._process = self._sandbox.start()
+        loaded = self._process.load([MODULE], _references(self._homework, version), account=TESTS)
         if loaded != FINE:
             return Outcome(loaded)
         for test in tests:  # one at a time, to identify a test that does not end
-            response = process.run([RunTest(MODULE, test, runs=f"{MODULE}.{test}")], TESTS)[0]
+            response = replace(self._process.run([Call(MODULE, test)], TESTS)[0], value=None)
             if response != FINE:
                 return Outcome(response, test)
         return PASSED
-
-    def _started(self) -> StudentProcess:
-        """Start a process. Without fork, which would take a quarter of a second, reuse the last one if it is alive."""
-        if self._process is None or self._process.ended is not None or "fork" in self._sandbox.layers:
-            self._process = self._sandbox.start()
-            self._process.run([extension(running_tests, tests_session)], TESTS)
-        return self._process
 
     def close(self) -> None:
         self._sandbox.place({})
@@ -98,7 +91,9 @@ def _references(homework: Homework, version: Version) -> list[Reference]:
             source = own.get(name) or given[f"{name}.py"].decode()
             definition = function.source if function is not None and function.module == name else ""
             code.append(Reference(name, _compiled(name, source, definition), tuple(entry.functions)))
-    code.append(Reference(MODULE, _compiled(MODULE, "")))  # removes the earlier import of the file
+    code.append(Reference("pytest", _compiled("pytest", inspect.getsource(running_tests)), ("raises", "mark")))
+    # Remove the earlier import of the file.
+    code.append(Reference(MODULE, _compiled(MODULE, "")))
     return code
 
 

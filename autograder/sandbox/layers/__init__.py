@@ -9,8 +9,9 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from autograder.sandbox.layers import kernel, landlock, seccomp, user
+from autograder.sandbox.layers import kernel, landlock, seccomp
 
 NAMES = ("fork", "session", "limits", "user", "no_new_privileges", "landlock", "seccomp", "not_dumpable")
 
@@ -31,7 +32,7 @@ class Confinement:
     message: int
     seconds: int
     disk: int
-    folder: str  # folders.py lists its contents
+    folder: str  # sandbox.py lists its contents
     view: str
     closed_places: Sequence[str]
     uid: int
@@ -61,16 +62,17 @@ def available() -> dict[str, str]:
         missing["fork"] = "forking is unsafe here: each process starts a new interpreter, which is slower"
     if not hasattr(os, "setsid"):
         missing["session"] = missing["limits"] = "only POSIX systems have sessions and resource limits"
-    missing["user"] = user.missing()
+    missing["user"] = kernel.no_users()
     if not kernel.LINUX:
         for layer in ("no_new_privileges", "landlock", "seccomp", "not_dumpable"):
             missing[layer] = "only Linux has this layer: grade inside a Linux container to get it"
         return missing
-    if refused := _refusal(kernel.forbid_new_privileges):
+    privileges = partial(kernel.prctl, kernel.NO_NEW_PRIVILEGES, 1)
+    if refused := _refusal(privileges):
         missing["no_new_privileges"] = f"the kernel refuses it here: {refused}"
     if landlock.abi() < 1:
         missing["landlock"] = "the kernel has no Landlock: Linux 5.13 or newer with landlock in the lsm= boot parameter"
-    elif refused := _refusal(kernel.forbid_new_privileges, landlock.forbid_files):
+    elif refused := _refusal(privileges, lambda: landlock.restrict(landlock.nothing())):
         missing["landlock"] = f"the kernel has Landlock, but refuses to apply it here, as some containers do: {refused}"
     if not seccomp.available():
         missing["seccomp"] = "no seccomp filters here: a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64"
@@ -116,20 +118,14 @@ def apply(confinement: Confinement, rules: int, seconds: int) -> None:
     os.umask(0o077)
     os.chdir(confinement.temporary)
     if has("limits"):  # before the change of user, which loses the necessary rights
-        kernel.limit(
-            memory=confinement.memory,
-            file_size=confinement.file_size,
-            seconds=seconds,
-            open_files=confinement.open_files,
-            threads=confinement.threads if has("user") else None,  # the kernel counts them by user
-        )
+        threads = confinement.threads if has("user") else None  # the kernel counts them by user
+        kernel.limit(confinement.memory, confinement.file_size, seconds, confinement.open_files, threads)
     if has("user"):
-        user.become(confinement.uid, confinement.group)
-    kernel.end_with_parent()
+        kernel.become_user(confinement.uid, confinement.group)
+    kernel.prctl(kernel.DEATH_SIGNAL, 9)  # die with the parent; a change of user resets it
     if has("no_new_privileges"):
-        kernel.forbid_new_privileges()
+        kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1)
     if has("landlock"):
         landlock.restrict(rules)
-        os.close(rules)  # student code must not extend the rules
     if has("seccomp"):
         seccomp.install()  # last: it blocks system calls that the other layers use

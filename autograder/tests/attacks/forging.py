@@ -182,8 +182,6 @@ def forged_change_report():
     for namespace in list(surrounding()):
         if "differences" in namespace:
             namespace["differences"] = lambda *_: []
-        if "shares" in namespace:
-            namespace["shares"] = lambda *_: False
 
     def rms_norm(x, gamma, eps=1e-6):
         result = right.rms_norm(x, gamma, eps)

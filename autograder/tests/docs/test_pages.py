@@ -12,7 +12,7 @@ from autograder.cli.main import main
 from autograder.grading.recorder import Check
 from autograder.homework import rubric
 from autograder.homework.homework import PACKAGE
-from autograder.sandbox.budget import Limits
+from autograder.sandbox.process import Limits
 from autograder.tests.files import HOMEWORK
 
 DOCS = PACKAGE / "docs"

@@ -15,7 +15,7 @@ import pytest
 from autograder.feedback.results import Grade
 from autograder.grading.call_results import TestCall
 from autograder.grading.grader import Grader
-from autograder.grading.runner.direct import Direct
+from autograder.grading.runner.processes import Direct
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Ended, Error, Request, Response
 from autograder.submissions.submission import Submission

@@ -12,8 +12,7 @@ from autograder.grading import thresholds
 from autograder.grading.call_results import Target, TestCall, with_needed
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import graded_with
-from autograder.grading.runner.direct import Direct
-from autograder.grading.runner.processes import Imports, Runner
+from autograder.grading.runner.processes import Direct, Imports, Runner
 from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox.protocol import Ended, Error, Response
 from autograder.submissions.submission import Submission

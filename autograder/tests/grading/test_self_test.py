@@ -13,7 +13,7 @@ from autograder.gradebook import pool
 from autograder.grading.grader import Grader, open_grader
 from autograder.release import gradescope
 from autograder.sandbox import sandbox
-from autograder.sandbox.budget import Limits
+from autograder.sandbox.process import Limits
 from autograder.submissions.submission import read
 from autograder.tests.files import HOMEWORK, put
 from autograder.tests.making import limited
@@ -21,12 +21,12 @@ from autograder.tests.making import limited
 # Code that breaks the kit in the fork server, and the reason in the error.
 BROKEN = {
     "loader": (  # an importlib method with too few parameters, as an old kit has on a newer Python
-        "from autograder.sandbox.student import loading\ndef source_to_code(self, data): pass\n"
+        "from autograder.sandbox import loading\ndef source_to_code(self, data): pass\n"
         "loading.Loader.source_to_code = source_to_code\n",
         r"they lose .*TypeError: source_to_code\(\) takes 2 positional arguments",
     ),
     "definitions": (
-        "from autograder.sandbox.student import loading\nloading.StudentModules.defined = lambda self, code: 1 / 0\n",
+        "from autograder.sandbox import loading\nloading.StudentModules.defined = lambda self, code: 1 / 0\n",
         "ZeroDivisionError",
     ),
     "wire": (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.call_results import compared, with_needed
-from autograder.grading.runner.direct import direct_responses
+from autograder.grading.runner.processes import Direct
 from autograder.tests.files import HOMEWORK
 from autograder.tests.running import the_plan
 from autograder.values.tree import arrays, copied
@@ -21,7 +21,7 @@ def lost(module: str, function: str, replacement: Function) -> set[str]:
     """The criteria with a failing call if this function replaces the reference."""
     recorded = the_plan().visible.get(module, ()) + the_plan().hidden[module]
     own = with_needed(recorded, [test_call for test_call in recorded if test_call.target.function == function])
-    responses = direct_responses({**HOMEWORK.functions, function: replacement}, own)
+    responses = list(map(Direct({**HOMEWORK.functions, function: replacement}).respond, own))
     return {r.test_call.criterion for r in compared(own, responses) if r.failed}
 
 

@@ -33,7 +33,7 @@ from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework.homework import PACKAGE
 from autograder.release import gradescope
 from autograder.sandbox import layers, workspace
-from autograder.sandbox.folders import readable_by_others
+from autograder.sandbox.sandbox import readable_by_others
 from autograder.submissions.submission import Submission, read
 from autograder.tests.attacks import ATTACKS, OTTER_ROAD, WITHOUT, Attack
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
@@ -118,7 +118,7 @@ def assault(field: Field, submission: Submission, modules: Sequence[str], earns:
     modes, memory, began = permissions(), peak(anew=True), time.process_time()
     running = {process.pid for process in psutil.Process().children(recursive=True)}  # other tests' graders
     result = field.grader.grade(submission, modules)
-    assert time.process_time() - began + field.grader.sandbox.processor_seconds < SECONDS
+    assert time.process_time() - began + field.grader.sandbox.budget.processor_seconds < SECONDS
     assert result.points == earns
     assert peak() - memory < 200
     text = shown(result)

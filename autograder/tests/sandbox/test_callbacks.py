@@ -9,7 +9,7 @@ import numpy
 import numpy as np
 import pytest
 
-from autograder.sandbox.callbacks import ALLOWED, packed, unpacked
+from autograder.sandbox.wire import ALLOWED, packed, unpacked
 from autograder.tests.running import replied
 
 MASK = np.tri(2)

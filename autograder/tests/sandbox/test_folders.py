@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import folders, workspace
-from autograder.sandbox.folders import Folder, reachable, readable_by_others
+from autograder.sandbox import sandbox as folders
+from autograder.sandbox import workspace
+from autograder.sandbox.sandbox import Folder, reachable, readable_by_others
 from autograder.tests.running import HOLDING, as_root, linux
 
 OWN_USERS = "user" in HOLDING
@@ -120,11 +121,11 @@ def test_blocks_beyond_the_end_of_a_file_and_unlinked_files_count(tmp_path: Path
 @linux
 @pytest.mark.parametrize("flags", [mmap.MAP_PRIVATE, mmap.MAP_SHARED], ids=["private", "shared"])
 def test_anonymous_memory_of_a_process_counts(flags: int) -> None:
-    before = workspace.memory(os.getpid())
+    before = workspace.status(os.getpid())[0]
     with mmap.mmap(-1, 2**26, flags=flags | mmap.MAP_ANONYMOUS) as held:
         held.write(b"x" * 2**26)
-        assert workspace.memory(os.getpid()) - before > 2**25
-    assert workspace.memory(2**22 + 1) == 0
+        assert workspace.status(os.getpid())[0] - before > 2**25
+    assert workspace.status(2**22 + 1) == (0, 0)
 
 
 @as_root

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.sandbox import budget
-from autograder.sandbox.budget import Limits
-from autograder.sandbox.process import SPENT
+from autograder.sandbox.process import SPENT, Limits
 from autograder.sandbox.protocol import (
     Call,
     Changes,
@@ -142,7 +140,7 @@ WAITING = {
 @linux
 @pytest.mark.parametrize("name", WAITING)
 def test_call_that_waits_is_ended_and_its_function_not_called_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "IDLE_SECONDS", 0.5)
+    monkeypatch.setattr("autograder.sandbox.process.IDLE_SECONDS", 0.5)
     with opened(WAITING[name] + "def g(x): return x\n", Limits()) as (sandbox, process):
         process.load(["m"])
         calls = [Call("m", function, [x]) for function, x in (("g", 1), ("f", 999), ("g", 2))]
@@ -312,8 +310,7 @@ class Repeat(Request):
     @staticmethod
     def answer(session, payload):
         return session.answer(payload)
-def requests(session):
-    return [Double, Repeat]
+REQUESTS = Double, Repeat
 """
 
 
@@ -330,7 +327,7 @@ class Repeat(Request):
 def tool() -> Extend:
     texts = {"a_helper": "def doubled(x): return 2 * x", "a_tool": TOOL}
     code = {name: marshal.dumps(compile(text, name, "exec")) for name, text in texts.items()}
-    return Extend([Reference("a_helper", code["a_helper"]), Reference("a_tool", code["a_tool"], ("requests",))])
+    return Extend([Reference("a_helper", code["a_helper"]), Reference("a_tool", code["a_tool"], ("REQUESTS",))])
 
 
 def test_an_extension_adds_requests_to_one_process_only() -> None:

@@ -14,10 +14,9 @@ import pytest
 from autograder.exceptions import SandboxError
 from autograder.sandbox import sandbox as module
 from autograder.sandbox import workspace
-from autograder.sandbox.folders import Folder
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.protocol import Call, Ended, Response
-from autograder.sandbox.sandbox import Sandbox
+from autograder.sandbox.sandbox import Folder, Sandbox
 from autograder.tests.running import HOLDING, LIMITS, as_root, forked, linux, opened
 
 LOOKING = """
@@ -48,7 +47,7 @@ def started(sandbox: Sandbox, source: str = "") -> StudentProcess:
 
 
 def python(code: str) -> "subprocess.CompletedProcess[str]":
-    imports = "from autograder.sandbox.budget import Limits; from autograder.sandbox.sandbox import Sandbox\n"
+    imports = "from autograder.sandbox.process import Limits; from autograder.sandbox.sandbox import Sandbox\n"
     return subprocess.run([sys.executable, "-c", imports + code], capture_output=True, text=True)
 
 
@@ -85,10 +84,10 @@ def test_time_of_ended_processes_counts_until_the_next_submission() -> None:
     with opened(busy) as (sandbox, process):
         process.load(["m"])
         process.close()
-        assert sandbox.processor_seconds > 0.15
+        assert sandbox.budget.processor_seconds > 0.15
         process = sandbox.start()
         sandbox.place({"m.py": b"x = 1"})
-        assert not psutil.pid_exists(process.pid) and sandbox.processor_seconds < 0.05
+        assert not psutil.pid_exists(process.pid) and sandbox.budget.processor_seconds < 0.05
         assert sandbox.start().load(["m"]) == Response()
 
 

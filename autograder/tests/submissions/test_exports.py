@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import ArgumentsError, CommandError
-from autograder.sandbox.budget import Limits
+from autograder.sandbox.process import Limits
 from autograder.submissions.exports import RESERVED, keyed, listing
 from autograder.submissions.submission import Upload, load
 from autograder.submissions.tree import of_folder

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.exceptions import ArgumentsError, CommandError
-from autograder.sandbox.budget import Limits
+from autograder.sandbox.process import Limits
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import load, read
 from autograder.tests.files import HOMEWORK

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import CommandError
-from autograder.sandbox.budget import Limits
+from autograder.sandbox.process import Limits
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Note, load, read
 from autograder.tests.files import HOMEWORK, put, put_special, zipped

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox import layers
-from autograder.sandbox.layers import landlock, user
+from autograder.sandbox.layers import kernel, landlock
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.server import LIBRARIES
@@ -134,15 +134,15 @@ def test_landlock_and_seccomp_need_no_new_privileges() -> None:
 def test_user_ids_are_unused_elsewhere_and_released() -> None:
     import pwd  # POSIX systems only
 
-    (first, mark), (second, other_mark) = user.claimed(), user.claimed()
-    code = "from autograder.sandbox.layers import user; print(user.claimed()[0])"
+    (first, mark), (second, other_mark) = kernel.claimed_users(), kernel.claimed_users()
+    code = "from autograder.sandbox.layers import kernel; print(kernel.claimed_users()[0])"
     third = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    every = {number + n for number in (first, second, int(third)) for n in range(user.BLOCK)}
-    assert len(every) == 3 * user.BLOCK and all(user.FIRST <= number <= user.LAST for number in every)
+    every = {number + n for number in (first, second, int(third)) for n in range(kernel.BLOCK)}
+    assert len(every) == 3 * kernel.BLOCK and all(kernel.FIRST <= number <= kernel.LAST for number in every)
     assert every.isdisjoint(entry.pw_uid for entry in pwd.getpwall())
     mark.close()
     other_mark.close()
-    again, mark = user.claimed()
+    again, mark = kernel.claimed_users()
     assert again == first
     mark.close()
 

@@ -6,18 +6,20 @@ Only exceptions that importing or calling the submission raises are "raised". An
 
 import signal
 import socket
+import sys
 import time
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
 from autograder.sandbox import wire
-from autograder.sandbox.protocol import REQUESTS, Raised
-from autograder.sandbox.student.calls import Calls, described
-from autograder.sandbox.student.loading import StudentModules
+from autograder.sandbox.loading import StudentModules
+from autograder.sandbox.protocol import REQUESTS, Calls, Raised, described
 from autograder.sandbox.wire import Connection
+from autograder.values.bindings import bound_names
 from autograder.values.errors import loop, place, text_of
 
+KIT = {name: sys.modules[name] for name in (bound_names.__module__, Raised.__module__)}
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # responses are sent together, at most this late or this large
 
 
@@ -29,6 +31,7 @@ class Session:
         self.submission = StudentModules(folder, essential)
         self.calls = Calls(min(limit, wire.MAX_FROM_STUDENT))
         self.requests = dict(REQUESTS)
+        self.kit = KIT  # modules that the code of further requests may import
         self.editor: Any = None  # of edit_runner.py, in a process that received it
         self.calling: tuple[Any, ...] = ()  # the function of the current request and its arguments
         self._held: list[bytes] = []
@@ -74,6 +77,10 @@ class Session:
             if kind in REQUESTS or isinstance(error, Raised):
                 raise
             raise Raised(error) from error  # requests of extensions run code of the submission
+
+    def function(self, module: str, name: str) -> Any:
+        """The function of a loaded module, None if there is none."""
+        return getattr(sys.modules.get(module), name, None)
 
     def hold(self, response: bytes, last: bool) -> None:
         """Send a response, together with those that follow soon."""

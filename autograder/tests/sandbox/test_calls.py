@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import wire
-from autograder.sandbox.protocol import Raised
-from autograder.sandbox.student.calls import Absent, Calls, described, sendable, shares
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.protocol import Absent, Calls, Raised, described
+from autograder.sandbox.wire import Kept, sendable
 from autograder.tests.files import python_says
 from autograder.values.changes import Change
 from autograder.values.errors import MAX_TEXT, builtin_kinds, text_of
@@ -23,6 +22,10 @@ WRITTEN = "entry written"
 @pytest.fixture
 def calls() -> Calls:
     return Calls(2**20)
+
+
+def shares(value: Any, args: tuple[Any, ...]) -> bool:
+    return Calls(2**20).call(lambda *_: value, args, {}, ["new"]).shared
 
 
 def keep(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Names that `import *` finds in a file without running it, and helpers that are replaced where they are defined."""
+"""Names that `import *` finds in a file, and helpers that are replaced where they are defined."""
 
 import ast
 from pathlib import Path
@@ -6,33 +6,41 @@ from typing import Any
 
 import pytest
 
-from autograder.sandbox.student import loading
-from autograder.values.bindings import exported_names
+from autograder.sandbox.loading import Rebinding, ReferenceModule, StudentModules, hidden_names
 
 NAMES = {
     "import os.path, json as j\nfrom math import pi as p, e": ["os", "j", "p", "e"],
     "def f(): inner = 1\nclass C:\n    y = 1\nasync def g(): pass": ["f", "C", "g"],
     "a = b = 1\nc, (d, *e) = 1, (2, 3)\nf: int = 3\n(g := 4)": ["a", "b", "c", "d", "e", "f", "g"],
-    "if True:\n    x = 1\nelse:\n    y = 1\nfor i in []: pass\nwith open('x') as h: pass": ["x", "y", "i", "h"],
+    "if True:\n    x = 1\nelse:\n    y = 1\nfor i in [1]: pass\nwith open(__file__) as h: pass": ["x", "i", "h"],
     "_hidden = 1\nshown = 2": ["shown"],
-    "__all__ = ['_hidden', 'b']\nb = c = 1": ["_hidden", "b"],
-    "__all__ = make()\nb = 1": ["b"],
+    "__all__ = ['_hidden', 'b']\n_hidden = b = c = 1": ["_hidden", "b"],
+    "__all__ = sorted('ba')\nb = c = 1": ["b"],
+    "b = 1 / 0": [],
     "this is not Python": [],
     "f = lambda z: (w := z)": ["f"],
 }
 
 
+def exported_names(path: Path) -> set[str]:
+    own = {"f": run} if path.stem == "with_f" else {}
+    return {*ReferenceModule(path.stem, str(path), own, StudentModules(str(path.parent), frozenset())).__all__}
+
+
 @pytest.mark.parametrize("source", NAMES)
 def test_names_are_those_of_import_star(source: str, tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(source)
-    assert sorted(exported_names(str(tmp_path / "m.py"))) == sorted(NAMES[source])
+    assert exported_names(tmp_path / "m.py") == {*NAMES[source]}
 
 
-def test_star_imports_are_followed_even_in_a_cycle(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("from b import *\nx = 1")
-    (tmp_path / "b.py").write_text("from a import *\ny = 1")
-    assert sorted(exported_names(str(tmp_path / "a.py"))) == ["x", "y"]
-    assert exported_names(str(tmp_path / "nothing.py")) == []
+def test_star_imports_are_followed_even_in_a_cycle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "one_of_two.py").write_text("from two_of_two import *\nx = 1")
+    (tmp_path / "two_of_two.py").write_text("from one_of_two import *\ny = 1")
+    assert exported_names(tmp_path / "one_of_two.py") == {"x", "y"}
+    (tmp_path / "with_f.py").write_text("f = g = 1")
+    assert exported_names(tmp_path / "with_f.py") == {"f", "g"}
+    assert exported_names(tmp_path / "nothing.py") == set()
 
 
 SOURCES = {
@@ -61,8 +69,8 @@ def new() -> str:
 
 
 def run(source: str, names: dict[str, Any]) -> dict[str, Any]:
-    tree = loading.with_replaced(ast.parse(source), names)
-    namespace: dict[str, Any] = {**names, **loading.hidden_names(names)}
+    tree = ast.fix_missing_locations(Rebinding(names).visit(ast.parse(source)))
+    namespace: dict[str, Any] = {**names, **hidden_names(names)}
     exec(compile(tree, "m.py", "exec"), namespace)
     return namespace
 

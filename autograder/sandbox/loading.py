@@ -20,7 +20,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from autograder.sandbox.protocol import Raised
-from autograder.values.bindings import bound_names, exported_names, parameters
+from autograder.values.bindings import bound_names, parameters
 from autograder.values.signatures import required
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -68,7 +68,8 @@ class Loader(importlib.machinery.SourceFileLoader):
         """Compile the edited program instead of the file's; later versions of Python pass more `arguments`."""
         names, edited = self.submission.replaced.get(path, {}), self.submission.edited.get(path)
         if names or edited:
-            data = with_replaced(edited or ast.parse(data, path), names)
+            tree = edited or ast.parse(data, path)
+            data = ast.fix_missing_locations(Rebinding(names).visit(tree))
         return super().source_to_code(data, path, *arguments, **options)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -95,34 +96,34 @@ class ReferenceModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            return [*self._functions, *self._others()]
-        if name.startswith("__") and name.endswith("__") and name not in ("__version__", "__author__"):
+            return self._exported()
+        is_special = name.startswith("__") and name.endswith("__") and name not in ("__version__", "__author__")
+        if is_special or "_file" not in vars(self):  # an incomplete copy
             raise AttributeError(name)
-        if "_file" not in vars(self):  # an incomplete copy
-            raise AttributeError(name)
-        return getattr(self._load(), name)
+        return getattr(self._run(), name)
 
-    def _load(self) -> ModuleType:
+    def _run(self) -> ModuleType:
         """Run the file itself when one of its other names is first used."""
         if self._file is None:
             spec = importlib.util.spec_from_loader(self._loader.name, self._loader)
             if spec is None or not os.path.isfile(self._loader.path):
-                raise AttributeError(self._loader.name)
+                raise AttributeError(f"module {self.__name__!r} has no other attributes")
             self._file = importlib.util.module_from_spec(spec)
             self._loader.exec_module(self._file)
         return self._file
 
     def _own(self, name: str) -> Any:
         """The student's function of this name."""
-        return getattr(self._load(), name)
+        return getattr(self._run(), name)
 
-    def _others(self) -> list[str]:
-        """The file's other names for `import *`; none if the file cannot be run."""
-        names = [name for name in exported_names(str(self.__file__)) if name not in self._functions]
-        try:
-            return [name for name in names if hasattr(self._load(), name)]
-        except Exception:
-            return []
+    def _exported(self) -> list[str]:
+        """The names for `import *`: the functions, and the file's other names if it can be run."""
+        others: list[str] = []
+        with contextlib.suppress(Exception):
+            file = self._run()
+            declared = getattr(file, "__all__", [name for name in vars(file) if not name.startswith("_")])
+            others = [name for name in declared if hasattr(file, name) and name not in self._functions]
+        return [*self._functions, *others]
 
 
 class StudentModules:
@@ -210,21 +211,36 @@ class StudentModules:
         return os.path.join(self.folder, module + ".py")
 
 
-# Replaces a student's function where it is defined.
-#
-# `name = <the other function>(name)` is inserted after each top-level statement that binds the name, so that later uses (a
-# table, a default value, a class, another name) refer to the other function.
+class Rebinding(ast.NodeTransformer):
+    """Replaces functions of a program where they are defined. Run the program where `hidden_names` are defined.
+
+    `name = <the other function>(name)` is inserted after each top-level statement that binds the name, also in branches. Later
+    uses (a table, a default value, a class, another name) then refer to the other function.
+    """
+
+    def __init__(self, names: Functions):
+        self.names = names
+
+    def visit(self, node: ast.AST) -> Any:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            self.generic_visit(node)
+        if not isinstance(node, ast.stmt):
+            return node
+        rebound = [node]
+        bound = set(bound_names([node]))
+        hit = [name for name in self.names if name in bound or "*" in bound]
+        pairs = [(name, name) for name in hit]
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+            pairs += [(node.value.id, name) for name in hit]
+        for name, source in pairs:
+            value = ast.Call(ast.Name(f"<{source}>", ast.Load()), [ast.Name(name, ast.Load())], [])
+            rebound.append(ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node))
+        return rebound
 
 
-def with_replaced(tree: ast.Module, names: Mapping[str, Callable[..., Any]]) -> ast.Module:
-    """The program with each of `names` rebound. Run it where `hidden_names(names)` are defined."""
-    tree.body = _with_bindings(tree.body, names)
-    return ast.fix_missing_locations(tree)
-
-
-def hidden_names(names: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+def hidden_names(names: Functions) -> dict[str, Callable[..., Any]]:
     """What rebinds each function, under names that are not identifiers, so no program can use them."""
-    return {_hidden(name): partial(_rebound, function) for name, function in names.items()}
+    return {f"<{name}>": partial(_rebound, function) for name, function in names.items()}
 
 
 def _rebound(reference: Callable[..., Any], own: Any) -> Callable[..., Any]:
@@ -235,45 +251,3 @@ def _rebound(reference: Callable[..., Any], own: Any) -> Callable[..., Any]:
         return own
     names = own.__code__.co_varnames[: own.__code__.co_argcount]
     return reference if names == tuple(inspect.signature(reference).parameters) else adopting(reference, lambda: own)
-
-
-def _hidden(name: str) -> str:
-    return f"<{name}>"
-
-
-def _with_bindings(statements: list[ast.stmt], names: Mapping[str, Any]) -> list[ast.stmt]:
-    changed: list[ast.stmt] = []
-    for statement in statements:
-        _inside(statement, names)
-        changed += [statement, *_bindings(statement, names)]
-    return changed
-
-
-def _inside(statement: ast.stmt, names: Mapping[str, Any]) -> None:
-    """Rebind also in the branches of a compound statement."""
-    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return
-    for name in ("body", "orelse", "finalbody"):
-        branch = getattr(statement, name, None)
-        if isinstance(branch, list):
-            setattr(statement, name, _with_bindings(branch, names))
-    for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-        part.body = _with_bindings(part.body, names)
-
-
-def _bindings(statement: ast.stmt, names: Mapping[str, Any]) -> list[ast.stmt]:
-    bound = {name for name, _ in bound_names([statement])}
-    hit = [name for name in names if name in bound or "*" in bound]
-    pairs = [(name, name) for name in hit]
-    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
-        pairs += [(statement.value.id, name) for name in hit]
-    return [
-        ast.copy_location(
-            ast.Assign(
-                [ast.Name(name, ast.Store())],
-                ast.Call(ast.Name(_hidden(source), ast.Load()), [ast.Name(name, ast.Load())], []),
-            ),
-            statement,
-        )
-        for name, source in pairs
-    ]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.sandbox.loading import Loader, StudentModules
 from autograder.sandbox.protocol import Call, Reference, Response
-from autograder.sandbox.student.loading import Loader, StudentModules
 from autograder.tests.running import loaded, opened, responses, said
 
 

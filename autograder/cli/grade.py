@@ -188,7 +188,8 @@ def _print_scores(run: "Run", out: Path) -> None:
             lines.append((row.student.name, row.entry.key, score))
         print_table(("Student", "Submission", "Score"), lines)
     earlier = f" ({run.kept} unchanged since an earlier run)" if run.kept else ""
-    overview = report.overview(report.submissions_that_count(run.rows))
+    most = max((grade.max_score for grade in report.submissions_that_count(run.rows)), default=0.0)
+    overview = report.overview(report.final_scores(run.rows), most)
     median = f", median {round(overview['median'], 1):g} of {overview['most']:g}" if overview else ""
     click.echo(f"{len(run.grades)} graded{earlier}{median}; see {out / 'report.html'}")
 

@@ -25,7 +25,7 @@ MISTAKE = "layer_norm.sample_variance"
 STUDENTS, STEP, UNFINISHED = 30, 37, 7
 COLUMNS, LINE, WIDTH = 96, 18, 760  # characters per line; line height and picture width in pixels
 SHOWN = 5  # mistakes listed below the class
-COLOURS = {"lost": "#7fa6cf", "named": "#b5532a"}  # as in the report
+COLOURS = {"named": "#b5532a", "lost": "#7fa6cf", "unwritten": "#c3c7cf"}  # as in the report
 
 
 def student(grader: Grader) -> str:
@@ -44,7 +44,7 @@ def instructor(grader: Grader) -> str:
     picture = report.picture(list(_class(grader)), {}, lambda name: name)
     assert picture is not None
     width, height = picture["width"], picture["height"]
-    shapes = "".join(f'<path d="{picture[kind]}" fill="{colour}"/>' for kind, colour in COLOURS.items())
+    shapes = "".join(f'<path d="{path}" fill="{COLOURS[style]}"/>' for style, _, path in picture["paths"])
     left, high = 190, 6 * height
     across = (WIDTH - left - 12) / width
     body = [
@@ -56,7 +56,11 @@ def instructor(grader: Grader) -> str:
     for module, count in picture["groups"]:
         body.append(_text(12, LINE + 14 + 6 * (row + count / 2), module))
         row += count
-    lines = ["orange: lost to a recognised misconception; blue: lost otherwise", "", *_frequent(picture["data"])]
+    lines = [
+        "orange: lost to a recognised misconception; blue: cause not identified; grey: not written",
+        "",
+        *_frequent(picture["data"]),
+    ]
     body += [_text(12, high + LINE * (at + 3), line) for at, line in enumerate(lines)]
     return _svg(high + LINE * (len(lines) + 3), "".join(body))
 

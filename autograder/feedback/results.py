@@ -18,7 +18,7 @@ from autograder.feedback.sentences import answer_problem, lacking, line, stubs, 
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
-from autograder.homework.rubric import INTEGRATION, TESTS, Rubric, file_of
+from autograder.homework.rubric import Rubric, file_of
 from autograder.sandbox.protocol import Response
 from autograder.submissions.text import counted, listed, markdown, number, printable, shown, unlinked, without_places
 from autograder.values import errors
@@ -273,14 +273,6 @@ class Grade:
             if note.kind not in USABLE and note.kind not in TOGETHER:
                 return note.text if note.kind in WHOLE else f"None of its files can be used. {note.text}"
         return "Its homework files are blank." if self.paths("blank") else "It contains no homework files."
-
-    @cached_property
-    def unusable(self) -> frozenset[str]:
-        """The modules that are missing or cannot be imported."""
-        modules = {*self.subtotals} - {INTEGRATION, TESTS}
-        return frozenset(
-            {name for name in modules if f"{name}.py" in self.paths("import")} | modules - {*self.submitted}
-        )
 
     @property
     def misnamed(self) -> tuple[str, ...]:

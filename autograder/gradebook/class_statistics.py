@@ -54,7 +54,8 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
         text = result.submission.text(f"{module.module}.py")
         for function, call_results in module.unexplained.items():
             wrong = [call_result for call_result in call_results if wrong_in_value(call_result)]
-            calls = Counter(call_result.test_call.criterion for call_result in wrong if call_result.test_call.criterion)
+            lost = {graded.criterion.id for graded in module.graded if not graded.passed}
+            calls = Counter(r.test_call.criterion for r in wrong if r.test_call.criterion in lost)
             about = result.homework.rubric.criteria
             criteria = sorted(calls, key=lambda name: (about[name].looks_at != "values", -calls[name]))
             source, example = (

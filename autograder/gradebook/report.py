@@ -21,7 +21,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from autograder.feedback.results import Grade, Mark, module_of
+from autograder.feedback.results import Cause, Grade, Mark, module_of
 from autograder.gradebook import class_statistics
 from autograder.gradebook.batch import Run
 from autograder.gradebook.rows import StudentRow, names_by_key
@@ -32,7 +32,20 @@ from autograder.submissions.text import number
 TEMPLATES = PACKAGE / "gradebook" / "templates"
 BINS, TICKS = 25, 12  # maximum number of bars, and of axis steps, of the histogram
 FEW = 5  # minimum number of passing, and of failing, submissions for a verdict on the discrimination
-EARNED, LOST, NAMED, UNUSABLE = ".", "x", "#", "o"  # states of a criterion in the picture; must match report.js
+EARNED = "."  # in the picture
+# The states of a lost criterion in the picture, by cause: a character, a class in report.html, and words.
+STATES: dict[Cause, tuple[str, str, str]] = {
+    "misconception": ("n", "named", "misconception identified"),
+    "line": ("l", "line", "line or error found"),
+    "other": ("x", "lost", "cause not identified"),
+    "unwritten": ("u", "unwritten", "not written"),
+    "missing": ("m", "missing", "not submitted"),
+    "import": ("o", "unusable", "could not be run"),
+    "answer": ("a", "answer", "wrong answer"),
+    "tests": ("t", "answer", "tests miss mistakes"),
+    "manual": ("h", "manual", "set manually"),
+}
+NAMES = 40  # columns of a picture with names
 
 
 def html(homework: Homework, run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
@@ -44,6 +57,7 @@ def html(homework: Homework, run: Run, anonymous: bool = False, pages: Sequence[
     places = {row.entry.key: at for at, row in reversed(list(enumerate(run.rows)))}
     names = names_by_key(run.rows)
     shown = ({}, {}) if anonymous else ({key: name or key for key, name in names.items()}, places)
+    scores, most = final_scores(run.rows), max((grade.max_score for grade in grades), default=0.0)
     used = Counter(grade.layers for grade in grades)
     return rendered(
         "report.html",
@@ -57,8 +71,11 @@ def html(homework: Homework, run: Run, anonymous: bool = False, pages: Sequence[
         title=homework.rubric.title,
         run=run,
         grades=grades,
-        overview=overview(grades),
-        histogram=histogram(grades),
+        uploads=len({row.grade.key for row in run.rows if row.grade}),
+        overview=overview(scores, most),
+        histogram=histogram(scores, most),
+        about={name: criterion.about for name, criterion in homework.rubric.criteria.items()},
+        examples=[c.id for c in homework.rubric.criteria.values() if c.looks_at == "examples"],
         modules=by_module(grades),
         items=item_analysis(grades),
         mistakes=mistakes(homework, run.rows),
@@ -101,6 +118,11 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     return list({grade.key: grade for grade in counting}.values())
 
 
+def final_scores(rows: Sequence[StudentRow]) -> list[float]:
+    """The scores of the students whose submission counts, after late deductions and overrides."""
+    return [row.score for row in rows if row.score is not None and row.grade and not row.grade.empty]
+
+
 def mistakes(homework: Homework, rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
     """The misconceptions that occurred, most frequent first; `rows` are the numbers of the rows."""
     rows_of: dict[str, list[int]] = {}
@@ -140,10 +162,8 @@ def picture(
     columns = sorted(grades, key=lambda grade: (-grade.score, [mark.score for mark in grade.marks]))
     lines, cells, known = [], [], dict[str, int]()
     for marks in zip(*(grade.marks for grade in columns), strict=True):
-        line = "".join(map(_state, marks, columns))
-        named = {
-            x: mark.misconceptions for x, (state, mark) in enumerate(zip(line, marks, strict=True)) if state == NAMED
-        }
+        line = "".join(map(_state, marks))
+        named = {x: mark.misconceptions for x, mark in enumerate(marks) if mark.lost and mark.misconceptions}
         cells.append({x: [known.setdefault(name, len(known)) for name in found] for x, found in named.items()})
         lines.append(line)
     data = {
@@ -154,24 +174,21 @@ def picture(
         "lines": lines,
         "cells": cells,
         "mistakes": [sentence(name) or name for name in known],
+        "states": {EARNED: "earned"} | {state: f"lost: {words}" for state, _, words in STATES.values()},
     }
+    present = [own for own in STATES.values() if any(own[0] in line for line in lines)]
     return {
         "width": len(columns),
         "height": len(criteria),
-        "lost": _path(lines, LOST),
-        "named": _path(lines, NAMED),
-        "unusable": _path(lines, UNUSABLE),
+        "paths": [(style, words, _path(lines, state)) for state, style, words in present],
+        "has_names": bool(names) and len(columns) <= NAMES,
         "groups": tuple(Counter(map(module_of, criteria)).items()),
         "data": data,
     }
 
 
-def _state(mark: Mark, grade: Grade) -> str:
-    if mark.score >= mark.max_score:
-        return EARNED
-    if mark.misconceptions:
-        return NAMED
-    return UNUSABLE if module_of(mark.criterion) in grade.unusable else LOST
+def _state(mark: Mark) -> str:
+    return STATES[mark.cause or "manual"][0] if mark.lost else EARNED
 
 
 def _path(lines: Sequence[str], state: str) -> str:
@@ -183,28 +200,27 @@ def _path(lines: Sequence[str], state: str) -> str:
 # The numbers
 
 
-def overview(grades: Sequence[Grade]) -> dict[str, float] | None:
+def overview(scores: Sequence[float], most: float) -> dict[str, float] | None:
     """The totals of a class; None for an empty one."""
-    if not grades:
+    if not scores:
         return None
-    scores = [grade.score for grade in grades]
     return {
         "mean": fmean(scores),
         "median": median(scores),
         "lowest": min(scores),
         "highest": max(scores),
-        "full": sum(grade.score >= grade.max_score for grade in grades),
-        "most": max(grade.max_score for grade in grades),
+        "full": sum(score >= most for score in scores),
+        "most": most,
     }
 
 
-def histogram(grades: Sequence[Grade]) -> dict[str, Any]:
+def histogram(scores: Sequence[float], most: float) -> dict[str, Any]:
     """The number of scores in each bar, full marks in the last; the width of a bar in points, and the labels of the axis."""
-    most = max((grade.max_score for grade in grades), default=0) or 1.0
+    most = most or 1.0
     width, step = _round_step(most, BINS), _round_step(most, TICKS)
     counts = [0] * ceil(most / width - 1e-9)
-    for grade in grades:
-        counts[min(len(counts) - 1, int(grade.score / width + 1e-9))] += 1
+    for score in scores:
+        counts[min(len(counts) - 1, int(score / width + 1e-9))] += 1
     return {"counts": counts, "width": width, "ticks": [step * n for n in range(int(most / step + 1e-9) + 1)]}
 
 
@@ -249,7 +265,6 @@ def item_analysis(grades: Sequence[Grade]) -> list[dict[str, Any]]:
         correlation = float(np.corrcoef(passing, rest)[0, 1]) if meaningful else None
         items.append({
             "criterion": marks[0].criterion,
-            "name": marks[0].name,
             "points": marks[0].max_score,
             "rate": rate,
             "difficulty": next(word for border, word in borders if rate >= border),

@@ -182,7 +182,8 @@ def upload_notes(rows: Sequence[StudentRow], accept_names: bool) -> Iterator[str
     grades = {row.grade.key: row.grade for row in rows if row.grade}
     names = names_by_key(rows)
     who = {key: key if names[key] in ("", key) else f"{names[key]} ({key})" for key in grades}
-    yield from (f"{who[key]}: {grade.empty}" for key, grade in grades.items() if grade.empty)
+    for reason in dict.fromkeys(grade.empty for grade in grades.values() if grade.empty):
+        yield f"{'; '.join(who[key] for key, grade in grades.items() if grade.empty == reason)}: {reason}"
     groups = {
         "graded despite the file name": {key: grade.accepted for key, grade in grades.items()},
         "not graded because of the file name": {key: grade.misnamed for key, grade in grades.items()},

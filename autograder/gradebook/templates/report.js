@@ -51,6 +51,7 @@ if (search) {
     shown.value = count + " of " + rows.length;
   };
   search.addEventListener("input", filter);
+  search.addEventListener("change", () => { if (search.value) document.getElementById("students").scrollIntoView(); });
   window.addEventListener("hashchange", () => {
     const target = document.getElementById(location.hash.slice(1));
     if (!target) return;
@@ -78,8 +79,7 @@ if (picture) {
   picture.addEventListener("pointermove", (event) => {
     const [x, y] = at(event);
     const mistakes = (data.cells[y][x] || []).map((number) => data.mistakes[number]);
-    const states = { ".": "earned", "x": "lost", "#": "lost: " + mistakes.join(" "), "o": "lost: the file could not be run" };
-    const state = states[data.lines[y][x]];
+    const state = mistakes.length ? "lost: " + mistakes.join(" ") : data.states[data.lines[y][x]];
     const who = (data.names[x] ? data.names[x] + ", " : "") + data.scores[x] + " points";
     cell.value = who + " \u00b7 " + data.criteria[y] + " " + state;
   });

@@ -7,16 +7,18 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autograder.feedback.results import Grade, Mark, Unexplained
+from autograder.feedback.results import Cause, Grade, Mark, Unexplained
 from autograder.gradebook import report
 from autograder.gradebook.batch import Run
 from autograder.gradebook.rows import StudentRow
 from autograder.submissions.submission import Student, Upload
+from autograder.submissions.text import number
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import AWKWARD, few
 from autograder.tests.making import grade_of_passed as passing
@@ -34,7 +36,17 @@ EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 
 
 def marked(key: str, *marks: tuple[str, float, tuple[str, ...]]) -> Grade:
     about = {name: f"{name}: {one.about}" for name, one in CRITERIA.items()}
-    found = tuple(Mark(name, about.get(name, name), score, 1.0, mistakes) for name, score, mistakes in marks)
+    found = tuple(
+        Mark(
+            name,
+            about.get(name, name),
+            score,
+            1.0,
+            mistakes,
+            cause="" if score else "misconception" if mistakes else "other",
+        )
+        for name, score, mistakes in marks
+    )
     points = sum(mark.score for mark in found)
     submitted = tuple({mark.criterion.partition(".")[0] for mark in found})
     return Grade(key, points, found, ("fork", "session"), 1_760_000_000.0, submitted=submitted)
@@ -131,26 +143,52 @@ def test_anonymous_page_does_not_identify_students() -> None:
 
 def test_lists_beside_the_picture_show_their_units_and_modules() -> None:
     text = " ".join(Texts(report.html(HOMEWORK, run(("a", "b", "c", "d", "e")))).text.split())
-    first = next(iter(CRITERIA.values()))
+    first = next(one for one in CRITERIA.values() if one.looks_at != "examples")
     assert f"Most frequent mistakes students 2 {FUNCTION} in {first.module}.py: {SENTENCE}" in text
     title = HOMEWORK.rubric.modules[first.module].title
     assert f"Hardest criteria earned by % of submissions 20% {title}: {first.about}" in text
 
 
-def test_module_that_could_not_be_run_has_its_own_colour() -> None:
-    module = next(iter(HOMEWORK.rubric.modules))
-    own = [criterion for criterion in CRITERIA if criterion.startswith(f"{module}.")]
-    whole, broken = (
-        grade("a", 0),
-        replace(grade("b", len(own) + 1), submitted=tuple({*HOMEWORK.rubric.modules} - {module})),
-    )
-    picture = report.picture([whole, broken], {}, lambda name: name)
+@pytest.mark.parametrize(("cause", "words"), [(cause, words) for cause, (_, _, words) in report.STATES.items()])
+def test_each_cause_of_a_loss_has_its_own_state_and_legend(cause: Cause, words: str) -> None:
+    whole, lost = grade("a", 0), grade("b", 1)
+    lost = replace(lost, marks=(replace(lost.marks[0], cause=cause), *lost.marks[1:]))
+    picture = report.picture([whole, lost], {}, lambda name: name)
     assert picture is not None
-    lines = picture["data"]["lines"]
-    assert lines[: len(own) + 2] == [".o"] * len(own) + [".x", ".."]
-    assert picture["unusable"] and picture["lost"] and not picture["named"]
-    page = Texts(report.html(HOMEWORK, Run("0", (), rows=[StudentRow(Student("B"), Upload("b"), broken)])))
-    assert "could not be run" in page.text
+    state = picture["data"]["lines"][0][1]
+    assert picture["data"]["states"][state] == f"lost: {words}" and set("".join(picture["data"]["lines"][1:])) == {"."}
+    page = Texts(report.html(HOMEWORK, Run("0", (), rows=[StudentRow(Student("B"), Upload("b"), lost)])))
+    legend = page.text.partition("Lost:")[2].partition("earned")[0].split()
+    assert " ".join(legend) == words
+
+
+def test_tiles_and_histogram_have_the_totals_of_the_table() -> None:
+    """After late deductions and overrides; without students whose submission does not count."""
+    rows = list(run(tuple("abcdefg")).rows)
+    rows[0] = replace(rows[0], deduction=10.0)
+    rows[1] = replace(rows[1], total=1.0)
+    rows[2] = replace(rows[2], excused=True)
+    rows[3] = replace(rows[3], withheld=True)
+    rows[4] = replace(rows[4], grade=replace(grade("s4", 0), submitted=()))
+    text = "".join(Texts(report.html(HOMEWORK, Run("0", (), rows=rows))).text.split())
+    totals = [rows[0].score, 1.0, rows[5].score, rows[6].score]
+    assert report.final_scores(rows) == totals
+    for tile in (
+        "Students 7",
+        "Submissions 4 of 7 count",
+        "Empty uploads 1",
+        "Excused 1",
+        "Withheld 1",
+        "Full marks 0",
+    ):
+        assert tile.replace(" ", "") in text
+    assert f"Median{number(round(median(map(float, filter(None, totals))), 1))}of" in text
+
+
+def test_names_are_under_the_columns_of_a_small_class_but_not_for_the_class() -> None:
+    for size, is_shown in ((report.NAMES, True), (report.NAMES + 1, False)):
+        assert ('class="columns"' in report.html(HOMEWORK, run(("Ada",) * size))) == is_shown
+    assert 'class="columns"' not in report.html(HOMEWORK, run(("Ada",)), anonymous=True)
 
 
 # In a browser
@@ -196,7 +234,7 @@ def test_opens_without_errors_and_fits_the_screen(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     wide = "Array.from(document.querySelectorAll('.wide'))"
     assert page.evaluate(f"{wide}.filter(part => part.scrollWidth > part.clientWidth).length") == 0
-    assert page.locator("svg.histogram rect").count() == len(report.histogram([grade("s", 0)])["counts"])
+    assert page.locator("svg.histogram rect").count() == len(report.histogram([0], grade("s", 0).max_score)["counts"])
 
 
 @pytest.mark.slow
@@ -357,8 +395,7 @@ def test_item_analysis_follows_the_textbook() -> None:
     (0.5, 0.02, 25, [0.05 * n for n in range(11)]),
 ])  # fmt: skip
 def test_histogram_axis_has_round_numbers(most: float, width: float, bars: int, ticks: list[float]) -> None:
-    mark = Mark("m.c", "m.c: x", most, most)
-    found = report.histogram([Grade("a", score, (mark,), (), 0.0) for score in (0, most / 2, most, most)])
+    found = report.histogram([0, most / 2, most, most], most)
     assert (found["width"], len(found["counts"])) == (width, bars)
     assert (found["counts"][0], sum(found["counts"]), found["counts"][-1]) == (1, 4, 2) and width * bars >= most
     assert found["ticks"] == pytest.approx(ticks)
@@ -395,11 +432,13 @@ def test_picture_has_a_column_per_submission_best_first_and_a_row_per_criterion(
     found = report.picture([worst, best, middle], {"m": "Mei"}, lambda name: f"sentence of {name}")
     assert found is not None
     assert (found["width"], found["height"], found["groups"]) == (3, 3, (("a", 2), ("b", 1)))
-    assert found["data"]["lines"] == [".#x", "..#", "..x"]
+    assert found["data"]["lines"] == [".nx", "..n", "..x"]
     assert found["data"]["names"] == ["", "Mei", ""]
     assert found["data"]["mistakes"] == ["sentence of f.wrong", "sentence of f.other"]
     assert found["data"]["cells"] == [{1: [0, 1]}, {2: [0]}, {}]
-    assert found["lost"] == "M2 0h1v1h-1zM2 2h1v1h-1z"
-    assert found["named"] == "M1 0h1v1h-1zM2 1h1v1h-1z"
+    assert [(style, path) for style, _, path in found["paths"]] == [
+        ("named", "M1 0h1v1h-1zM2 1h1v1h-1z"),
+        ("lost", "M2 0h1v1h-1zM2 2h1v1h-1z"),
+    ]
     beside = report.picture([marked(str(number), ("a.x", 0, ())) for number in range(300)], {}, str)
-    assert beside is not None and beside["lost"] == "M0 0h300v1h-300z"
+    assert beside is not None and beside["paths"][0][2] == "M0 0h300v1h-300z"

@@ -206,20 +206,15 @@ def _class(rubric: Rubric, tree: Tree, path: Path) -> tuple[list[Upload], list[s
 
 def _uploads(name: str, unit: Tree, login: str = "") -> list[Upload]:
     """The upload in a student's folder, or each of its versions."""
-    versions = _versions(unit)
-    if not versions:
+    inner = next((folder for folder in _chain(unit) if _versions(folder)), None)
+    if inner is None:
         return [Upload(name, unit, (Student(name=name, login=login),))]
     student = Student(name=name, login=login or name.rpartition(" - ")[2])
     return [
-        Upload(
-            f"{name}_{match['number']}",
-            replace(unit.folders[match.string], name=name),
-            (student,),
-            late,
-            version=int(match["number"]),
-        )
-        for match in versions
-        for late in ["late" in (match["state"] or "").lower()]
+        Upload(f"{name}_{match['number']}", folder, (student,), is_late, version=int(match["number"]))
+        for match in _versions(inner)
+        for folder in [replace(inner.folders[match.string], name=name)]
+        for is_late in ["late" in (match["state"] or "").lower()]
     ]
 
 
@@ -296,20 +291,19 @@ def _several(rubric: Rubric, tree: Tree) -> list[str]:
 
 def _reject_sections(rubric: Rubric, tree: Tree, path: Path) -> None:
     """Raise ArgumentsError if the upload of each student of a class would be a class or a download."""
-    units = [
-        trees.whole(tree.folders[name]) if name in tree.folders else _zip(name, tree.files[name])
-        for name in _units(tree)
-    ]
-    is_alone = len(units) == 1  # a zip around the zip of a class
+    names = _units(tree)
+    units = (tree.folders.get(name) or _zip(name, tree.files[name]) for name in names)
+    is_alone = len(names) == 1  # a zip around the zip of a class
     if all(one is not None and (_is_section(rubric, one) or (is_alone and _several(rubric, one))) for one in units):
-        _reject(path, [f"{few(_units(tree), NAMED)}: each looks like the work of several students"])
+        _reject(path, [f"{few(names, NAMED)}: each looks like the work of several students"])
 
 
 def _is_section(rubric: Rubric, unit: Tree) -> bool:
     """Whether what may be a student's upload is a class or a download, in which the same file occurs several times."""
     chain, found = _unwrapped(rubric, unit, False)
     tree = chain[-1]
-    return bool(found) or (_is_class(rubric, tree) and not _versions(tree) and _has_repeated(tree))
+    is_small = len(tree.folders) <= LOOKED_AT
+    return bool(found) or (is_small and _is_class(rubric, tree) and not _versions(tree) and _has_repeated(tree))
 
 
 def _reject(path: Path, seen: Sequence[str]) -> None:

@@ -37,6 +37,7 @@ FORMS: dict[str, Form] = {
     "Canvas quiz": lambda name, n: {f"abel_{name}{n}_question_55_{n}_{FIRST}": name},
     "Google Classroom": lambda name, n: {f"{name} Abel - {FIRST}": name},
     "Schoology": lambda name, n: {f"Abel, {name}/Revision 1 - On Time/{FIRST}": name},
+    "Teams": lambda name, n: {f"{name} Abel/Homework 3/Version 1/{FIRST}": name},
     "Submitty": lambda name, n: {f"{name}/1/{FIRST}": name, f"{name}/user_assignment_settings.json": "{}"},
     "prefixes": lambda name, n: {f"{name}_{FIRST}": name},
     "suffixes": lambda name, n: {f"{MODULES[0]}_{name}.py": name},
@@ -149,11 +150,12 @@ VERSIONS: dict[str, Files] = {
     "Schoology": {
         f"Abel, ada - s48/Revision 10 - Late/{FIRST}": "late", f"Abel, ada - s48/Revision 9 - On Time/{SECOND}": "on time",
     },
+    "Teams": {f"ada Abel/Homework 3/Version {version}/{FIRST}": "" for version in (9, 10)},
     "Submitty": {f"ada/{version}/{FIRST}": "" for version in (2, 1, 10)},
 }  # fmt: skip
 NEWEST = {
     "Blackboard": "ada_2026-11-18-10-22-33", "Autolab": "ada_example.edu_10", "Brightspace": "ada_1_7",
-    "Schoology": "Abel_ada_-_s48_10", "Submitty": "ada_10",
+    "Schoology": "Abel_ada_-_s48_10", "Teams": "ada_Abel_10", "Submitty": "ada_10",
 }  # fmt: skip
 
 

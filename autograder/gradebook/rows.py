@@ -165,7 +165,7 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     if undated:
         late = "1 upload is" if len(undated) == 1 else f"{len(undated)} uploads are"
         lines.append(
-            f"{late} marked late by Canvas, which does not say by how much, so no points were deducted: "
+            f"{late} marked late without a time, so no points were deducted: "
             f"{', '.join(map(_who, undated))}; set the total with --overrides"
         )
     withheld = ", ".join(_who(row) for row in rows if row.withheld)

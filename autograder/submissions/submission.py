@@ -52,6 +52,7 @@ TEXTS = {
     ),
     "archive": "{file} was not opened: the only archive format supported is .zip. Upload the .py files themselves.",
     "suffix": "{file} was not used: only files whose names end in .py are graded.",
+    "other": "{file} was not used: its name is not that of a module of this homework.",
     "second": "{file} was not used: the upload has another {wanted}, which was graded.",
     "accepted": "There was no file {wanted}; {file} was graded as {wanted}.",
     "replaced": "{wanted} contains no finished function; {file} was graded as {wanted}.",
@@ -179,8 +180,7 @@ class Submission:
     def with_notes(self, rubric: Rubric) -> "Submission":
         """Remove blank modules, with notes.
 
-        Other notes name a file that was probably meant to be a module, and a finished file of the same name in another
-        folder.
+        Other notes name a file that was probably meant to be a module, and another finished version of a module.
         """
         files, notes = dict(self.files), []
         for module, entry in rubric.modules.items():
@@ -188,8 +188,8 @@ class Submission:
             if name not in self.files:
                 continue
             finished = self._finished(module, rubric)
-            same = (path for path in finished if PurePosixPath(path).name == name)
-            others = [path for path in same if self.files[path] != self.files[name]]
+            used = {f"{other}.py" for other in self.imports(module)} - {name} if finished else set()
+            others = [path for path in finished if self.files[path] != self.files[name] and path not in used]
             if finished and has_written(self.files[name], entry.functions) is False:
                 notes.append(Note("unwritten", finished[0], wanted=name))
             elif _is_blank(self.files[name]):
@@ -319,10 +319,13 @@ def load(entry: Upload, rubric: Rubric, accept_names: bool = False) -> Submissio
     submission = read_tree(entry.upload, rubric, entry.key)
     if accept_names:
         submission = submission.accepting_names(rubric)
-    notebooks = [replace(note, kind="notebook") for note in submission.refused if note.kind == "beside"]
-    if any(name.lower().endswith(".py") for name in submission.files):
-        return submission
-    return replace(submission, refused=(*notebooks[:1], *submission.refused))
+    code = [name for name in submission.files if name.lower().endswith(".py")]
+    notes = [replace(note, kind="notebook") for note in submission.refused if note.kind == "beside"][:1]
+    if code:
+        reasons = [submission.missing(module, rubric) for module in rubric.modules]
+        is_other = all(reason is not None and reason.kind == "absent" for reason in reasons)
+        notes = [Note("other", name) for name in code] if is_other else []
+    return replace(submission, refused=(*notes, *submission.refused))
 
 
 class _Reader:

@@ -197,12 +197,12 @@ def test_deduction_and_late_days_used(
 
 
 @pytest.mark.parametrize(("names", "rubric", "said"), [
-    (["Ada"], LATE, "1 upload is marked late by Canvas, which does not say by how much"),
-    (["Ada", "Bela"], LATE, "2 uploads are marked late by Canvas"),
+    (["Ada"], LATE, "1 upload is marked late without a time"),
+    (["Ada", "Bela"], LATE, "2 uploads are marked late without a time"),
     (["Ada"], rubric_with(due="2026-11-20T23:59+01:00"), ""),
     ([], LATE, ""),
 ], ids=["one", "two", "no policy", "none"])  # fmt: skip
-def test_uploads_that_canvas_only_marks_late_are_noted(names: list[str], rubric: Rubric, said: str) -> None:
+def test_uploads_that_are_only_marked_late_are_noted(names: list[str], rubric: Rubric, said: str) -> None:
     entries = [Upload(name, None, (Student(name),), late=True) for name in (*names, "Manual")]
     entries.append(Upload("Timed", None, (Student("Timed"),), late=True, created_at="2026-11-21T22:59:00.000000Z"))
     grades = {entry.key: grade_of_points(entry.key, 10) for entry in entries}

@@ -15,6 +15,7 @@ from autograder.tests.making import FIRST, MODULES, SECOND, Files, contents
 
 SEED = 20261128  # of the mixtures
 STUB = "".join(f"def {function}():\n    pass\n" for function in HOMEWORK.rubric.modules[MODULES[0]].functions)
+DONE = STUB.replace("pass", "return 1")
 Form = Callable[[str, int], Files]
 NO_BREAK = "\u202f"  # newer libraries write it between a time and PM
 
@@ -249,6 +250,25 @@ def test_misnamed_file_is_named_in_a_note(tmp_path: Path, name: str) -> None:
     assert any(note is not None and note.path == name for note in notes)
     accepted = load(entry, HOMEWORK.rubric, accept_names=True)
     assert (FIRST in accepted.files) is (not name.endswith("docx"))
+
+
+@pytest.mark.parametrize(("files", "noted"), [
+    ({FIRST: DONE, f"{MODULES[0]} (1).py": DONE.replace("1", "2")}, ["second"]),
+    ({FIRST: "from layernorm_all import *\n" + DONE, "layernorm_all.py": DONE.replace("1", "2")}, []),
+    ({"ada.py": "x = 1\n", "bela.py": "x = 2\n"}, ["other", "other"]),
+])  # fmt: skip
+def test_file_that_is_not_graded_is_noted(tmp_path: Path, files: Files, noted: list[str]) -> None:
+    (entry,) = listing([put(tmp_path / "ada", files)], HOMEWORK.rubric, one_submission=True).entries
+    assert [note.kind for note in load(entry, HOMEWORK.rubric).notes] == noted
+
+
+@pytest.mark.parametrize("text", [STUB.replace("\n", "\r\n"), "\ufeff" + STUB, STUB.encode("utf-16")])
+def test_line_ends_and_encodings_do_not_hide_a_module(tmp_path: Path, text: str | bytes) -> None:
+    data = text if isinstance(text, bytes) else text.encode()
+    with pytest.raises(ArgumentsError, match="several students"):
+        listing([put(tmp_path / "class", {f"ada_{FIRST}": data, f"bela_{FIRST}": data})], HOMEWORK.rubric)
+    (entry,) = listing([put(tmp_path / "one", {FIRST: data})], HOMEWORK.rubric).entries
+    assert load(entry, HOMEWORK.rubric).files == {FIRST: data}
 
 
 def test_class_of_two_thousand_has_two_thousand_rows(tmp_path: Path) -> None:

@@ -111,16 +111,16 @@ def test_finished_copy_next_to_the_stub_is_noted_and_used_on_request() -> None:
     assert found.files["layernorm.py"] == DONE
 
 
-@pytest.mark.parametrize("files", [
-    {"layernorm.py": DONE, COPY: DONE + b"# 2"},
-    {"layernorm.py": b"def layer_norm(x: ", COPY: DONE},
-    {"layernorm.py": STUB, COPY: STUB + b"# 2"},
-    {"layernorm.py": STUB, COPY: b"def layer_norm(x: "},
-    {"layernorm.py": b"#" * submission.MOST_BYTES + b"\n" + DONE, COPY: DONE},
+@pytest.mark.parametrize(("files", "noted"), [
+    ({"layernorm.py": DONE, COPY: DONE + b"# 2"}, "second"),
+    ({"layernorm.py": b"def layer_norm(x: ", COPY: DONE}, "second"),
+    ({"layernorm.py": STUB, COPY: STUB + b"# 2"}, ""),
+    ({"layernorm.py": STUB, COPY: b"def layer_norm(x: "}, ""),
+    ({"layernorm.py": b"#" * submission.MOST_BYTES + b"\n" + DONE, COPY: DONE}, "second"),
 ], ids=["both", "not Python", "neither", "copy not Python", "too long to look at"])  # fmt: skip
-def test_file_is_not_replaced_unless_only_the_copy_is_written(files: dict[str, bytes]) -> None:
+def test_file_is_not_replaced_unless_only_the_copy_is_written(files: dict[str, bytes], noted: str) -> None:
     given = Submission("ada", files).with_notes(HOMEWORK.rubric)
-    assert given.refused == ()
+    assert given.refused == ((Note(noted, COPY, wanted="layernorm.py"),) if noted else ())
     assert given.accepting_names(HOMEWORK.rubric) == given
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .compare import compare, deviations, equal, magnitude
-from .tree import Array, describe, in_order
+from .tree import Array, describe, dtype_of, in_order
 
 MANY = 5  # rows, columns, entries or parts named individually
 # Share of a difference that "every entry is ..." may leave unexplained, because an eps in the formula blurs factors.
@@ -61,7 +61,7 @@ def form(
     due = f"the docstring says {returned}" if returned else f"it should return {_expected_kind(expected, names)}"
     match failure.kind:
         case "dtype":
-            return f"It returned {actual.dtype} instead of {expected.dtype}: {KEEP_DTYPE}."
+            return f"It returned {dtype_of(actual)} instead of {expected.dtype}: {KEEP_DTYPE}."
         case "shape":
             text = f"; {due}" if returned else ""
             return f"It returned an array of shape {actual.shape} instead of {expected.shape}{text}."
@@ -73,7 +73,7 @@ def form(
 
 def _form_of_part(name: str, kind: str, wanted: Any, got: Any) -> str:
     if kind == "dtype":
-        return f"{name} is {got.dtype} instead of {wanted.dtype}: {KEEP_DTYPE}."
+        return f"{name} is {dtype_of(got)} instead of {wanted.dtype}: {KEEP_DTYPE}."
     if kind == "shape":
         return f"{name} has shape {got.shape}; it should have shape {wanted.shape}."
     return f"{name} is {_returned_kind(wanted, got)}; it should be {_expected_kind(wanted)}."
@@ -81,7 +81,7 @@ def _form_of_part(name: str, kind: str, wanted: Any, got: Any) -> str:
 
 def _returned_kind(expected: Any, actual: Any) -> str:
     both = isinstance(expected, np.ndarray) and type(actual) is np.ndarray
-    return f"an array of {actual.dtype}" if both else kind_of(actual)
+    return f"an array of {dtype_of(actual)}" if both else kind_of(actual)
 
 
 def _expected_kind(expected: Any, names: Sequence[str] = ()) -> str:

@@ -23,13 +23,18 @@ class Opaque:
     kind: str
 
 
+def dtype_of(array: Array) -> str:
+    """Name the dtype of an array. That of Python's integers has 32 bits in a browser and 64 elsewhere."""
+    return "integers" if array.dtype == int else str(array.dtype)
+
+
 def describe(value: Any) -> str:
     """The kind of a value, in words that student code cannot choose."""
     if isinstance(value, Opaque):
         return value.kind
     if isinstance(value, np.ndarray):
         plain = type(value) is np.ndarray
-        return f"an array of {value.dtype} with shape {value.shape}" if plain else "an ndarray subclass"
+        return f"an array of {dtype_of(value)} with shape {value.shape}" if plain else "an ndarray subclass"
     if value is None:
         return "None"
     if inspect.isgenerator(value):

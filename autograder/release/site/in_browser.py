@@ -64,6 +64,7 @@ def train(arguments: list[str], report: Callable[[str], None]) -> int:
     except (program.TextError, OSError) as error:
         print(f"train.py: {error}")
         return 1
+    training.every = min(training.every, max(10, training.steps // 12))  # so that a short run has a curve
     print(training.corpus.report)
     for name, loss in program.baselines(training.corpus).items():
         print(f"{loss:.2f} nats per character: {name}")

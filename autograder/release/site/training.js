@@ -21,7 +21,7 @@ function duration(seconds) {
 /** Draw the progress that `train` in in_browser.py reports; null empties the drawing. */
 export function drawTraining(run) {
   find("curve").replaceChildren();
-  find("names").textContent = run ? run.names.map((name) => name || "(nothing)").join(", ") : "";
+  find("names").textContent = run ? `It writes: ${run.names.map((name) => name || "(nothing)").join(", ")}` : "";
   find("progress").textContent = "";
   if (!run) return;
   const [step, training, heldOut] = run.history.at(-1);
@@ -47,6 +47,9 @@ export function drawTraining(run) {
   for (const [name, column] of lines) {
     const points = run.history.map((row) => `${x(row[0])},${y(row[column])}`).join(" ");
     drawing.append(element("polyline", { class: name.replace(" ", "-"), points }));
+    for (const row of run.history) {
+      drawing.append(element("circle", { class: name.replace(" ", "-"), cx: x(row[0]), cy: y(row[column]), r: 2 }));
+    }
     const height = 22 + 16 * column;
     drawing.append(element("line", { class: name.replace(" ", "-"), x1: 430, x2: 460, y1: height, y2: height }));
     drawing.append(element("text", { x: 468, y: height + 4 }, name));

@@ -284,9 +284,8 @@ def _several(rubric: Rubric, tree: Tree) -> list[str]:
         return []
     listed = {name.split("/")[0] for names in seen.values() for name in names}
     rest = [name for name in (*tree.folders, *tree.files) if name not in listed and not trees.is_junk(name)]
-    return [f"{few(names, NAMED)}: {why}" for why, names in seen.items()] + [f"{few(rest, NAMED)}: also there"] * bool(
-        rest
-    )
+    seen |= {"also there": rest} if rest else {}
+    return [f"{few(names, NAMED)}: {why}" for why, names in seen.items()]
 
 
 def _reject_sections(rubric: Rubric, tree: Tree, path: Path) -> None:

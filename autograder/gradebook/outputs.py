@@ -275,11 +275,19 @@ def student_page(row: StudentRow, rubric: Rubric) -> str:
         titles=rubric.titles,
         subtotals=grade.subtotals if grade is not None else {},
         about={name: criterion.about for name, criterion in rubric.criteria.items()},
-        lost={module: list(marks) for module, marks in groupby(lost, lambda mark: module_of(mark.criterion))},
+        lost={module: _by_message(marks) for module, marks in groupby(lost, lambda mark: module_of(mark.criterion))},
         rule=rule(rubric, counting),
         earned=[mark for mark in shown if mark not in lost and mark not in folded],
         dropped=grade.dropped if grade is not None else (),
     )
+
+
+def _by_message(marks: Iterable[Mark]) -> dict[str, list[Mark]]:
+    """The criteria with each message, so that it is shown once."""
+    groups: dict[str, list[Mark]] = {}
+    for mark in marks:
+        groups.setdefault(mark.output, []).append(mark)
+    return groups
 
 
 def _lead(row: StudentRow, cause: str) -> str:

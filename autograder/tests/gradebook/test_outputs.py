@@ -240,6 +240,13 @@ def test_file_that_cannot_be_used_has_one_message_even_with_a_manual_point(given
     assert text(markup).count("could not be used") == given and markup.count("<h3") == 0
 
 
+def test_message_of_several_criteria_is_shown_once() -> None:
+    grade = grade_of_points("s1", RUBRIC.points, 3)
+    marks = [replace(mark, output="`f` is not written yet.", cause="unwritten") for mark in grade.marks[:3]]
+    markup = page(row(grade=replace(grade, marks=(*marks, *grade.marks[3:]))))
+    assert markup.count("is not written yet") == 1 and markup.count("<h3") == 3
+
+
 def test_student_input_is_escaped() -> None:
     markup = page(replace(row_with(output=EVIL), student=Student(EVIL)))
     assert "<script" not in markup

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from autograder.feedback.results import Cause, Grade, Mark, Unexplained
-from autograder.gradebook import report
+from autograder.gradebook import outputs, report
 from autograder.gradebook.batch import Run
 from autograder.gradebook.rows import StudentRow
 from autograder.submissions.submission import Student, Upload
@@ -248,6 +248,22 @@ def test_picture_is_on_the_first_screen_and_describes_the_cell_under_the_pointer
     assert "lost: " in said
     page.mouse.move(box["x"] + 2, box["y"] + box["height"] - 2)
     assert "earned" in page.locator("#cell").inner_text()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_students_page_fits_the_screen_with_the_first_diagnosis(
+    browser: Any, tmp_path: Path, width: int, height: int
+) -> None:
+    lost = grade("s", 3, f"{FUNCTION}.no_root")
+    marks = [replace(mark, output="**Probably:** " + "a long line of code " * 9) for mark in lost.marks]
+    row = StudentRow(Student("Ada Abel"), Upload("s"), replace(lost, marks=tuple(marks)))
+    (tmp_path / "page.html").write_text(outputs.student_page(row, HOMEWORK.rubric), encoding="utf-8")
+    opened = browser.new_page(viewport={"width": width, "height": height})
+    opened.goto((tmp_path / "page.html").as_uri())
+    box = opened.locator("article strong").first.bounding_box()
+    assert box["y"] + box["height"] <= height
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    opened.close()
 
 
 def test_picture_and_legend_of_a_class_with_a_roster_are_on_the_first_screen(browser: Any, tmp_path: Path) -> None:

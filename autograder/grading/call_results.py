@@ -199,15 +199,12 @@ def compared(test_calls: Iterable[TestCall], responses: Iterable[Response]) -> l
 
 def _compared(test_call: TestCall, response: Response, earlier: Mapping[int, Response]) -> Compared:
     rules, error = test_call.rules, response.error
-    failure: Failure | None = None
     if response.ended is not None:
         return Failure("ended", response.ended.why), 0.0
-    if test_call.kind == "changes" and response.changed:
-        failure = Failure("changed_later")
-    elif test_call.kind == "look" and not repeats(response, earlier.get(test_call.about)):
-        failure = Failure("overwritten")
     if test_call.kind != "call":
-        return failure, 0.0
+        is_overwritten = test_call.kind == "look" and not repeats(response, earlier.get(test_call.about))
+        kind = "changed_later" if response.changed else "overwritten" if is_overwritten else ""
+        return Failure(kind) if kind else None, 0.0
     if error is not None:
         right = rules.error in error.kinds and error.hint not in ("missing", "signature")
         return (None if right else Failure("raised", error.kind)), 0.0

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, zip_longest
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +37,6 @@ from autograder.values.tree import arrays, leaves
 
 MOST_HELD = 20_000  # cached versions with their responses: about 60 MB
 Helpers = tuple[tuple[str, tuple[Misconception, ...]], ...]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class Candidate:
     def fits(self, call_result: CallResult) -> bool:
         """Whether it gives the same response as the submission in value; rounding errors are compared by size."""
         if self.exact is self:
-            return self.search.compared(alike, self, call_result)
+            return bool(self.search.compared(alike, self, call_result))
         known = self.exact.response(call_result), self.response(call_result)
         return alike_in_rounding(call_result.test_call, *known, call_result.response)
 
@@ -251,9 +250,9 @@ class Diagnoser:
 
     def forget(self) -> None:
         """Drop the least recently used responses, so that memory does not grow with the class."""
-        held = sum(known_responses.held for known_responses in self._kept.values())
+        held = sum(len(known.by_version) for known in self._kept.values())
         while held > MOST_HELD:
-            held -= self._kept.pop(next(iter(self._kept))).held
+            held -= len(self._kept.pop(next(iter(self._kept))).by_version)
 
     def explain(self, module: str, call_results: Iterable[CallResult]) -> dict[str, Diagnosis]:
         """Explain every function of a module that has a failing call, in the order of the rubric, from these results only."""
@@ -316,14 +315,16 @@ class Search:
         rivals = [wrong | {n: r.misconceptions} for n in wrong for r in helpers[n].rivals if r.misconceptions]
         sets = [{}, wrong, *rivals] if wrong else [{}]
         self.tables = [diagnoser.known_responses(module, function, tuple(own.items())) for own in sets]
-        self._compared: dict[tuple[Any, ...], Any] = {}
+        self._compared: dict[tuple[Any, ...], float] = {}
 
     def complete(self, largest: int) -> tuple[Candidate, ...]:
         """The smallest sets that reproduce everything; the one that costs the fewest points comes first."""
         for candidates in self._generations(largest):
             if fitting := [candidate for candidate in candidates if candidate.is_complete]:
                 best = [candidate for candidate in fitting if candidate.is_formal] or fitting
-                cheapest = min(best, key=self._cost)
+                lost = [{name for m in candidate.misconceptions for name in m.criteria} for candidate in best]
+                points = [sum(self.rubric.criteria[name].points for name in names) for names in lost]
+                cheapest = best[points.index(min(points))]
                 return (cheapest, *(candidate for candidate in best if candidate is not cheapest))
         return ()
 
@@ -340,19 +341,13 @@ class Search:
         versions = map(known.version, sets)
         return (Candidate(self, known, version) for version in versions if version is not None)
 
-    def compared(self, how: Callable[..., T], candidate: Candidate, call_result: CallResult) -> T:
+    def compared(self, how: Callable[..., float], candidate: Candidate, call_result: CallResult) -> float:
         """Compare a candidate's response with the submission's by `how`, once for equal responses of many versions."""
         response = candidate.response(call_result)
         key = (how, call_result.test_call.number, id(response))
         if key not in self._compared:
             self._compared[key] = how(call_result.test_call, response, call_result.response)
-        result: T = self._compared[key]
-        return result
-
-    def _cost(self, candidate: Candidate) -> float:
-        """The points of the criteria that its misconceptions belong to."""
-        lost = {name for misconception in candidate.misconceptions for name in misconception.criteria}
-        return sum(self.rubric.criteria[name].points for name in lost)
+        return self._compared[key]
 
     def _generations(self, largest: int) -> Iterator[list[Candidate]]:
         """Sets of growing size: empty, each misconception alone, then the best sets so far with one more."""

@@ -27,7 +27,6 @@ from autograder.sandbox.protocol import Call
 from autograder.values.compare import deviations, values_agree
 from autograder.values.signatures import as_tested
 
-Path = tuple[str | int, ...]
 Results = Mapping[TestCall, CallResult]
 
 
@@ -179,9 +178,8 @@ def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
 
 def _moves(given: Arguments) -> Iterator[tuple[str, int | None, Arguments]]:
     """Add different amounts to the numbers of one argument or part of one, then to those of one row of a matrix."""
-    for path, value in _numbers(given):
-        name = f"`{path[0]}{''.join(f'[{key!r}]' for key in path[1:])}`"
-        yield name, None, _with(given, path, _moved(np.asarray(value)) if np.ndim(value) else value * 1.5 + 0.1)
+    for argument, value in given.items():
+        yield from ((f"`{name}`", None, given | {argument: moved}) for name, moved in _each_moved(argument, value))
     for name, matrix in given.items():
         if isinstance(matrix, np.ndarray) and matrix.dtype.kind in "fb" and matrix.ndim == 2:
             for row, moved in enumerate(_moved(matrix)):
@@ -190,28 +188,23 @@ def _moves(given: Arguments) -> Iterator[tuple[str, int | None, Arguments]]:
                 yield f"`{name}`", row, given | {name: changed}
 
 
+def _each_moved(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A value with one of its float or boolean arrays, or floats, moved; `name` is its name."""
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            for part_name, moved in _each_moved(f"{name}[{key!r}]", part):
+                changed = value.copy()
+                changed[key] = moved
+                yield part_name, changed
+    elif isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind in "fb"):
+        yield name, _moved(np.asarray(value)) if np.ndim(value) else value * 1.5 + 0.1
+
+
 def _moved(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     if array.dtype.kind == "b":
         return ~array
     amounts = 1 + np.arange(array.size).reshape(array.shape) % 7 / 10
     return (array + amounts * (0.2 + np.abs(np.where(np.isfinite(array), array, 0)) / 4)).astype(array.dtype)
-
-
-def _numbers(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Float and boolean arrays, and floats, with the path to each."""
-    if isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _numbers(part, (*path, key))
-    elif isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind in "fb"):
-        yield path, value
-
-
-def _with(value: Any, path: Path, leaf: Any) -> Any:
-    if not path:
-        return leaf
-    parts = dict(value) if isinstance(value, dict) else list(value)
-    parts[path[0]] = _with(parts[path[0]], path[1:], leaf)  # type: ignore[index]
-    return parts
 
 
 def part(value: Any, number: int, names: Sequence[str]) -> Any:

@@ -49,20 +49,15 @@ class KnownResponses:
         # The calls of the first process that makes a call, and those of them that the call needs.
         self._process = {test_call.number: process for test_call, process in own}
         self._needed = {number: with_needed(self._process[number], [t]) for number, t in self.test_calls.items()}
-        self._responses: dict[tuple[Misconception, ...], dict[int, Response]] = {}
+        self.by_version: dict[tuple[Misconception, ...], dict[int, Response]] = {}
         self._distinct: dict[tuple[int, bytes], Response] = {}
 
     def version(self, misconceptions: tuple[Misconception, ...]) -> Version | None:
         return self.homework.version(self.module, self.function, misconceptions)
 
-    @property
-    def held(self) -> int:
-        """The number of versions whose responses are held."""
-        return len(self._responses)
-
     def response(self, version: Version, number: int) -> Response:
         """The response of a version to a call."""
-        responses = self._responses.setdefault(version.misconceptions, {})
+        responses = self.by_version.setdefault(version.misconceptions, {})
         if number not in responses:
             process = self._process[number]
             needed: Sequence[TestCall] = self._needed[number]

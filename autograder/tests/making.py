@@ -98,7 +98,8 @@ def a_test_call(
     allowed = tolerance((args, kwargs))
     more: dict[str, Any] = {"criterion": criterion, "parts": reference.parts(right), "reference": right}
     more["names"] = (*required(right)[: len(args)], *kwargs)
-    return TestCall(number, Target(module, function), NO_CALL, args, kwargs, expected, allowed, rules, **more)
+    call = Call(module, function, args, kwargs, rules.checks)
+    return TestCall(number, Target(module, function), call, args, kwargs, expected, allowed, rules, **more)
 
 
 def raised(

@@ -17,9 +17,10 @@ from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.examples import ProbeResult, is_unsteady, moved, part
 from autograder.grading.thresholds import FEW
 from autograder.homework import other_arguments
+from autograder.homework.other_arguments import is_telling
 from autograder.homework.rubric import Rubric
 from autograder.submissions.text import cleaned_code
-from autograder.values.compare import equal
+from autograder.values.compare import equal, magnitude
 from autograder.values.differences import UNSTEADY, difference, reordered, transposed
 from autograder.values.display import display, function_source, literal, pair
 
@@ -156,7 +157,8 @@ def differs_by(example: CallResult) -> str:
 
 def _right_with(outcomes: Sequence[ProbeResult]) -> str:
     """A sentence on the changes to the call that make its result correct."""
-    right = dict.fromkeys(one.probe.change for one in outcomes if one.probe.change and not one.call_result.failed)
+    passing = [one for one in outcomes if one.probe.change and not one.call_result.failed]
+    right = dict.fromkeys(one.probe.change for one in passing if is_telling(one.call_result.test_call.expected))
     return line("right_with", list(right)[:FEW]) if right else ""
 
 
@@ -171,7 +173,11 @@ def _other_arguments(wrong: Sequence[CallResult]) -> str:
     """A sentence on other arguments for which every one of these results would be correct, if its call can have them."""
     for sentence in others(wrong[0].test_call):
         values = [(call_result, others(call_result.test_call).get(sentence)) for call_result in wrong]
-        if all(_returned(r) and _mixed(r, value) for r, value in values if value is not None):
+        if all(
+            _returned(r) and equal(value, r.response.value, r.test_call.allowed)
+            for r, value in values
+            if value is not None
+        ):
             return sentence
     return ""
 
@@ -182,18 +188,6 @@ def others(test_call: TestCall) -> dict[str, Any]:
     given = test_call.arguments
     found = other_arguments.others(test_call.reference, given, test_call.expected, test_call.allowed)
     return {line(macro, words): value for macro, words, value in found}
-
-
-def _mixed(call_result: CallResult, value: Any) -> bool:
-    """Whether a result equals `value`, apart from the correct parts of a tuple."""
-    test_call, actual = call_result.test_call, call_result.response.value
-    expected, allowed = test_call.expected, test_call.allowed
-    if not isinstance(expected, tuple) or not isinstance(value, tuple) or not isinstance(actual, tuple | list):
-        return equal(value, actual, allowed)
-    if not len(expected) == len(value) == len(actual):
-        return False
-    wrong = [(v, a) for e, v, a in zip(expected, value, actual, strict=True) if not equal(e, a, allowed)]
-    return bool(wrong) and all(equal(v, a, allowed) for v, a in wrong)
 
 
 # Arguments that affect only one of the two results, such as an unused one, or rows that should not affect other rows
@@ -217,12 +211,14 @@ def _facts(base: ProbeResult, move: ProbeResult) -> Iterator[tuple[int, str, str
     words = argument if row is None else f"row {row} of {argument}"
     for number, name in enumerate(names):
         right = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
-        yours = moved(*(part(call_result.response.value, number, names) for call_result in (before, after)))
+        scale = magnitude(np.asarray(part(before.test_call.expected, number, names))) if right is not None else 1.0
+        first, second = (part(call_result.response.value, number, names) for call_result in (before, after))
+        yours = moved(first, second, scale)
         if right is None or yours is None or right.shape != yours.shape:
             continue
-        for first, second, only_yours in ((yours, right, True), (right, yours, False)):
-            if (first == 1).any() and (second == 0).all():
+        for one, other, only_yours in ((yours, right, True), (right, yours, False)):
+            if (one == 1).any() and (other == 0).all():
                 yield int(row is not None), argument, line("depends", words, f"your {name}", only_yours)
             elif row is not None and right.ndim == 2:
-                rows = np.flatnonzero((first == 1).any(axis=1) & (second == 0).all(axis=1))
+                rows = np.flatnonzero((one == 1).any(axis=1) & (other == 0).all(axis=1))
                 yield from ((2, argument, line("depends", words, f"row {n} of your {name}", only_yours)) for n in rows)

@@ -24,7 +24,7 @@ from autograder.grading.thresholds import MOVES, SAME, TIMES
 from autograder.homework import other_arguments
 from autograder.homework.other_arguments import Arguments
 from autograder.sandbox.protocol import Call
-from autograder.values.compare import deviations, values_agree
+from autograder.values.compare import deviations, magnitude, values_agree
 from autograder.values.signatures import as_tested
 
 Results = Mapping[TestCall, CallResult]
@@ -214,12 +214,15 @@ def part(value: Any, number: int, names: Sequence[str]) -> Any:
     return value[number] if isinstance(value, tuple | list) and len(value) == len(names) else None
 
 
-def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
-    """For each entry: 1 moved, 0 unmoved, -1 unclear; None if this cannot be determined."""
+def moved(before: Any, after: Any, scale: float = 0.0) -> "np.ndarray[Any, Any] | None":
+    """For each entry: 1 moved, 0 unmoved, -1 unclear; None if this cannot be determined.
+
+    `scale` is the unit of a change, by default the largest magnitude of `before`.
+    """
     if not all(isinstance(v, np.ndarray | float) and np.asarray(v).dtype.kind == "f" for v in (before, after)):
         return None
     first, second = np.asarray(before), np.asarray(after)
     if first.shape != second.shape or np.isnan(first).any() or np.isnan(second).any():
         return None
-    away = deviations(first, second)
+    away = deviations(first, second) * (magnitude(first) / scale if scale else 1.0)
     return np.where(away > MOVES, 1, np.where(away <= SAME, 0, -1))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.values.compare import equal
-from autograder.values.tree import copied, leaves
+from autograder.values.tree import arrays, copied, leaves
 
 Arguments = dict[str, Any]
 Function = Callable[..., Any]  # a reference function
@@ -32,8 +32,15 @@ def others(function: Function, given: Arguments, expected: Any, allowed: float) 
     """
     for macro, words, call in _calls(function, given, expected):
         value = _result_of(call)
-        if value is not None and not equal(expected, value, allowed):
+        if value is not None and (macro == "unchanged" or is_telling(value)) and not equal(expected, value, allowed):
             yield macro, words, value
+
+
+def is_telling(value: Any) -> bool:
+    """Whether a result is no coincidence for code that computes nothing: its floats are defined and not all the same."""
+    floats = [array for array in arrays(value) if array.dtype.kind == "f"]
+    is_constant = all(array.size > 1 and (array == array.flat[0]).all() for array in floats)
+    return not (floats and is_constant) and not any((np.isnan(array) | np.isposinf(array)).any() for array in floats)
 
 
 def _calls(function: Function, given: Arguments, expected: Any) -> Iterator[tuple[str, str, Callable[[], Any]]]:
@@ -175,7 +182,8 @@ def _arrays(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
     if value.dtype.kind == "f":
         yield "all zeros", np.zeros_like(value)
         yield "all ones", np.ones_like(value)
-        yield "negated", -value
+        if np.isfinite(value).all():  # no argument has +inf
+            yield "negated", -value
     if value.ndim >= 2:
         yield "transposed", np.swapaxes(value, -1, -2)
         yield "with its rows in reverse order", np.flip(value, -2)

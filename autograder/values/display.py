@@ -52,7 +52,7 @@ def display(
         numbers = _numbers(value, digits, width, "array(" * marked)
         return (f"array({numbers})" if marked else numbers) + dtype + shape
     if isinstance(value, float | np.floating):
-        return f"{value:.{digits}g}"
+        return f"{value + 0.0:.{digits}g}"  # no -0
     if isinstance(value, int) and value.bit_length() > 3 * LONGEST:
         return "a very large integer"
     if isinstance(value, bool | int | np.integer | np.bool_ | None):
@@ -96,6 +96,8 @@ def _numbers(value: Any, digits: int, width: int = WIDTH, prefix: str = "") -> s
     if type(value) is not np.ndarray or value.size > LARGEST:
         return display(value, digits)
     few = digits == DIGITS[0]
+    if value.dtype.kind == "f":
+        value = (value.round(digits) if few else value) + value.dtype.type(0)  # no -0.
     return np.array2string(value, width, digits, few, separator=", ", prefix=prefix, threshold=LARGEST)
 
 

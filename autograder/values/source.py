@@ -10,6 +10,7 @@ from encodings.aliases import aliases
 from pathlib import PurePosixPath
 
 # The errors of parsing, compiling or unparsing invalid or deeply nested source.
+UNWRITTEN = ("NotImplementedError", "NotImplemented")  # raised by a function that is still to be written
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 # A file may declare its codec, and some of Python's codecs take quadratic time. Only these are used.
@@ -125,7 +126,7 @@ def is_stub(function: ast.FunctionDef) -> bool:
         case [] | [ast.Return(value=None | ast.Constant(value=None))]:
             return True
         case [ast.Raise() as error]:
-            return not any(isinstance(node, ast.Name) and node.id == "SystemExit" for node in ast.walk(error))
+            return any(isinstance(node, ast.Name) and node.id in UNWRITTEN for node in ast.walk(error))
         case [ast.Return(value=ast.Name(id=name))]:
             return name in [argument.arg for argument in function.args.args]
     return False

@@ -80,6 +80,11 @@ def known(module: str, function: str) -> dict[str, Any]:
     return entry
 
 
+def functions() -> set[str]:
+    """All functions of the homework; none without a table."""
+    return {function for functions in _table().values() for function in functions}
+
+
 def contract(module: str, function: str) -> Signature | None:
     """The signature in the stub of a function; None without a table."""
     parameters = known(module, function).get("parameters")
@@ -136,17 +141,18 @@ def other_arguments(known: dict[str, Any], calls: list[Seen]) -> str:
     for number, _ in tables[0][1:] if told else []:
         own = [[prints for other, prints in table[1:] if other == number] for table in tables]
         pairs = zip(wrong, tables, own, strict=True)
-        if all(not prints or _mixed(seen, table[0][1], prints[0]) for seen, table, prints in pairs):
+        if all(not prints or _is_other(seen, table[0][1], prints[0]) for seen, table, prints in pairs):
             return str(known["sentences"][number])
     return ""
 
 
-def _mixed(seen: Seen, right: list[Any], other: list[Any]) -> bool:
-    """True if each part of a result is either correct or the part of the other result, and not all are correct."""
+def _is_other(seen: Seen, right: list[Any], other: list[Any]) -> bool:
+    """True if a result is the other result as a whole, and not the correct one."""
     parts = fingerprints(_value(seen.entry["value"]))
-    left = [(part, b) for part, a, b in zip(parts, right, other, strict=False) if not _alike(part, a, seen.tolerance)]
-    as_many = len(parts) == len(right) == len(other)
-    return as_many and bool(left) and all(_alike(part, b, seen.tolerance) for part, b in left)
+    same, correct = (
+        [_alike(*pair, seen.tolerance) for pair in zip(parts, result, strict=False)] for result in (other, right)
+    )
+    return len(parts) == len(right) == len(other) and all(same) and not all(correct)
 
 
 def fingerprints(value: Any) -> list[list[Any]]:

@@ -45,6 +45,7 @@ WIDTH = 74  # of the text to the right of "Called    ", so that lines end before
 TOLERANCE = 5e-6
 
 COPY = "Work on a copy: x = x + y makes a new array, x += y writes into the caller's array."
+PRINTED = "It prints a value and returns None: write return in place of print."
 FLOAT32 = "In NumPy 2, float32_array / np.sqrt(8) is float64, and float32_array / math.sqrt(8) is float32."
 
 TIMES = 5
@@ -210,7 +211,9 @@ class Call:
         right = isinstance(other, error) and not isinstance(other, NotImplementedError)
         self._note(known_mistakes.as_entry(raised=type(other).__name__), right, TOLERANCE)
         if not right:
-            raise self._failed(stopped=where(other, self.module), expected=wanted, why=self._does_not_bind())
+            raise self._failed(
+                stopped=where(other, self.module, self._others()), expected=wanted, why=self._does_not_bind()
+            )
 
     def passes(self, function: Callable[..., Any], seconds: float = SECONDS) -> bool:
         """Whether the check accepts this call of `function` instead of the student's, within some seconds. It records nothing."""
@@ -259,7 +262,7 @@ class Call:
         result, error, changes = self._made()
         if error is not None:
             self._note(known_mistakes.as_entry(raised=type(error).__name__), False, TOLERANCE)
-            raise self._failed(stopped=where(error, self.module), why=self._does_not_bind())
+            raise self._failed(stopped=where(error, self.module, self._others()), why=self._does_not_bind())
         function = find(self.module, self.function)
         entry = self._entry(function, result, changes)
         try:
@@ -305,6 +308,10 @@ class Call:
             return None, error, []
         return result, None, differences(given, before)
 
+    def _others(self) -> set[str]:
+        """The other functions of the homework, which have checks of their own."""
+        return known_mistakes.functions() - {self.function}
+
     def _does_not_bind(self) -> str:
         """Why the function does not accept these arguments; "" if it does."""
         contract, own = (
@@ -318,14 +325,17 @@ class Call:
     def _unsteady(self, expected: Any, tolerance: float) -> str:
         """A sentence about a result that depends on more than the arguments; "" if it does not."""
         try:
-            with as_graded(), limit(), redirect_stdout(StringIO()):
+            with as_graded(), limit(), redirect_stdout(StringIO()) as printed:
                 results = [
                     self.choose(alone(self.module, self.function)(*copied(self.args), **copied(self.kwargs)))
                     for _ in range(TIMES)
                 ]
         except (Exception, SystemExit, TooLong):
             return ""
-        if not all(equal(results[0], other, tolerance) for other in results):
+        if results[0] is None and printed.getvalue():
+            return PRINTED
+        first, *others = map(known_mistakes.as_entry, results)  # an object without __eq__ equals only itself
+        if not all(known_mistakes.same(first, other, tolerance) for other in others):
             return UNSTEADY
         return REMEMBERED if equal(expected, results[0], tolerance) else ""
 

@@ -6,7 +6,7 @@ import ast
 import linecache
 import os
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -77,10 +77,11 @@ def is_students(file: str) -> bool:
     return inside and "site-packages" not in path.split(os.sep) and path.endswith(".py")
 
 
-def where(error: BaseException, module: str = "") -> str:
+def where(error: BaseException, module: str = "", others: Collection[str] = ()) -> str:
     """File, line and reason of an exception: the last line of `module` in its traceback, else the last line of any student file.
 
-    The line that raised it is added if that is another file. While a file is imported, only lines outside of functions count.
+    Lines in `others`, and in functions that they call, do not count. The line that raised the error is added if that is another
+    one. While a file is imported, only lines outside of functions count.
     """
     if isinstance(error, SyntaxError) and error.filename:
         said = f"{Path(error.filename).name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
@@ -93,10 +94,12 @@ def where(error: BaseException, module: str = "") -> str:
     reason = words(error)
     if not frames or (isinstance(error, ModuleNotFoundError) and error.name in MODULES):
         return reason
-    path, line, text = next((frame for frame in reversed(frames) if frame[0].stem == module), frames[-1])
+    names = [frame.name for frame in traceback.extract_tb(error.__traceback__) if is_students(frame.filename)]
+    count = next((number for number, name in enumerate(names) if name in others and number), len(frames))
+    path, line, text = next((frame for frame in reversed(frames[:count]) if frame[0].stem == module), frames[-1])
     said = f"{path.name}, line {line}: {reason}" + (f"\n    {text}" if text else "")
     raised = frames[-1]
-    if raised[0] != path:
+    if raised[:2] != (path, line):
         said += f"\nraised in {raised[0].name}, line {raised[1]}:\n    {raised[2]}"
     return said
 

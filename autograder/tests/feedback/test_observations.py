@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from autograder.feedback.counterexamples import dependence, observe, others
-from autograder.grading.examples import ProbeResult, probes_of
+from autograder.grading.call_results import CallResult
+from autograder.grading.examples import ProbeResult, moved, probes_of
+from autograder.sandbox.protocol import Response
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call
 from autograder.tests.running import known_responses
-from autograder.values.compare import equal
+from autograder.values.compare import Failure, equal
 from autograder.values.differences import UNSTEADY
 
 F = HOMEWORK.functions
@@ -55,6 +57,27 @@ def test_wrong_result_is_correct_for_other_arguments(
 ) -> None:
     found = others(a_test_call(function, *args, **kwargs))
     assert any(sentence.endswith(said) for sentence, other in found.items() if equal(other, value, 1e-8))
+
+
+def test_other_arguments_are_legal_and_their_results_defined_and_varied() -> None:
+    zeros = others(a_test_call("layer_norm_backward", GRAD, X, GAMMA))
+    assert not [sentence for sentence in zeros if "all zeros" in sentence and "grad_out" in sentence]
+    infinite = others(a_test_call("softmax", np.array([[2.0, -np.inf], [-np.inf, -np.inf]])))
+    assert not [sentence for sentence in infinite if "negated" in sentence]
+
+
+def test_result_is_that_for_other_arguments_as_a_whole() -> None:
+    evaluated, trained = (F["batch_norm"](*BATCH[:-1], training) for training in (False, True))
+    of = a_test_call("batch_norm", *BATCH[:-1], False)
+    for value, is_said in ((trained, True), ((evaluated[0], *trained[1:]), False)):
+        example = CallResult(of, Response(value), Failure("value"))
+        assert ("with `training=True`" in observe(example)) is is_said
+
+
+def test_change_of_a_huge_wrong_entry_is_no_unit() -> None:
+    before, after = np.array([1.0, -1e10]), np.array([2.0, -1e10])
+    np.testing.assert_array_equal(moved(before, after), [0, 0])
+    np.testing.assert_array_equal(moved(before, after, 3.0), [1, 0])
 
 
 def test_expected_results_and_short_token_sequences_match_no_other_arguments() -> None:

@@ -545,6 +545,35 @@ SIGNATURES = {  # calls that a signature refuses are adapted to it, so it costs 
     ),
 }  # fmt: skip
 
+# Styles in which correct functions lost points while tests passed arguments otherwise than the contract says.
+STYLES = {
+    "other names": "def {0}({1}, eps=1e-5):\n    return _right_{0}({1}, eps=eps)",
+    "keyword-only options": "def {0}({1}, *, eps=1e-5):\n    return _right_{0}({1}, eps=eps)",
+    "positional-only arguments": "def {0}({1}, /, eps=1e-5, axis=-1):\n    return _right_{0}({1}, eps=eps)",
+    "any arguments": "def {0}(*args, eps=1e-5, **rest):\n    return _right_{0}(*args, eps=eps)",
+    "a decorator": "def _d(f):\n    return lambda first, *args, **named: f(first, *args, **named)\n{0} = _d(_right_{0})",
+    "a partial": "import functools\n{0} = functools.partial(lambda k, {1}, eps=1e-5: _right_{0}({1}, eps=eps), 0)",
+    "an instance": "class C:\n    def __call__(self, {1}, eps=1e-5):\n        return _right_{0}({1}, eps=eps)\n{0} = C()",
+    "a static method": "class C:\n    @staticmethod\n    def f({1}, eps=1e-5):\n        return _right_{0}({1}, eps=eps)\n{0} = C.f",
+}
+OWN_NAMES = """
+def pre_norm_block(x, params, n_heads, mask=None):
+    one, two = params["ln_1"], params["ln_2"]
+    x = x + multi_head_attention(layer_norm(a=x, c=one["beta"], b=one["gamma"]), params["attention"], n_heads, mask=mask)
+    return x + feed_forward(layer_norm(x, b=two["gamma"], c=two["beta"]), params["ffn"])
+"""
+NORMS = {"layer_norm": "a, b, c", "layer_norm_backward": "a, b, c"}
+STYLED = {
+    name: Case("layernorm", "\n\n".join(f"_right_{f} = {f}\n\n\n" + text.format(f, args) for f, args in NORMS.items()))
+    for name, text in STYLES.items()
+} | {
+    f"a dependency called by its own names: {name}": Case(
+        "transformer_block", OWN_NAMES,
+        files={"layernorm.py": "_right_layer_norm = None\n" + STYLES[name].format("layer_norm", "a, b, c")},
+    )
+    for name in ("other names", "keyword-only options", "an instance", "a static method")
+}  # fmt: skip
+
 WRONG_NORM = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return gamma * x + beta"
 DOUBLED = "_right = layer_norm\ndef layer_norm(*args, **named):\n    return 2 * _right(*args, **named)"
 WRONG_BLOCK = "def pre_norm_block(x, params, n_heads, mask=None):\n    return 2 * x + feed_forward(x, params['ffn'])"
@@ -612,7 +641,7 @@ def layer_norm(*args, **kwargs):
         },
     ),
 }  # fmt: skip
-CASES = UNLISTED | SIDE_EFFECTS | UNWRITTEN | CORRECT | SIGNATURES | DEPENDENT
+CASES = UNLISTED | SIDE_EFFECTS | UNWRITTEN | CORRECT | STYLED | SIGNATURES | DEPENDENT
 
 
 # Library misconceptions in one submission, and the criteria they cost. The audit grades each of them alone.

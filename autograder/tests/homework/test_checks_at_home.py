@@ -236,6 +236,22 @@ CASES = {
         absent="stdin"),
     "line that stops a call": case(function("rms_norm", "return helper(x)")
         + "\n\ndef helper(x):\n    return x[0, 0, 0]\n", "Next: fix rms_norm (layernorm.py, line LAST)"),
+    "line of a caller, not of the function that it calls": case(
+        function("scaled_dot_product_attention", "return q @ k.swapaxes(-1, -2) @ v[0, 0, 0, 0, 0, 0], 1")
+        + function("multi_head_attention", "return scaled_dot_product_attention(x, x, x)  # last"),
+        "Next: fix scaled_dot_product_attention (scaled_attention.py, line ", absent="fix multi_head_attention",
+        module="scaled_attention"),
+    "line of a caller that passes something wrong": case(
+        function("multi_head_attention", "return scaled_dot_product_attention(x, params, x)"),
+        "Next: fix multi_head_attention (scaled_attention.py, line LAST)", "raised in scaled_attention.py, line ",
+        module="scaled_attention"),
+    "an object without equality": case(
+        "class Norm:\n    def __init__(self, *args, eps=1e-5):\n        self.args = args\n\n\nlayer_norm = Norm\n",
+        "Returned ", absent=("Called again", "the result is correct if")),
+    "a printed result": case(wrapper("split_heads", "print(result)"),
+        "It prints a value and returns None: write return in place of print.", module="scaled_attention"),
+    "an error of one's own": case(function("rms_norm", "raise ValueError('later')"), "ValueError: later",
+        absent="Not written yet"),
     "float64": case(wrapper("rms_norm", "result * np.float64(1)"),
         "Why It returned float64 instead of float32: floating-point results keep the",
         "Probably Your result is float64 for float32 arguments.", arguments="--hint"),

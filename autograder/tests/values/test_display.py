@@ -30,6 +30,7 @@ def test_digits_increase_even_if_the_dtypes_differ() -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
+        (np.array([-0.0, -1e-9, 1.0]), "[0., 0., 1.]"), (-0.0, "0"),
         ([1.0, 2.5], "[1, 2.5]"), ((1.0, True), "(1, True)"), ([], "[]"), ((1,), "(1,)"), (None, "None"),
         (("F", 19), "('F', 19)"), ([("F", 19)], "[('F', 19)]"), ({"a": 1, (1, "b"): None}, "{'a': 1, (1, 'b'): None}"),
         ({3, 1, 20}, "{1, 3, 20}"), (set(), "set()"), (frozenset({"x"}), "frozenset({'x'})"), (b"\xff", "b'\\xff'"),

@@ -225,7 +225,7 @@ def each(
     homework: Homework,
     work: Callable[[Any, Item], Found],
     items: Iterable[Item],
-    jobs: int | None = None,
+    jobs: int | None,
     sandbox: bool = False,
 ) -> Iterator[Found]:
     """Call `work(grader, item)` for every item in `jobs` processes; the results are in order. `work` must be picklable.

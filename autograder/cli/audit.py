@@ -4,18 +4,15 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import track
 
-from autograder.cli import with_homework
 from autograder.cli.grade import print_table
+from autograder.homework.homework import Homework
 from autograder.submissions.text import counted
-
-if TYPE_CHECKING:
-    from autograder.homework.homework import Homework
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -30,10 +27,8 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--rows", type=FILE, help="write the outcome of each case as JSON, for --against")
 @click.option("--against", type=FILE, help="print only the outcomes that differ from a file written by --rows")
-@with_homework
-def audit(
-    homework: "Homework", check: str, jobs: int | None, only: str, rows: Path | None, against: Path | None
-) -> None:
+@click.pass_obj
+def audit(homework: Homework, check: str, jobs: int | None, only: str, rows: Path | None, against: Path | None) -> None:
     """Check the grading: every misconception, trivial code and every correct alternative, against every criterion.
 
     For authors of rubrics, hidden tests and misconceptions.
@@ -94,7 +89,7 @@ def audit(
     sys.exit(1 if problems else 0)
 
 
-def _named(homework: "Homework", names: str, only_modules: bool) -> list[str]:
+def _named(homework: Homework, names: str, only_modules: bool) -> list[str]:
     """Parse `--only`: comma-separated modules and, unless `only_modules`, functions and misconception ids."""
     modules, kind = homework.rubric.modules, "module" if only_modules else "module, function or misconception"
     functions = {function for entry in modules.values() for function in entry.functions}

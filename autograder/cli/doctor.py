@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from autograder.cli import probes, with_homework
+from autograder.cli import probes
 from autograder.exceptions import SandboxError
 from autograder.grading.grader import open_grader
 from autograder.homework.homework import Homework
@@ -81,7 +81,7 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
 
 
 @click.command()
-@with_homework
+@click.pass_obj
 def doctor(homework: Homework) -> None:
     """Test which sandbox layers work on this machine, and whether grading does.
 

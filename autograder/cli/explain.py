@@ -84,7 +84,7 @@ def _graded_again(homework: Homework, result: Path) -> Result:
     same = [version for version in versions if pool.submission_digest(version) == before.get("submission")]
     if not same:
         click.echo("note: the submission has changed since it was graded", err=True)
-    if before.get("kit") != pool.kit_digest(homework):
+    if before.get("kit") != pool.kit_digest(homework.place):
         click.echo("note: the kit has changed since then; this output is from the current kit", err=True)
     with open_grader(homework) as grader:
         return grader.grade((same or versions)[0])

@@ -14,15 +14,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from autograder.cli import with_homework
 from autograder.exceptions import ArgumentsError
+from autograder.homework.homework import Homework
+from autograder.homework.rubric import Rubric
 from autograder.submissions.text import counted, few, printable
 
 if TYPE_CHECKING:  # not imported at startup: NumPy and the sandbox take a second
     from autograder.gradebook.batch import Run
     from autograder.gradebook.inputs import Person
     from autograder.gradebook.store import Store
-    from autograder.homework.homework import Homework
     from autograder.submissions.exports import Listing
 
 SMALL = 40  # limit on printed scores, and on printed errors
@@ -76,9 +76,9 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
 @click.option("--anonymous", is_flag=True, help="also write a report without names, to show to the class")
 @click.option("--classroom50", is_flag=True, help="write a result for each clone: OUT/classroom50/*/result.json")
 @click.option("--quiet", is_flag=True, help="print only notes and errors")
-@with_homework
+@click.pass_obj
 def grade(
-    homework: "Homework",
+    homework: Homework,
     paths: tuple[Path, ...],
     out: Path,
     jobs: int | None,
@@ -128,7 +128,7 @@ def grade(
         advice = "Run the same command again to continue."
         raise KeyboardInterrupt(f"interrupted; finished results are in {out}. {advice}") from None
     run.rows = rows.finished(submissions.entries, run.grades, run.errors, current, given)
-    run.problems = list(_problems(homework, submissions, run, results, given.roster, accept_names))
+    run.problems = list(_problems(current, submissions, run, results, given.roster, accept_names))
     store.write_run(out, paths, submissions.entries, [row.outcome for row in run.rows], one_submission)
     run.problems += _without_result(run) if classroom50 else []
     title = outputs.assignment(assignment, current.title)
@@ -140,22 +140,16 @@ def grade(
 
 
 def _problems(
-    homework: "Homework",
-    submissions: "Listing",
-    run: "Run",
-    store: "Store",
-    roster: "Sequence[Person]",
-    accept_names: bool,
+    rubric: Rubric, submissions: "Listing", run: "Run", store: "Store", roster: "Sequence[Person]", accept_names: bool
 ) -> Iterator[str]:
     """Notes for the instructor, also in the report."""
     from autograder.gradebook import rows, similar
     from autograder.sandbox import layers
 
-    current = homework.rubric
     yield from submissions.problems
-    yield from (f"{criterion.id} {criterion.counted}" for criterion in current.criteria.values() if criterion.counts)
+    yield from (f"{criterion.id} {criterion.counted}" for criterion in rubric.criteria.values() if criterion.counts)
     yield from rows.upload_notes(run.rows, accept_names)
-    yield from rows.notes(run.rows, current, roster)
+    yield from rows.notes(run.rows, rubric, roster)
     yield from similar.notices(store.folder)
     if others := sorted(store.keys() - {entry.key for entry in submissions.entries}):
         named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
@@ -215,8 +209,8 @@ def _print_problems(run: "Run") -> None:
 @click.command()
 @click.argument("result", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("criterion")
-@with_homework
-def explain(homework: "Homework", result: Path, criterion: str) -> None:
+@click.pass_obj
+def explain(homework: Homework, result: Path, criterion: str) -> None:
     """Show why a criterion was lost or earned: test calls, results, diagnosis and rule.
 
     For instructors who answer a question about a lost point.
@@ -233,8 +227,8 @@ def explain(homework: "Homework", result: Path, criterion: str) -> None:
 @click.command()
 @click.argument("old", type=Folder)
 @click.argument("new", type=Folder)
-@with_homework
-def compare(homework: "Homework", old: Path, new: Path) -> None:
+@click.pass_obj
+def compare(homework: Homework, old: Path, new: Path) -> None:
     """Show how grades differ between two runs of `grade`, by criterion and student.
 
     For instructors who grade a class again after a change.
@@ -282,8 +276,8 @@ def compare(homework: "Homework", old: Path, new: Path) -> None:
     show_default=True,
     help="minimum shared percentage of the shorter submission's own code",
 )
-@with_homework
-def similar(homework: "Homework", out: Path, least: int) -> None:
+@click.pass_obj
+def similar(homework: Homework, out: Path, least: int) -> None:
     """Find submissions in OUT that likely share code; write a side-by-side view to OUT/similar.html.
 
     For instructors who suspect copying.
@@ -308,8 +302,8 @@ def similar(homework: "Homework", out: Path, least: int) -> None:
     "--least", type=click.IntRange(1), default=2, show_default=True, help="minimum number of submissions for a draft"
 )
 @click.option("--accept", type=Folder, help="add a draft that you have completed to the misconception library")
-@with_homework
-def learn(homework: "Homework", out: Path | None, least: int, accept: Path | None) -> None:
+@click.pass_obj
+def learn(homework: Homework, out: Path | None, least: int, accept: Path | None) -> None:
     """Draft misconceptions from wrong results that several submissions in OUT share; write them to OUT/drafts.
 
     For authors who extend the misconception library after a class.

@@ -11,19 +11,17 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from autograder import __version__
-from autograder.cli import audit, doctor, grade, homework_in, with_homework
+from autograder.cli import audit, doctor, grade
 from autograder.exceptions import ArgumentsError, CommandError
+from autograder.homework.homework import Homework
 from autograder.submissions.text import printable
-
-if TYPE_CHECKING:
-    from autograder.homework.homework import Homework
 
 LINES, WIDTH = 100, 400  # limits of a message: a table may have many errors, an error may quote a whole file
 NEXT = (
@@ -102,22 +100,22 @@ def stages(weights: Mapping[str, float], stream: TextIO) -> Iterator[Callable[[s
 @click.pass_context
 def main(context: click.Context, homework: Path | None) -> None:
     """Build and grade homework in NumPy, by default the homework of the current folder."""
-    context.obj = homework
+    # Not in a folder above the current one, which may be a download with another rubric.yaml.
+    context.obj = Homework(homework) if homework else Homework.at(Path())
     if context.invoked_subcommand in GRADING:
         from autograder.release.packing import other_clone
 
-        chosen = homework_in(homework)
-        if clone := other_clone(chosen, Path()):
+        if clone := other_clone(context.obj, Path()):
             advice = f"to use the one here: pip install -e {clone}"
-            click.echo(f"note: this uses {chosen.rubric_file}, not the rubric.yaml in {clone}; {advice}", err=True)
+            click.echo(f"note: this uses {context.obj.rubric_file}, not the rubric.yaml in {clone}; {advice}", err=True)
 
 
 @main.command()
 @OUT
 @click.option("--site", "with_site", is_flag=True, help="also write OUT/site: the homework in a browser")
 @click.option("--pyodide", type=click.Path(path_type=Path), help="a folder with Pyodide, which the site then contains")
-@with_homework
-def build(homework: "Homework", out: Path, with_site: bool, pyodide: Path | None) -> None:
+@click.pass_obj
+def build(homework: Homework, out: Path, with_site: bool, pyodide: Path | None) -> None:
     """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip.
 
     For instructors, after every change to the homework.
@@ -134,7 +132,7 @@ def build(homework: "Homework", out: Path, with_site: bool, pyodide: Path | None
 @click.argument("name", required=False)
 @click.option("--homework", type=click.Path(path_type=Path), help="write a complete small homework to this new folder")
 @click.pass_obj
-def new(chosen: Path | None, name: str | None, homework: Path | None) -> None:
+def new(chosen: Homework, name: str | None, homework: Path | None) -> None:
     """Add a module: draft files, an entry in rubric.yaml and notebook cells. With --homework: a homework with one module.
 
     For authors of a module or of a different homework.
@@ -148,7 +146,7 @@ def new(chosen: Path | None, name: str | None, homework: Path | None) -> None:
         return
     if name is None:
         raise ArgumentsError("give the name of a module, or --homework DIR for a new homework")
-    for path in drafts.add(homework_in(chosen), name):
+    for path in drafts.add(chosen, name):
         click.echo(path)
     click.echo("\nReplace the text of the draft; `autograder build` names the lines that are left.")
     click.echo(f"Then: autograder build; autograder grade solutions -o dist/graded; autograder audit --only {name}")
@@ -160,8 +158,8 @@ def new(chosen: Path | None, name: str | None, homework: Path | None) -> None:
     "--level", type=int, default=1, show_default=True, help="1: the function is named; 2: it is not; 3: two lines"
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="another seed gives another puzzle")
-@with_homework
-def puzzle(homework: "Homework", out: Path, level: int, seed: int) -> None:
+@click.pass_obj
+def puzzle(homework: Homework, out: Path, level: int, seed: int) -> None:
     """Write a decoder with one or two wrong lines, and a task for students, to OUT; print the solution.
 
     For instructors who want a debugging exercise.
@@ -186,10 +184,9 @@ def demo(context: click.Context, out: Path) -> None:
     from autograder.gradebook import sample
     from autograder.release import build as building
 
-    homework = homework_in(context.obj)
     with stages(building.STAGES, sys.stdout) as stage:
-        building.build(homework, out, stage, check=False, with_site=True)  # the sample class has the solutions
-    sample.make(homework, out / "sample")
+        building.build(context.obj, out, stage, check=False, with_site=True)  # the sample class has the solutions
+    sample.make(context.obj, out / "sample")
     status: int | str | None = 0
     try:
         context.invoke(grade.grade, paths=(out / "sample",), out=out / "graded", fresh=True)

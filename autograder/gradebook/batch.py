@@ -127,7 +127,7 @@ class Batch:
     ) -> None:
         self.store, self.workers, self.homework, self.display = store, workers, homework, display
         self.fresh, self.accept_names = fresh, accept_names
-        self.outcome = Run(pool.kit_digest(homework), tuple(layers.holding()))
+        self.outcome = Run(pool.kit_digest(homework.place), tuple(layers.holding()))
         self.idle = SimpleQueue[int]()
         for number in range(workers.width):
             self.idle.put(number)

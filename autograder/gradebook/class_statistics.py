@@ -56,12 +56,9 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
             wrong = [call_result for call_result in call_results if wrong_in_value(call_result)]
             lost = {graded.criterion.id for graded in module.graded if not graded.passed}
             calls = Counter(r.test_call.criterion for r in wrong if r.test_call.criterion in lost)
-            about = result.homework.rubric.criteria
+            rubric, about = result.homework.rubric, result.homework.rubric.criteria
             criteria = sorted(calls, key=lambda name: (about[name].looks_at != "values", -calls[name]))
-            source, example = (
-                standalone(text, function, result.homework.rubric.modules[module.module]),
-                _example(module, function, result.homework.rubric),
-            )
+            source, example = standalone(text, function, rubric), _example(module, function, rubric)
             yield Unexplained(function, digest_of(wrong), criteria, source, example)
 
 
@@ -132,14 +129,14 @@ def _example(module: ModuleResult, function: str, rubric: Rubric) -> str:
 # The text of a function
 
 
-def standalone(text: bytes, function: str, module: Module) -> str:
+def standalone(text: bytes, function: str, rubric: Rubric) -> str:
     """The source of a function, with everything it uses from its file inside. The file is not run.
 
     Comments, docstrings, annotations, error messages and prints are removed, since they could identify a person. "" if
     the definition is too complicated or too long.
     """
     try:
-        plain = _standalone(parsed(text), function, module)
+        plain = _standalone(parsed(text), function, rubric.modules[rubric.module_of(function)])
         source = ast.unparse(ast.fix_missing_locations(plain)) + "\n" if plain is not None else ""
     except UNREADABLE:
         return ""

@@ -45,8 +45,13 @@ def submission_digest(submission: Submission) -> str:
     return _digest(sorted(submission.files.items()), submission.refused)
 
 
-def kit_digest(homework: Homework) -> str:
-    """The digest of the rubric's rules, the files that grading uses, and the versions of NumPy and Python."""
+@cache
+def kit_digest(folder: Path | None) -> str:
+    """The digest of the rubric's rules, the files that grading uses, and the versions of NumPy and Python.
+
+    The homework is that in a folder, or the packaged one of this process.
+    """
+    homework = Homework(folder)
     versions = np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()
     rules = homework.rubric.model_dump_json(exclude=AFTERWARDS)  # parsed, so that comments do not count
     files = [(name, path.read_bytes()) for name, path in sorted(_files(homework)) if path.suffix in READ]
@@ -77,21 +82,9 @@ _opened = contextlib.ExitStack()
 
 
 @cache
-def _installed(folder: Path | None) -> tuple[Homework, str]:
-    """The homework in a folder, or the packaged one, and the digest of the kit with it."""
-    homework = Homework(folder)
-    return homework, kit_digest(homework)
-
-
-def installed_digest(folder: Path | None) -> str:
-    """The digest of this process's kit with the homework in a folder, or with the packaged one."""
-    return _installed(folder)[1]
-
-
-@cache
 def warm(folder: Path | None) -> Grader:
     """The grader of this process. Opening it, on first use, records the suites, which takes seconds."""
-    return _opened.enter_context(open_grader(_installed(folder)[0]))
+    return _opened.enter_context(open_grader(Homework(folder)))
 
 
 def cool() -> None:
@@ -114,7 +107,7 @@ def grade(submission: Submission, kit: str, folder: Path | None) -> Grade:
     `kit`. Both are grader errors.
     """
     with _lock:
-        if installed_digest(folder) != kit:
+        if kit_digest(folder) != kit:
             raise CommandError(
                 "a worker has a different version of the kit; install the same version everywhere and do not edit it during a run"
             )
@@ -273,8 +266,8 @@ def cluster(address: str, homework: Homework) -> Pool:
             raise ArgumentsError(
                 f"--cluster {address}: worker {few(without, 3)} cannot import the kit; install the same version there"
             )
-        digests = client.run(installed_digest, homework.place, on_error="return")
-        others = [worker for worker, digest in digests.items() if digest != kit_digest(homework)]
+        digests = client.run(kit_digest, homework.place, on_error="return")
+        others = [worker for worker, digest in digests.items() if digest != kit_digest(homework.place)]
         if others:
             what = "a different kit (rubric, solutions, package, NumPy or Python) from this command"
             advice = "install the same version everywhere and restart the workers"

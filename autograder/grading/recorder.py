@@ -233,8 +233,8 @@ HOMEWORK = pytest.StashKey[Homework]()
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "criterion(id): the criterion of rubric.yaml that the test belongs to")
     config.stash.setdefault(RECORDERS, [])
-    if HOMEWORK not in config.stash:  # pytest was started by a user; its root folder is that of pytest.ini
-        homework = config.stash[HOMEWORK] = Homework.of_suites(config.rootpath)
+    if HOMEWORK not in config.stash:  # a user has started pytest; its root folder is that of the suites
+        homework = config.stash[HOMEWORK] = Homework.at(config.rootpath.parents[1])
         with contextlib.ExitStack() as stack:
             stack.enter_context(homework.importable())
             config.add_cleanup(stack.pop_all().close)

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from autograder.exceptions import ArgumentsError, CommandError, in_one_line
+from autograder.exceptions import CommandError, in_one_line
 from autograder.homework import reference, rubric
-from autograder.homework.library import LOADED_BY, Call, Misconception, Version, Written, combined, text_of
+from autograder.homework.library import LOADED_BY, Call, Misconception, Version, Written, combined
 from autograder.homework.rubric import Rubric, RubricError
 from autograder.sandbox.protocol import Reference
 
@@ -47,31 +47,13 @@ class Homework:
         self.alternatives = grading / "alternatives" if is_complete else PACKAGE / "audit" / "alternatives"
         # A student's process must not read these: they have the solutions, suites and misconceptions.
         self.secret = [PACKAGE, self.folder]
-
-    @property
-    def place(self) -> Path | None:
-        """Its folder for another process, which has its own packaged homework; None for that one."""
-        return None if self.is_packaged else self.folder
+        # The folder for another process, which has its own packaged homework.
+        self.place = None if self.is_packaged else self.folder
 
     @classmethod
     def at(cls, folder: Path) -> "Homework":
         """Return the homework in `folder`, or the packaged one if the folder has none."""
         return cls(folder if (folder / "rubric.yaml").is_file() and (folder / GRADING / "suites").is_dir() else None)
-
-    @classmethod
-    def chosen(cls, folder: Path) -> "Homework":
-        """Return the homework in `folder`. Raises ArgumentsError if it has none."""
-        homework = cls.at(folder)
-        if homework.folder != folder.resolve():
-            raise ArgumentsError(
-                f"there is no homework in {folder}; the folder must have rubric.yaml and {GRADING}/suites/"
-            )
-        return homework
-
-    @classmethod
-    def of_suites(cls, suites: Path) -> "Homework":
-        """Return the homework that has these suites."""
-        return cls(suites.parents[1] if suites.parent.name == GRADING else None)
 
     @cached_property
     def rubric(self) -> Rubric:
@@ -138,7 +120,7 @@ class Homework:
 
     @cached_property
     def library(self) -> dict[str, dict[str, Written]]:
-        """The misconceptions of each module, by function in the order of the rubric.
+        """The library of each module, by function in the order of the rubric.
 
         Raises RubricError with file and line.
         """
@@ -158,34 +140,24 @@ class Homework:
         for name in tables:
             if name not in functions:
                 raise RubricError(f"{folder / name}.py: {name} is not a function of {module}; see rubric.yaml")
-        for name in functions:
-            if name in examples:  # perhaps without misconceptions
-                tables.setdefault(name, Written(self.functions[name], self)).examples = examples[name]
-        return {name: tables[name] for name in functions if name in tables}
+        for name in functions:  # perhaps without misconceptions
+            tables.setdefault(name, Written(self.functions[name], self)).examples = examples.get(name, [])
+        return {name: tables[name] for name in functions}
 
     def of_module(self, module: str) -> tuple[Misconception, ...]:
         """The misconceptions of a module, function by function in the order of the rubric."""
         return tuple(misconception for table in self.library[module].values() for misconception in table.misconceptions)
 
     def of_function(self, module: str, function: str) -> tuple[Misconception, ...]:
-        table = self.library[module].get(function)
-        return tuple(table.misconceptions) if table is not None else ()
+        return tuple(self.library[module][function].misconceptions)
 
     def misconception(self, id: str) -> Misconception | None:
         """The misconception with this id, if it exists."""
         return next((m for module in self.library for m in self.of_module(module) if m.id == id), None)
 
-    def examples(self, module: str, function: str) -> list[Call]:
-        """Tiny public inputs that reveal a wrong function, smallest first."""
-        table = self.library[module].get(function)
-        return table.examples if table is not None else []
-
     def correct(self, module: str, function: str) -> Version:
         """The correct function: from the misconception file, else the reference."""
-        table = self.library[module].get(function)
-        return Version(
-            self, module, function, (), table.source if table is not None else text_of(self.functions[function])
-        )
+        return Version(self, module, function, (), self.library[module][function].source)
 
     def alone(self, misconception: Misconception) -> Version:
         """The function with only this misconception."""

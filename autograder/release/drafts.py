@@ -50,11 +50,8 @@ def add(homework: Homework, name: str) -> list[Path]:
     current = homework.rubric
     template = _template(name, PLACEHOLDERS)
     files = {path: text for path, text in template.items() if Path(path).stem in (name, f"test_{name}")}
-    folders = {
-        "solutions": homework.solutions,
-        "hidden_tests": homework.suites,
-        "known_mistakes": homework.misconceptions,
-    }
+    places = homework.solutions, homework.suites, homework.misconceptions
+    folders = dict(zip(("solutions", "hidden_tests", "known_mistakes"), places, strict=True))
     texts = _placed(files, folders)
     taken = [path for path in texts if path.exists()]
     if taken or any(name in module.functions for module in current.modules.values()):

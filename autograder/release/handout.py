@@ -87,7 +87,7 @@ def _missing(folder: Path, homework: Homework, notebook: str) -> Iterator[str]:
             yield f"there are no public checks of {module}: {checks}"
         if f"-m pytest checks/{checks.name}" not in text:
             yield f"{solutions / notebook} has no question named {module}"
-        bare = [function for function in entry.functions if not homework.examples(module, function)]
+        bare = [function for function in entry.functions if not homework.library[module][function].examples]
         if bare and rubric.explains(module):
             where, example = homework.misconceptions / module, "[((np.array([1.0, 2.0]),), {})]"
             advice = f'add {bare[0]}.py there, with public inputs: EXAMPLES = {{"{bare[0]}": {example}}}'

@@ -87,7 +87,7 @@ def _references(homework: Homework, version: Version) -> list[Reference]:
     entries, given = homework.rubric.modules, homework.files
     code = [Reference(name, _compiled(name, own[name])) for name in sorted(own.keys() - set(entries))]
     for name, entry in entries.items():
-        if homework.library[name]:
+        if homework.of_module(name):
             source = own.get(name) or given[f"{name}.py"].decode()
             definition = function.source if function is not None and function.module == name else ""
             code.append(Reference(name, _compiled(name, source, definition), tuple(entry.functions)))

@@ -18,7 +18,7 @@ EXAMPLES = [
     pytest.param(function, number, id=f"{function}-{number}")
     for module, entry in HOMEWORK.rubric.modules.items()
     for function in entry.functions
-    for number in range(len(HOMEWORK.examples(module, function)))
+    for number in range(len(HOMEWORK.library[module][function].examples))
 ]
 
 
@@ -28,7 +28,7 @@ def counterexample(call_result: CallResult, is_named: bool = False) -> str:
 
 @pytest.mark.parametrize(("function", "number"), EXAMPLES)
 def test_counterexample_can_be_pasted_into_python(function: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    args, kwargs = HOMEWORK.examples(HOMEWORK.rubric.module_of(function), function)[number]
+    args, kwargs = HOMEWORK.library[HOMEWORK.rubric.module_of(function)][function].examples[number]
     call_result = known_responses(a_test_call(function, *args, **kwargs), lambda *args, **kwargs: None)
     found = re.search("```python\n(.*)\n```", counterexample(call_result), re.DOTALL)
     assert found is not None

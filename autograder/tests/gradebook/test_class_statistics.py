@@ -94,7 +94,7 @@ def test_variables_named_after_students_are_renamed() -> None:
 def test_standalone_source_includes_everything_the_function_uses() -> None:
     text = "from math import tau, pi\nA = B = 2\nC = A + 1\n\ndef one(x):\n    return two(x)\n\ndef two(x):\n    return x * C\n"
     text += "\nUNUSED = 5\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return one(x) * layer_norm(x, gamma, gamma) + tau\n"
-    made = standalone(text.encode(), "rms_norm", HOMEWORK.rubric.modules["layernorm"])
+    made = standalone(text.encode(), "rms_norm", HOMEWORK.rubric)
     names: dict[str, Any] = {"layer_norm": lambda x, gamma, beta: 10 * x}
     exec(made, names)
     assert names["rms_norm"](1.0, None) == pytest.approx(30 + 2 * np.pi)
@@ -105,7 +105,7 @@ def test_source_without_its_messages_is_still_valid_python() -> None:
     said = "        print('Ada')\n"
     text = f"def rms_norm(x, gamma):\n    try:\n        x = abs(x)\n    finally:\n{said}    for _ in x:\n{said}    else:\n{said}"
     text += f"    if x:\n{said}    else:\n        'Ada'\n    assert x, 'Ada'\n"
-    made = standalone(text.encode(), "rms_norm", HOMEWORK.rubric.modules["layernorm"])
+    made = standalone(text.encode(), "rms_norm", HOMEWORK.rubric)
     compile(made, "made", "exec")
     assert "finally:" in made and "Ada" not in made
 
@@ -127,7 +127,7 @@ def test_stored_source_that_is_not_python_is_ignored(grader: Grader) -> None:
     "def rms_norm(x):\n    return [" + "1," * 4000 + "]",
 ], ids=["empty", "no Python", "a lambda", "a zero", "deep", "deeper", "long"])  # fmt: skip
 def test_function_without_a_readable_definition_has_no_source(text: str) -> None:
-    assert standalone(text.encode(), "rms_norm", HOMEWORK.rubric.modules["layernorm"]) == ""
+    assert standalone(text.encode(), "rms_norm", HOMEWORK.rubric) == ""
 
 
 def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.exceptions import CommandError
 from autograder.gradebook import pool
-from autograder.homework.homework import PACKAGE, Homework
+from autograder.homework.homework import PACKAGE
 from autograder.submissions.submission import Note, Submission
 from autograder.tests.files import HOMEWORK
 
@@ -28,13 +28,13 @@ def test_submission_digest_covers_files_and_notes_but_not_the_name() -> None:
 def test_kit_digest_covers_every_file_that_affects_grading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     skipped = shutil.ignore_patterns("__pycache__", "tests", "docs")
     package = shutil.copytree(PACKAGE, tmp_path / "autograder", ignore=skipped)
-    solutions = shutil.copytree(HOMEWORK.solutions, tmp_path / "solutions", ignore=skipped)
-    before = pool.kit_digest(HOMEWORK)
-    homework = Homework()
-    homework.solutions, homework.suites = solutions, package / "homework" / "suites"
-    homework.misconceptions = package / "homework" / "misconceptions"
+    shutil.copytree(HOMEWORK.solutions, tmp_path / "solutions", ignore=skipped)
+    shutil.copy(HOMEWORK.rubric_file, tmp_path)
+    digest = pool.kit_digest.__wrapped__
+    before = digest(None)
     monkeypatch.setattr(pool, "PACKAGE", package)
-    assert pool.kit_digest(homework) == before, "the same kit in another place"
+    monkeypatch.setattr("autograder.homework.homework.PACKAGE", package)
+    assert digest(None) == before, "the same kit in another place"
     changed = [
         "sandbox/wire.py", "values/compare.py", "submissions/text.py", "feedback/messages.py", "grading/scoring.py",
         f"homework/suites/test_{MODULES[0]}.py", f"../solutions/{MODULES[0]}.py",
@@ -42,7 +42,7 @@ def test_kit_digest_covers_every_file_that_affects_grading(tmp_path: Path, monke
     for name in ("gradebook/report.py", "cli/grade.py", "release/build.py", "audit/audit.py", *changed):
         path = package / name
         path.write_text(path.read_text() + "\n")
-        after = pool.kit_digest(homework)
+        after = digest(None)
         assert (after != before) == (name in changed), name
         before = after
 
@@ -63,7 +63,7 @@ def test_missing_place_for_locks_is_reported(number: int, monkeypatch: pytest.Mo
 
 
 def test_warm_grader_recovers_from_a_killed_sandbox() -> None:
-    kit = pool.kit_digest(HOMEWORK)
+    kit = pool.kit_digest(None)
     before = pool.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit, None)
     grader = pool.warm(None)
     server = grader.sandbox._server

@@ -12,7 +12,7 @@ from autograder.homework.rubric import RubricError
 from autograder.tests import running
 from autograder.tests.files import HOMEWORK
 
-MODULES = [module for module in HOMEWORK.rubric.modules if HOMEWORK.library[module]]
+MODULES = [module for module in HOMEWORK.rubric.modules if HOMEWORK.of_module(module)]
 FUNCTIONS = [(module, function) for module in MODULES for function in HOMEWORK.library[module]]
 
 

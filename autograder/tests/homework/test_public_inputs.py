@@ -22,7 +22,7 @@ from autograder.tests.files import HOMEWORK
 from autograder.tests.running import the_plan
 from autograder.values.signatures import required
 
-MODULES = [module for module in HOMEWORK.rubric.modules if HOMEWORK.library[module]]
+MODULES = [module for module in HOMEWORK.rubric.modules if HOMEWORK.of_module(module)]
 
 # Arrays that need such a value: source, function, path of the array, reason. A star matches any text.
 ALLOWED = [
@@ -45,7 +45,7 @@ ALLOWED = [
 def examples(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """The EXAMPLES of the misconception library."""
     for function in HOMEWORK.rubric.modules[module].functions:
-        for args, kwargs in HOMEWORK.examples(module, function):
+        for args, kwargs in HOMEWORK.library[module][function].examples:
             yield function, args, kwargs
 
 

@@ -75,17 +75,13 @@ def submission(homework: Homework, case: Case) -> Submission:
     if case.kind == "alternative":
         return Submission(case.name, files | read(homework.alternatives / case.name, homework.rubric).files)
     name = f"{case.module}.py"
-    text = case.text or "\n\n".join((files[name].decode(), *_sources(homework, case)))
+    by_function = {
+        m.function: tuple(n for n in case.misconceptions if n.function == m.function) for m in case.misconceptions
+    }
+    versions = [homework.version(case.module, function, own) for function, own in by_function.items()]
+    assert None not in versions, f"{case.name}: these mistakes cannot be combined"
+    text = case.text or "\n\n".join((files[name].decode(), *(version.source for version in versions if version)))
     return Submission(case.name, files | {name: text.encode()})
-
-
-def _sources(homework: Homework, case: Case) -> Iterator[str]:
-    """The sources of the wrong functions."""
-    for function in dict.fromkeys(misconception.function for misconception in case.misconceptions):
-        own = tuple(misconception for misconception in case.misconceptions if misconception.function == function)
-        version = homework.version(case.module, function, own)
-        assert version is not None, f"{case.name}: these mistakes cannot be combined"
-        yield version.source
 
 
 def cases(homework: Homework, only: Collection[str] = ()) -> list[Case]:

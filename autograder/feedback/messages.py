@@ -27,8 +27,7 @@ class Message:
     """The facts about one criterion that the templates use; None or empty if a sentence does not apply."""
 
     def __init__(self, graded: CriterionScore, result: Result):
-        self.graded, self.criterion, self.result = graded, graded.criterion, result
-        self.rubric = result.homework.rubric
+        self.graded, self.criterion, self.result, self.rubric = graded, graded.criterion, result, result.homework.rubric
         self.call = graded.call_result
         own = next(module for module in result.modules if module.module == graded.criterion.module)
         self.is_broken = own.broken is not None

@@ -47,10 +47,7 @@ def submission_digest(submission: Submission) -> str:
 
 @cache
 def kit_digest(folder: Path | None) -> str:
-    """The digest of the rubric's rules, the files that grading uses, and the versions of NumPy and Python.
-
-    The homework is that in a folder, or the packaged one of this process.
-    """
+    """The digest of a homework's rules and files, of the files that grade it, and of the versions of NumPy and Python."""
     homework = Homework(folder)
     versions = np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()
     rules = homework.rubric.model_dump_json(exclude=AFTERWARDS)  # parsed, so that comments do not count

@@ -16,6 +16,7 @@ from typing import Any
 from autograder.exceptions import CommandError, in_one_line
 from autograder.homework import reference, rubric
 from autograder.homework.library import LOADED_BY, Call, Misconception, Version, Written, combined
+from autograder.homework.reference import compiled
 from autograder.homework.rubric import Rubric, RubricError
 from autograder.sandbox.protocol import Reference
 
@@ -102,7 +103,9 @@ class Homework:
         wanted, entries = set(modules), self.rubric.modules
         needed = wanted.union(*map(self.rubric.below, wanted))
         return [
-            Reference(name, self._compiled(name), tuple(entry.functions) if name in wanted else ())
+            Reference(
+                name, compiled(f"{name}.py", self.files[f"{name}.py"]), tuple(entry.functions) if name in wanted else ()
+            )
             for name, entry in entries.items()
             if name in needed
         ]
@@ -111,10 +114,7 @@ class Homework:
         """Some functions of a reference module, without its other contract functions."""
         needed = {*functions, *self.rubric.helpers(module, functions)}
         without = frozenset(self.rubric.modules[module].functions) - needed
-        return Reference(module, self._compiled(module, without), functions)
-
-    def _compiled(self, module: str, without: frozenset[str] = frozenset()) -> bytes:
-        return reference.compiled(f"{module}.py", self.files[f"{module}.py"], without)
+        return Reference(module, compiled(f"{module}.py", self.files[f"{module}.py"], without), functions)
 
     # The misconception library
 

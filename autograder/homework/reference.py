@@ -54,7 +54,7 @@ def _taken(names: Collection[str]) -> dict[str, ModuleType]:
 
 
 @cache
-def compiled(file: str, source: bytes, without: frozenset[str]) -> bytes:
+def compiled(file: str, source: bytes, without: frozenset[str] = frozenset()) -> bytes:
     """The code of a reference module, without some of its functions."""
     tree = ast.parse(source)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in without)]

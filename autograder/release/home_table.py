@@ -73,10 +73,8 @@ def _of_function(homework: Homework, module: str, function: str, calls: list[Any
     right = homework.functions[function]
     expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
     rows: list[list[Any]] = []
-    known, unknown = (
-        list[Any](),
-        list[Any](),
-    )  # the results of code that ignores an argument, by whether its number is known
+    # The results of code that ignores an argument, by whether its number is known.
+    known, unknown = list[Any](), list[Any]()
     for misconception in homework.of_function(module, function):
         version = homework.alone(misconception)
         default = _wrong_default(right, version.fresh())

@@ -10,7 +10,7 @@ import random
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,6 @@ class Puzzle:
     right: Symptom
 
 
-@lru_cache(8)
 def make(homework: Homework, level: int, seed: int) -> Puzzle:
     """The puzzle for a level and a seed; the same arguments give the same puzzle.
 

@@ -57,10 +57,7 @@ class Platform:
         return {name: match for name, match in found.items() if match}
 
     def uploads(self, tree: Tree, matches: Matches, due: datetime | None) -> Read:
-        """One upload for each attempt of each student, and notes on what does not count.
-
-        A time without a time zone is in that of the due date, or in UTC.
-        """
+        """One upload for each attempt of each student, and notes on what does not count."""
         return self.read(tree, matches) if self.read else _by_names(tree, matches, due)
 
 

@@ -12,6 +12,7 @@ is recorded for known_mistakes.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -128,6 +129,7 @@ class Call:
     names: tuple[str, ...] = ()
     part: str = ""
     choose: Callable[[Any], Any] = lambda result: result
+    is_new: bool = False
     notes: list[Call] | None = field(default=None, compare=False)
     told: bool = True
     again: Again | None = field(default=None, compare=False)
@@ -142,6 +144,10 @@ class Call:
     def then(self, part: str, choose: Callable[[Any], Any]) -> Call:
         """The same call, but only choose(result) is checked; `part` is a description of it."""
         return replace(self, part=part, choose=choose)
+
+    def as_new_array(self) -> Call:
+        """The same call, whose result must not share memory with an argument."""
+        return replace(self, is_new=True)
 
     @_going_on
     def gives(self, expected: Any, tolerance: float = TOLERANCE) -> None:
@@ -246,6 +252,8 @@ class Call:
 
     def _entry(self, function: Callable[..., Any], result: Any, changes: list[Change]) -> dict[str, Any]:
         names = self._names(function) if changes else []
+        with contextlib.suppress(Exception):
+            result = self.choose(result)
         return known_mistakes.as_entry(result, changed={part(names, number, path) for number, path, _ in changes})
 
     def _names(self, function: Callable[..., Any]) -> list[str]:
@@ -258,7 +266,7 @@ class Call:
         return [*names, *(f"number {i + 1}" for i in range(len(names), len(self.args))), *self.kwargs]
 
     def _result(self) -> tuple[Any, dict[str, Any], list[Change]]:
-        """The part of the result that is checked, the table's entry for the whole result, and the changes to arguments."""
+        """The part of the result that is checked, the table's entry for it, and the changes to arguments."""
         result, error, changes = self._made()
         if error is not None:
             self._note(known_mistakes.as_entry(raised=type(error).__name__), False, TOLERANCE)
@@ -306,6 +314,9 @@ class Call:
             raise not_written(self.module, self.function, error) from None
         except (Exception, SystemExit) as error:
             return None, error, []
+        if self.is_new and any(np.shares_memory(one, other) for one in arrays(result) for other in arrays(given)):
+            self._note(self._entry(function, result, []), False, TOLERANCE)
+            raise self._failed(why="The result shares its memory with an argument: return a new array.")
         return result, None, differences(given, before)
 
     def _others(self) -> set[str]:

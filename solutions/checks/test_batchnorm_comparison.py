@@ -63,6 +63,51 @@ def test_eps_in_training(call: Caller) -> None:
     )
 
 
+def test_eps_from_the_caller_in_training(call: Caller) -> None:
+    call.batch_norm(TABLE, GAMMA, BETA, MEAN, VAR, True, eps=0.75).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [2.62132, -0.25, -1.0],
+                    [-0.207107, 0.25, -1.588348],
+                    [1.207107, -1.25, -0.607768],
+                    [-1.62132, 1.25, -0.803884],
+                ]
+            ),
+            np.array([-0.75, 0.15, 0.5]),
+            np.array([1.966667, 1.333333, 0.566667]),
+        )
+    )
+
+
+def test_first_batch(call: Caller) -> None:
+    """Running statistics begin with 0 and 1; they move by the momentum here too."""
+    call.batch_norm(TABLE[:2], GAMMA, BETA, np.zeros(3), np.ones(3), True).returning(*PARTS).gives(
+        (
+            np.array([[2.49999, -0.99998, -0.500004], [-1.49999, 0.99998, -1.499996]]),
+            np.array([0.2, 0.15, -0.025]),
+            np.array([1.1, 0.95, 1.0125]),
+        )
+    )
+
+
+def test_momentum_of_zero_keeps_the_running_statistics(call: Caller) -> None:
+    call.batch_norm(TABLE, GAMMA, BETA, MEAN, VAR, True, momentum=0.0).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [3.183271, -0.27735, -1.0],
+                    [-0.394424, 0.27735, -1.801779],
+                    [1.394424, -1.386748, -0.465481],
+                    [-2.183271, 1.386748, -0.73274],
+                ]
+            ),
+            np.array([-1.0, 0.0, 0.5]),
+            np.array([2.0, 1.0, 0.5]),
+        )
+    )
+
+
 def test_eps_from_the_caller(call: Caller) -> None:
     call.batch_norm(TABLE, GAMMA, BETA, MEAN, VAR, False, eps=0.25).returning(*PARTS).gives(
         (
@@ -127,6 +172,8 @@ def test_moments_of_batch_norm(call: Caller) -> None:
 
 def test_moments_of_another_kind(call: Caller) -> None:
     call.norm_moments(TABLE, "group").raises(ValueError, because='only "layer" and "batch" are known')
+    for kind in ("Layer", " layer", "layers", "lay", "batch_train"):
+        call.norm_moments(TABLE, kind).raises(ValueError, because='only "layer" and "batch" are known')
 
 
 def test_influence(call: Caller) -> None:
@@ -143,6 +190,8 @@ def test_influence_with_eps_from_the_caller(call: Caller) -> None:
 def test_influence_of_another_kind(call: Caller) -> None:
     call.influence(TABLE, "group").raises(ValueError, because='the kinds are "layer", "batch_train" and "batch_eval"')
     call.influence(TABLE, "batch").raises(ValueError, because='the kinds are "layer", "batch_train" and "batch_eval"')
+    for kind in ("Layer", " layer", "batch_training", "batch_evaluation"):
+        call.influence(TABLE, kind).raises(ValueError, because='the kinds are "layer", "batch_train" and "batch_eval"')
 
 
 def test_float32_stays_float32(call: Caller) -> None:

@@ -64,9 +64,37 @@ def large_numbers(x: np.ndarray) -> np.ndarray:
     return np.cumsum(np.where(np.abs(x) > 10, 1.0, 0.0), axis=0)
 
 
+def first_feature(x: np.ndarray) -> np.ndarray:
+    return x[:, :1]
+
+
+def rounded_down(x: np.ndarray) -> np.ndarray:
+    """A step of less than a quarter changes nothing here, since the features of X are multiples of a half."""
+    return np.floor(x + 0.25)
+
+
+def above_one(x: np.ndarray) -> np.ndarray:
+    """Every feature is cut off at 1 from below: a row of zeros changes nothing."""
+    return np.maximum(x, 1.0)
+
+
+def nearness(x: np.ndarray) -> np.ndarray:
+    """The output falls, whether a feature of X rises or falls."""
+    return -np.abs(x - X)
+
+
+def row_0_sees_large_values_of_row_3(x: np.ndarray) -> np.ndarray:
+    return x + np.array([[1.0], [0.0], [0.0], [0.0]]) * np.maximum(x[-1] - 2.5, 0.0)
+
+
+def row_sums(x: np.ndarray) -> np.ndarray:
+    return np.sum(x, axis=1)[:, np.newaxis]
+
+
 def test_causal_mask(call: Caller) -> None:
     call.causal_mask(1).gives(np.array([[True]]))
     call.causal_mask(4).gives(np.array([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]], dtype=bool))
+    call.causal_mask(70).then("the last two rows", lambda mask: mask[-2:]).gives(np.tri(2, 70, 68, dtype=bool))
 
 
 def test_padding(call: Caller) -> None:
@@ -99,6 +127,12 @@ def test_mask_is_applied_to_a_batch(call: Caller) -> None:
     scores = np.array([[[-1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[7.0, 8.0, 9.0], [0.0, 1.0, 2.0]]])
     call.apply_mask(scores, np.array([[[True, True, True]], [[True, True, False]]])).gives(
         np.array([[[-1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[7.0, 8.0, -np.inf], [0.0, 1.0, -np.inf]]])
+    )
+
+
+def test_mask_that_hides_nothing_gives_a_new_array(call: Caller) -> None:
+    call.apply_mask(np.array([[7.0, 2.0], [4.0, 5.0]]), np.ones((2, 2), dtype=bool)).as_new_array().gives(
+        np.array([[7.0, 2.0], [4.0, 5.0]])
     )
 
 
@@ -152,6 +186,24 @@ def test_dependency_on_the_last_feature(call: Caller) -> None:
     )
 
 
+def test_dependency_on_the_first_feature(call: Caller) -> None:
+    call.dependency_matrix(first_feature, X).gives(np.eye(4, dtype=bool))
+    call.dependency_matrix(row_sums, X).gives(np.eye(4, dtype=bool))
+
+
+def test_dependency_on_changes_of_about_delta(call: Caller) -> None:
+    call.dependency_matrix(rounded_down, X).gives(np.zeros((4, 4), dtype=bool))
+    call.dependency_matrix(rounded_down, X, delta=2.0).gives(np.eye(4, dtype=bool))
+
+
+def test_dependency_near_x(call: Caller) -> None:
+    call.dependency_matrix(above_one, X).gives(np.diag([True, False, True, True]))
+
+
+def test_dependency_where_every_change_lowers_the_output(call: Caller) -> None:
+    call.dependency_matrix(nearness, X).gives(np.eye(4, dtype=bool))
+
+
 def test_dependency_on_a_later_row(call: Caller) -> None:
     call.dependency_matrix(row_1_sees_row_2, X).gives(
         np.array(
@@ -176,6 +228,7 @@ def test_dependency_where_f_returns_its_argument_itself(call: Caller) -> None:
 def test_is_autoregressive(call: Caller) -> None:
     call.is_autoregressive(one_before, X).gives(True)
     call.is_autoregressive(identity, X).gives(True)
+    call.is_autoregressive(identity, X[:1]).gives(True)
 
 
 def test_is_not_autoregressive(call: Caller) -> None:
@@ -188,6 +241,7 @@ def test_leaks_between_other_rows(call: Caller) -> None:
     call.is_autoregressive(row_0_sees_row_1, X).gives(False)
     call.is_autoregressive(row_0_sees_row_3, X).gives(False)
     call.is_autoregressive(row_2_sees_row_3, X).gives(False)
+    call.is_autoregressive(row_0_sees_large_values_of_row_3, X).gives(False)
 
 
 def test_float32_stays_float32(call: Caller) -> None:

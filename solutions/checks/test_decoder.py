@@ -70,6 +70,13 @@ def test_position_of_one_token(call: Caller) -> None:
 
 def test_positions_of_odd_width(call: Caller) -> None:
     call.positional_encoding(3, 5).raises(ValueError, because="d_model must be even")
+    call.positional_encoding(4, 1).raises(ValueError, because="d_model must be even")
+
+
+def test_position_far_from_the_start(call: Caller) -> None:
+    call.positional_encoding(600, 4).then("the last row", lambda table: table[-1]).gives(
+        np.array([0.864521, -0.502596, -0.289003, 0.957328])
+    )
 
 
 def test_embedding(call: Caller) -> None:
@@ -128,6 +135,15 @@ def test_logits_of_another_model(call: Caller) -> None:
     )
 
 
+def test_logits_of_a_long_text(call: Caller) -> None:
+    """The last token attends to all forty; the first is unlike the others."""
+    params = {**SMALL, "blocks": SMALL["blocks"][:1], "embedding": SMALL["embedding"] * np.array([[9.0], [1.0], [1.0]])}
+    tokens = np.array([0, *39 * [1]])
+    call.decoder_logits(tokens, params, 2).then("the last row", lambda logits: logits[-1]).gives(
+        np.array([-1.890172, 12.331602, -8.765261])
+    )
+
+
 def test_future_stays_hidden(call: Caller) -> None:
     """Only the last token differs, so only the last row of the logits may differ."""
     first_rows = call.decoder_logits(np.array([0, 1, 2]), SMALL, 2).then("rows 0 and 1", lambda y: y[:2])
@@ -160,6 +176,11 @@ def test_generate_until_eos(call: Caller) -> None:
     call.generate(np.array([2]), CYCLE, 1, 5, eos=0).gives(np.array([2, 3, 0]))
 
 
+def test_generate_until_an_eos_with_a_large_id(call: Caller) -> None:
+    many = {"embedding": np.zeros((300, 2)), "blocks": [], "w_out": np.zeros((2, 300)), "b_out": np.arange(300.0)}
+    call.generate(np.array([0]), many, 1, 5, eos=299).gives(np.array([0, 299]))
+
+
 def test_generate_nothing(call: Caller) -> None:
     call.generate(np.array([3, 1]), CYCLE, 1, 0).gives(np.array([3, 1]))
 
@@ -168,6 +189,9 @@ def test_generate_from_the_whole_text(call: Caller) -> None:
     """The embedding is zero here: the next token depends only on the position of the last one."""
     positions = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": 2 * np.eye(2), "b_out": np.array([0.5, 0.5])}
     call.generate(np.array([0]), positions, 1, 5).gives(np.array([0, 1, 0, 0, 0, 1]))
+    call.generate(np.array([0]), {**positions, "b_out": np.array([0.5, 0.25])}, 1, 5).gives(
+        np.array([0, 1, 0, 0, 0, 0])
+    )
 
 
 def test_lowest_id_wins_a_tie(call: Caller) -> None:

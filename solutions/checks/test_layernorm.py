@@ -51,6 +51,7 @@ def test_eps(call: Caller) -> None:
 
 def test_eps_from_the_caller(call: Caller) -> None:
     call.layer_norm(TOKENS[0], GAMMA, BETA, eps=2.5).gives(np.array([2.5, 1.333333, -1.0, 1.333333]))
+    call.layer_norm(0.001 * TOKENS[0], GAMMA, BETA, eps=0.0).gives(np.array([2.853394, 1.392232, -1.0, 1.568929]))
 
 
 def test_mean_far_above_the_spread(call: Caller) -> None:
@@ -94,6 +95,21 @@ def test_gradient(call: Caller) -> None:
     )
 
 
+def test_gradient_after_a_norm_of_other_tokens(call: Caller) -> None:
+    """The gradient belongs to its own x, not to that of the last layer_norm."""
+    call.layer_norm(-TOKENS, GAMMA, BETA).gives(
+        np.array([[-1.853392, 0.607768, -1.0, -1.568928], [0.5, 0.183506, -0.183506, 0.816494]])
+    )
+    gradients = call.layer_norm_backward(2 * TOKENS[::-1], TOKENS, GAMMA)
+    gradients.returning("grad_x", "grad_gamma", "grad_beta").gives(
+        (
+            np.array([[-0.173485, 0.792008, -0.686406, 0.067883], [7.552568, -3.334009, -2.517537, -1.701022]]),
+            np.array([2.353392, 4.834903, -3.265975, -11.174675]),
+            np.array([10.0, 8.0, 0.0, -2.0]),
+        )
+    )
+
+
 def test_eps_of_the_gradient(call: Caller) -> None:
     gradients = call.layer_norm_backward(np.array([2.0, 1.0, 0.0, 3.0]), TOKENS[0], GAMMA, eps=2.5)
     gradients.returning("grad_x", "grad_gamma", "grad_beta").gives(
@@ -101,6 +117,24 @@ def test_eps_of_the_gradient(call: Caller) -> None:
             np.array([0.472222, -0.064815, -0.166667, -0.240741]),
             np.array([2.0, 0.333333, 0.0, -4.0]),
             np.array([2.0, 1.0, 0.0, 3.0]),
+        )
+    )
+
+
+def test_gradient_of_a_batch_of_sentences(call: Caller) -> None:
+    """The parameters are shared by all tokens, over all leading axes."""
+    x = np.array([[[TOKENS[0]], [TOKENS[1]]], [[-TOKENS[1]], [TOKENS[0] + TOKENS[1]]]])
+    gradients = call.layer_norm_backward(x[::-1], x, GAMMA)
+    gradients.returning("grad_x", "grad_gamma", "grad_beta").gives(
+        (
+            np.array(
+                [
+                    [[[0.086742, -0.396004, 0.343203, -0.033942]], [[5.103087, -0.476284, -1.701038, -2.925765]]],
+                    [[[3.776284, -1.667005, -1.258769, -0.850511]], [[-0.132, 0.124459, 0.169715, -0.162174]]],
+                ]
+            ),
+            np.array([0.0, 2.417452, 2.417452, 2.417452]),
+            np.array([9.0, 6.0, 1.0, -4.0]),
         )
     )
 

@@ -83,6 +83,9 @@ def test_attention_of_a_query_that_sees_nothing(call: Caller) -> None:
             np.array([[0.359543, 0.0, 0.640457], [0.0, 0.0, 0.0]]),
         )
     )
+    call.scaled_dot_product_attention(Q, K, V, mask=np.zeros((2, 3), dtype=bool)).returning(*PARTS).gives(
+        (np.zeros((2, 4)), np.zeros((2, 3)))
+    )
 
 
 def test_attention_that_hides_the_largest_score(call: Caller) -> None:
@@ -92,6 +95,9 @@ def test_attention_that_hides_the_largest_score(call: Caller) -> None:
     ).returning(*PARTS).gives(
         (np.array([[0.0, 1.0, 0.5, 0.0], [4.0, 0.0, 0.0, 2.0]]), np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]))
     )
+    call.scaled_dot_product_attention(
+        np.array([[-1e10, 0.0, 0.0]]), K, V, mask=np.array([[True, True, False]])
+    ).returning(*PARTS).gives((np.array([[4.0, 0.0, 0.0, 2.0]]), np.array([[1.0, 0.0, 0.0]])))
 
 
 def test_attention_in_a_batch(call: Caller) -> None:
@@ -153,6 +159,9 @@ def test_heads_are_split(call: Caller) -> None:
     call.split_heads(X, 2).gives(HEADS)
     call.split_heads(X, 1).gives(X[np.newaxis])
     call.split_heads(np.array([X, X + 12]), 2).gives(np.array([HEADS, HEADS + 12]))
+    call.split_heads(X, 4).gives(
+        np.array([[[0.5], [5.0], [9.0]], [[2.0], [6.0], [10.0]], [[3.0], [7.0], [11.0]], [[4.0], [8.0], [12.0]]])
+    )
 
 
 def test_heads_of_unequal_width(call: Caller) -> None:
@@ -163,6 +172,9 @@ def test_heads_are_merged(call: Caller) -> None:
     call.merge_heads(HEADS).gives(X)
     call.merge_heads(np.array([[HEADS[:, 0]], [HEADS[:, 1]]]).swapaxes(1, 2)).gives(X[:2, np.newaxis])
     call.merge_heads(np.array([HEADS, HEADS + 12])).gives(np.array([X, X + 12]))
+    call.merge_heads(np.arange(2.0, 18.0).reshape(1, 2, 2, 2, 2)).gives(
+        np.array([[[[2.0, 3.0, 6.0, 7.0], [4.0, 5.0, 8.0, 9.0]], [[10.0, 11.0, 14.0, 15.0], [12.0, 13.0, 16.0, 17.0]]]])
+    )
 
 
 def test_multi_head_attention(call: Caller) -> None:
@@ -214,6 +226,26 @@ def test_multi_head_attention_with_padding(call: Caller) -> None:
                 ],
             ]
         )
+    )
+    masks = np.array([[[[True, False], [True, True]], [[True, True], [False, True]]]])
+    call.multi_head_attention(SENTENCES[np.newaxis, :, :2], PARAMS, 2, mask=masks).gives(
+        np.array(
+            [
+                [
+                    [[21.0, 5.0, 0.0, 10.0], [13.5, 5.0, 5.0, 10.0]],
+                    [[31.0, 5.0, 4.92917, 34.645849], [21.0, 5.0, 0.0, 10.0]],
+                ]
+            ]
+        )
+    )
+
+
+def test_multi_head_attention_of_a_query_that_sees_nothing(call: Caller) -> None:
+    """A batch of one sentence, with the parameters in another order."""
+    params = {name: PARAMS[name] for name in ("w_o", "w_v", "w_k", "w_q")}
+    mask = np.array([[False, False, False], [True, True, False], [True, True, True]])
+    call.multi_head_attention(SENTENCES[:1], params, 2, mask=mask).gives(
+        np.array([[[0.0, 0.0, 0.0, 0.0], [13.5, 5.0, 5.0, 10.0], [11.226066, 4.560256, 8.409792, 11.984141]]])
     )
 
 

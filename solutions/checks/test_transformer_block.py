@@ -20,6 +20,8 @@ BLOCK: dict[str, Any] = {
     "ln_2": {"gamma": np.array([3.0, 1.0, 1.0, 2.0]), "beta": np.array([-1.0, 0.5, 0.0, 0.0])},
     "ffn": FFN,
 }
+# The same parameters in another order.
+REVERSED = {part: dict(reversed(BLOCK[part].items())) for part in reversed(BLOCK)}
 # A block without attention, whose network adds a constant.
 SHIFT: dict[str, Any] = {
     "ln_1": {"gamma": np.array([2.0, 1.0, 1.0, 1.0]), "beta": np.array([0.5, 0.0, 0.0, 0.0])},
@@ -36,6 +38,9 @@ def sublayer(x: np.ndarray) -> np.ndarray:
 
 def test_feed_forward(call: Caller) -> None:
     call.feed_forward(X, FFN).gives(
+        np.array([[26.5, 11.5, 2.0, 1.0], [34.5, 11.5, 1.75, 7.0], [0.5, -12.5, 0.0, 13.0]])
+    )
+    call.feed_forward(X, dict(reversed(FFN.items()))).gives(
         np.array([[26.5, 11.5, 2.0, 1.0], [34.5, 11.5, 1.75, 7.0], [0.5, -12.5, 0.0, 13.0]])
     )
 
@@ -68,6 +73,7 @@ def test_pre_norm(call: Caller) -> None:
             ]
         )
     )
+    call.pre_norm_block(X[:1], REVERSED, 2).gives(np.array([[39.655967, 16.978094, 2.780364, -1.591607]]))
 
 
 def test_pre_norm_under_a_mask(call: Caller) -> None:
@@ -79,6 +85,10 @@ def test_pre_norm_under_a_mask(call: Caller) -> None:
                 [-4.517305, -11.311353, 0.524567, 15.801753],
             ]
         )
+    )
+    nothing = np.array([[False, False], [True, True]])
+    call.pre_norm_block(X[:2], BLOCK, 2, mask=nothing).gives(
+        np.array([[36.666591, 16.826204, 2.169321, 0.0], [1.697764, 7.226474, 1.469752, 0.381742]])
     )
 
 
@@ -106,6 +116,7 @@ def test_post_norm(call: Caller) -> None:
             ]
         )
     )
+    call.post_norm_block(X[:1], REVERSED, 2).gives(np.array([[3.843658, 0.527161, -0.671074, -1.941279]]))
 
 
 def test_post_norm_under_a_mask(call: Caller) -> None:
@@ -117,6 +128,10 @@ def test_post_norm_under_a_mask(call: Caller) -> None:
                 [-2.988699, -0.611908, 0.275338, 2.99894],
             ]
         )
+    )
+    nothing = np.array([[False, False], [True, True]])
+    call.post_norm_block(X[:2], BLOCK, 2, mask=nothing).gives(
+        np.array([[3.843658, 0.527161, -0.671074, -1.941279], [-5.25405, 1.702179, 0.618011, -0.804348]])
     )
 
 
@@ -179,12 +194,18 @@ def test_stack_without_blocks(call: Caller) -> None:
     call.transformer_stack(X, [], 2).gives(X)
 
 
+def test_stack_of_a_batch_of_one_token(call: Caller) -> None:
+    call.transformer_stack(X[np.newaxis, :1], [SHIFT], 2).gives(np.array([[[0.0, 11.0, 0.0, -6.0]]]))
+
+
 def test_stack_with_another_norm(call: Caller) -> None:
     call.transformer_stack(X, [], 2, norm="none").raises(
         ValueError, because='norm is "pre" or "post", even without blocks'
     )
     call.transformer_stack(X, [BLOCK], 2, norm="p").raises(ValueError, because='norm is exactly "pre" or "post"')
     call.transformer_stack(X, [BLOCK], 2, norm="PRE").raises(ValueError, because='norm is exactly "pre" or "post"')
+    for norm in (" pre", "post ", "prenorm", "post_norm"):
+        call.transformer_stack(X, [BLOCK], 2, norm=norm).raises(ValueError, because='norm is exactly "pre" or "post"')
 
 
 def test_gradient_with_residuals(call: Caller) -> None:
@@ -203,6 +224,19 @@ def test_float32_stays_float32(call: Caller) -> None:
     params = {name: array.astype(np.float32) for name, array in FFN.items()}
     call.feed_forward(X.astype(np.float32), params).gives(
         np.array([[26.5, 11.5, 2.0, 1.0], [34.5, 11.5, 1.75, 7.0], [0.5, -12.5, 0.0, 13.0]], dtype=np.float32)
+    )
+    call.residual(X.astype(np.float32), sublayer).gives(
+        np.array([[9.0, -5.0, -1.0, -7.0], [5.0, 19.0, 3.0, -3.0], [-11.0, -5.0, -1.0, 13.0]], dtype=np.float32)
+    )
+
+
+def test_float32_stays_float32_in_a_block(call: Caller) -> None:
+    block = {part: {name: array.astype(np.float32) for name, array in params.items()} for part, params in BLOCK.items()}
+    x = X[:1].astype(np.float32)
+    call.pre_norm_block(x, block, 2).gives(np.array([[39.655968, 16.978094, 2.780364, -1.591607]], dtype=np.float32))
+    call.post_norm_block(x, block, 2).gives(np.array([[3.843658, 0.527161, -0.671074, -1.941279]], dtype=np.float32))
+    call.transformer_stack(x, [block], 2, norm="post").gives(
+        np.array([[3.843658, 0.527161, -0.671074, -1.941279]], dtype=np.float32)
     )
 
 

@@ -60,9 +60,8 @@ class TopNote:
     def of(cls, kind: str, path: str, text: str, said: str = "", more: str = "", module: str = "") -> Self:
         """Make a note from our own words in Markdown with a student's text `said` between them."""
         said, file = without_places(said), f"{module}.py" if module else ""
-        plain = f"{text}\0{more}".replace("`", "").replace("\0", unlinked(said))
-        names_file = file in plain
-        start, plain = ("", plain) if names_file else (f"**{file}**: ", f"{file}: {plain}")
+        plain = text.replace("`", "") + unlinked(said) + more.replace("`", "")
+        start, plain = ("", plain) if file in plain else (f"**{file}**: ", f"{file}: {plain}")
         return cls(kind, path, plain, f"{start}{text}{markdown(said)}{more}", module)
 
 

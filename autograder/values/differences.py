@@ -19,6 +19,7 @@ MANY = 5  # rows, columns, entries or parts named individually
 UNEXPLAINED = 1e-3
 ALIKE = 1e-3  # relative error of a model of an entry
 SEVERAL = 3  # entries that cannot share an amount or a factor by chance
+SMALLEST, FACTORS = 0.05, range(2, 10)  # of a number that is compared with multiples of it
 MOST_DIGITS = 6  # decimals of a rounded result
 NEARLY = 1e-3  # largest deviation of a result that is nearly right, as a share of its largest entry
 
@@ -146,7 +147,7 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
         wanted, got = np.asarray(expected), np.asarray(actual)
         if not np.isfinite(got):
             return f"The result is {got}; it should be a finite number."
-        return "The result has the wrong sign." if equal(-wanted, got, allowed) else _rounded(wanted, got, allowed)
+        return next(filter(None, (_rounded(wanted, got, allowed), _related(float(wanted), float(got), allowed))), "")
     if isinstance(expected, str) and isinstance(actual, str):
         if expected.casefold() == actual.casefold():
             return "Only upper and lower case differ."
@@ -158,6 +159,23 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     if failure.kind == "shape":
         return _shape_sentence(expected, actual, allowed) if actual.dtype.kind in "biuf" else ""
     return next(filter(None, _value_sentences(expected, actual, allowed)), "")
+
+
+@np.errstate(all="ignore")
+def _related(wanted: float, got: float, allowed: float) -> str:
+    """How a wrong number follows from the expected one, which must be large enough to tell."""
+    if abs(wanted) < SMALLEST:
+        return ""
+    related = {
+        "The result has the wrong sign.": -wanted,
+        "Your result is the expected one times log2(e), as if by the logarithm to base 2.": wanted / np.log(2),
+        "Your result is the expected one times log10(e), as if by the logarithm to base 10.": wanted / np.log(10),
+        "Your result is exp of the expected one.": np.exp(wanted),
+        **{f"Your result is {n} times the expected one.": n * wanted for n in FACTORS},
+        **{f"Your result is the expected one divided by {n}.": wanted / n for n in FACTORS},
+    }
+    off = {text: abs(got - value) / max(1.0, abs(value)) for text, value in related.items()}
+    return next((text for text in related if off[text] <= allowed), "")
 
 
 def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:

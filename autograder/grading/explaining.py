@@ -25,6 +25,7 @@ from autograder.homework.library import Misconception
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.protocol import Response
 from autograder.values.compare import Failure
+from autograder.values.edits import Text
 
 TOGETHER = 50  # edits per message
 Run = Callable[[Sequence[TestCall]], list[Response]]
@@ -33,12 +34,18 @@ Row = tuple[tuple[bool, int], int, int]
 
 
 class Repair(NamedTuple):
-    """An edit that fixes a function, and the lines of each of the smallest such edits. `is_shown`: these are few."""
+    """An edit that fixes a function, and the lines of each of the smallest such edits.
+
+    `is_shown`: these are few, or `sentence` names the slip that the edit corrects. A slip raises, so it can hide side effects
+    and dtypes; the calls of `criteria` show them after the edit.
+    """
 
     edited: str
     edit: int
     places: tuple[tuple[int, ...], ...]
     is_shown: bool
+    sentence: str
+    criteria: frozenset[str]
 
 
 class Explainer:
@@ -131,9 +138,13 @@ class Explainer:
         on_values = [c for c in criteria if c.id in in_value and c.looks_at == "values"]
         home = next((c for c in criteria if c.id in kept_state), (on_values or criteria)[0])
         where = " or on ".join(map(_place, repair.places))
-        does = f"A single edit on {where} makes every call of `{function}` pass." if repair.is_shown else ""
+        passes = f"makes every call of `{function}` pass."
+        if repair.criteria:
+            passes = f"corrects the values of `{function}`; a dtype or a side effect stays wrong."
+        does = f"{repair.sentence} A single edit on {where} {passes}".strip() if repair.is_shown else ""
         name, read = f"repair ({_place(repair.places[0])})", f"the docstring of `{function}` in `{module}.py`"
-        return Misconception(module, function, name, (home.id,), does, "", read, twice=str(repair[:2]))
+        criteria_ids = tuple(dict.fromkeys((home.id, *sorted(repair.criteria))))
+        return Misconception(module, function, name, criteria_ids, does, "", read, twice=str(repair[:2]))
 
     # A misconception next to an unknown mistake
 
@@ -182,8 +193,9 @@ class Explainer:
         self.endless = 0
         earlier = self.repairs[analysis.module]
         for repair in earlier:  # one edit of shared code may fix both functions
-            if self._lines_of(analysis, function, repair.edited, repair.edit):
-                return repair
+            lines, criteria = self._lines_of(analysis, function, repair.edited, repair.edit, bool(repair.sentence))
+            if lines:
+                return repair._replace(criteria=criteria)
 
         known = {line for repair in earlier for lines in repair.places for line in lines}  # tried first
         before = replace(first[0], call=extension())
@@ -197,17 +209,21 @@ class Explainer:
                 left -= len(rows)
                 passed = list(self._passing(run, rows, first))
                 is_few = len(passed) <= MOST_SURVIVORS
-                fixing: dict[int, tuple[int, tuple[int, ...]]] = {}  # by the reported line: the edit and its lines
+                # By the reported line: the edit, its lines, and the criteria of side effects and dtypes.
+                fixing: dict[int, tuple[int, tuple[int, ...], frozenset[str]]] = {}
                 # All of them first: the next check replaces this process.
-                for _, edit, line in list(self._passing(run, passed[:MOST_SURVIVORS], rest)):
+                for (_, size), edit, line in list(self._passing(run, passed[:MOST_SURVIVORS], rest)):
                     if line in fixing or (fixing and not is_few):
                         continue
-                    if lines := self._lines_of(analysis, function, function, edit):
-                        fixing[line] = edit, lines
+                    lines, criteria = self._lines_of(analysis, function, function, edit, not size)
+                    if lines:
+                        fixing[line] = edit, lines, criteria
                 if fixing:
-                    places = tuple(dict.fromkeys(lines for _, lines in fixing.values()))
-                    is_shown = is_few and sum(map(len, places)) <= FEW
-                    earlier.append(Repair(function, next(iter(fixing.values()))[0], places, is_shown))
+                    places = tuple(dict.fromkeys(lines for _, lines, _ in fixing.values()))
+                    edit, _, criteria = next(iter(fixing.values()))
+                    sentence = self._sentence(analysis, function, edit)
+                    is_shown = bool(sentence) or (is_few and sum(map(len, places)) <= FEW)
+                    earlier.append(Repair(function, edit, places, is_shown, sentence, criteria))
                     return earlier[-1]
         return None
 
@@ -223,23 +239,44 @@ class Explainer:
                 responses = [] if ends else run(edited)
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in responses)
                 answered = zip(left, responses, strict=False)
-                left = [row for row, response in answered if not compared([test_call], [response])[0].failed]
+                left = [
+                    row
+                    for row, response in answered
+                    if not _is_wrong(compared([test_call], [response])[0], not row[0][1])
+                ]
             yield from left
 
-    def _lines_of(self, analysis: Analysis, function: str, edited: str, edit: int) -> tuple[int, ...]:
-        """The lines of an edit that fixes every call of a function, in a process that has seen no other edit; else ()."""
+    def _lines_of(
+        self, analysis: Analysis, function: str, edited: str, edit: int, is_slip: bool
+    ) -> tuple[tuple[int, ...], frozenset[str]]:
+        """The lines of an edit that fixes every call of a function, in a process that has seen no other edit; else ().
+
+        If it corrects a slip, also the criteria of the side effects and dtypes that calls then show.
+        """
         module, test_calls = analysis.module, _needed(analysis, of_function(analysis.call_results, function))
         before = [extension(), Edit(module, edited, self._others(analysis, edited), edit)]
         requests = [replace(test_calls[0], call=call) for call in before]
         with self.runner.apart(module, analysis.helpers(function), requests) as run:
             report, *responses = run(test_calls)[1:] or [SPENT]
         if len(responses) != len(test_calls):
-            return ()
-        if any(call_result.failed for call_result in of_function(compared(test_calls, responses), function)):
-            return ()
+            return (), frozenset()
+        call_results = of_function(compared(test_calls, responses), function)
+        if any(_is_wrong(call_result, is_slip) for call_result in call_results):
+            return (), frozenset()
+        criteria = frozenset(r.test_call.criterion for r in call_results if r.failed and r.test_call.criterion)
         last = self.runner.submission.files[f"{module}.py"].count(b"\n") + 1
         lines: tuple[int, ...] = report.value or ()
-        return lines if all(0 < line <= last for line in lines) else ()  # the process may report anything
+        # The process may report anything.
+        return (lines, criteria) if all(0 < line <= last for line in lines) else ((), frozenset())
+
+    def _sentence(self, analysis: Analysis, function: str, edit: int) -> str:
+        """The slip that an edit corrects, read from the source, since the process may report anything."""
+        source = self.runner.submission.files[f"{analysis.module}.py"]
+        try:
+            edits = Text(source, function, self._others(analysis, function)).edits
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return ""
+        return edits[edit].sentence if 0 <= edit < len(edits) else ""
 
     def _others(self, analysis: Analysis, function: str) -> list[str]:
         """The contract functions that are not edited."""
@@ -255,6 +292,11 @@ def _badness(call_results: Iterable[CallResult]) -> tuple[int, int]:
     """The numbers of failing calls and of calls that ended the process."""
     own = list(call_results)
     return sum(r.failed for r in own), sum(r.response.ended is not None for r in own)
+
+
+def _is_wrong(call_result: CallResult, is_slip: bool) -> bool:
+    """Whether an edited call still fails; without a slip, it may have a side effect or another dtype."""
+    return wrong_in_value(call_result) if is_slip else call_result.failed
 
 
 def _place(lines: Sequence[int]) -> str:

@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any
 
 from .bindings import bound_names
+from .slips import slips
 
 MOST_BYTES, MOST_NODES = 100_000, 5_000  # of the source
 MOST_EDITS = 1_200  # tried for one function
@@ -82,7 +83,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Edit:
-    """Replaces the node `old` in some places of one top-level statement (`unit`) with `new`."""
+    """Replaces the node `old` in some places of one top-level statement (`unit`) with `new`.
+
+    An edit of size 0 corrects a slip (slips.py), which `sentence` names.
+    """
 
     unit: ast.stmt
     places: tuple[Place, ...]
@@ -90,6 +94,7 @@ class Edit:
     new: tuple[ast.AST, ...]
     lines: tuple[int, ...]
     size: int
+    sentence: str = ""
 
     def make(self, nodes: Sequence[Any] = ()) -> None:
         for place, node in zip(self.places, nodes or self.new, strict=True):
@@ -159,12 +164,18 @@ class Text:
         seen = set()
         for edit in self._edits(unit):
             place = edit.places[0]
-            key = (id(place.parent), place.field, place.index, len(edit.places), _text(edit.new[0]))
+            new = "\n".join(dict.fromkeys(map(_text, edit.new)))
+            key = (id(place.parent), place.field, place.index, len(edit.places), new)
             if edit.size <= LARGEST and key not in seen and _text(edit.old) != key[-1]:
                 seen.add(key)
                 yield edit
 
     def _edits(self, unit: ast.stmt) -> Iterator[Edit]:
+        for group in slips(self.tree, unit) if isinstance(unit, ast.FunctionDef) else ():
+            places = tuple(Place(unit, "body", slip.position) for slip in group)
+            lines = tuple(sorted({line for slip in group for line in slip.lines}))
+            statements = tuple(slip.statement for slip in group)
+            yield Edit(unit, places, places[0].node, statements, lines, 0, group[0].sentence)
         bound = _names(unit)
         read = {node.id for node in ast.walk(unit) if isinstance(node, ast.Name) and not _stored(node)}
         same: dict[tuple[str, str], list[Edit]] = defaultdict(list)

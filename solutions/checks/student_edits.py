@@ -37,45 +37,49 @@ def searched(call: Call) -> tuple[str, list[tuple[str, str]]]:
     """The place to look at ("" if none), and the lines about a function whose first failing call this is."""
     began = monotonic()
     with redirect_stdout(StringIO()), np.errstate(all="ignore"):
-        lines, finished = _lines(call, began + LEFT[0])
+        lines, finished, slip = _lines(call, began + LEFT[0])
     LEFT[0] = max(0.0, LEFT[0] - (monotonic() - began))
-    if 0 < len(lines) <= FEW:
+    if slip or 0 < len(lines) <= FEW:
         places = " or on ".join(f"line {line}" for line in lines)
         said = f"A single edit on {places} makes every public check of `{call.function}` pass."
-        return f"{call.module}.py, line {lines[0]}", [("look at", said)]
+        return f"{call.module}.py, line {lines[0]}", [("look at", f"{slip} {said}".strip())]
     tried = ", and no single edit of your code makes every check pass" if finished and not lines else ""
     values = _values_on_the_way(call)
     compare = " Compare these values with the formula:" if values else ""
     return "", [("search", f"No known mistake gives these results{tried}.{compare}"), ("values", values)]
 
 
-def _lines(call: Call, end: float) -> tuple[list[int], bool]:
-    """The lines of the smallest edits that make every call pass, and whether all edits were tried until then."""
+def _lines(call: Call, end: float) -> tuple[list[int], bool, str]:
+    """The lines of the smallest edits that make every call pass, whether all edits were tried until then, and the name that does
+    not exist, if that is the mistake.
+    """
     module, function = call.module, call.function
     names, calls = vars(sys.modules[module]), [other for other in calls_in(module) if other.function == function]
     file = str(names["__file__"])
     right = [other.passes(find(module, function), EDITED_SECONDS) for other in calls]
     calls = [calls[number] for number in sorted(range(len(calls)), key=right.__getitem__)]  # failing ones first
     if all(right):
-        return [], False
+        return [], False, ""
     try:
         with open(file, "rb") as source:
             text = Text(source.read(), function, [other for other in definitions(module) if other in _contract(module)])
         with executed(file) as run:
             calls[0].passes(find(module, function))
     except (OSError, ValueError, SyntaxError):
-        return [], False
+        return [], False, ""
     edits = [edit for _, edit in text.reached(run)][:MOST_EDITS]
     for _, same in groupby(edits, key=lambda edit: edit.size):
         lines: dict[int, None] = {}
+        slip = ""
         for edit in same:
             if monotonic() > end:
-                return [], False
+                return [], False, ""
             if edit.lines[0] not in lines and _is_fixed(text, edit, names, file, calls):
                 lines |= dict.fromkeys(edit.lines)
+                slip = slip or edit.sentence
         if lines:
-            return sorted(lines), True
-    return [], True
+            return sorted(lines), True, slip
+    return [], True, ""
 
 
 def _contract(module: str) -> set[str]:

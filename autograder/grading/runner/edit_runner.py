@@ -19,6 +19,7 @@ import numpy as np
 
 from autograder.sandbox.protocol import Call, Extend, Reference, Request, Response
 from autograder.values.edits import MOST_BYTES, MOST_EDITS, Text, executed, redefined
+from autograder.values.slips import slips
 
 if TYPE_CHECKING:
     from autograder.sandbox.loading import StudentModules
@@ -135,7 +136,7 @@ def _up(*_: Any) -> None:
 def extension() -> Extend:
     """In the grader: the code of these requests, sent only to the processes that need it."""
     sent = []
-    for name in (Text.__module__, __name__):
+    for name in (slips.__module__, Text.__module__, __name__):
         code = compile(inspect.getsource(sys.modules[name]), f"{name}.py", "exec", dont_inherit=True)
         sent.append(Reference(name, marshal.dumps(code), ("REQUESTS",) * (name == __name__)))
     return Extend(sent)

@@ -275,6 +275,25 @@ def feed_forward(x, params):
 def feed_forward(x, params):
     return (x * params["w_1"] + params["b_1"]) @ params["w_2"].T + params["b_2"]
 """, "example feed_forward", slow=True),
+    "names of PyTorch cost one criterion": Case("layernorm", """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    mean = x.mean(dim=-1, keepdim=True)
+    var = x.var(dim=-1, keepdim=True, unbiased=False)
+    return gamma * (x - mean) / (var + eps).sqrt() + beta
+""", "example statistics", said=("`keepdim` is PyTorch's argument; NumPy's is `keepdims`.",)),
+    "a misspelt name costs one criterion": Case("scaled_attention", """
+def split_heads(x, n_heads):
+    *lead, t, d = x.shape
+    if d % n_heads:
+        raise ValueError("n_heads must divide d_model")
+    return x.reshape(*lead, t, n_head, d // n_head).swapaxes(-3, -2)
+""", "example split_heads", said=("`n_head` is not defined; did you mean `n_heads`?",)),
+    "a name of PyTorch hides a wrong dtype": Case("scaled_attention", """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / np.sqrt(q.shape[-1])
+    weights = softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+    return weights @ v, weights
+""", "example attention dtype", said=("NumPy has `np.swapaxes(x, a, b)`", "a dtype or a side effect stays wrong")),
     "what several misconceptions do alike is located": Case("transformer_block", """
 def _add_and_norm(x, update, params):
     return layer_norm(x + update, params["gamma"], params["beta"], eps=1e-12)

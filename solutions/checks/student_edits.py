@@ -41,6 +41,8 @@ def searched(call: Call) -> tuple[str, list[tuple[str, str]]]:
     LEFT[0] = max(0.0, LEFT[0] - (monotonic() - began))
     if slip or 0 < len(lines) <= FEW:
         places = " or on ".join(f"line {line}" for line in lines)
+        if slip and len(lines) > 1:  # one edit of all these lines
+            places = f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
         said = f"A single edit on {places} makes every public check of `{call.function}` pass."
         return f"{call.module}.py, line {lines[0]}", [("look at", f"{slip} {said}".strip())]
     tried = ", and no single edit of your code makes every check pass" if finished and not lines else ""

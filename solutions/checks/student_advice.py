@@ -62,7 +62,7 @@ class Advice:
             shown += [("hint", error.hint)] * (bool(error.hint) and not said)
             if "probably" not in dict(said) and error.function not in UNFINISHED:
                 if hint:
-                    place, found = searched(error.call)
+                    place, found = searched(error.call, are_several="right" in dict(said))
                     shown += [line for line in found if line[1]]
                     self.stopped[error.function] = error.at or place
                 else:

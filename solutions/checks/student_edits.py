@@ -33,8 +33,11 @@ MOST_VALUES, MOST_LINES, WIDTH = 6, 4, 74
 LEFT = [SECONDS]
 
 
-def searched(call: Call) -> tuple[str, list[tuple[str, str]]]:
-    """The place to look at ("" if none), and the lines about a function whose first failing call this is."""
+def searched(call: Call, are_several: bool) -> tuple[str, list[tuple[str, str]]]:
+    """The place to look at ("" if none), and the lines about a function whose first failing call this is.
+
+    `are_several`: several known mistakes match; otherwise none does.
+    """
     began = monotonic()
     with redirect_stdout(StringIO()), np.errstate(all="ignore"):
         lines, finished, slip = _lines(call, began + LEFT[0])
@@ -48,7 +51,8 @@ def searched(call: Call) -> tuple[str, list[tuple[str, str]]]:
     tried = ", and no single edit of your code makes every check pass" if finished and not lines else ""
     values = _values_on_the_way(call)
     compare = " Compare these values with the formula:" if values else ""
-    return "", [("search", f"No known mistake gives these results{tried}.{compare}"), ("values", values)]
+    known = "Several known mistakes give" if are_several else "No known mistake gives"
+    return "", [("search", f"{known} these results{tried}.{compare}"), ("values", values)]
 
 
 def _lines(call: Call, end: float) -> tuple[list[int], bool, str]:

@@ -5,16 +5,22 @@
 async function download(parts, progress) {
   const files = {};
   let done = 0;
+  let failed = false; // then the page shows why, and later progress must not replace that sentence
   const all = parts.reduce((sum, part) => sum + part.bytes, 0);
   const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
   progress(`Downloading Python (${megabytes(all)} MB, once) …`);
   await Promise.all(
     parts.map(async ({ name, address, integrity, bytes }) => {
-      const response = await fetch(address, integrity ? { integrity } : {});
-      if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
-      files[name] = await response.blob();
+      try {
+        const response = await fetch(address, integrity ? { integrity } : {});
+        if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+        files[name] = await response.blob();
+      } catch (error) {
+        failed = true;
+        throw new Error(`${name}: ${error.message}`);
+      }
       done += bytes;
-      progress(`Downloading Python: ${megabytes(done)} of ${megabytes(all)} MB …`);
+      if (!failed) progress(`Downloading Python: ${megabytes(done)} of ${megabytes(all)} MB …`);
     }),
   );
   return files;

@@ -170,7 +170,16 @@ document.addEventListener(
   true,
 );
 
-// Download and upload.
+// Start over, download and upload.
+
+find("restore").addEventListener("click", () => {
+  if (!(current in given)) return status(`${current} is your own file: there is no original.`);
+  if (!confirm(`Replace your text of ${current} with the original?`)) return status("Nothing is replaced.");
+  files[current] = given[current];
+  keep();
+  show(current);
+  return status(`${current} has its original text.`);
+});
 
 find("download").addEventListener("click", () => {
   const link = document.createElement("a");

@@ -119,6 +119,8 @@ SOURCES: dict[str, Callable[[Path], Texts]] = {
     "solutions/transformer.ipynb": cells,
     "autograder/homework/misconceptions/**/*.py": strings,
     "autograder/gradebook/templates/*": lines,
+    "autograder/release/site/*.html": lines,
+    "autograder/release/site/*.js": lines,
     "autograder/homework/suites/*.py": strings,
     "autograder/*/*.py": strings,
 }

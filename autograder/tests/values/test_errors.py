@@ -12,6 +12,16 @@ from autograder.tests.files import put
 from autograder.values.errors import MATMUL, advice, is_circular, place
 
 
+def test_limits_of_a_browser_are_named_only_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TypeError) as caught:
+        np.ones(1, np.int64).astype(np.int32, casting="safe")
+    text = str(caught.value).replace("Cannot cast array from", "Cannot cast array data from")
+    assert advice("TypeError", text) == advice("RuntimeError", "can't start new thread") == ""
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    assert advice("TypeError", text).startswith("In a browser, indices have 32 bits. Unless your code asks for int32")
+    assert advice("RuntimeError", "can't start new thread").startswith("A browser cannot start threads")
+
+
 @pytest.mark.parametrize(("one", "other"), [((2, 3), (4, 5)), ((3,), (4,)), ((3,), ())])
 def test_advice_on_a_product_of_incompatible_shapes(one: tuple[int, ...], other: tuple[int, ...]) -> None:
     with pytest.raises(ValueError) as caught:

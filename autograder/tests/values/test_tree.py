@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from autograder.values.tree import arrays, copied, in_order, leaves, mapped
+from autograder.values.tree import arrays, copied, describe, in_order, leaves, mapped
 
 Pair = namedtuple("Pair", "one two")
 ZERO = np.zeros(2)
@@ -25,6 +25,11 @@ def test_copies_share_no_memory() -> None:
     copy = copied(given)
     given["s"].add(3)
     assert copy == {"s": {1, ("a", 2)}} and sorted(map(str, leaves(copy))) == ["1", "2", "a"]
+
+
+def test_default_integers_have_one_name_whatever_their_size() -> None:
+    assert describe(np.zeros(3, int)) == "an array of integers with shape (3,)"
+    assert describe(np.zeros(3, np.int16)) == "an array of int16 with shape (3,)"
 
 
 def test_elements_of_any_kinds_have_an_order() -> None:

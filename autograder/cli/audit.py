@@ -50,6 +50,8 @@ def audit(homework: Homework, check: str, jobs: int | None, only: str, rows: Pat
     from autograder.audit import cases
     from autograder.audit import mutants as machine
     from autograder.audit import public as home
+    from autograder.grading.plan import record
+    from autograder.release import build as building
 
     if only and check == "mutants":
         raise click.UsageError("`audit mutants` covers all modules and cannot be combined with --only")
@@ -77,7 +79,8 @@ def audit(homework: Homework, check: str, jobs: int | None, only: str, rows: Pat
         _write_or_compare(found, rows, before)
         whole = [name for name in chosen if name in homework.rubric.modules]
         _print([*audits.table_lines(homework, found), *(audits.containing(homework, name) for name in whole)])
-        problems = audits.problems(homework, found, whole, complete=len(whole) == len(chosen))
+        problems = [*building.wrong_docstrings(homework), *building.wrong_versions(record(homework))]
+        problems += audits.problems(homework, found, whole, complete=len(whole) == len(chosen))
         has_right = any(case.kind == "alternative" for case in every)
         spread = audits.margins(found) if has_right else {}  # margins need correct solutions
         if check == "tolerances":

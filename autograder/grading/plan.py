@@ -4,7 +4,9 @@ The suites run on the reference under pytest, without student processes. This re
 grading: a test that fails on the reference or names no criterion, or a criterion without a test.
 """
 
+import doctest
 import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,12 +59,8 @@ def record(homework: Homework) -> Plan:
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         test_calls = [test_call for recorder in _run(homework) for test_call in recorder.test_calls]
         examples = {module: tuple(_examples(homework, module)) for module in rubric.modules}
-    tested = {test_call.criterion for test_call in test_calls}
-    for name, criterion in rubric.criteria.items():
-        if criterion.module != TESTS and name not in tested:
-            raise RubricError(
-                f"{rubric.place(name)}: no test of this criterion calls check.f(...); add one in {homework.suites}"
-            )
+    if problems := [*_mismatches(homework, test_calls)]:
+        raise RubricError("\n".join(problems))
     hidden: dict[str, tuple[TestCall, ...]] = dict.fromkeys((*rubric.modules, INTEGRATION), ())
     visible = dict(hidden)
     for test_call in test_calls:
@@ -71,6 +69,33 @@ def record(homework: Homework) -> Plan:
         is_shown = criterion.visible or test_call.rules.question
         (visible if is_shown else hidden)[criterion.module] += (test_call,)
     return Plan(homework, hidden, visible, examples)
+
+
+def _mismatches(homework: Homework, test_calls: Iterable[TestCall]) -> Iterator[str]:
+    """Yield each criterion whose `grades` do not match its tests, and each docstring example that no criterion grades."""
+    rubric, tested = homework.rubric, dict[str, dict[str, None]]()  # functions by criterion, in the order of the tests
+    for test_call in test_calls:
+        tested.setdefault(test_call.criterion, {})[test_call.target.function] = None
+    for name, criterion in rubric.criteria.items():
+        if criterion.module != TESTS and name not in tested:
+            yield f"{rubric.place(name)}: no test of this criterion calls check.f(...); add one in {homework.suites}"
+        missing = [function for function in tested.get(name, ()) if function not in criterion.grades]
+        if missing and criterion.module in rubric.modules:
+            functions = ", ".join(missing)
+            yield f"{rubric.place(f'{name}.grades')}: add {functions}: the tests of this criterion call it"
+    for module, entry in rubric.modules.items():
+        shown = {
+            function
+            for c in rubric.of(module)
+            if c.looks_at == "examples"
+            for function in (*c.grades, *tested.get(c.id, ()))
+        }
+        for function in entry.functions:
+            if function not in shown and doctest.DocTestParser().get_examples(
+                homework.functions[function].__doc__ or ""
+            ):
+                why = "its docstring has an example, which no criterion with `looks_at: examples` grades"
+                yield f"{rubric.place_of(f'modules.{module}.functions.{function}')}: {why}"
 
 
 def _examples(homework: Homework, module: str) -> list[TestCall]:

@@ -205,7 +205,10 @@ class Rubric(BaseModel):
     def place(self, criterion: str) -> str:
         """The definition of a criterion: file, line and key, as in all messages about the rubric."""
         module, _, name = criterion.partition(".")
-        where = f"{'' if module in self.others else 'modules.'}{module}.criteria.{name}"
+        return self.place_of(f"{'' if module in self.others else 'modules.'}{module}.criteria.{name}")
+
+    def place_of(self, where: str) -> str:
+        """The file, line and name of a key of the rubric."""
         return f"{self._path}:{line_of(self._tree, where)}: {where}"
 
 

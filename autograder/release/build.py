@@ -6,21 +6,28 @@ the zip's run_otter.py, checks that the solutions get full marks.
 """
 
 import contextlib
+import doctest
 import json
 import os
 import shutil
 import subprocess
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 from autograder.exceptions import ArgumentsError, CommandError, of_system
+from autograder.grading.call_results import compared
 from autograder.grading.grader import open_grader
+from autograder.grading.plan import Plan
+from autograder.grading.runner.processes import Direct
 from autograder.homework.homework import PACKAGE, Homework
-from autograder.homework.rubric import Rubric
+from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import drafts, handout, packing, rehearsal, site
 
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
@@ -61,14 +68,62 @@ def build(
     python = site.python_files(pyodide)
     stage(RECORD)
     # First, so that the kit reports an invalid rubric or a wrong solution, not Otter.
-    with open_grader(homework):
-        pass
+    with open_grader(homework) as grader:
+        if problems := [*wrong_docstrings(homework), *wrong_versions(grader.plan)]:
+            raise CommandError("\n".join(problems))
     packing.tree(homework)
     drafts.refuse_placeholders(homework)
     with assigned(homework, check, stage) as result:
         stage(WRITE)
         written = write(homework, result, out, homework.folder / "assignments")
     return [*written, site.write(homework, out / "student.zip", out / "site", python)] if with_site else written
+
+
+def wrong_docstrings(homework: Homework) -> Iterator[str]:
+    """Run the docstring examples of the solutions; yield file, line and both results for the first wrong one of each docstring."""
+    with homework.importable():
+        for name, module in homework.modules.items():
+            for test in doctest.DocTestFinder().find(module, name):
+                try:
+                    doctest.DebugRunner(verbose=False).run(test)
+                    continue
+                except doctest.DocTestFailure as failure:
+                    example, result = failure.example, f"the solution prints {failure.got.strip() or 'nothing'}"
+                except doctest.UnexpectedException as failure:
+                    example, error = failure.example, failure.exc_info[1]
+                    result = f"the solution raises {type(error).__name__}: {error}"
+                place = f"{test.filename}:{(test.lineno or 0) + example.lineno + 1}"
+                want = f"prints {example.want.strip()}" if example.want else "prints nothing"
+                yield " ".join(
+                    f"{place}: the docstring says that {example.source.strip()} {want}, but {result}".split()
+                )
+
+
+def wrong_versions(plan: Plan) -> Iterator[str]:
+    """Run the correct versions of the misconception library on every test call.
+
+    Yield file and line of each version whose results differ from the solution's, with the first such call.
+    """
+    homework = plan.homework
+    written = {name: entry for tables in homework.library.values() for name, entry in tables.items()}
+    modules = {name: homework.rubric.module_of(name) for name in written}
+    versions = {name: homework.correct(modules[name], name).fresh() for name in written}
+    wrong = dict[str, str]()
+    for module in (*homework.rubric.modules, INTEGRATION):
+        for test_calls in (plan.shown(module), plan.hidden[module]):
+            with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+                responses = list(map(Direct(versions).respond, test_calls))
+            for call_result in compared(test_calls, responses):
+                call = call_result.test_call
+                if call_result.failed:
+                    number = [c.target for c in plan.examples.get(module, ()) if c.number < call.number].count(
+                        call.target
+                    )
+                    where = call.test or f"EXAMPLES[{call.target.function!r}][{number}]"
+                    wrong.setdefault(call.target.function, where)
+    for name, where in wrong.items():
+        solution = homework.solutions / f"{modules[name]}.py"
+        yield f"{written[name].place}: this version of {name} differs from the solution in {solution} for {where}"
 
 
 def devcontainer(rubric: Rubric) -> dict[str, Any]:

@@ -145,6 +145,57 @@ def test_build_contains_no_file_of_another_homework(homework: Path) -> None:
     assert [name for name in names if any(module in name for module in HOMEWORK.rubric.modules)] == []
 
 
+MISCONCEPTIONS, SOLUTION = "grading/misconceptions/kmeans/{}.py", "solutions/kmeans.py"
+PLANTED = {  # file, two texts, and the line and problem that are reported
+    "a wrong correct version": (
+        MISCONCEPTIONS.format("squared_distances"),
+        ("x[:, np.newaxis] - centres", "x[:, np.newaxis] - centres + 1"),
+        "@written",
+        "this version of squared_distances differs from the solution in {solution} for test_the_worked_examples",
+    ),
+    "a correct version that is wrong for an example only": (
+        MISCONCEPTIONS.format("nearest"),
+        ("return distances.argmin(axis=1)", "return distances.argmin(axis=1) + (x.shape == (1, 1))"),
+        "@written",
+        "this version of nearest differs from the solution in {solution} for EXAMPLES['nearest'][1]",
+    ),
+    "a wrong result in a docstring": (
+        SOLUTION,
+        ("[18.]", "[81.]"),
+        ">>> squared_distances",
+        "prints array([[ 1.], [81.]]), but the solution prints array([[ 1.], [18.]])",
+    ),
+    "an incomplete list of functions": (
+        "rubric.yaml",
+        ("grades: [squared_distances, nearest, new_centres]", "grades: [squared_distances, nearest]"),
+        "grades: [squared_distances, nearest]",
+        "add new_centres: the tests of this criterion call it",
+    ),
+    "a docstring example that is not graded": (
+        "rubric.yaml",
+        ("        looks_at: examples\n", ""),
+        "new_centres: []",
+        "its docstring has an example, which no criterion with `looks_at: examples` grades",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_build_and_audit_name_the_place_of_an_authors_mistake(name: str, tmp_path: Path) -> None:
+    folder = drafts.new_homework(tmp_path / "homework", "kmeans").resolve()
+    (folder / "grading" / "misconceptions" / "kmeans" / "kmeans.py").unlink()
+    shutil.copytree(KMEANS, folder, dirs_exist_ok=True)
+    file, (before, after), place, problem = PLANTED[name]
+    text = (folder / file).read_text(encoding="utf-8").replace(before, after, 1)
+    (folder / file).write_text(text, encoding="utf-8")
+    line = text.partition(place)[0].count("\n") + 1
+    for words in (["build", "-o", str(tmp_path)], ["audit", "--only", "kmeans", "--jobs", "1"]):
+        done = CliRunner().invoke(main, ["--homework", str(folder), *words])
+        assert done.exit_code == 1
+        [told] = [text for text in done.output.splitlines() if f"{folder / file}:{line}: " in text]
+        assert problem.format(solution=folder / SOLUTION) in told
+
+
 def test_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").touch()
     done = CliRunner().invoke(main, ["new", "--homework", str(tmp_path)])

@@ -1,7 +1,7 @@
 // Reads and writes zip files: what the Download and Upload buttons need, and no more.
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const utf8 = new TextDecoder();
 
 function crc32(bytes) {
   let crc = ~0;
@@ -57,7 +57,7 @@ export async function unzip(buffer) {
     const method = view.getUint16(entry + 10, true);
     const packed = view.getUint32(entry + 20, true);
     const [name, extra, comment] = [28, 30, 32].map((at) => view.getUint16(entry + at, true));
-    const path = decoder.decode(bytes.subarray(entry + 46, entry + 46 + name));
+    const path = utf8.decode(bytes.subarray(entry + 46, entry + 46 + name));
     const local = view.getUint32(entry + 42, true);
     const start = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
     const data = new Blob([bytes.subarray(start, start + packed)]);

@@ -46,6 +46,8 @@ def python_files(pyodide: Path | None) -> dict[str, bytes]:
     for name, pin in PINS["editor"]["packages"].items() if (pyodide / MODULES).is_dir() else ():
         path = f"{MODULES}/{name}/{pin['path']}"
         files[path] = _verified(pyodide / path, pin["integrity"], f"{name} {pin['version']}")
+        if (terms := pyodide / MODULES / name / "LICENSE").is_file():
+            files[f"{MODULES}/{name}/LICENSE"] = terms.read_bytes()
     return files
 
 
@@ -162,7 +164,7 @@ def _pytest() -> Iterator[tuple[str, bytes]]:
                 names.append(needed.name)
         for file in distribution.files or ():
             path = file.as_posix()
-            if path.startswith("..") or not path.endswith((".py", "METADATA", "entry_points.txt")):
+            if path.startswith("..") or not path.endswith((".py", "METADATA", "entry_points.txt", "LICENSE")):
                 continue
             if not path.startswith(LEXERS) or file.stem in USED_LEXERS:
                 yield path, Path(str(file.locate())).read_bytes()

@@ -93,6 +93,13 @@ def test_everything_before_the_first_check_is_at_most_20_mb(written: dict[str, b
     assert page + editor + sum(part["bytes"] for part in parts) <= 20e6
 
 
+def test_how_to_page_has_the_versions_that_the_build_expects() -> None:
+    text = (Homework().folder / "autograder" / "docs" / "how-to" / "browser.md").read_text()
+    assert f"`pyodide-{site.PINS['pyodide']['version']}.tar.bz2`" in text
+    packages = {f"{name}@{pin['version']}" for name, pin in site.PINS["editor"]["packages"].items()}
+    assert {*re.findall(r"\S+@\d+\.\d+\.\d+", text)} == packages
+
+
 def test_page_is_short() -> None:
     lines = [line for path in site.PAGE.iterdir() if path.suffix in {".html", ".js", ".css", ".py"}
              for line in path.read_text().splitlines()]  # fmt: skip

@@ -295,9 +295,15 @@ def _value_sentences(expected: Array, actual: Array, allowed: float) -> Iterator
     yield _wrong_lines(wrong)
     if wrong.size > 1:
         away = deviations(expected, actual)
-        worst = tuple(int(i) for i in np.unravel_index(np.argmax(away), away.shape))
+        worst = tuple(int(i) for i in np.unravel_index(_largest(away), away.shape))
         here = f"entry {list(worst)} is {actual[worst]:.7g} instead of {expected[worst]:.7g}"
         yield f"{wrong.sum()} of {wrong.size} entries are wrong: {here}."
+
+
+def _largest(away: Array) -> int:
+    """Return the flat index of the largest number: the first of several that differ only by rounding."""
+    filled = np.where(np.isnan(away), np.inf, away).ravel()
+    return int(np.argmax(filled >= filled.max() * (1 - 1e-9)))
 
 
 def _not_finite(expected: Array, actual: Array) -> str:
@@ -358,7 +364,7 @@ def _wrong_sums(expected: Array, actual: Array) -> str:
             continue
         wanted, got = expected.sum(axis), actual.sum(axis)
         if np.allclose(wanted, 1, atol=1e-5) and not np.allclose(got, 1, atol=1e-3):
-            wrong = float(np.ravel(got)[np.argmax(np.abs(np.ravel(got) - 1))])
+            wrong = float(np.ravel(got)[_largest(np.abs(got - 1))])
             return f"Every {name} should sum to 1; one of yours sums to {wrong:.6g}."
     return ""
 

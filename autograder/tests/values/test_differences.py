@@ -50,6 +50,8 @@ ALLOWED = 1e-8
     (MASK[:1, :1], ~MASK[:1, :1], ""),
     (np.array([1.0, 4.0]), np.array([1.5, 4.5]), "2 of 2 entries are wrong: entry [0] is 1.5 instead of 1."),
     (np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([[0.25, 0.75], [0.3, 0.9]]), "sums to 1.2"),
+    # The second row is further away by a rounding error, which differs between platforms.
+    (np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([[0.25, 0.5], [0.5, 0.75 + 1e-12]]), "sums to 0.75"),
     (DECIMALS, np.round(DECIMALS, 1), "Your result is the expected one, rounded to 1 decimal."),
     (DECIMALS, np.round(DECIMALS, 4), "Your result is the expected one, rounded to 4 decimals."),
     (0.123456, 0.1235, "Your result is the expected one, rounded to 4 decimals."),

@@ -126,6 +126,12 @@ class Candidate:
         return not all(for_one_reason(self.response(call_result), call_result.response) for call_result in wrong)
 
     @property
+    def fits_in_changes(self) -> bool:
+        """Whether it changes the same arguments as the submission, in every call that checks them."""
+        results = self.search.call_results
+        return all(set(self.response(r).changed) == set(r.response.changed) for r in results)
+
+    @property
     def changes_unseen(self) -> bool:
         """Whether it changes an argument although no call showed a change."""
         changed = any(call_result.response.changed for call_result in self.search.call_results)
@@ -320,7 +326,8 @@ class Search:
     def complete(self, largest: int) -> tuple[Candidate, ...]:
         """The smallest sets that reproduce everything; the one that costs the fewest points comes first."""
         for candidates in self._generations(largest):
-            if fitting := [candidate for candidate in candidates if candidate.is_complete]:
+            # Calls that would have shown a changed argument, and did not, rule a candidate out.
+            if fitting := [c for c in candidates if c.is_complete and (c.fits_in_changes or not c.changes_unseen)]:
                 best = [candidate for candidate in fitting if candidate.is_formal] or fitting
                 lost = [{name for m in candidate.misconceptions for name in m.criteria} for candidate in best]
                 points = [sum(self.rubric.criteria[name].points for name in names) for names in lost]

@@ -68,8 +68,7 @@ class Loader(importlib.machinery.SourceFileLoader):
         """Compile the edited program instead of the file's; later versions of Python pass more `arguments`."""
         names, edited = self.submission.replaced.get(path, {}), self.submission.edited.get(path)
         if names or edited:
-            tree = edited or ast.parse(data, path)
-            data = ast.fix_missing_locations(Rebinding(names).visit(tree))
+            data = Rebinding(names).visit(edited or ast.parse(data, path))
         return super().source_to_code(data, path, *arguments, **options)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -222,6 +221,8 @@ class Rebinding(ast.NodeTransformer):
         self.names = names
 
     def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.expr):  # may be nested deeply, and binds nothing at the top level that a statement does not
+            return node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self.generic_visit(node)
         if not isinstance(node, ast.stmt):
@@ -234,7 +235,8 @@ class Rebinding(ast.NodeTransformer):
             pairs += [(node.value.id, name) for name in hit]
         for name, source in pairs:
             value = ast.Call(ast.Name(f"<{source}>", ast.Load()), [ast.Name(name, ast.Load())], [])
-            rebound.append(ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node))
+            new = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node)
+            rebound.append(ast.fix_missing_locations(new))
         return rebound
 
 

@@ -74,7 +74,8 @@ def public_checks(module: str, function: str) -> str:
     """The public checks of a function, as a student would write them."""
     with importable_checks(HOMEWORK.solutions):
         calls = importlib.import_module("student_calls")
-        own = [call for call in calls.calls_in(module) if call.function == function and call.expected is not None]
+        whole = [call for call in calls.calls_in(module) if not call.part and call.expected is not None]
+        own = [call for call in whole if call.function == function]
         pairs = [(call.key, calls.source(call.expected)) for call in own]
     return "".join(
         f"def test_{function}_{number}():\n    np.testing.assert_allclose({call}, {expected}, atol=5e-6)\n\n"

@@ -221,7 +221,8 @@ class Rebinding(ast.NodeTransformer):
         self.names = names
 
     def visit(self, node: ast.AST) -> Any:
-        if isinstance(node, ast.expr):  # may be nested deeply, and binds nothing at the top level that a statement does not
+        # An expression may be nested too deeply for this method. Its statement says which names it binds.
+        if isinstance(node, ast.expr):
             return node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self.generic_visit(node)

@@ -29,7 +29,6 @@ from autograder.gradebook.pool import Pool
 from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Store
 from autograder.homework.homework import Homework
-from autograder.homework.rubric import RubricError
 from autograder.sandbox import layers
 from autograder.sandbox.process import Limits
 from autograder.submissions.submission import Submission, Upload, load
@@ -172,12 +171,11 @@ class Batch:
             except BrokenExecutor as error:  # the system may have killed the worker
                 failure = error
                 self.workers.stop(number)
-            except RubricError as error:
+            except CommandError as error:
                 failure = error
                 break
             except Exception as error:
-                has_text = isinstance(error, CommandError | CancelledError)
-                why = str(error) if has_text else f"{type(error).__name__}: {error}"
+                why = str(error) if isinstance(error, CancelledError) else f"{type(error).__name__}: {error}"
                 failure = CommandError(f"the grading process could not start: {why}")
                 break
         self.failure = failure

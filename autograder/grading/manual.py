@@ -4,8 +4,9 @@ Each call runs in the student's process as soon as the test makes it, so pytest 
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,10 @@ from autograder.grading.recorder import HOMEWORK, Recorder
 from autograder.grading.runner.processes import Imports, SandboxProcess
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
+from autograder.sandbox.wire import Kept
 from autograder.submissions.submission import read
+from autograder.values.display import display
+from autograder.values.tree import mapped
 
 __tracebackhide__ = True  # pytest shows the line of the test instead
 
@@ -54,17 +58,37 @@ def process(request: pytest.FixtureRequest, sandbox: Sandbox, recorder: Recorder
 
         def run(test_call: TestCall) -> None:
             responses.extend(process.run([test_call]))
-            call_result = compared(recorder.test_calls, responses)[-1]
-            if call_result.failed:
-                raise AssertionError("\n".join(_failure(call_result)))
+            call_results = compared(recorder.test_calls, responses)
+            if call_results[-1].failed:
+                raise AssertionError("\n".join(_failure(call_results, recorder)))
 
         recorder.on_step = run
         yield process
 
 
-def _failure(call_result: CallResult) -> Iterator[str]:
-    """A failing call for an instructor: the kind of failure, the values, the arguments."""
-    test_call, why = call_result.test_call, reason(call_result.response)
+def _failure(call_results: Sequence[CallResult], recorder: Recorder) -> Iterator[str]:
+    """Describe the last call, which fails, for an instructor: the kind of failure, the values, the arguments."""
+    arguments = {kept: value for value, kept in recorder.kept.values() if kept.path[0] != "result"}
+    by_number = {call_result.test_call.number: call_result for call_result in call_results}
+    call_result = call_results[-1]
+    test_call, response = call_result.test_call, call_result.response
+    why = reason(response)
     yield f"{test_call.target.function}: {call_result.kind}{why and f' ({why})'}"
     yield from outcome(call_result)
-    yield f"called with {test_call.args} {test_call.kwargs}"
+    if test_call.kind == "look":
+        yield f"returned: {display(by_number[test_call.about].response.value)}"
+        yield f"now:      {display(response.value)}"
+
+    def value(leaf: Any) -> Any:
+        """The student's result, or the argument with the caller's changes, that the test passes again."""
+        if not isinstance(leaf, Kept) or leaf in arguments:
+            return arguments.get(leaf) if isinstance(leaf, Kept) else leaf
+        earlier, (first, *rest) = by_number[leaf.call], leaf.path
+        argument = (*earlier.test_call.args, *earlier.test_call.kwargs.values())
+        found = earlier.response.value if first == "result" else mapped(value, argument[int(first)])
+        for key in rest:
+            found = found[key]
+        return found
+
+    call = by_number[test_call.about or test_call.number].test_call
+    yield f"called with {mapped(value, call.args)} {mapped(value, call.kwargs)}"

@@ -132,7 +132,7 @@ def _run(homework: Homework) -> list[Recorder]:
     if status != pytest.ExitCode.OK and not recording.errors:
         recording.errors.append(f"pytest cannot run {suites}: run it there to see why")
     if recording.errors:
-        raise CommandError(f"the hidden tests fail: {'; '.join([*dict.fromkeys(recording.errors)][:3])}")
+        raise CommandError("\n".join([*dict.fromkeys(recording.errors)][:3]))
     return recording.recorders
 
 

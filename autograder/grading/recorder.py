@@ -142,7 +142,7 @@ class Recorder:
             self._keep(part, Kept(kept.call, (*kept.path, key)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check:
     """`check.f(...)` requires the student's f to return what the reference returns, and returns the reference's value.
 
@@ -193,9 +193,14 @@ class Check:
             return lambda *args, **kwargs: self._recorder.call(target, args, kwargs, self._rules)
         if not self._module and any(target.module == name for target in functions):
             return replace(self, _module=name)
+        if not self._module:
+            hint = _meant(name, {target.module for target in functions})
+            raise RubricError(f"rubric.yaml has no module {name!r}{hint}; delete this test or add the module")
         known = [target.function for target in functions if target.module == self._module]
-        where = self._module or "this suite"
-        raise RubricError(f"rubric.yaml has no function {name!r} in {where}{_meant(name, known)}")
+        raise RubricError(f"rubric.yaml has no function {name!r} in {self._module}{_meant(name, known)}")
+
+    def __repr__(self) -> str:  # pytest prints it with every failure
+        return "check"
 
     def _with(self, **changes: Any) -> "Check":
         return replace(self, _rules=replace(self._rules, **changes))

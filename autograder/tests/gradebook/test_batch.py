@@ -305,7 +305,7 @@ def test_worker_that_dies_while_it_starts_is_replaced(
 
 @pytest.mark.usefixtures("in_a_thread")
 @pytest.mark.parametrize(("fault", "said"), [
-    (SandboxError("the sandbox cannot be set up: why"), "could not start: the sandbox cannot be set up: why"),
+    (SandboxError("the sandbox cannot be set up: why"), "autograder: the sandbox cannot be set up: why"),
     (ZeroDivisionError("why"), "could not start: ZeroDivisionError: why"),
     (BrokenExecutor(), "the worker processes crash immediately"),
 ])  # fmt: skip

@@ -31,6 +31,32 @@ def test_correct_submission_passes_and_a_wrong_one_shows_the_failing_line(tmp_pa
     assert "recorder.py" not in wrong.stdout
 
 
+KEEPS = """
+
+kept = []
+
+
+def rms_norm(x, gamma, eps=1e-6):
+    kept.append(gamma * x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps))
+    {}
+    return kept[-1]
+"""
+# On the result that the first call returned; on arguments that an earlier call has taken
+EFFECTS = {
+    "[array.fill(7) for array in kept[1:-1]]": r"rms_norm: overwritten\nE +returned: .*\n(?s:.*)E +now:      \[\[7\., 7\.",
+    "kept[-1] = kept[-1] * (len(kept) != 4)": r"rms_norm: value\n(?s:.*)E +called with \(array\(\[\[",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_values_of_earlier_calls_are_shown_as_values(tmp_path: Path, effect: str) -> None:
+    (tmp_path / "layernorm.py").write_text(HOMEWORK.files["layernorm.py"].decode() + KEEPS.format(effect))
+    shown = run_suite("--submission", str(tmp_path), "-k", "leave_no_trace").stdout
+    assert re.search(EFFECTS[effect], shown), shown
+    assert "Kept(" not in shown and "Recorder(" not in shown
+
+
 @pytest.mark.slow
 def test_missing_submission_option_is_an_error_with_advice() -> None:
     done = run_suite("-k", "worked")

@@ -131,8 +131,9 @@ def build(homework: Homework, out: Path, with_site: bool, pyodide: Path | None) 
 @main.command()
 @click.argument("name", required=False)
 @click.option("--homework", type=click.Path(path_type=Path), help="write a complete small homework to this new folder")
+@click.option("--title", default="", help="the title of the new homework, which students read; a terminal asks for it")
 @click.pass_obj
-def new(chosen: Homework, name: str | None, homework: Path | None) -> None:
+def new(chosen: Homework, name: str | None, homework: Path | None, title: str) -> None:
     """Add a module: draft files, an entry in rubric.yaml and notebook cells. With --homework: a homework with one module.
 
     For authors of a module or of a different homework.
@@ -140,10 +141,14 @@ def new(chosen: Homework, name: str | None, homework: Path | None) -> None:
     from autograder.release import drafts
 
     if homework is not None:
-        click.echo(drafts.new_homework(homework, name or drafts.NAME))
+        if not title and sys.stdin.isatty():
+            title = click.prompt("Title of the homework, which students read", err=True)
+        click.echo(drafts.new_homework(homework, name or drafts.NAME, title))
         click.echo("\nIt is complete: run these commands there, then replace its module with your own.")
         click.echo("autograder build; autograder grade solutions -o dist/graded; autograder audit")
         return
+    if title:
+        raise ArgumentsError("--title is for a new homework: give --homework as well")
     if name is None:
         raise ArgumentsError("give the name of a module, or --homework DIR for a new homework")
     for path in drafts.add(chosen, name):

@@ -30,8 +30,7 @@ from autograder.homework.homework import PACKAGE, Homework
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import drafts, handout, packing, rehearsal, site
 
-OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions with a one-line text for an instructor
-
+CLICK = "Error: "  # begins the line that `otter assign` prints if the plugin rejects the homework
 DEVCONTAINER = ".devcontainer/devcontainer.json"
 Stage = Callable[[str], None]
 # The stages of a build, with their shares of its processor time.
@@ -65,13 +64,13 @@ def build(
     for folder in (homework.folder / "assignments", homework.solutions):
         if out.resolve().is_relative_to(folder):
             raise ArgumentsError(f"-o {out}: the zips do not belong in {folder}; give another folder with -o")
+    packing.tree(homework)
     python = site.python_files(pyodide)
     stage(RECORD)
     # First, so that the kit reports an invalid rubric or a wrong solution, not Otter.
     with open_grader(homework) as grader:
         if problems := [*wrong_docstrings(homework), *wrong_versions(grader.plan)]:
             raise CommandError("\n".join(problems))
-    packing.tree(homework)
     drafts.refuse_placeholders(homework)
     with assigned(homework, check, stage) as result:
         stage(WRITE)
@@ -211,5 +210,4 @@ def _failing_check(solutions: Path) -> str:
 
 def why_assign_failed(stderr: str) -> str:
     text = rehearsal.reason(stderr)
-    name, _, message = text.partition(": ")
-    return message if name.rpartition(".")[2] in OURS else f"otter assign failed: {text}"
+    return text.removeprefix(CLICK) if text.startswith(CLICK) else f"otter assign failed: {text}"

@@ -22,7 +22,8 @@ from autograder.submissions import exports
 from autograder.submissions.text import number
 
 TEMPLATE = Path(__file__).with_name("template")
-NAME, TITLE = "centred_rows", "Centred rows"  # in the template
+NAME, TITLE = "centred_rows", "Centred rows"  # of the module in the template
+HOMEWORK_TITLE = "Preparing data"
 NOTEBOOK = "solutions/homework.ipynb"
 # Folders of the template, and where they are in a homework. A wheel of another homework has no folder named as on the right.
 FOLDERS = {"hidden_tests": "suites", "known_mistakes": "misconceptions", "other_styles": "alternatives"}
@@ -69,9 +70,10 @@ def add(homework: Homework, name: str) -> list[Path]:
     return list(texts)
 
 
-def new_homework(folder: Path, name: str) -> Path:
+def new_homework(folder: Path, name: str, title: str = "") -> Path:
     """Write a homework with the module `name` to a new folder, and return the folder.
 
+    The title of the homework, which students read, is that of the module if there is none.
     Before writing, raises ArgumentsError for a folder that is not empty and for an invalid name.
     """
     _check_name(name)
@@ -79,7 +81,7 @@ def new_homework(folder: Path, name: str) -> Path:
         raise ArgumentsError(f"{folder} exists and is not an empty folder; give a new one")
     solutions = folder / "solutions"
     folders = {"home": folder, "solutions": solutions} | {top: folder / GRADING / FOLDERS[top] for top in FOLDERS}
-    texts = _placed(_template(name, {}), folders)
+    texts = _placed(_template(name, {}, title), folders)
     packaged = Homework().solutions  # the files that run the public checks
     checks = [path for path in packaged.glob("checks/**/*.py") if not path.name.startswith(("test_", "my_tests"))]
     for path in (packaged / "conftest.py", packaged / "pytest.ini", *checks):
@@ -95,12 +97,15 @@ def new_homework(folder: Path, name: str) -> Path:
 
 
 def refuse_placeholders(homework: Homework) -> None:
-    """Raise CommandError if a placeholder of a draft has not been replaced."""
+    """Raise CommandError with every placeholder of a draft that has not been replaced."""
+    left = []
     for path in [*sorted(homework.solutions.glob("*.py")), homework.solutions / homework.notebook]:
         for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for text in PLACEHOLDERS.values():
                 if text in line:
-                    raise CommandError(f"{path}:{place}: replace the text of the draft: {text!r}")
+                    left.append(f"{path}:{place}: replace the text of the draft: {text!r}")
+    if left:
+        raise CommandError("\n".join(left))
 
 
 def _check_name(name: str) -> None:
@@ -111,15 +116,19 @@ def _check_name(name: str) -> None:
         raise ArgumentsError(f"{name!r} is the name of another module that students import; choose another name")
 
 
-def _template(name: str, sentences: Mapping[str, str]) -> dict[str, str]:
-    """Return the files of the template by path, with another name, and with some sentences replaced."""
-    replacements = {**sentences, NAME: name, TITLE: name.replace("_", " ").capitalize()}
+def _template(name: str, sentences: Mapping[str, str], title: str = "") -> dict[str, str]:
+    """Return the files of the template by path, with another name and title, and with some sentences replaced."""
+    module = name.replace("_", " ").capitalize()
+    replacements = {**sentences, NAME: name, TITLE: module}
     texts = {}
     for path in sorted(TEMPLATE.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             text = path.read_text(encoding="utf-8")
             for before, after in replacements.items():
                 text = text.replace(before, after)
+            # In YAML and JSON, the title is in double quotes.
+            whole = title or module if path.suffix == ".md" else json.dumps(title or module, ensure_ascii=False)[1:-1]
+            text = text.replace(HOMEWORK_TITLE, whole)
             texts[path.relative_to(TEMPLATE).as_posix().replace(NAME, name)] = text
     return texts
 

@@ -5,12 +5,14 @@ others in one process: the upload is graded in the kit's sandbox, and Otter gets
 On Gradescope the zip's run_otter.py grades without Otter, see gradescope.py.
 """
 
+import contextlib
 import functools
 import os
 import shutil
 from pathlib import Path
 from typing import Any
 
+import click
 from otter.plugins import AbstractOtterPlugin
 
 from autograder.exceptions import CommandError
@@ -29,7 +31,22 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
     """The plugin named in the master notebook under `plugins`."""
 
     def during_assign(self, assignment: Any) -> None:
-        """Complete the output of `otter assign`: the student folder, and the contents of the zip."""
+        """Complete the output of `otter assign`: the student folder, and the contents of the zip.
+
+        A homework that is rejected ends Otter with one line, and leaves neither solutions nor an unfinished zip behind.
+        """
+        try:
+            self._complete(assignment)
+        except BaseException as error:
+            for folder in map(Path, (assignment.get_stu_path(), assignment.get_ag_path())):  # Otter has emptied both
+                shutil.rmtree(folder, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    folder.parent.rmdir()  # RESULT, unless it has other files
+            if isinstance(error, CommandError):
+                raise click.ClickException(str(error)) from error
+            raise
+
+    def _complete(self, assignment: Any) -> None:
         from autograder.release import handout, packing  # only here: grading never needs otter.assign
 
         master, solutions = assignment.master, Path(assignment.master).parent.resolve()

@@ -47,13 +47,16 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("new") / "kit"
     shutil.copytree(HOMEWORK.folder, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
     assert command(root, "new", "centred_rows").returncode == 0
-    for name, lines in (("centred_rows.py", 2), ("transformer.ipynb", 1)):
-        path = root / "solutions" / name
-        for _ in range(lines):
-            refused = command(root, "build")
-            assert refused.returncode == 1 and refused.stderr.splitlines()[-1].startswith(f"autograder: {path}:")
-            text = refused.stderr.split("replace the text of the draft: ")[1].strip().strip("'")
-            path.write_text(path.read_text().replace(text, "Centre every row."))
+    refused = command(root, "build")
+    found = re.findall(
+        r"^(?:autograder: )?(.+?):\d+: replace the text of the draft: '(.+)'$", refused.stderr, re.MULTILINE
+    )
+    assert refused.returncode == 1 and [Path(path).name for path, _ in found] == [
+        *["centred_rows.py"] * 2,
+        "transformer.ipynb",
+    ]
+    for path, text in found:
+        Path(path).write_text(Path(path).read_text().replace(text, "Centre every row."))
     done = command(root, "build")
     assert done.returncode == 0, done.stdout + done.stderr
     return root
@@ -194,6 +197,17 @@ def test_build_and_audit_name_the_place_of_an_authors_mistake(name: str, tmp_pat
         assert done.exit_code == 1
         [told] = [text for text in done.output.splitlines() if f"{folder / file}:{line}: " in text]
         assert problem.format(solution=folder / SOLUTION) in told
+
+
+def test_title_of_a_new_homework_is_what_students_read(tmp_path: Path) -> None:
+    title = 'Linear "models": a start'
+    done = CliRunner().invoke(main, ["new", "fit", "--homework", str(tmp_path / "h"), "--title", title])
+    assert done.exit_code == 0, done.output
+    solutions = tmp_path / "h" / "solutions"
+    assert rubrics.load(tmp_path / "h" / "rubric.yaml").title == title
+    assert (solutions / "README.md").read_text().startswith(f"# {title}\n")
+    cells = json.loads((solutions / "homework.ipynb").read_text())["cells"]
+    assert [f"# {title}"] in [cell["source"] for cell in cells]
 
 
 def test_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import click
 import pytest
 from otter.run import main as otter_run
 from otter.run.run_autograder.runners import python_runner
 
 from autograder.exceptions import CommandError
 from autograder.release import otter_plugin
-from autograder.tests.files import HOMEWORK, Built, zipped
+from autograder.tests.files import HOMEWORK, Built, put, zipped
 
 AtHome = Callable[[Path], dict[str, Any]]
 
@@ -72,8 +73,12 @@ def test_notebook_that_does_not_match_the_kit_is_rejected(
     tmp_path: Path, folder: Path, question: str, settings: dict[str, Any], text: str
 ) -> None:
     (tmp_path / f"{question}.py").touch()
+    output = tmp_path / "result"
+    put(output, {"student/a.py": "", "autograder/solution.py": ""})
     unset: dict[str, Any] = {"student_files": [], "plugins": [], **dict.fromkeys(otter_plugin.UNUSED)}
-    tests = {"tests": SimpleNamespace(files=False), "generate_tests_dir": str(tmp_path)}
+    tests: dict[str, Any] = {"tests": SimpleNamespace(files=False), "generate_tests_dir": str(tmp_path)}
+    tests |= {"get_stu_path": lambda: str(output / "student"), "get_ag_path": lambda: str(output / "autograder")}
     assignment = SimpleNamespace(master=folder / "transformer.ipynb", **{**unset, **tests, **settings})
-    with pytest.raises(CommandError, match=f"^{re.escape(text)}"):
+    with pytest.raises(click.ClickException, match=f"^{re.escape(text)}"):
         otter_plugin.HomeworkPlugin("", {}, {}).during_assign(assignment)
+    assert not output.exists()

@@ -172,7 +172,8 @@ class Diagnosis:
     calls. They reproduce every response in value (`complete`), side effects and dtypes too (`formal`), or at least the
     responses of `criteria`. `memory`: they explain results that depend on earlier calls. `chosen` is the version with these
     misconceptions; `rivals` reproduce as much. `observed` are side effects and dtypes that none of these explain. `empty`:
-    the function computes nothing. `repaired`: the mistake is known only by a single edit of the source that fixes every call.
+    the function computes nothing. `repaired`: the mistake is known only by a single edit of the source that fixes every call, or by
+    a property of the arguments that separates the failing calls.
     """
 
     misconceptions: tuple[Misconception, ...] = ()

@@ -154,9 +154,9 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
         return ()
     changes = dict[bytes, Probe]()  # by payload: the same call may have several descriptions
     for words, changed in other_arguments.changes(test_call.reference, given):
-        for made in _made(test_call, changed):
-            changes.setdefault(made.call.payload, Probe(made, words))
-    moves = [Probe(made, "", name, row) for name, row, moved in _moves(given) for made in _made(test_call, moved)]
+        for probe in made(test_call, changed):
+            changes.setdefault(probe.call.payload, Probe(probe, words))
+    moves = [Probe(probe, "", name, row) for name, row, moved in _moves(given) for probe in made(test_call, moved)]
     return (*[Probe(test_call)] * TIMES, *changes.values(), *moves)
 
 
@@ -166,7 +166,7 @@ def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
     return not all(values_agree(values[0], value) for value in values)
 
 
-def _made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
+def made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
     """The call with other arguments; none if the reference rejects them."""
     expected = other_arguments.result(test_call.reference, given)
     if expected is not None:

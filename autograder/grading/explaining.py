@@ -4,28 +4,37 @@ Step 3 runs a function again with correct helpers, and repeats its pure calls. S
 of the student's source that fix a function show that the failure is one mistake, and locate it. Edits are generated from the
 source alone (values/edits.py), in a process of the submission that receives the code for it (edit_runner.py). The grader
 compares their results: first on a few failing calls, then on all others, and finally on every call, side effects included, in
-a process that has seen no other edit. The search is bounded by counts, so it ends the same way on every machine. A time limit
-applies only after half of the submission's time.
+a process that has seen no other edit. If no edit helps, a simple property of the arguments may separate the failing calls from
+the passing ones; new calls like the public ones must confirm it. The search is bounded by counts, so it ends the same way on
+every machine. A time limit applies only after half of the submission's time.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from autograder.grading.call_results import CallResult, TestCall, compared, of_function, repeats, with_needed
 from autograder.grading.diagnosis import Analysis, Candidate, Diagnoser, Diagnosis, shortest
+from autograder.grading.examples import made
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.runner.edit_runner import Edit, Edited, Edits, extension
 from autograder.grading.runner.processes import Runner
 from autograder.grading.thresholds import FEW, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
+from autograder.homework import other_arguments
 from autograder.homework.library import Misconception
+from autograder.homework.other_arguments import FROM_THE_END, Property, is_telling, properties
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.protocol import Response
+from autograder.sandbox.wire import Kept
+from autograder.submissions.text import listed
 from autograder.values.compare import Failure
 from autograder.values.edits import Text
+from autograder.values.tree import arrays, leaves, mapped
 
 TOGETHER = 50  # edits per message
 Run = Callable[[Sequence[TestCall]], list[Response]]
@@ -101,7 +110,7 @@ class Explainer:
         return replace(analysis, call_results=call_results)
 
     def repaired(self, analysis: Analysis, function: str) -> Analysis:
-        """Explain a function by the single edit that makes every call pass, or name a misconception next to an unknown mistake."""
+        """Explain a function by a single edit, by a misconception next to an unknown mistake, or by a property of its arguments."""
         diagnosis = analysis.diagnoses.get(function)
         if diagnosis is None or not self._lost(analysis, function):
             return analysis
@@ -116,7 +125,7 @@ class Explainer:
             every = frozenset(criterion.id for criterion in self.rubric.of(analysis.module))
             found = Diagnosis(own, own, complete=True, formal=True, criteria=every, memory=True, repaired=True)
         elif not is_settled and not diagnosis.empty:
-            found = self._beside(analysis, function)
+            found = self._beside(analysis, function) or self._separated(analysis, function)
         return analysis if found is None else replace(analysis, diagnoses=analysis.diagnoses | {function: found})
 
     def _lost(self, analysis: Analysis, function: str) -> set[str]:
@@ -129,22 +138,24 @@ class Explainer:
         return {name for name in failing if self.rubric.criteria[name].looks_at != "examples"}
 
     def _misconception(self, repair: Repair, analysis: Analysis, function: str) -> Misconception:
-        """A repair costs the criterion of a call that shows kept state, else the first failing one, on values if possible."""
-        module, wrong = analysis.module, [r for r in of_function(analysis.call_results, function) if r.failed]
-        kept_state = {call_result.test_call.criterion for call_result in wrong if call_result.kind == "unsteady"}
-        in_value = {call_result.test_call.criterion for call_result in wrong if wrong_in_value(call_result)}
-        failing = {call_result.test_call.criterion for call_result in wrong}
-        criteria = [c for c in self.rubric.of(module) if c.id in failing and c.looks_at != "examples"]
-        on_values = [c for c in criteria if c.id in in_value and c.looks_at == "values"]
-        home = next((c for c in criteria if c.id in kept_state), (on_values or criteria)[0])
-        where = " or on ".join(map(_place, repair.places))
+        module, where = analysis.module, " or on ".join(map(_place, repair.places))
         passes = f"makes every call of `{function}` pass."
         if repair.criteria:
             passes = f"corrects the values of `{function}`; a dtype or a side effect stays wrong."
         does = f"{repair.sentence} A single edit on {where} {passes}".strip() if repair.is_shown else ""
         name, read = f"repair ({_place(repair.places[0])})", f"the docstring of `{function}` in `{module}.py`"
-        criteria_ids = tuple(dict.fromkeys((home.id, *sorted(repair.criteria))))
+        criteria_ids = tuple(dict.fromkeys((self._home(analysis, function), *sorted(repair.criteria))))
         return Misconception(module, function, name, criteria_ids, does, "", read, twice=str(repair[:2]))
+
+    def _home(self, analysis: Analysis, function: str) -> str:
+        """The criterion of a call that shows kept state, else the first failing one, on values if possible."""
+        wrong = [r for r in of_function(analysis.call_results, function) if r.failed]
+        kept_state = {call_result.test_call.criterion for call_result in wrong if call_result.kind == "unsteady"}
+        in_value = {call_result.test_call.criterion for call_result in wrong if wrong_in_value(call_result)}
+        failing = {call_result.test_call.criterion for call_result in wrong}
+        criteria = [c for c in self.rubric.of(analysis.module) if c.id in failing and c.looks_at != "examples"]
+        on_values = [c for c in criteria if c.id in in_value and c.looks_at == "values"]
+        return next((c for c in criteria if c.id in kept_state), (on_values or criteria)[0]).id
 
     # A misconception next to an unknown mistake
 
@@ -175,6 +186,53 @@ class Explainer:
             altered.append(test_call)
         call_results = compared(altered, [call_result.response for call_result in analysis.call_results])
         return self.search(replace(analysis, call_results=tuple(call_results)), function) is not None
+
+    # A property of the arguments that separates failing calls from passing ones
+
+    def _separated(self, analysis: Analysis, function: str) -> Diagnosis | None:
+        """The property that separates all failing calls from all passing ones, also in new calls like the public ones."""
+        own = [r for r in of_function(analysis.call_results, function) if not r.failed or wrong_in_value(r)]
+        plain = [r for r in own if r.test_call.kind == "call" and not r.test_call.rules.error]
+        if any(r.failed and (r not in plain or r.response.ended or r.is_absent or r.kind == "unsteady") for r in own):
+            return None
+        by_number = {r.test_call.number: r.test_call for r in analysis.call_results}
+        plain = [replace(r, test_call=_with_objects(r.test_call, by_number)) if r.test_call.needs else r for r in plain]
+        if not _separating(plain) or any(map(callable, plain[0].test_call.arguments.values())):
+            return None
+        given = [r.test_call.arguments for r in plain]
+        names = dict.fromkeys(name for arguments in given for name in arguments)
+        dims = {name: [getattr(arguments.get(name), "ndim", 0) for arguments in given] for name in names}
+        together = [name for name, counts in dims.items() if counts == next(iter(dims.values()))]
+        public = [r.test_call for r in plain if r.test_call in self.runner.plan.shown(analysis.module)]
+        new = {
+            like.call.payload: like
+            for test_call in public
+            for changed in other_arguments.variants(test_call.reference, test_call.arguments, together)
+            if all(getattr(value, "ndim", 0) in dims.get(name, (0,)) for name, value in changed.items())
+            for like in made(test_call, changed)
+            if is_telling(like.expected)
+        }
+        with self.runner.apart(analysis.module, analysis.helpers(function)) as run:
+            responses = run([*new.values()])
+        tried = [compared([like], [response])[0] for like, response in zip(new.values(), responses, strict=False)]
+        separating = _separating(tried)
+        causes = []
+        for shared, (right, _) in _separating([*plain, *tried]).items():
+            if shared in separating:
+                wrong = separating[shared][1]
+                does = "Your code gives the correct values in every call tried with {}, but not with {}.".format(
+                    *(shared.text.format(listed(sorted(words), "or")) for words in (right, wrong))
+                )
+                read = f"the docstring of `{function}` in `{analysis.module}.py`"
+                fields = analysis.module, function, "partly_right", (self._home(analysis, function),)
+                twice = "" if shared.advice == FROM_THE_END else f"{function}: {does}"
+                causes.append(Misconception(*fields, does, shared.advice, read, twice=twice))
+        named = {m.same for d in analysis.diagnoses.values() for m in d.misconceptions}
+        cause = next((cause for cause in causes if cause.same in named), next(iter(causes), None))
+        every = frozenset(criterion.id for criterion in self.rubric.of(analysis.module))
+        if cause is None:
+            return None
+        return Diagnosis((cause,), (cause,), complete=True, criteria=every, repaired=True)
 
     # The search for edits
 
@@ -297,6 +355,46 @@ def _badness(call_results: Iterable[CallResult]) -> tuple[int, int]:
 def _is_wrong(call_result: CallResult, is_slip: bool) -> bool:
     """Whether an edited call still fails; without a slip, it may have a side effect or another dtype."""
     return wrong_in_value(call_result) if is_slip else call_result.failed
+
+
+def _separating(call_results: Iterable[CallResult]) -> dict[Property, tuple[set[str], set[str]]]:
+    """The properties that all passing calls have in one way and all failing ones in another, at least two of each.
+
+    A passing call proves nothing if its result is constant, has no floats, or if an axis has length 1.
+    """
+    passing: list[CallResult] = []
+    failing: list[CallResult] = []
+    for call_result in call_results:
+        expected = call_result.test_call.expected
+        lengths = [n for array in arrays((expected, [*call_result.test_call.arguments.values()])) for n in array.shape]
+        has_floats = any(np.asarray(leaf).dtype.kind == "f" for leaf in leaves(expected))
+        if wrong_in_value(call_result):
+            failing.append(call_result)
+        elif has_floats and is_telling(expected) and min(lengths, default=0) > 1:
+            passing.append(call_result)
+    if min(len({r.test_call.call.payload for r in own}) for own in (passing, failing)) < 2:
+        return {}
+    each = [[properties(r.test_call.reference, r.test_call.arguments) for r in own] for own in (passing, failing)]
+    in_all = [key for key in each[0][0] if all(key in found for own in each for found in own)]
+    words = {key: ({found[key] for found in each[0]}, {found[key] for found in each[1]}) for key in in_all}
+    return {key: both for key, both in words.items() if both[0].isdisjoint(both[1])}
+
+
+def _with_objects(test_call: TestCall, by_number: Mapping[int, TestCall]) -> TestCall:
+    """The test call with the values of arguments that are objects of earlier calls, as the reference made them."""
+
+    def value(leaf: Any) -> Any:
+        if not isinstance(leaf, Kept):
+            return leaf
+        earlier, (place, *path) = by_number[leaf.call], leaf.path
+        made_of = {"result": earlier.expected} | dict(enumerate((*earlier.args, *earlier.kwargs.values())))
+        found = made_of[place]
+        for key in path:
+            found = found[key]
+        return mapped(value, found)
+
+    args, kwargs = mapped(value, (test_call.args, dict(test_call.kwargs)))
+    return replace(test_call, args=args, kwargs=kwargs)
 
 
 def _place(lines: Sequence[int]) -> str:

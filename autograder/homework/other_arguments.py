@@ -5,7 +5,8 @@ Code that returns what the reference returns for other arguments probably uses t
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, combinations, permutations
 from typing import Any
@@ -17,6 +18,14 @@ from autograder.values.tree import arrays, copied, leaves
 
 Arguments = dict[str, Any]
 Function = Callable[..., Any]  # a reference function
+
+FROM_THE_END = (
+    "Count axes from the end (`axis=-1`, `swapaxes(-1, -2)`) and keep reduced ones (`keepdims=True`), "
+    "so that the number of dimensions does not matter."
+)
+LENGTHS = "Check which axis each length in your code belongs to."
+AXIS = "Use the argument `axis` in every reduction, and keep the reduced axis (`keepdims=True`)."
+STEPS = "Check each step that depends on {}."
 
 
 def result(function: Function, given: Arguments) -> Any:
@@ -73,6 +82,57 @@ def changes(function: Function, given: Arguments) -> Iterator[tuple[str, Argumen
     floats = [name for name, p in inspect.signature(function).parameters.items() if isinstance(p.default, float)]
     yield from ((f"`{name}=0.0`", given | {name: 0.0}) for name in floats)  # such as an eps
     yield from _first_row(given)
+
+
+@dataclass(frozen=True)
+class Property:
+    """A simple property of arguments: a text with a gap, and advice to code that is correct only for some words in the gap."""
+
+    text: str
+    advice: str
+
+
+def properties(function: Function, given: Arguments) -> dict[Property, str]:
+    """Simple properties of the arguments of a call, each with the words that fit these arguments."""
+    defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
+    values, found = defaults | given, dict[Property, str]()
+    matrices = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim}
+    for name, array in matrices.items():
+        found[Property(f"a {{}} `{name}`", FROM_THE_END)] = f"{array.ndim}-D"
+    for name, array in matrices.items():
+        is_square = array.ndim > 1 and array.shape[-1] == array.shape[-2]
+        found[Property(f"a {{}} array `{name}`", LENGTHS)] = "square" if is_square else "non-square"
+    for name, value in values.items():
+        if name == "axis" and isinstance(value, int) and matrices:
+            ndim = next(iter(matrices.values())).ndim
+            found[Property("`axis` set to {}", AXIS)] = "the last axis" if value % ndim == ndim - 1 else "another axis"
+            found[Property("axis {} (counted from 0)", AXIS)] = str(value % ndim)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            found[Property(f"`{name}{{}}`", STEPS.format(f"`{name}`"))] = "=1" if value == 1 else ">1"
+        elif name in defaults and defaults[name] is None:
+            found[Property(f"{{}} `{name}`", STEPS.format(f"`{name}`"))] = "no" if value is None else "a"
+    dtypes = {str(array.dtype) for array in matrices.values() if array.dtype.kind == "f"}
+    if len(dtypes) == 1:
+        found[Property("{} arrays", STEPS.format("the dtype"))] = dtypes.pop()
+    return found
+
+
+def variants(function: Function, given: Arguments, together: Collection[str]) -> Iterator[Arguments]:
+    """Similar arguments: numbers in another order, other flags, and one axis more or less, or fewer rows, of some arrays."""
+    rng = np.random.default_rng(0)
+    floats = {n: v for n, v in given.items() if isinstance(v, np.ndarray) and v.dtype.kind == "f"}
+    given = given | {name: rng.permutation(array.ravel()).reshape(array.shape) for name, array in floats.items()}
+    yield given
+    arrays = {n: v for n, v in given.items() if n in together and isinstance(v, np.ndarray) and v.ndim and v.size}
+    if not arrays:
+        return
+    yield given | {name: np.stack([array, np.flip(array, -1)]) for name, array in arrays.items()}
+    least = min(array.ndim for array in arrays.values())
+    if all(np.ndim(value) < least for name, value in given.items() if name not in together):
+        yield given | {name: array[-1] for name, array in arrays.items()}
+    if least > 1 and all(array.shape[-2] > 2 for array in arrays.values()):
+        yield given | {name: array[..., 1:, :] for name, array in arrays.items()}
+    yield from (changed for _, changed in _plain(function, given))
 
 
 def _plain(function: Function, given: Arguments) -> Iterator[tuple[str, Arguments]]:

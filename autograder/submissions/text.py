@@ -5,7 +5,7 @@ steer a terminal, bidirectional characters can reverse a name, markup can become
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 NAME_LENGTH = 60  # characters of a file name in a message
@@ -89,7 +89,7 @@ def few(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + others
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Iterable[str], word: str = "and") -> str:
     """Each name once: "a", "a and b", "a, b and c"."""
     each = list(dict.fromkeys(names))
-    return " and ".join(filter(None, (", ".join(each[:-1]), *each[-1:])))
+    return f" {word} ".join(filter(None, (", ".join(each[:-1]), *each[-1:])))

@@ -12,6 +12,7 @@ from autograder.values.differences import UNSTEADY
 Alter = Callable[[str, str], dict[str, str]]
 Grade = Callable[..., dict[str, Any]]
 MODULES = tuple(name for name in HOMEWORK.rubric.modules if name != "concept_check")
+PARTLY = "Your code gives the correct values in every call tried with {}, but not with {}."
 EDIT = "A single edit on line LINE makes every call of `{}` pass."
 
 
@@ -145,6 +146,40 @@ def rms_norm(x, gamma, eps=1e-6):
         "layernorm", SQUEEZED.replace("    centred", "    x += 1.0\n    centred"),
         "statistics affine epsilon purity", "layer_norm.changes_x", unsaid=("single edit",), slow=True,
     ),
+    "code that is correct for 2-D arrays only": Case("layernorm", """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    mean, var = x.mean(axis=1).reshape(-1, 1), x.var(axis=1).reshape(-1, 1)
+    return gamma * (x - mean) / np.sqrt(var + eps) + beta
+
+
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    std = np.sqrt(x.var(axis=1).reshape(-1, 1) + eps)
+    n, g = (x - x.mean(axis=1).reshape(-1, 1)) / std, grad_out * gamma
+    grad_x = (g - g.mean(1).reshape(-1, 1) - n * (g * n).mean(1).reshape(-1, 1)) / std
+    return grad_x, (grad_out * n).sum(0), grad_out.sum(0)
+""", "example statistics", "layer_norm.partly_right",
+        (PARTLY.format("a 2-D `x`", "a 1-D, 3-D or 4-D `x`"),), slow=True),
+    "a loop over rows": Case("layernorm", """
+def rms_norm(x, gamma, eps=1e-6):
+    out = np.empty_like(x)
+    for i, row in enumerate(x):
+        out[i] = gamma * row / np.sqrt(np.dot(row, row) / len(row) + eps)
+    return out
+""", "example rms", "rms_norm.partly_right",
+        (PARTLY.format("a 2-D `x`", "a 1-D, 3-D or 4-D `x`"),), slow=True),
+    "code that is correct without a mask only": Case("scaled_attention", """
+_right = scaled_dot_product_attention
+def scaled_dot_product_attention(q, k, v, mask=None):
+    if mask is None:
+        return _right(q, k, v)
+    out, weights = _right(q, k, v, mask)
+    return np.tanh(out) + 0.3 * out * out, weights**2
+""", "example mask", "scaled_dot_product_attention.partly_right", (PARTLY.format("no `mask`", "a `mask`"),), slow=True),
+    "code that is correct for square arrays of two dimensions only": Case("layernorm", """
+def rms_norm(x, gamma, eps=1e-6):
+    n, d = x.shape
+    return gamma * x / np.sqrt((x * x).sum(axis=1, keepdims=True) / n + eps)
+""", "example rms rms_epsilon", slow=True),
     "booleans": Case("causal_mask", """
 def dependency_matrix(f, x, delta=1e-3):
     t = len(x)

@@ -21,7 +21,18 @@ from itertools import permutations
 from math import inf
 from typing import Literal
 
-from autograder.audit.cases import Case, GradedCall, InProcess, Row, alternatives, each, row_of, shared, submission
+from autograder.audit.cases import (
+    Case,
+    GradedCall,
+    InProcess,
+    Row,
+    alternatives,
+    each,
+    lacking_functions,
+    row_of,
+    shared,
+    submission,
+)
 from autograder.grading.grader import Grader
 from autograder.grading.known_responses import KnownResponses, alike_in_form
 from autograder.grading.scoring import CriterionScore
@@ -158,11 +169,14 @@ def _missing(homework: Homework, rows: list[Row], only: Collection[str]) -> Iter
 
 
 def containing(homework: Homework, module: str) -> str:
-    """A sentence on how many alternatives contain a module; the others use the reference."""
+    """A sentence on how many alternatives contain a module, and which functions none has; the reference's are in their place."""
     every = alternatives(homework)
-    number = sum((homework.alternatives / case.name / f"{module}.py").is_file() for case in every)
+    having = [case.name for case in every if (homework.alternatives / case.name / f"{module}.py").is_file()]
+    number, lacking = len(having), [set(lacking_functions(homework, name).get(module, ())) for name in having]
+    everywhere = sorted(set.intersection(*lacking)) if lacking else []
     proved = "" if number else ": nothing shows that correct code keeps its points there"
-    return f"{number} of {len(every)} alternatives contain {module}.py{proved}"
+    none = f"; none has {', '.join(everywhere)}, where the reference is used" if everywhere else ""
+    return f"{number} of {len(every)} alternatives contain {module}.py{proved}{none}"
 
 
 # Tolerances

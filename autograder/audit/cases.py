@@ -70,10 +70,14 @@ class Case:
 
 
 def submission(homework: Homework, case: Case) -> Submission:
-    """The reference files, with those of the case replaced."""
+    """The reference files, with those of the case replaced. A function that an alternative lacks is the reference's."""
     files = homework.files
     if case.kind == "alternative":
-        return Submission(case.name, files | read(homework.alternatives / case.name, homework.rubric).files)
+        own = read(homework.alternatives / case.name, homework.rubric).files
+        for name, missing in lacking_functions(homework, case.name).items():
+            own |= {f"reference_{name}.py": files[f"{name}.py"]}
+            own[f"{name}.py"] += f"\n\nfrom reference_{name} import {', '.join(missing)}\n".encode()
+        return Submission(case.name, files | own)
     name = f"{case.module}.py"
     by_function = {
         m.function: tuple(n for n in case.misconceptions if n.function == m.function) for m in case.misconceptions
@@ -82,6 +86,31 @@ def submission(homework: Homework, case: Case) -> Submission:
     assert None not in versions, f"{case.name}: these mistakes cannot be combined"
     text = case.text or "\n\n".join((files[name].decode(), *(version.source for version in versions if version)))
     return Submission(case.name, files | {name: text.encode()})
+
+
+def lacking_functions(homework: Homework, alternative: str) -> dict[str, list[str]]:
+    """The contract functions that the files of an alternative lack, by module."""
+    found = {}
+    for module, entry in homework.rubric.modules.items():
+        path = homework.alternatives / alternative / f"{module}.py"
+        if path.is_file():
+            names = bound(ast.parse(path.read_bytes()))
+            if missing := [function for function in entry.functions if not {function, "*"} & names]:
+                found[module] = missing
+    return found
+
+
+def bound(tree: ast.Module) -> set[str]:
+    """The names that a module binds."""
+    names = set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.alias):
+            names.add(node.asname or node.name)
+    return names
 
 
 def cases(homework: Homework, only: Collection[str] = ()) -> list[Case]:

@@ -101,7 +101,10 @@ SOURCES = (examples, docstrings, checks)
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("module", MODULES)
 def test_public_inputs_are_not_neutral(source: Any, module: str) -> None:
-    assert not [place for place in neutral(source, module) if not any(is_allowed(place, each) for each in ALLOWED)]
+    found = [place for place in neutral(source, module) if not any(is_allowed(place, each) for each in ALLOWED)]
+    assert not found, (
+        "these public inputs hide mistakes; use different numbers, positive and negative, whose mean is not zero"
+    )
 
 
 def test_every_exception_is_needed() -> None:

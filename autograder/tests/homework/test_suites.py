@@ -90,7 +90,8 @@ def test_state_and_changed_arguments_are_detected(
 ) -> None:
     graded = {c.id for c in HOMEWORK.rubric.of(module) if function in c.grades}
     about = {f"{module}.purity"} & graded or graded
-    assert lost(module, function, way(HOMEWORK.functions[function])) & about
+    advice = f"the tests of one of {sorted(about)} must call leaves_no_trace(check, {function!r}, ...)"
+    assert lost(module, function, way(HOMEWORK.functions[function])) & about, advice
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)

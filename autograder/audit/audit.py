@@ -39,6 +39,7 @@ from autograder.grading.scoring import CriterionScore
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import INTEGRATION
+from autograder.submissions.submission import read
 
 
 def run(homework: Homework, chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
@@ -171,8 +172,9 @@ def _missing(homework: Homework, rows: list[Row], only: Collection[str]) -> Iter
 def containing(homework: Homework, module: str) -> str:
     """A sentence on how many alternatives contain a module, and which functions none has; the reference's are in their place."""
     every = alternatives(homework)
-    having = [case.name for case in every if (homework.alternatives / case.name / f"{module}.py").is_file()]
-    number, lacking = len(having), [set(lacking_functions(homework, name).get(module, ())) for name in having]
+    files = [read(homework.alternatives / case.name, homework.rubric).files for case in every]
+    having = [own for own in files if f"{module}.py" in own]
+    number, lacking = len(having), [set(lacking_functions(homework, own).get(module, ())) for own in having]
     everywhere = sorted(set.intersection(*lacking)) if lacking else []
     proved = "" if number else ": nothing shows that correct code keeps its points there"
     none = f"; none has {', '.join(everywhere)}, where the reference is used" if everywhere else ""

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from itertools import combinations
@@ -73,8 +73,8 @@ def submission(homework: Homework, case: Case) -> Submission:
     """The reference files, with those of the case replaced. A function that an alternative lacks is the reference's."""
     files = homework.files
     if case.kind == "alternative":
-        own = read(homework.alternatives / case.name, homework.rubric).files
-        for name, missing in lacking_functions(homework, case.name).items():
+        own = dict(read(homework.alternatives / case.name, homework.rubric).files)
+        for name, missing in lacking_functions(homework, own).items():
             own |= {f"reference_{name}.py": files[f"{name}.py"]}
             own[f"{name}.py"] += f"\n\nfrom reference_{name} import {', '.join(missing)}\n".encode()
         return Submission(case.name, files | own)
@@ -88,28 +88,29 @@ def submission(homework: Homework, case: Case) -> Submission:
     return Submission(case.name, files | {name: text.encode()})
 
 
-def lacking_functions(homework: Homework, alternative: str) -> dict[str, list[str]]:
-    """The contract functions that the files of an alternative lack, by module."""
+def lacking_functions(homework: Homework, files: Mapping[str, bytes]) -> dict[str, list[str]]:
+    """The contract functions that these files of an alternative lack, by module; none of a file that is not Python."""
     found = {}
     for module, entry in homework.rubric.modules.items():
-        path = homework.alternatives / alternative / f"{module}.py"
-        if path.is_file():
-            names = bound(ast.parse(path.read_bytes()))
+        with suppress(SyntaxError, KeyError):
+            names = bound(ast.parse(files[f"{module}.py"]))
             if missing := [function for function in entry.functions if not {function, "*"} & names]:
                 found[module] = missing
     return found
 
 
 def bound(tree: ast.Module) -> set[str]:
-    """The names that a module binds."""
+    """The names that a module binds outside functions and classes; "*" if it imports all names of another one."""
     names = set[str]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.alias):
-            names.add(node.asname or node.name)
+    for statement in tree.body:
+        is_definition = isinstance(statement, ast.FunctionDef | ast.ClassDef)
+        for node in [statement] if is_definition else ast.walk(statement):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names.add(node.name)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            elif isinstance(node, ast.alias):
+                names.add(node.asname or node.name)
     return names
 
 

@@ -1,13 +1,16 @@
 """The audit: misconceptions are named and cost their criteria; trivial code earns and correct code loses nothing."""
 
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
 from autograder.grading.scoring import CriterionScore
+from autograder.homework.homework import PACKAGE, Homework
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import graded, made, sample
 from autograder.tests.running import the_plan
@@ -176,3 +179,24 @@ def test_console_table_explains_its_letters() -> None:
         "1 of 2 misconceptions are named correctly.",
     ):
         assert line in said
+
+
+@pytest.mark.parametrize(("text", "lacking"), [
+    ("pi = 3\n", ["squared_distances", "nearest", "new_centres"]),
+    ("def nearest(\n", []),
+    ("from other import *\n", []),
+    ("from other import near as nearest\nsquared_distances = new_centres = print\n", []),
+    ("class A:\n    def nearest(self): ...\n\n\ndef new_centres():\n    squared_distances = 1\n", ["squared_distances", "nearest"]),
+])  # fmt: skip
+def test_function_that_an_alternative_lacks_is_the_references(tmp_path: Path, text: str, lacking: list[str]) -> None:
+    shutil.copytree(PACKAGE / "tests" / "homeworks" / "kmeans", tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "grading" / "alternatives" / "loops" / "kmeans.py"
+    path.write_text(text)
+    homework = Homework(tmp_path)
+    files = cases.submission(homework, cases.Case("alternative", "loops")).files
+    [added] = [
+        line for line in files["kmeans.py"].decode().splitlines() if "import" in line and "other" not in line
+    ] or [""]
+    assert added == (f"from reference_kmeans import {', '.join(lacking)}" if lacking else "")
+    assert files.get("reference_kmeans.py") == (homework.files["kmeans.py"] if lacking else None)
+    assert audit.containing(homework, "kmeans").endswith("the reference is used") == bool(lacking)

@@ -171,7 +171,7 @@ def exit_on_import():
     os._exit(0)
 
 
-@attack(earns=3, extra={"right.py": RIGHT})  # rms_norm is correct
+@attack(earns=4, extra={"right.py": RIGHT})  # rms_norm is correct
 def forged_change_report():
     """Writes to its arguments, and patches the kit's code to report that nothing has changed.
 
@@ -337,7 +337,7 @@ def reference_of_itself():
     positional_encoding, decoder_logits = looking(*NAMES), looking(*NAMES[2:])
 
 
-@attack()
+@attack(earns=1)  # a single edit fixes rms_norm, which keeps one of its criteria
 def repaired():
     """Tries to be repaired: each function seems to be one edit from correct, or is correct in some of its runs.
 

@@ -92,13 +92,13 @@ def layer_norm(x, gamma, beta, eps=1e-5, kept={{}}):
 """
 
 UNLISTED = {
-    "a mistake in a shared helper costs its own criterion": Case(
+    "a mistake in a shared helper costs a criterion of each function": Case(
         "layernorm", NORMED.format(axis=-1, root="(np.sqrt((centred**2).mean(-1, keepdims=True)) + eps)"),
-        "example epsilon", "layer_norm.eps_outside_root", slow=True,
+        "example epsilon backward_x", "layer_norm.eps_outside_root", slow=True,
     ),
-    "a helper that two functions share is wrong once": Case(
+    "a helper that two functions share costs a criterion of each": Case(
         "layernorm", NORMED.format(axis=1, root="np.sqrt((centred**2).mean(1, keepdims=True) + eps)"),
-        "example statistics", "layer_norm.axis_one", slow=True,
+        "example statistics backward_x", "layer_norm.axis_one", slow=True,
     ),
     "a known mistake in other words": Case("layernorm", """
 def layer_norm(x, gamma, beta, eps=1e-5):

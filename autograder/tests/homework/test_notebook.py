@@ -126,6 +126,8 @@ def student_folder(folder: Path, written: bool) -> Path:
     """Fill a student's folder, with the solutions if `written`, else with stubs."""
     shutil.copy(HOMEWORK.solutions / "train.py", folder)
     shutil.copytree(TOUR, folder / "tour", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "checks").mkdir()
+    shutil.copy(HOMEWORK.solutions / "checks" / "student_setup.py", folder / "checks")
     for name in MODULES:
         text = (HOMEWORK.solutions / f"{name}.py").read_text()
         if not written:

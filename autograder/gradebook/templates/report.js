@@ -51,7 +51,10 @@ if (search) {
     shown.value = count + " of " + rows.length;
   };
   search.addEventListener("input", filter);
-  search.addEventListener("change", () => { if (search.value) document.getElementById("students").scrollIntoView(); });
+  // Not on "change": it also occurs when a click elsewhere begins, and the scrolling would make that click miss.
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && search.value) document.getElementById("students").scrollIntoView();
+  });
   window.addEventListener("hashchange", () => {
     const target = document.getElementById(location.hash.slice(1));
     if (!target) return;

@@ -307,7 +307,7 @@ def test_sorting_in_both_directions_puts_errors_last_and_works_from_the_keyboard
 
 
 @pytest.mark.slow
-def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
+def test_searching_finds_names_ids_and_mistakes_and_enter_shows_them(page: Any) -> None:
     total, shown = len(AWKWARD) + 2, page.locator("#table tbody tr:not([hidden]) .total")
     search = page.locator("#search")
     for words, count in (
@@ -321,6 +321,11 @@ def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
         search.fill(words)
         assert shown.count() == count, words
         assert page.locator("#shown").inner_text() == f"{count} of {total}"
+    students, height = page.locator("#students"), page.viewport_size["height"]
+    search.fill("JOSÉ")
+    assert students.bounding_box()["y"] > height
+    search.press("Enter")
+    assert students.bounding_box()["y"] < height
 
 
 @pytest.mark.slow

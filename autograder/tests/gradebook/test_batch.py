@@ -264,11 +264,15 @@ def one_point(submission: Submission, kit: str, folder: Path | None) -> Grade:
     return Grade(submission.name, 1, (Mark("c", "c: x", 1, 1),), ())
 
 
+def prepare_nothing(folder: Path | None) -> tuple[str, ...]:
+    return ()
+
+
 @pytest.fixture
 def fake_grading(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replaces grading in the workers with `grade_or_fail`."""
     monkeypatch.setattr(pool, "grade", grade_or_fail)
-    monkeypatch.setattr(pool, "prepare", lambda _: ())
+    monkeypatch.setattr(pool, "prepare", prepare_nothing)
 
 
 @pytest.mark.usefixtures("fake_grading")

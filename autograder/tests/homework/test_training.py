@@ -71,7 +71,9 @@ def test_first_steps_of_the_finished_runs_are_reproducible(train: Any, homework:
         training = train.Training(train.census(), train.DESIGNS[name])
         while training.step < training.every:
             training.advance()
-        np.testing.assert_allclose(training.history, run["history"][:2], atol=2e-3)
+        # Without residuals, rounding errors, which differ between processors, grow the fastest.
+        rounding = 1e-2 if name == "without residuals" else 2e-3
+        np.testing.assert_allclose(training.history, run["history"][:2], atol=rounding)
         assert (run["steps"], run["seed"]) == (training.steps, training.seed)
         assert len(run["history"]) == run["steps"] // training.every + 1
     baselines = [round(loss, 2) for loss in train.baselines(train.census()).values()]

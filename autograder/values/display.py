@@ -14,6 +14,7 @@ from .tree import Array, describe, in_order
 DIGITS = (6, 9, 12, 17)  # tried in turn until two different values look different
 LARGEST = 100  # entries of an array that is printed; larger ones are only described
 WIDTH = 96  # of a row of numbers
+BESIDE = 12  # further columns for the dtype and shape beside the last row; if they need more, they have their own line
 PARTS = 8  # of a list, tuple, set or dict that are printed
 OBVIOUS = (np.float64, np.bool_, np.int64, np.dtype(int))  # int has 32 bits in a browser
 LONGEST = 200  # characters of a text that are printed, digits of an integer
@@ -50,7 +51,9 @@ def display(
         obvious = value.ndim and value.dtype in OBVIOUS
         dtype, shape = "" if obvious else f"  ({value.dtype})", f"  (shape {value.shape})" if value.ndim > 2 else ""
         numbers = _numbers(value, digits, width, "array(" * marked)
-        return (f"array({numbers})" if marked else numbers) + dtype + shape
+        text = f"array({numbers})" if marked else numbers
+        last = text.rpartition("\n")[2] + dtype + shape
+        return text + ("" if len(last) <= width + BESIDE else "\n") + dtype + shape
     if isinstance(value, float | np.floating):
         return f"{value + 0.0:.{digits}g}"  # no -0
     if isinstance(value, int) and value.bit_length() > 3 * LONGEST:

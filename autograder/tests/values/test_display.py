@@ -52,6 +52,13 @@ def test_small_arrays_are_shown_in_full() -> None:
     assert "..." not in display(np.tri(9, dtype=bool))
 
 
+def test_shape_has_its_own_line_if_it_does_not_fit_beside_the_last_row() -> None:
+    value = np.arange(12.0).reshape(1, 2, 6)
+    rows = "[[[ 0.,  1.,  2.,  3.,  4.,  5.],\n  [ 6.,  7.,  8.,  9., 10., 11.]]]"
+    assert display(value, width=41) == f"{rows}  (shape (1, 2, 6))"
+    assert display(value, width=40) == f"{rows}\n  (shape (1, 2, 6))"
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -325,7 +325,7 @@ CASES = {
         "Values x.mean(-1, keepdims=True) = [1.] np.exp(beta) = [", arguments="--hint -k one_token"),
     "a changed argument and right values": case(function("layer_norm", "x -= x.mean(axis=-1, keepdims=True)",
         "return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta"),
-        "layer_norm (8 of 9)", "Why It modified its arguments: values in `x` were overwritten."),
+        "layer_norm (9 of 10)", "Why It modified its arguments: values in `x` were overwritten."),
     "known mistake and a wrong helper": case(function("rms_norm", "return gamma * x / np.sqrt(2 + eps)") + "\n\n"
         + function("layer_norm", "rms_norm(x, gamma)", *VARIANCE), "Read numpy.var",
         absent="first fix rms_norm"),
@@ -344,7 +344,7 @@ CASES = {
         "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.", arguments="-k future"),
     "one array for a tuple": case(wrapper("batch_norm", "result[0]"),
         "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`)."),
-    "further checks of a function": case(function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 9)",
+    "further checks of a function": case(function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 10)",
         "Called "),
     "helper of the same module": case(function("softmax", "return 0 * scores"),
         "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax"),

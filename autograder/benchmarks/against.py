@@ -10,18 +10,16 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import psutil
-
-from autograder.homework.homework import PACKAGE, Homework
-
-HOMEWORK = Homework()
 
 Class = list[tuple[str, dict[str, bytes]]]
 
 
 def compared(other: Path, rounds: int) -> None:
     """Print for each class the time of the other clone, the time of this one, and their ratio."""
+    from autograder.homework.homework import PACKAGE
 
     made = classes()
     workers = [_worker(clone, made) for clone in (other, PACKAGE.parent)]
@@ -40,14 +38,16 @@ def classes() -> dict[str, Class]:
     """Correct and wrong submissions; a wrong one has one misconception, in the reference or in another style."""
     from autograder.audit import cases
     from autograder.benchmarks.mixed import mixed_class, right_styles
+    from autograder.homework.homework import Homework
 
-    misconceptions = [case for case in cases.cases(HOMEWORK) if case.kind == "mistake"][::50]
+    homework = Homework()
+    misconceptions = [case for case in cases.cases(homework) if case.kind == "mistake"][::50]
     styled = [one for one in mixed_class(60)[::6] if one.files and "softmax.py" not in one.files]
     found = {
-        "right: the references": [(f"reference {n}", HOMEWORK.files) for n in range(10)],
+        "right: the references": [(f"reference {n}", homework.files) for n in range(10)],
         "right: other styles": [(one.name, one.files) for one in right_styles()[::2]],
         "wrong: beside the references": [
-            (case.name, cases.submission(HOMEWORK, case).files) for case in misconceptions
+            (case.name, cases.submission(homework, case).files) for case in misconceptions
         ],
         "wrong: in other styles": [(one.name, one.files) for one in styled],
     }
@@ -74,11 +74,18 @@ def work() -> None:
     """Grade the classes requested on standard input with the first kit on the path."""
     from autograder.grading import grader as grading
 
+    homework: list[Any]
+    try:
+        from autograder.homework.homework import Homework
+    except ImportError:  # older clones have one homework for the whole process
+        homework = []
+    else:
+        homework = [Homework()]
     submission = vars(grading)["Submission"]  # older clones define it in a module with another name
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     made = pickle.load(sys.stdin.buffer)
-    with grading.open_grader(HOMEWORK) as grader:
+    with grading.open_grader(*homework) as grader:
         for number, line in enumerate(sys.stdin.buffer):
             chosen, before = made[line.decode().strip()], processor_seconds()
             for name, files in chosen:

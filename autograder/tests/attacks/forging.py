@@ -337,7 +337,7 @@ def reference_of_itself():
     positional_encoding, decoder_logits = looking(*NAMES), looking(*NAMES[2:])
 
 
-@attack(earns=1)  # a single edit fixes rms_norm, which keeps one of its criteria
+@attack(earns=1)  # rms_norm has one known mistake, and keeps its other criterion
 def repaired():
     """Tries to be repaired: each function seems to be one edit from correct, or is correct in some of its runs.
 

@@ -177,14 +177,13 @@ def test_parts_called_wrong_are_those_that_compare_unequal(parts: list[Any], all
     expected, actual = tuple(e for e, _ in parts), [a for _, a in parts]
     said = difference(expected, actual, allowed)
     unequal = [n for n, (e, a) in enumerate(parts) if not equal(e, a, allowed)]
-    only, _, rest = said.partition(" wrong. ") if said.startswith("Only") else ("", "", said)
+    only, end, rest = re.split(r"( wrong[.:](?: |$))", said, maxsplit=1) if said.startswith("Only") else ("", "", said)
     if reordered(expected, tuple(actual), allowed):
         return
     named = [int(number) for number in re.findall(r"part \[(\d+)\]", only)]
     assert named == (unequal if 0 < len(unequal) < len(parts) else [])
-    assert {int(number) for number in re.findall(r"Part \[(\d+)\]: ", rest)} == set(unequal) - {
-        n for n in unequal if not difference(parts[n][0], parts[n][1], allowed)
-    }
+    about = named if ":" in end else [int(number) for number in re.findall(r"Part \[(\d+)\]: ", rest)]
+    assert set(about) == set(unequal) - {n for n in unequal if not difference(parts[n][0], parts[n][1], allowed)}
 
 
 def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:

@@ -29,7 +29,6 @@ EXECUTABLE = ("run_autograder", "setup.sh")
 PROJECT = ("pyproject.toml", "README.md", "LICENSE")
 HOMEWORK = ("rubric.yaml", "solutions")
 PARTS = (*PROJECT, *HOMEWORK, "autograder")  # of a clone
-OUTSIDE = (*HOMEWORK, GRADING)  # of a homework outside the package
 IGNORED = (".*", "__pycache__")
 NOT_THE_PACKAGE = ("tests", "benchmarks", "docs", "kit", "suites", "misconceptions", "alternatives")
 WHEEL = "kit-wheel"  # the folder of the wheel and requirements.txt, under files/

@@ -13,7 +13,7 @@
 | 5             | the integration, second try                                                 | wrong modules             |
 
 1. A reference never comes before the calls that it could answer: `Runner.outstanding` holds the modules and functions that have
-   unanswered graded calls, and no process receives reference code of these (`_check`).
+   unanswered graded calls, and no process receives reference code of these (`_checked`).
 2. Every value that a student reads was computed in step 1. Later steps contribute only verdicts and diagnoses.
 3. Public calls come before hidden ones, in every process and in step 1.
 
@@ -200,9 +200,7 @@ class Runner:
     def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission) -> "Runner":
         """A runner with processes of the sandbox, in which this submission is placed."""
         sandbox.place(submission.files)
-        refusals: dict[Target, Refusal | None] = {}
-        runner = cls(lambda: SandboxProcess(sandbox.start(), plan.homework, refusals), plan, submission)
-        runner.refusals = refusals
+        runner = cls(lambda: SandboxProcess(sandbox.start(), plan.homework, runner.refusals), plan, submission)
         runner.edits = sandbox.limits.repairs
         runner.spent = lambda: sandbox.budget.processor_seconds / sandbox.limits.submission_seconds
         return runner

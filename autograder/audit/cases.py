@@ -31,6 +31,7 @@ from autograder.homework.homework import Homework
 from autograder.homework.library import TRIVIAL, Misconception, trivial
 from autograder.sandbox.protocol import Error, Response
 from autograder.submissions.submission import Submission, read
+from autograder.values.bindings import bound_names
 from autograder.values.compare import TOLERANCE, tolerance
 from autograder.values.errors import builtin_kinds
 
@@ -93,25 +94,10 @@ def lacking_functions(homework: Homework, files: Mapping[str, bytes]) -> dict[st
     found = {}
     for module, entry in homework.rubric.modules.items():
         with suppress(SyntaxError, KeyError):
-            names = bound(ast.parse(files[f"{module}.py"]))
+            names = set(bound_names(ast.parse(files[f"{module}.py"]).body))
             if missing := [function for function in entry.functions if not {function, "*"} & names]:
                 found[module] = missing
     return found
-
-
-def bound(tree: ast.Module) -> set[str]:
-    """The names that a module binds outside functions and classes; "*" if it imports all names of another one."""
-    names = set[str]()
-    for statement in tree.body:
-        is_definition = isinstance(statement, ast.FunctionDef | ast.ClassDef)
-        for node in [statement] if is_definition else ast.walk(statement):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                names.add(node.name)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-            elif isinstance(node, ast.alias):
-                names.add(node.asname or node.name)
-    return names
 
 
 def cases(homework: Homework, only: Collection[str] = ()) -> list[Case]:

@@ -33,7 +33,7 @@ from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Kept
 from autograder.submissions.text import listed
 from autograder.values.compare import Failure
-from autograder.values.edits import Text
+from autograder.values.edits import Text, line_names
 from autograder.values.tree import arrays, leaves, mapped
 
 TOGETHER = 50  # edits per message
@@ -138,12 +138,12 @@ class Explainer:
         return {name for name in failing if self.rubric.criteria[name].looks_at != "examples"}
 
     def _misconception(self, repair: Repair, analysis: Analysis, function: str) -> Misconception:
-        module, where = analysis.module, " or on ".join(map(_place, repair.places))
+        module, where = analysis.module, " or on ".join(map(line_names, repair.places))
         passes = f"makes every call of `{function}` pass."
         if repair.criteria:
             passes = f"corrects the values of `{function}`; a dtype or a side effect stays wrong."
         does = f"{repair.sentence} A single edit on {where} {passes}".strip() if repair.is_shown else ""
-        name, read = f"repair ({_place(repair.places[0])})", f"the docstring of `{function}` in `{module}.py`"
+        name, read = f"repair ({line_names(repair.places[0])})", f"the docstring of `{function}` in `{module}.py`"
         criteria_ids = tuple(dict.fromkeys((self._home(analysis, function), *sorted(repair.criteria))))
         return Misconception(module, function, name, criteria_ids, does, "", read, twice=str(repair[:2]))
 
@@ -395,7 +395,3 @@ def _with_objects(test_call: TestCall, by_number: Mapping[int, TestCall]) -> Tes
 
     args, kwargs = mapped(value, (test_call.args, dict(test_call.kwargs)))
     return replace(test_call, args=args, kwargs=kwargs)
-
-
-def _place(lines: Sequence[int]) -> str:
-    return f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"

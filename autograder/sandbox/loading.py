@@ -21,7 +21,7 @@ from typing import Any
 
 from autograder.sandbox.protocol import Raised
 from autograder.values.bindings import bound_names, parameters
-from autograder.values.signatures import required
+from autograder.values.signatures import accepts, required
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -35,16 +35,9 @@ def adopting(reference: Callable[..., Any], find: Callable[[], Any]) -> Callable
     signature = inspect.signature(reference)
     counts = range(len(required(reference)), len(signature.parameters) + 1)
 
-    def accepts(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        try:
-            signature.bind(*args, **kwargs)
-        except TypeError:
-            return False
-        return True
-
     @wraps(reference)
     def adopted(*args: Any, **kwargs: Any) -> Any:
-        if (not kwargs and len(args) in counts) or accepts(args, kwargs):
+        if (not kwargs and len(args) in counts) or accepts(signature, args, kwargs):
             return reference(*args, **kwargs)
         try:
             function = find()
@@ -52,7 +45,7 @@ def adopting(reference: Callable[..., Any], find: Callable[[], Any]) -> Callable
         except Exception:  # there is no function, or it has no known signature
             return reference(*args, **kwargs)
         renamed = {names.get(name, name): value for name, value in kwargs.items()}
-        return reference(*args, **renamed) if accepts(args, renamed) else function(*args, **kwargs)
+        return reference(*args, **renamed) if accepts(signature, args, renamed) else function(*args, **kwargs)
 
     return adopted
 

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from .bindings import bound_names
-from .slips import slips
+from .slips import called, slips
 
 MOST_BYTES, MOST_NODES = 100_000, 5_000  # of the source
 MOST_EDITS = 1_200  # tried for one function
@@ -246,6 +246,11 @@ class Text:
         return [other for other in dict.fromkeys(others) if other != value]
 
 
+def line_names(lines: Sequence[int]) -> str:
+    """Return "line 3", or "lines 3, 4 and 7"."""
+    return f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+
+
 @contextmanager
 def redefined(
     units: Iterable[ast.stmt], names: dict[str, Any], file: str, limited: Callable[[], AbstractContextManager[None]]
@@ -461,12 +466,8 @@ def _call(node: ast.Call) -> Iterator[ast.AST]:
     yield from (arg.value if isinstance(arg, ast.Starred) else arg for arg in node.args)
     if isinstance(node.func, ast.Attribute):
         yield node.func.value
-    if _called(node) in REDUCTIONS:
+    if called(node) in REDUCTIONS:
         yield from (_with(node, keywords) for keywords in (*KEYWORDS[:-2], {"axis": -2}, {"ddof": 1}))
-
-
-def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _with(node: ast.Call, keywords: dict[str, Any]) -> ast.Call:
@@ -544,9 +545,9 @@ def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:
     """The same keywords in all reductions of a unit, in those of one name, or in those with the same keywords."""
     groups: dict[Any, list[Place]] = defaultdict(list)
     for place in places_in(unit):
-        if isinstance(place.node, ast.Call) and _called(place.node) in REDUCTIONS:
+        if isinstance(place.node, ast.Call) and called(place.node) in REDUCTIONS:
             given = tuple(keyword.arg for keyword in place.node.keywords)
-            for key in ("", _called(place.node), given, (_called(place.node), given)):
+            for key in ("", called(place.node), given, (called(place.node), given)):
                 groups[key].append(place)
     for group, keywords in product(groups.values(), KEYWORDS):
         if len(group) > 1:

@@ -8,7 +8,7 @@ import ast
 import builtins
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -82,6 +82,7 @@ REMOVED = {
     "in1d": "isin",
 }
 REDUCTIONS = ("mean", "sum", "var", "std", "max", "min", "prod", "any", "all")
+NO_INDICES = "PyTorch's `max` also returns indices; NumPy's returns the maximum alone."
 LONGEST = 150  # sentence, in characters
 ARGUMENTS = ("axis", "keepdims", "dtype", "ddof", "where", "initial", "out")  # of NumPy, often misspelt
 
@@ -170,7 +171,7 @@ class _Replacing(ast.NodeTransformer):
                     letters = ", ".join("ab"[: len(node.args)]) if (name, len(node.args)) in METHODS else "..."
                     said = f"`x.{name}({letters})` is PyTorch; NumPy has `{_readable(form)}`."
                     return self._replace(node, self._formed(form, of, node), said)
-        if _called(node) in REDUCTIONS and len(node.args) > 1 and _is_bool(node.args[-1]):
+        if called(node) in REDUCTIONS and len(node.args) > 1 and _is_bool(node.args[-1]):
             keyword = ast.keyword("keepdims", node.args[-1])
             new = ast.Call(node.func, node.args[:-1], [*node.keywords, keyword])
             return self._replace(node, new, "PyTorch takes `keepdim` as second argument; NumPy needs `keepdims=True`.")
@@ -180,21 +181,19 @@ class _Replacing(ast.NodeTransformer):
         return node
 
     def _keyword(self, call: ast.Call, keyword: ast.keyword) -> ast.keyword:
-        name, similar = keyword.arg, None  # type: str | None, str | None
-        parameters = self.names.parameters.get(_called(call)) if isinstance(call.func, ast.Name) else None
-        if name is None or name in (parameters or ()):
+        name = keyword.arg
+        parameters = self.names.parameters.get(called(call)) if isinstance(call.func, ast.Name) else None
+        known = ARGUMENTS if parameters is None else parameters
+        if name is None or name in known:
             return keyword
+        similar: str | None
         if name in KEYWORDS and (parameters is None or KEYWORDS[name] in parameters):
             similar, said = KEYWORDS[name], f"`{name}` is PyTorch's argument; NumPy's is `{KEYWORDS[name]}`."
             if parameters is not None:
-                said = f"`{name}` is PyTorch's argument; that of `{_called(call)}` is `{similar}`."
-        elif parameters is not None:
-            similar = _nearest(name, parameters)
-            said = f"`{_called(call)}` has no argument `{name}`; did you mean `{similar}`?"
+                said = f"`{name}` is PyTorch's argument; that of `{called(call)}` is `{similar}`."
         else:
-            is_known = name in ARGUMENTS or not hasattr(np, _called(call))
-            similar = None if is_known else _nearest(name, ARGUMENTS)
-            said = f"`{_called(call)}` has no argument `{name}`; did you mean `{similar}`?"
+            similar = _nearest(name, known) if parameters is not None or hasattr(np, called(call)) else None
+            said = f"`{called(call)}` has no argument `{name}`; did you mean `{similar}`?"
         if similar is None:
             return keyword
         value: ast.expr = keyword.value
@@ -205,10 +204,9 @@ class _Replacing(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        if key == 0 and getattr(node.value, "is_torch", False) and _called(node.value) in ("max", "min"):
-            return self._replace(
-                node, node.value, "PyTorch's `max` also returns indices; NumPy's returns the maximum alone."
-            )
+        of: Any = node.value
+        if key == 0 and getattr(of, "is_torch", False) and called(of) in ("max", "min"):
+            return self._replace(node, of, NO_INDICES)
         if isinstance(key, str) and self.names.keys and key not in self.names.keys:
             similar = _nearest(key, self.names.keys)
             if similar is not None:
@@ -220,7 +218,7 @@ class _Replacing(ast.NodeTransformer):
         self.generic_visit(node)
         name, of, similar = node.attr, node.value, None
         if name == "values" and getattr(of, "is_torch", False):
-            return self._replace(node, of, "PyTorch's `max` also returns indices; NumPy's returns the maximum alone.")
+            return self._replace(node, of, NO_INDICES)
         if not (isinstance(of, ast.Name) and of.id == self.names.numpy):
             is_module = isinstance(of, ast.Name) and of.id in self.names.modules
             is_named = hasattr(np.ndarray, name) or any(name == method for method, _ in METHODS)
@@ -268,9 +266,9 @@ def _readable(form: str) -> str:
     return form.replace("*args", "...").replace("args", "(...)")
 
 
-def _called(node: ast.AST) -> str:
-    func = node.func if isinstance(node, ast.Call) else node
-    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+def called(node: ast.Call) -> str:
+    """Return the name of the function or method that a call names; "" if it names none."""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _is_bool(node: ast.expr) -> bool:
@@ -285,7 +283,7 @@ def _public(thing: Any) -> list[str]:
     return [name for name in dir(thing) if not name.startswith("_")]
 
 
-def _nearest(name: str, names: Sequence[str] | Mapping[str, Any]) -> str | None:
+def _nearest(name: str, names: Sequence[str]) -> str | None:
     near = get_close_matches(name, names, 1, 0.7) or get_close_matches(
         name.lower(), [n for n in names if n.islower()], 1, 0.8
     )

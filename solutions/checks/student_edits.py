@@ -23,7 +23,7 @@ from student_errors import Stopped, TooLong
 from student_limits import as_graded
 from student_modules import definitions, find
 from student_values.display import display
-from student_values.edits import MOST_EDITS, Edit, Text, executed, redefined
+from student_values.edits import MOST_EDITS, Edit, Text, executed, line_names, redefined
 from student_values.tree import copied, describe
 
 SECONDS = 2.5  # for all searches of one run
@@ -43,9 +43,8 @@ def searched(call: Call, are_several: bool) -> tuple[str, list[tuple[str, str]]]
         lines, finished, slip = _lines(call, began + LEFT[0])
     LEFT[0] = max(0.0, LEFT[0] - (monotonic() - began))
     if slip or 0 < len(lines) <= FEW:
-        places = " or on ".join(f"line {line}" for line in lines)
-        if slip and len(lines) > 1:  # one edit of all these lines
-            places = f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+        # A slip is one edit of all these lines.
+        places = line_names(lines) if slip else " or on ".join(line_names([line]) for line in lines)
         said = f"A single edit on {places} makes every public check of `{call.function}` pass."
         return f"{call.module}.py, line {lines[0]}", [("look at", f"{slip} {said}".strip())]
     tried = ", and no single edit of your code makes every check pass" if finished and not lines else ""

@@ -85,7 +85,7 @@ def _missing(folder: Path, homework: Homework, notebook: str) -> Iterator[str]:
         checks = solutions / "checks" / f"test_{module}.py"
         if not checks.is_file():
             yield f"there are no public checks of {module}: {checks}"
-        if f"-m pytest checks/{checks.name}" not in text:
+        if f'check(\\"{module}\\")' not in text:
             yield f"{solutions / notebook} has no question named {module}"
         bare = [function for function in entry.functions if not homework.library[module][function].examples]
         if bare and rubric.explains(module):
@@ -177,7 +177,7 @@ def ordered_checks(text: str, rubric: Rubric) -> str:
 
 
 def without_otter(text: str, export: str) -> str:
-    """Return the students' notebook without Otter: its checks start pytest, and its last cell is `export`.
+    """Return the students' notebook without Otter: its cells run the public checks, and its last cell is `export`.
 
     That cell zips the notebook, the predictions, and every .py file next to it, including files that students add. It
     works without running all cells, since figures wait for predictions. Raises CommandError if Otter adds other cells.
@@ -188,8 +188,8 @@ def without_otter(text: str, export: str) -> str:
         source = "".join(cell["source"])
         if source.startswith(CHECK):
             question = source.removeprefix(CHECK).removesuffix('")')
-            checks = "checks" if question == INTEGRATION else f"checks/test_{question}.py"
-            cell["source"] = ["import sys\n", "\n", f'!"{{sys.executable}}" -m pytest {checks}']
+            argument = "" if question == INTEGRATION else f'"{question}"'
+            cell["source"] = ["from checks.cells import check\n", "\n", f"check({argument})"]
         elif "otter.Notebook(" in source or "grader.export(" in source:
             raise CommandError("the notebook's first cell must have `init_cell: false` and `export_cell: false`")
     fixed = {"deletable": False, "editable": False}

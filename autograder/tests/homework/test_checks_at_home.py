@@ -573,6 +573,35 @@ def test_checks_run_again_when_a_module_is_saved(home: Path, arguments: list[str
     assert re.search(second, output) and "Next: fix rms_norm" in output and "causal_mask" not in output
 
 
+# In a cell of the notebook
+
+CELL = """
+import builtins
+import sys
+from pathlib import Path
+
+sys.platform = PLATFORM
+import layernorm
+from checks.cells import check
+
+originals = layernorm, builtins.__import__, builtins.input
+for text in TEXTS:
+    Path("layernorm.py").write_text(text)
+    check("layernorm")
+assert (sys.modules["layernorm"], builtins.__import__, builtins.input) == originals
+"""
+
+
+@pytest.mark.parametrize("platform", [sys.platform, "emscripten"])
+def test_check_cell_prints_what_pytest_prints_each_time(home: Path, platform: str) -> None:
+    texts = ["def layer_norm(x, gamma, beta, eps=1e-5):\n    return x\n", RIGHT["layernorm"]]
+    output = python_output(home, "-c", CELL.replace("PLATFORM", repr(platform)).replace("TEXTS", repr(texts)))
+    for text in texts:
+        write(home, layernorm=text)
+        untimed = pytest_output(home, "checks/test_layernorm.py").rpartition(" in ")[0]
+        assert output.count(untimed) == 1
+
+
 # Tests written by students
 
 

@@ -102,7 +102,7 @@ def test_students_get_the_new_module(tree: Path) -> None:
     assert "dropout_mask is not written yet" in stub and "np.where" not in stub
     readme = (tree / "assignments" / "README.md").read_text()
     assert "| `dropout_mask.py` | Dropout | `dropout_mask`, `dropout` |" in readme
-    assert "-m pytest checks/test_dropout_mask.py" in (tree / "assignments" / "transformer.ipynb").read_text()
+    assert 'check(\\"dropout_mask\\")' in (tree / "assignments" / "transformer.ipynb").read_text()
 
 
 def test_public_checks_and_docstrings_of_the_new_module(tree: Path, tmp_path: Path) -> None:

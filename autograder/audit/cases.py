@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
-from itertools import combinations
+from itertools import combinations, groupby
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeVar
@@ -28,7 +28,7 @@ from autograder.grading.plan import Plan, record
 from autograder.grading.runner.processes import Direct, Imports, Runner
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.homework import Homework
-from autograder.homework.library import TRIVIAL, Misconception, trivial
+from autograder.homework.library import Misconception, text_of
 from autograder.sandbox.protocol import Error, Response
 from autograder.submissions.submission import Submission, read
 from autograder.values.bindings import bound_names
@@ -80,10 +80,8 @@ def submission(homework: Homework, case: Case) -> Submission:
             own[f"{name}.py"] += f"\n\nfrom reference_{name} import {', '.join(missing)}\n".encode()
         return Submission(case.name, files | own)
     name = f"{case.module}.py"
-    by_function = {
-        m.function: tuple(n for n in case.misconceptions if n.function == m.function) for m in case.misconceptions
-    }
-    versions = [homework.version(case.module, function, own) for function, own in by_function.items()]
+    by_function = groupby(case.misconceptions, lambda misconception: misconception.function)
+    versions = [homework.version(case.module, function, tuple(group)) for function, group in by_function]
     assert None not in versions, f"{case.name}: these mistakes cannot be combined"
     text = case.text or "\n\n".join((files[name].decode(), *(version.source for version in versions if version)))
     return Submission(case.name, files | {name: text.encode()})
@@ -154,6 +152,64 @@ def nothings(homework: Homework, module: str) -> list[Case]:
         for n, name in enumerate((*TRIVIAL, "first_argument"))
     ]
     return alone + together
+
+
+# Zeros, a constant, an exception, None, and an argument returned
+TRIVIAL = {
+    "zeros": "_like({{'right': _result(_right_{function}, {names})}}, 0)",
+    "constant": "_like({{'right': _result(_right_{function}, {names})}}, 1)",
+    "always_value_error": "_refuse()",
+    "nothing": "None",
+}
+RETURNED = "_repeated(_result(_right_{function}, {names}), {name})"
+_TRIVIAL_SOURCE = """
+{right}
+
+def _result(right, *args):
+    try:
+        return right(*args)
+    except ValueError:
+        return 0
+
+def _like(held, value):  # held and written so that no single edit makes the code correct
+    right = held["right"]
+    if isinstance(right, tuple):
+        return tuple(_like({{"right": part}}, value) for part in right)
+    if isinstance(right, np.ndarray):
+        return np.full(right.shape, float(f"{{value}}"), right.dtype)
+    return {{key: f"{{value}}" for key in right}} if isinstance(right, dict) else type(right)(float(f"{{value}}"))
+
+def _refuse():
+    raise ValueError("no")
+
+def _repeated(right, value):
+    return (value,) * len(right) if isinstance(right, tuple) else value
+
+def {function}({parameters}):
+    return {body}
+"""
+
+
+def trivial(homework: Homework, module: str, function: str) -> list[Misconception]:
+    """Return versions of a function that compute nothing, even if the shape is right. They must earn nothing."""
+    text = text_of(homework.functions[function])
+    [definition] = ast.parse(text).body
+    assert isinstance(definition, ast.FunctionDef)
+    names = [argument.arg for argument in definition.args.args]
+    parts = {
+        "right": text.replace(f"def {function}(", f"def _right_{function}(", 1),
+        "function": function,
+        "parameters": ast.unparse(definition.args),
+    }
+    criteria = tuple(c.id for c in homework.rubric.of(module) if function in c.grades)
+    bodies = TRIVIAL | {f"returns_{name}": RETURNED.replace("{name}", name) for name in names}
+    sources = {
+        name: _TRIVIAL_SOURCE.format(body=body.format(function=function, names=", ".join(names)), **parts)
+        for name, body in bodies.items()
+    }
+    return [
+        Misconception(module, function, name, criteria, "", "", "", source=source) for name, source in sources.items()
+    ]
 
 
 def alternatives(homework: Homework) -> list[Case]:
@@ -343,12 +399,6 @@ def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
                 dtype = "float32" if tolerance((call.args, call.kwargs)) == TOLERANCE["float32"] else "float64"
                 place = (module.module, call.test, call.number, dtype, call.allowed, call.criterion)
                 yield GradedCall(*place), call_result.deviation
-
-
-def shared(graded: Iterable[CriterionScore]) -> str:
-    """The sentence about indistinguishable misconceptions, "" if there is none."""
-    sentences = ({misconception.right for misconception in entry.undecided} for entry in graded)
-    return next((right.pop() for right in sentences if len(right) == 1), "")
 
 
 def differing(rows: Iterable[Row], before: Mapping[str, Any]) -> Iterator[str]:

@@ -19,7 +19,6 @@ from autograder.grading.runner.processes import Runner
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import RubricError
 from autograder.submissions.submission import Submission
-from autograder.values.source import parsed
 
 TRIED = 5  # members of a group to try, shortest first
 
@@ -44,7 +43,7 @@ DRAFT = """\
 
 
 def draft(grader: Grader, group: Group) -> tuple[str, str]:
-    """The name and text of a draft for a group; the text is "" if no member's function alone gives the group's responses."""
+    """Return name and text of a draft for a group; the text is "" if no member's function alone gives its responses."""
     name = f"learned_{shortest(group).responses[:8]}"
     for member in islice(group.values(), TRIED):
         if member.source and replies_alike(grader, member):
@@ -63,50 +62,39 @@ def draft(grader: Grader, group: Group) -> tuple[str, str]:
 
 
 def replies_alike(grader: Grader, member: Unexplained) -> bool:
-    """Whether a function's source, run in the sandbox with correct dependencies and helpers, gives the same wrong responses."""
-    plan, rubric = grader.plan, grader.rubric
-    module = rubric.module_of(member.function)
-    tree = parsed(member.source)
-    if tree is None:  # stored by an earlier version
-        return False
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - {member.function}
-    helpers = tuple(name for name in rubric.modules[module].functions if name in used)
+    """Return whether a function, run in the sandbox with correct dependencies and helpers, gives the same wrong responses."""
+    plan, rubric, function = grader.plan, grader.rubric, member.function
+    module = rubric.module_of(function)
+    helpers = tuple(name for name in rubric.modules[module].functions if name != function)
     every = (*plan.shown(module), *plan.hidden.get(module, ()))
-    test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == member.function])
-    dependencies = rubric.dependencies(module).items()
-    imports = [f"from {name} import {f}" for name, functions in dependencies for f in functions if f in used]
+    test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == function])
+    imports = [f"from {name} import {', '.join(names)}" for name, names in rubric.dependencies(module).items()]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
     with Runner.in_sandbox(grader.sandbox, plan, draft) as runner:
         responses = runner.with_helpers(module, helpers, test_calls)
     call_results = compared(test_calls, [responses[test_call] for test_call in test_calls])
-    own = [call_result for call_result in call_results if call_result.target.function == member.function]
-    return digest_of([call_result for call_result in own if wrong_in_value(call_result)]) == member.responses
-
-
-# Accepting
+    return (
+        digest_of([r for r in call_results if r.target.function == function and wrong_in_value(r)]) == member.responses
+    )
 
 
 def accept(homework: Homework, file: Path) -> Path:
-    """Add a completed draft to the library; returns the changed file.
+    """Add a completed draft to the library, and return the changed file.
 
     If the draft is invalid, for example without its two sentences, raises ArgumentsError and leaves the library
     unchanged.
     """
     try:
         text = file.read_text(encoding="utf-8")
-        body = ast.parse(text).body
-    except (OSError, ValueError, SyntaxError) as error:
-        raise ArgumentsError(f"{file}: not a draft ({error})") from None
-    entry = body[0] if len(body) == 1 else None
-    function = entry.name.partition("__")[0] if isinstance(entry, ast.FunctionDef) and entry.decorator_list else ""
-    module = next((name for name, module in homework.rubric.modules.items() if function in module.functions), "")
-    path = homework.misconceptions / module / f"{function}.py"
-    if not module or not path.is_file():
-        raise ArgumentsError(f"{file}: not a draft; it must be one function, as `autograder learn` wrote it")
-    before = path.read_text(encoding="utf-8")
-    entered = text[text.index(f"@{function}.instead") :]
-    write_atomically(path, f"{before.rstrip()}\n\n\n{entered}")
+        [entry] = ast.parse(text).body
+        function = ast.unparse(entry).partition(".instead(")[0].removeprefix("@")
+        path = homework.misconceptions / homework.rubric.module_of(function) / f"{function}.py"
+        before = path.read_text(encoding="utf-8")
+    except (OSError, ValueError, SyntaxError, StopIteration) as error:
+        why = "not a draft; it must be one function, as `autograder learn` wrote it"
+        raise ArgumentsError(f"{file}: {why} ({type(error).__name__})") from None
+    write_atomically(path, f"{before.rstrip()}\n\n\n{text[text.index(f'@{function}.instead') :]}")
     try:
         Homework(homework.folder).library  # noqa: B018 - a new one, which reads the changed file
     except RubricError as error:

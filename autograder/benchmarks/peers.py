@@ -32,7 +32,7 @@ from autograder.benchmarks import peer_signatures
 from autograder.grading.grader import open_grader
 from autograder.homework import reference
 from autograder.homework.homework import PACKAGE, Homework
-from autograder.homework.library import Misconception, trivial
+from autograder.homework.library import Misconception
 from autograder.release import handout
 from autograder.submissions.submission import Submission
 from autograder.values.compare import equal
@@ -156,7 +156,7 @@ def trivial_files(name: str) -> Files:
             files[file] = handout.stub(files[file].decode(), tuple(entry.functions)).encode()
             continue
         for function in entry.functions:
-            every = trivial(HOMEWORK, module, function)
+            every = cases.trivial(HOMEWORK, module, function)
             chosen = next((m for m in every if m.name == name), None) or next(m for m in every if "returns_" in m.name)
             files[file] += f"\n\n{chosen.source}".encode()
     return files

@@ -69,7 +69,7 @@ def audit(homework: Homework, check: str, jobs: int | None, only: str, rows: Pat
         return
     if check == "pairs":
         combined = list(cases.pairs(homework, chosen))
-        verdicts = list(_progress(audits.run_pairs(homework, combined, jobs), len(combined)))
+        verdicts = list(_progress(cases.each(homework, audits.graded_pair, combined, jobs), len(combined)))
         _write_or_compare([verdict.row for verdict in verdicts], rows, before)
         _print(audits.pair_lines(verdicts))
         problems = audits.pair_problems(verdicts)

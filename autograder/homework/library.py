@@ -16,7 +16,6 @@ Edits apply to the source, so a wrong version reads like a student's and can be 
 can be combined unless they edit the same characters. No student code runs here.
 """
 
-import ast
 import inspect
 import re
 import textwrap
@@ -285,60 +284,3 @@ def edited(text: str, edits: Sequence[tuple[str, str]]) -> str | None:
     for (start, end), new in reversed(spans):
         text = text[:start] + new + text[end:]
     return text
-
-
-# Code that computes nothing: zeros, a constant, an argument returned, an exception, None. It must earn nothing.
-
-TRIVIAL = {
-    "zeros": "_like({{'right': _result(_right_{function}, {names})}}, 0)",
-    "constant": "_like({{'right': _result(_right_{function}, {names})}}, 1)",
-    "always_value_error": "_refuse()",
-    "nothing": "None",
-}
-RETURNED = "_repeated(_result(_right_{function}, {names}), {name})"
-_TRIVIAL_SOURCE = """
-{right}
-
-def _result(right, *args):
-    try:
-        return right(*args)
-    except ValueError:
-        return 0
-
-def _like(held, value):  # held and written so that no single edit makes the code correct
-    right = held["right"]
-    if isinstance(right, tuple):
-        return tuple(_like({{"right": part}}, value) for part in right)
-    if isinstance(right, np.ndarray):
-        return np.full(right.shape, float(f"{{value}}"), right.dtype)
-    return {{key: f"{{value}}" for key in right}} if isinstance(right, dict) else type(right)(float(f"{{value}}"))
-
-def _refuse():
-    raise ValueError("no")
-
-def _repeated(right, value):
-    return (value,) * len(right) if isinstance(right, tuple) else value
-
-def {function}({parameters}):
-    return {body}
-"""
-
-
-def trivial(homework: "Homework", module: str, function: str) -> tuple[Misconception, ...]:
-    """Versions that compute nothing, even if the shape is right. They must earn nothing."""
-    text = text_of(homework.functions[function])
-    definition = ast.parse(text).body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    names = [argument.arg for argument in definition.args.args]
-    parts = {
-        "right": text.replace(f"def {function}(", f"def _right_{function}(", 1),
-        "function": function,
-        "parameters": ast.unparse(definition.args),
-    }
-    graded = tuple(c.id for c in homework.rubric.of(module) if function in c.grades)
-    sentences = ("It computes nothing yet.", "Write it.", "the docstring")
-    found = []
-    for name, body in (TRIVIAL | {f"returns_{name}": RETURNED.replace("{name}", name) for name in names}).items():
-        source = _TRIVIAL_SOURCE.format(body=body.format(function=function, names=", ".join(names)), **parts)
-        found.append(Misconception(module, function, name, graded, *sentences, source=source))
-    return tuple(found)

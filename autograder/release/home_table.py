@@ -12,7 +12,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from autograder.feedback.counterexamples import others
 from autograder.grading.call_results import Target, TestCall
 from autograder.homework import library, reference
 from autograder.homework.homework import Homework
+from autograder.homework.library import Misconception
 from autograder.sandbox.protocol import Call
 from autograder.values.tree import copied, mapped
 
@@ -145,16 +146,27 @@ def _ignored(
         bound.arguments.update(default)
         forced.append((replace(call, args=bound.args, kwargs=bound.kwargs), entry))
     wrong = _wrong_results(forced, fresh)
+    does, fix = _ignoring(right, name, value)
+    return [does, f"the docstring of `{function}`", fix], wrong if passed & wrong.keys() else {}
+
+
+def _ignoring(right: Callable[..., Any], name: str, value: Any) -> tuple[str, str]:
+    """Return both sentences about code that ignores the argument `name` and uses `value`."""
     used, due = (
         re.sub(r"e-0", "e-", f"{one:g}") if isinstance(one, float) else repr(one)
-        for one in (value, signature.parameters[name].default)
+        for one in (value, inspect.signature(right).parameters[name].default)
     )
-    sentences = [
-        f"{library.IGNORES.format(name, used)}.",
-        f"the docstring of `{function}`",
-        f"{library.USE.format(name)}, whose default is {due}.",
-    ]
-    return sentences, wrong if passed & wrong.keys() else {}
+    return f"{library.IGNORES.format(name, used)}.", f"{library.USE.format(name)}, whose default is {due}."
+
+
+def sentences(homework: Homework, misconception: Misconception) -> Iterator[str]:
+    """Yield all sentences in the table about a misconception, with each wrong default that code may use for a fixed number."""
+    yield from (misconception.does, misconception.right)
+    right = homework.functions[misconception.function]
+    for other in homework.of_function(misconception.module, misconception.function) if misconception.ignores else ():
+        default = _wrong_default(right, homework.alone(other).fresh())
+        if misconception.ignores in default:
+            yield from _ignoring(right, misconception.ignores, default[misconception.ignores])
 
 
 def _others(function: Callable[..., Any], call: Any, sentences: list[Any]) -> list[list[Any]]:

@@ -35,9 +35,9 @@ def pair(*names: str) -> Case:
     # Changed arguments cost points in the helper that changes them, not in its callers:
     ("decoder_logits.changes_params decoder_logits.positions_cached", False),
 ], 1))  # fmt: skip
-def test_pair_costs_the_criteria_of_both(ids: str, are_named: bool) -> None:
-    chosen = [case for case in cases.pairs(HOMEWORK) if sorted(case.ids) == ids.split()][:1]
-    (verdict,) = audit.run_pairs(HOMEWORK, chosen, 1)
+def test_pair_costs_the_criteria_of_both(grader: InProcess, ids: str, are_named: bool) -> None:
+    chosen = next(case for case in cases.pairs(HOMEWORK) if sorted(case.ids) == ids.split())
+    verdict = audit.graded_pair(grader, chosen)
     assert verdict.what == "both" and (verdict.row.named == verdict.row.case.ids or not are_named)
 
 
@@ -60,7 +60,7 @@ def test_report_counts_pairs_and_lists_those_that_do_not_cost_both() -> None:
     case = pair("sample_variance", "default_eps")
     named = made(case, graded("layernorm.statistics", "mistake", "sample_variance", "default_eps"))
     alone = "gives the results of layer_norm.sample_variance alone"
-    verdicts = [PairVerdict(named, "both", "costs both"), PairVerdict(made(case), "hidden", alone)]
+    verdicts = [PairVerdict(named, "both", "costs both"), PairVerdict(made(case), "masked", alone)]
     said = list(audit.pair_lines(verdicts))
     assert said[0].startswith(
         "layer_norm: 2 pairs; 1 cost both, 1 of them with both names; 1 are masked by one of the two"

@@ -9,7 +9,6 @@ import pytest
 from autograder.audit import cases
 from autograder.grading.diagnosis import Analysis
 from autograder.grading.scoring import CriterionScore, Scoring
-from autograder.homework import library
 from autograder.homework.rubric import Rubric
 from autograder.tests import running
 from autograder.tests.files import HOMEWORK
@@ -79,6 +78,6 @@ def test_partial_credit_is_the_share_of_passing_tests(charge: str) -> None:
 
 def test_code_that_computes_nothing_gets_no_partial_credit() -> None:
     functions = HOMEWORK.rubric.modules["layernorm"].functions
-    zeros = [m.source for f in functions for m in library.trivial(HOMEWORK, "layernorm", f)[:1]]
+    zeros = [m.source for f in functions for m in cases.trivial(HOMEWORK, "layernorm", f)[:1]]
     found = layernorm_scores(running.with_source("layernorm", *zeros), with_partial_credit())
     assert sum(one.points for one in found.values() if one.criterion.looks_at == "values") == 0

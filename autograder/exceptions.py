@@ -1,4 +1,21 @@
-"""Exceptions that end a command with a one-line message and an exit status; any package may raise them."""
+"""Every exception of the package. Any package may raise those that end a command: the command line prints them in one line.
+
+    Exception
+      CommandError             ends a command with status 1; batch.py makes it a grader error of one submission
+        ArgumentsError         ends a command with status 2
+        RubricError            an invalid rubric, suite or library; `learn --accept` and the recorder add to it
+        SandboxError           pool.py grades once more in a new sandbox
+      UnusableError            caught in submissions/, which makes a note for the student
+      WireError                caught in process.py, which ends the student's process, and in the recorder
+        Disconnected           also ends the student's process from within
+      CallTimeout              (a TimeoutError) caught in process.py, which ends the student's process
+      Raised                   an exception of student code, caught in session.py and processes.py, which answer with it
+        Missing, Absent        (an AttributeError, a LookupError)
+    BaseException
+      Endless                  raised in student code, caught in edit_runner.py, which tries the next edit
+
+`explained` in cli/main.py has the messages for OSError, BrokenExecutor and KeyboardInterrupt. All others are bugs.
+"""
 
 import errno
 import shutil
@@ -24,8 +41,70 @@ class ArgumentsError(CommandError):
     status = 2
 
 
+class RubricError(CommandError):
+    """The rubric is invalid. The text has the place and advice."""
+
+
 class SandboxError(CommandError):
     """The sandbox failed because of the machine; no student can cause this."""
+
+
+class UnusableError(Exception):
+    """A student's file is unusable.
+
+    `kind` is the kind of a Note, for example "link" (anything but a regular file), "no_zip", "zip_many", or "damaged"
+    for a member of a zip that does not decompress correctly.
+    """
+
+    def __init__(self, kind: str, name: object = ""):
+        super().__init__(f"{name} is damaged" if kind == "damaged" else f"{name} cannot be used ({kind})")
+        self.kind = kind
+
+
+class WireError(Exception):
+    """An invalid or unexpected message of a student's process."""
+
+    why = "protocol"  # the reason for the end of a process
+
+
+class Disconnected(WireError):
+    """The other side closed the connection."""
+
+    why = "crash"
+
+
+class CallTimeout(TimeoutError):
+    """A call has used up its "processor" time, so it may be endless, its "wall" time, or the time to be "idle".
+
+    Any other TimeoutError means that the whole account is used up.
+    """
+
+    @property
+    def why(self) -> str:
+        """The reason for the end of the process."""
+        return "idle" if self.args == ("idle",) else "deadline"
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} time of a call"
+
+
+class Raised(Exception):
+    """An error of the submission: the exception that its code raised."""
+
+    def __init__(self, error: BaseException | None = None):
+        self.error = error or self
+
+
+class Missing(Raised, AttributeError):
+    """The submission has no such function."""
+
+
+class Absent(Raised, LookupError):
+    """An object of an earlier call that does not exist: the call raised an error, or its result has a different structure."""
+
+
+class Endless(BaseException):
+    """An edited call has used up its time."""
 
 
 def of_system(error: OSError, place: Path | str = "", temporary: bool = False) -> CommandError:

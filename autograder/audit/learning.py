@@ -8,7 +8,7 @@ import ast
 from itertools import islice
 from pathlib import Path
 
-from autograder.exceptions import ArgumentsError
+from autograder.exceptions import ArgumentsError, RubricError
 from autograder.feedback.results import Unexplained
 from autograder.files import write_atomically
 from autograder.gradebook.class_statistics import Group, digest_of, shortest
@@ -17,7 +17,6 @@ from autograder.grading.grader import Grader
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner.processes import Runner
 from autograder.homework.homework import Homework
-from autograder.homework.rubric import RubricError
 from autograder.submissions.submission import Submission
 
 TRIED = 5  # members of a group to try, shortest first

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.exceptions import CommandError, in_one_line
+from autograder.exceptions import CommandError, RubricError, in_one_line
 from autograder.grading.call_results import Rules, Target, TestCall
 from autograder.grading.recorder import HOMEWORK, RECORDERS, Recorder, functions
 from autograder.homework.homework import Homework
 from autograder.homework.reference import hidden as hidden_modules
-from autograder.homework.rubric import INTEGRATION, TESTS, Rubric, RubricError
+from autograder.homework.rubric import INTEGRATION, TESTS, Rubric
 from autograder.values.compare import TOLERANCE, tolerance
 
 

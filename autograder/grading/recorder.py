@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.exceptions import RubricError, WireError
 from autograder.grading.call_results import Rules, Target, TestCall
 from autograder.homework import reference as references
 from autograder.homework.homework import Homework
-from autograder.homework.rubric import INTEGRATION, RubricError
+from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Call, Changes, Look, Request, Write
-from autograder.sandbox.wire import Kept, WireError, sendable
+from autograder.sandbox.wire import Kept, sendable
 from autograder.values.compare import tolerance
 from autograder.values.signatures import as_tested, required
 from autograder.values.tree import Opaque, arrays, copied, leaves

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from autograder.exceptions import CommandError, in_one_line
+from autograder.exceptions import CommandError, RubricError, in_one_line
 from autograder.homework import reference, rubric
 from autograder.homework.library import LOADED_BY, Call, Misconception, Version, Written, combined
 from autograder.homework.reference import compiled
-from autograder.homework.rubric import Rubric, RubricError
+from autograder.homework.rubric import Rubric
 from autograder.sandbox.protocol import Reference
 
 PACKAGE = Path(__file__).resolve().parents[1]

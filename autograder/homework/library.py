@@ -27,7 +27,7 @@ from itertools import pairwise
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from autograder.homework.rubric import RubricError
+from autograder.exceptions import RubricError
 
 if TYPE_CHECKING:
     from autograder.homework.homework import Homework

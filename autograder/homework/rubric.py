@@ -14,7 +14,7 @@ import yaml
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import PydanticKnownError
 
-from autograder.exceptions import CommandError
+from autograder.exceptions import RubricError
 from autograder.sandbox.process import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
@@ -22,10 +22,6 @@ Feedback = Literal["full", "diagnosis", "score"]
 Python = Literal["3.11", "3.12", "3.13", "3.14", "3.15"]  # of the Gradescope image
 INTEGRATION = "integration"
 TESTS, TESTS_FILE = "tests", "test_decoder_parts.py"  # the optional tests that students write, and their file
-
-
-class RubricError(CommandError):
-    """The rubric is invalid. The text has the place and advice."""
 
 
 def _refused(value: object) -> None:

@@ -19,7 +19,7 @@ from functools import partial, wraps
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from autograder.sandbox.protocol import Raised
+from autograder.exceptions import Raised
 from autograder.values.bindings import bound_names, parameters
 from autograder.values.signatures import accepts, required
 

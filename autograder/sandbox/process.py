@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 from pydantic import BaseModel, ConfigDict, Field
 
-from autograder.exceptions import SandboxError
+from autograder.exceptions import CallTimeout, Disconnected, SandboxError, WireError
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import REQUESTS, Define, Ended, Load, Reference, Request, Response
 from autograder.sandbox.wire import Connection
@@ -69,21 +69,6 @@ class Limits(BaseModel):
     )
     upload_files: int = Field(default=500, ge=1, description="files in one submission")
     upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")
-
-
-class CallTimeout(TimeoutError):
-    """A call has used up its "processor" time, so it may be endless, its "wall" time, or the time to be "idle".
-
-    Any other TimeoutError means that the whole account is used up.
-    """
-
-    @property
-    def why(self) -> str:
-        """The reason for the end of the process."""
-        return "idle" if self.args == ("idle",) else "deadline"
-
-    def __str__(self) -> str:
-        return f"{self.args[0]} time of a call"
 
 
 @dataclass
@@ -292,7 +277,7 @@ class StudentProcess:
                     else:
                         self._exchange(account, part, ENDLESS_SHARE if is_endless else 1, responses)
             return responses
-        except (TimeoutError, wire.WireError) as error:
+        except (TimeoutError, WireError) as error:
             if isinstance(error, TimeoutError) and not isinstance(error, CallTimeout):
                 self._end("spent")
                 return [*responses, SPENT]
@@ -328,7 +313,7 @@ class StudentProcess:
     def _watch(self, is_silent: bool) -> str:
         """What waits, if it does not wait for the grader."""
         if self._is_full():
-            raise wire.Disconnected("its temporary folder is full")
+            raise Disconnected("its temporary folder is full")
         name = self._unanswered[0][1]
         # The order matters: a process that sends a message and waits for the answer is not idle.
         return name if is_silent and name and waits(self.pid) and self.connection.is_silent() else ""
@@ -364,7 +349,7 @@ class StudentProcess:
         if hasattr(signal, "SIGINT") and os.name == "posix":
             with contextlib.suppress(OSError):
                 os.kill(self.pid, signal.SIGINT)
-        with contextlib.suppress(TimeoutError, wire.WireError):
+        with contextlib.suppress(TimeoutError, WireError):
             while left:
                 look(False)
                 message = wire.decode(self.connection.receive(look))

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from autograder.exceptions import Absent, Missing, Raised, WireError
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Kept, WireError
+from autograder.sandbox.wire import Kept
 from autograder.values.changes import CHANGED, MAX_CHANGES, Change, differences
 from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT, builtin_kinds, is_circular, passed, place, text_of
 from autograder.values.signatures import accepts, signatures
@@ -37,21 +38,6 @@ KINDS = (
 HINTS = ("", "signature", "missing", "absent", "circular")
 THREADS_SECONDS = 0.01  # time for other student threads before arguments are checked again
 _EXCEPTIONS = {name for name, cls in vars(builtins).items() if isinstance(cls, type) and issubclass(cls, BaseException)}
-
-
-class Raised(Exception):
-    """An error of the submission: the exception that its code raised."""
-
-    def __init__(self, error: BaseException | None = None):
-        self.error = error or self
-
-
-class Missing(Raised, AttributeError):
-    """The submission has no such function."""
-
-
-class Absent(Raised, LookupError):
-    """An object of an earlier call that does not exist: the call raised an error, or its result has a different structure."""
 
 
 # Responses

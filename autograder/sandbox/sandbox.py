@@ -333,7 +333,8 @@ class Folder:
 def _kit() -> bytes:
     """The code of modules that other processes may need, without the kit's path, and whether each is a package."""
     modules = {}
-    for path in (PACKAGE / "__init__.py", *(PACKAGE / "sandbox").rglob("*.py"), *(PACKAGE / "values").glob("*.py")):
+    top = PACKAGE / "__init__.py", PACKAGE / "exceptions.py"
+    for path in (*top, *(PACKAGE / "sandbox").rglob("*.py"), *(PACKAGE / "values").glob("*.py")):
         is_package, parts = path.stem == "__init__", path.relative_to(PACKAGE.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if is_package else parts)
         code = SourceFileLoader(name, str(path)).get_code(name)

@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
+from autograder.exceptions import Disconnected, Raised
 from autograder.sandbox import wire
 from autograder.sandbox.loading import StudentModules
-from autograder.sandbox.protocol import REQUESTS, Calls, Raised, described
+from autograder.sandbox.protocol import REQUESTS, Calls, described
 from autograder.sandbox.wire import Connection
 from autograder.values.bindings import bound_names
 from autograder.values.errors import loop, place, text_of
 
-KIT = {name: sys.modules[name] for name in (bound_names.__module__, Raised.__module__)}
+KIT = {name: sys.modules[name] for name in (bound_names.__module__, Calls.__module__, Raised.__module__)}
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # responses are sent together, at most this late or this large
 
 
@@ -45,7 +46,7 @@ class Session:
                 count = wire.decode(self.connection.receive())
                 # Read all of them before answering the first: two sides that only write would block.
                 requests = [self.connection.receive() for _ in range(count)]
-            except wire.Disconnected:
+            except Disconnected:
                 return
             self._sent = time.monotonic()
             for number, request in enumerate(requests, 1):

@@ -19,6 +19,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
+from autograder.exceptions import Disconnected, WireError
 from autograder.values.tree import Opaque, describe
 
 _NAMES = "? int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
@@ -39,18 +40,6 @@ MAX_FROM_STUDENT = 2**20  # bytes of a message from a student's process; decodin
 _KEYS = {type(None), bool, int, float, str, bytes, *(dtype.type for dtype in DTYPES)}
 _LEAVES = _KEYS | {np.ndarray, Opaque}
 _SHAPES = [struct.Struct(f"<{axes}q") for axes in range(MAX_AXES + 1)]
-
-
-class WireError(Exception):
-    """An invalid or unexpected message."""
-
-    why = "protocol"  # the reason for the end of a process
-
-
-class Disconnected(WireError):
-    """The other side closed the connection."""
-
-    why = "crash"
 
 
 @dataclass(frozen=True)

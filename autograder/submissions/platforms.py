@@ -18,10 +18,11 @@ from typing import Any
 
 import yaml
 
+from autograder.exceptions import UnusableError
 from autograder.submissions import tree as trees
 from autograder.submissions.submission import ARCHIVES, Student, Upload
 from autograder.submissions.text import few
-from autograder.submissions.tree import Tree, UnusableError, is_junk
+from autograder.submissions.tree import Tree, is_junk
 
 Matches = Mapping[str, re.Match[str]]  # by the name of a file or folder
 Read = tuple[list[Upload], list[str]]  # uploads, and notes for the instructor

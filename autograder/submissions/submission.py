@@ -9,11 +9,11 @@ from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
-from autograder.exceptions import CommandError
+from autograder.exceptions import CommandError, UnusableError
 from autograder.homework.rubric import Rubric
 from autograder.submissions import tree as trees
 from autograder.submissions.text import shown
-from autograder.submissions.tree import Source, Tree, UnusableError
+from autograder.submissions.tree import Source, Tree
 from autograder.values.source import codec, declared_encoding, is_stub, mend, parsed, resembles
 
 MOST_BYTES = 100_000  # of a file that the grader parses; a syntax tree takes up to 500 times as much

@@ -18,6 +18,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from autograder.exceptions import UnusableError
+
 DEPTH = 20  # depth of folders
 MOST_NAMES = 100_000  # names looked at in one upload
 # Files of operating systems and tools, which are skipped silently.
@@ -29,18 +31,6 @@ JUNK = LITTER | {".venv", "venv", "checks", "tests"}
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"))
 _NOT_THERE = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}  # errors that an upload can cause, not the machine
 _UTF8, _ENCRYPTED = 0x800, 0x1  # flags of a zip's member
-
-
-class UnusableError(Exception):
-    """A student's file is unusable.
-
-    `kind` is the kind of a Note, for example "link" (anything but a regular file), "no_zip", "zip_many", or "damaged"
-    for a member of a zip that does not decompress correctly.
-    """
-
-    def __init__(self, kind: str, name: object = ""):
-        super().__init__(f"{name} is damaged" if kind == "damaged" else f"{name} is not a regular file")
-        self.kind = kind
 
 
 @dataclass(frozen=True)

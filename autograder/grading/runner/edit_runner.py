@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.exceptions import Endless
 from autograder.sandbox.protocol import Call, Extend, Reference, Request, Response
 from autograder.values.edits import MOST_BYTES, MOST_EDITS, Text, executed, redefined
 from autograder.values.slips import slips
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from autograder.sandbox.session import Session
 
 EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call, and between further interrupts
-
-
-class Endless(BaseException):
-    """An edited call has used up its time."""
 
 
 class Edits(Request):

@@ -28,19 +28,17 @@ from dataclasses import dataclass
 from inspect import Signature
 from typing import Any, Protocol
 
+from autograder.exceptions import Absent, Missing, Raised
 from autograder.grading.call_results import CallResult, Target, TestCall, compared, with_needed
 from autograder.grading.plan import Plan
 from autograder.grading.thresholds import MOST_PROBES_SPENT, RESTARTS
 from autograder.homework.homework import Homework
 from autograder.sandbox.process import PREVIEW, SPENT, StudentProcess
 from autograder.sandbox.protocol import (
-    Absent,
     Call,
     Calls,
     Ended,
     Error,
-    Missing,
-    Raised,
     Request,
     Response,
     Signatures,

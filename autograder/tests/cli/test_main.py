@@ -14,8 +14,7 @@ from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row
 from autograder.cli import doctor
 from autograder.cli.main import Commands, main
-from autograder.exceptions import ArgumentsError, CommandError, SandboxError
-from autograder.homework.rubric import RubricError
+from autograder.exceptions import ArgumentsError, CommandError, RubricError, SandboxError
 from autograder.release import packing
 from autograder.sandbox import layers
 from autograder.sandbox.layers import kernel

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.exceptions import WireError
 from autograder.feedback.results import Grade
 from autograder.grading.call_results import TestCall
 from autograder.grading.grader import Grader
@@ -111,7 +112,7 @@ class DistortingProcess:
         value = distorted(right.value, self.rng) if chance < 0.6 and right.error is None else right.value
         try:
             crossed = wire.decode(wire.encode(value))
-        except wire.WireError:  # a function, which only the grader may send
+        except WireError:  # a function, which only the grader may send
             self.ended = Ended("protocol")
             return Response(ended=self.ended)
         return replace(right, value=crossed, changed=CHANGED if chance < 0.12 else (), shared=0.12 < chance < 0.14)

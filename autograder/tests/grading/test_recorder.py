@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.exceptions import RubricError
 from autograder.grading.call_results import Target, TestCall
 from autograder.grading.recorder import Check, Recorder, rng_for
-from autograder.homework.rubric import RubricError
 from autograder.sandbox import wire
 from autograder.sandbox.wire import Kept
 

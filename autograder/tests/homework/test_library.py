@@ -6,9 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from autograder.exceptions import RubricError
 from autograder.grading.known_responses import alike, alike_in_form
 from autograder.homework.library import Written, edited
-from autograder.homework.rubric import RubricError
 from autograder.tests import running
 from autograder.tests.files import HOMEWORK
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.exceptions import CommandError
+from autograder.exceptions import CommandError, RubricError
 from autograder.grading.plan import record
 from autograder.homework import rubric
 from autograder.homework.homework import PACKAGE
-from autograder.homework.rubric import RubricError
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import homework_with
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from autograder.exceptions import CallTimeout
 from autograder.sandbox import process
-from autograder.sandbox.process import Budget, CallTimeout, Clock, Limits, container_memory
+from autograder.sandbox.process import Budget, Clock, Limits, container_memory
 
 LIMITS = Limits(call_seconds=1, submission_seconds=10, wall_factor=2)
 

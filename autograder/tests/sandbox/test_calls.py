@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.exceptions import Absent, Raised
 from autograder.sandbox import wire
-from autograder.sandbox.protocol import Absent, Calls, Raised, described
+from autograder.sandbox.protocol import Calls, described
 from autograder.sandbox.wire import Kept, sendable
 from autograder.tests.files import python_says
 from autograder.values.changes import Change

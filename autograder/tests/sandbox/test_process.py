@@ -331,7 +331,7 @@ def tool() -> Extend:
 
 
 def test_an_extension_adds_requests_to_one_process_only() -> None:
-    names = {"a_helper", "a_tool", "autograder.sandbox.protocol"}
+    names = {"a_helper", "a_tool", "autograder.sandbox.protocol", "autograder.exceptions"}
     unseen = f"import sys\ndef f(x): return x + len({names} & {{*sys.modules}})\n"
     with opened(unseen) as (sandbox, process):
         process.load(["m"])

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.exceptions import WireError
 from autograder.sandbox.protocol import Call, Changes, Error, Load, Look, Request, Response, Write
-from autograder.sandbox.wire import Kept, WireError
+from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change
 
 LINES = {"m.py": 3}

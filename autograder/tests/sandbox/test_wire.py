@@ -12,8 +12,9 @@ import msgpack
 import numpy as np
 import pytest
 
+from autograder.exceptions import WireError
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Connection, Kept, WireError
+from autograder.sandbox.wire import Connection, Kept
 from autograder.tests.making import few
 from autograder.values.tree import Opaque
 

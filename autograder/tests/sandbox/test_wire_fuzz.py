@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from autograder.exceptions import WireError
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Call, Changes, Load, Look, Response
-from autograder.sandbox.wire import Connection, WireError
+from autograder.sandbox.wire import Connection
 from autograder.values.tree import Opaque
 
 pytestmark = pytest.mark.slow

@@ -9,6 +9,7 @@ the passing ones; new calls like the public ones must confirm it. The search is 
 every machine. A time limit applies only after half of the submission's time.
 """
 
+import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +34,7 @@ from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Kept
 from autograder.submissions.text import listed
 from autograder.values.compare import Failure
-from autograder.values.edits import Text, line_names
+from autograder.values.edits import Text, line_names, units
 from autograder.values.tree import arrays, leaves, mapped
 
 TOGETHER = 50  # edits per message
@@ -110,23 +111,52 @@ class Explainer:
         return replace(analysis, call_results=call_results)
 
     def repaired(self, analysis: Analysis, function: str) -> Analysis:
-        """Explain a function by a single edit, by a misconception next to an unknown mistake, or by a property of its arguments."""
+        """Explain a function by a single edit, by a misconception next to an unknown mistake, or by a property of its arguments.
+
+        An edit of private code that also fixes an earlier function shows that both have one mistake, whatever it is called.
+        """
         diagnosis = analysis.diagnoses.get(function)
         if diagnosis is None or not self._lost(analysis, function):
             return analysis
         is_settled = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions
-        if is_settled and (
+        is_named = is_settled and (
             len(diagnosis.misconceptions) < 2 or len({m.criteria for m in diagnosis.misconceptions}) > 1
-        ):
+        )
+        shared = self._shared_lines(analysis, function)
+        if is_named and not shared:
             return analysis
         found: Diagnosis | None = None
-        if repair := self.search(analysis, function):
-            own = (self._misconception(repair, analysis, function),)
+        if repair := self.search(analysis, function, set().union(*shared.values()) if is_named else None):
             every = frozenset(criterion.id for criterion in self.rubric.of(analysis.module))
-            found = Diagnosis(own, own, complete=True, formal=True, criteria=every, memory=True, repaired=True)
+            fixes = (
+                n for n in shared if self._lines_of(analysis, n, repair.edited, repair.edit, bool(repair.sentence))[0]
+            )
+            earlier = next(fixes, None)
+            if earlier is not None and not analysis.diagnoses[earlier].repaired:
+                found = Diagnosis(helpers=analysis.diagnoses[earlier].named, complete=True, formal=True, criteria=every)
+            elif earlier is not None or not is_named:
+                own = (self._misconception(repair, analysis, function),)
+                found = Diagnosis(own, own, complete=True, formal=True, criteria=every, memory=True, repaired=True)
         elif not is_settled and not diagnosis.empty:
             found = self._beside(analysis, function) or self._separated(analysis, function)
         return analysis if found is None else replace(analysis, diagnoses=analysis.diagnoses | {function: found})
+
+    def _shared_lines(self, analysis: Analysis, function: str) -> dict[str, set[int]]:
+        """The lines of private code that a function shares with wrong functions before it, by these functions."""
+        contract = self.rubric.modules[analysis.module].functions
+        wrong = [name for name in analysis.diagnoses if name != function and self._lost(analysis, name)]
+        if not wrong:
+            return {}
+        try:
+            tree = ast.parse(self.runner.submission.files[f"{analysis.module}.py"])
+            code = {name: {*units(tree, name, {*contract} - {name})} for name in (function, *wrong)}
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return {}
+        private = {
+            u for u in code[function] if isinstance(u, ast.FunctionDef | ast.ClassDef) and u.name not in contract
+        }
+        lines = {n: {i for u in private & code[n] for i in range(u.lineno, (u.end_lineno or 0) + 1)} for n in wrong}
+        return {name: own for name, own in lines.items() if own}
 
     def _lost(self, analysis: Analysis, function: str) -> set[str]:
         """The criteria, other than worked examples, of failing calls that are wrong in more than side effects and dtype."""
@@ -236,8 +266,8 @@ class Explainer:
 
     # The search for edits
 
-    def search(self, analysis: Analysis, function: str) -> Repair | None:
-        """The smallest edits that fix every call of a function; None if there are none."""
+    def search(self, analysis: Analysis, function: str, within: set[int] | None = None) -> Repair | None:
+        """The smallest edits, of some lines, that fix every call of a function; None if there are none."""
         alone = [  # the calls that can be made alone
             r
             for r in of_function(analysis.call_results, function)
@@ -261,7 +291,11 @@ class Explainer:
         after = replace(first[0], call=request)
         with self.runner.apart(analysis.module, analysis.helpers(function), [before], [after]) as run:
             found = (run([]) or [SPENT])[-1].value or []
-            ordered = sorted(((line not in known, size), edit, line) for edit, size, line in found)
+            ordered = sorted(
+                ((line not in known, size), edit, line)
+                for edit, size, line in found
+                if within is None or line in within
+            )
             for _, same in groupby(ordered, key=itemgetter(0)):
                 rows = list(same)[:left]
                 left -= len(rows)

@@ -125,7 +125,7 @@ class Text:
         every = list(ast.walk(self.tree))
         if len(every) > MOST_NODES:
             raise ValueError("the source has too many nodes to be edited")
-        self.units = list(_units(self.tree, function, set(others)))
+        self.units = list(units(self.tree, function, set(others)))
         self.functions = list(bound_names([s for s in self.tree.body if not isinstance(s, ast.Assign)]))
         strings = [node.value for node in every if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         names = dict.fromkeys(string for string in strings if string.isidentifier())  # such as keys
@@ -285,7 +285,7 @@ def executed(file: str) -> Iterator[set[int]]:
         sys.settrace(None)
 
 
-def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.stmt]:
+def units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.stmt]:
     """The top-level statements that bind a function, and those that bind the names they use."""
     bound = [(set(bound_names([statement])), statement) for statement in tree.body]
     wanted, seen = [function], {function, *others}

@@ -92,13 +92,24 @@ def layer_norm(x, gamma, beta, eps=1e-5, kept={{}}):
 """
 
 UNLISTED = {
-    "a mistake in a shared helper costs a criterion of each function": Case(
+    "a mistake in a private function that two functions share costs one criterion": Case(
         "layernorm", NORMED.format(axis=-1, root="(np.sqrt((centred**2).mean(-1, keepdims=True)) + eps)"),
-        "example epsilon backward_x", "layer_norm.eps_outside_root", slow=True,
+        "example epsilon", "layer_norm.eps_outside_root", slow=True,
     ),
-    "a helper that two functions share costs a criterion of each": Case(
-        "layernorm", NORMED.format(axis=1, root="np.sqrt((centred**2).mean(1, keepdims=True) + eps)"),
-        "example statistics backward_x", "layer_norm.axis_one", slow=True,
+    "a known mistake in a private function that two functions share costs one criterion": Case("layernorm", """
+def _mean_square(x):
+    return np.sum(x * x, axis=-1, keepdims=True)
+
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return gamma * centred / np.sqrt(_mean_square(centred) + eps) + beta
+
+
+def rms_norm(x, gamma, eps=1e-6):
+    return gamma * x / np.sqrt(_mean_square(x) + eps)
+""",
+        "example statistics", "layer_norm.sum_of_squares",
     ),
     "a known mistake in other words": Case("layernorm", """
 def layer_norm(x, gamma, beta, eps=1e-5):

@@ -158,27 +158,6 @@ def new(chosen: Homework, name: str | None, homework: Path | None, title: str) -
 
 
 @main.command()
-@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="a new folder")
-@click.option(
-    "--level", type=int, default=1, show_default=True, help="1: the function is named; 2: it is not; 3: two lines"
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="another seed gives another puzzle")
-@click.pass_obj
-def puzzle(homework: Homework, out: Path, level: int, seed: int) -> None:
-    """Write a decoder with one or two wrong lines, and a task for students, to OUT; print the solution.
-
-    For instructors who want a debugging exercise.
-    """
-    from autograder.release import puzzle as puzzles
-
-    made = puzzles.make(homework, level, seed)
-    puzzles.write(made, out)
-    click.echo(f"{out / 'task.md'}\n\nSolution:")
-    for edit in made.edits:
-        click.echo(f"  {edit.file}, line {edit.line} should be: {edit.right.strip()}")
-
-
-@main.command()
 @OUT
 @click.pass_context
 def demo(context: click.Context, out: Path) -> None:

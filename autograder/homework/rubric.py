@@ -24,45 +24,43 @@ INTEGRATION = "integration"
 TESTS, TESTS_FILE = "tests", "test_decoder_parts.py"  # the optional tests that students write, and their file
 
 
-def _refused(value: object) -> None:
-    raise PydanticKnownError("extra_forbidden")
-
-
-# Filled in when the rubric is read. In the file it is an unknown key.
-Filled = Annotated[str, BeforeValidator(_refused), Field(exclude=True)]
-
-
 def _no_number(value: object) -> object:
-    """A number would be read as seconds since 1970."""
+    """Reject a number as a date: it would be read as seconds since 1970."""
     if isinstance(value, int | float):
         raise PydanticKnownError("datetime_type")
     return value
 
 
 def _version(value: object) -> object:
-    """YAML reads 3.13 without quotes as a number, and 3.10 as 3.1, which no version is."""
+    """Return text for 3.13 without quotes, which YAML reads as a number, as it reads 3.10 as 3.1, which no version is."""
     return str(value) if isinstance(value, float) else value
 
 
-class Criterion(BaseModel, extra="forbid", frozen=True):
-    """A criterion for points. `grades` are the contract functions that it tests.
+class Entry(BaseModel, extra="forbid", frozen=True):
+    """A criterion as the file has it. `grades` are the contract functions that it tests.
 
     `looks_at` selects the failures that count: "values" (a mistake costs points once, see grading/scoring.py), "form"
-    (only side effects and dtypes), "examples" (every wrong value). `id` is "<module>.<name>", where `module` is a
-    module's name or "integration". In `Rubric.criteria`, visibility and feedback default to the rubric's.
+    (only side effects and dtypes), "examples" (every wrong value).
     """
 
-    id: Filled = ""
-    module: Filled = ""
     points: float = Field(gt=0)
     about: str = Field(min_length=3)
     grades: tuple[str, ...] = ()
     looks_at: Literal["values", "form", "examples"] = "values"
     credit: Literal["all", "share"] = "all"  # all or nothing, or the share of its tests that pass
-    visibility: Visibility = Field(default=None)  # type: ignore[arg-type]
-    feedback: Feedback = Field(default=None)  # type: ignore[arg-type]
+    visibility: Visibility | None = None  # that of the rubric
+    feedback: Feedback | None = None
     counts: Literal["dropped", "full"] | None = None  # dropped for everybody, or given to everybody
     why: str = ""  # the reason for counts, shown to students
+
+
+class Criterion(Entry, frozen=True):
+    """A criterion. `id` is "<module>.<name>"; `module` is a module's name, "integration" or "tests"."""
+
+    id: str
+    module: str
+    visibility: Visibility
+    feedback: Feedback
 
     @property
     def visible(self) -> bool:
@@ -84,7 +82,7 @@ class Group(BaseModel, extra="forbid", frozen=True):
     """The criteria of a module, of the integration, or of the students' tests."""
 
     points: float = Field(gt=0)
-    criteria: dict[str, Criterion] = Field(min_length=1)
+    criteria: dict[str, Entry] = Field(min_length=1)
 
 
 class Module(Group, extra="forbid", frozen=True):
@@ -134,21 +132,25 @@ class Rubric(BaseModel):
     _tree: Any = PrivateAttr(None)
 
     @cached_property
-    def others(self) -> dict[str, Group]:
-        """The integration and the students' tests, if there are any."""
-        return {name: group for name, group in ((INTEGRATION, self.integration), (TESTS, self.tests)) if group}
+    def groups(self) -> dict[str, Group]:
+        """The groups of criteria by name: the modules, then the integration and the students' tests, if there are any."""
+        more = {INTEGRATION: self.integration, TESTS: self.tests}
+        return {**self.modules, **{name: group for name, group in more.items() if group}}
 
     @cached_property
     def criteria(self) -> dict[str, Criterion]:
         """Every criterion by id, in the order of the file; the integration and the students' tests come last."""
-        filled = {}
-        for module, group in (*self.modules.items(), *self.others.items()):
-            for name, criterion in group.criteria.items():
-                own: dict[str, str] = {"id": f"{module}.{name}", "module": module}
-                own["visibility"] = criterion.visibility or self.visibility
-                own["feedback"] = criterion.feedback or self.feedback
-                filled[own["id"]] = criterion.model_copy(update=own)
-        return filled
+        return {
+            f"{module}.{name}": Criterion(
+                **entry.model_dump(exclude={"visibility", "feedback"}),
+                id=f"{module}.{name}",
+                module=module,
+                visibility=entry.visibility or self.visibility,
+                feedback=entry.feedback or self.feedback,
+            )
+            for module, group in self.groups.items()
+            for name, entry in group.criteria.items()
+        }
 
     @property
     def most(self) -> float:
@@ -161,17 +163,10 @@ class Rubric(BaseModel):
         return tuple(f"{module}.py" for module in self.modules)
 
     @cached_property
-    def groups(self) -> tuple[str, ...]:
-        """The groups of criteria: the modules, then the integration and the students' tests."""
-        return (*self.modules, *self.others)
-
-    @cached_property
     def titles(self) -> dict[str, str]:
         """The title of each group."""
-        others = {INTEGRATION: "The whole model", TESTS: "Tests"}
-        return {name: module.title for name, module in self.modules.items()} | {
-            name: others[name] for name in self.others
-        }
+        titles = {INTEGRATION: "The whole model", TESTS: "Tests"}
+        return {name: group.title if isinstance(group, Module) else titles[name] for name, group in self.groups.items()}
 
     def of(self, module: str) -> list[Criterion]:
         return [c for c in self.criteria.values() if c.module == module]
@@ -201,7 +196,7 @@ class Rubric(BaseModel):
     def place(self, criterion: str) -> str:
         """The definition of a criterion: file, line and key, as in all messages about the rubric."""
         module, _, name = criterion.partition(".")
-        return self.place_of(f"{'' if module in self.others else 'modules.'}{module}.criteria.{name}")
+        return self.place_of(f"{'modules.' if module in self.modules else ''}{module}.criteria.{name}")
 
     def place_of(self, where: str) -> str:
         """The file, line and name of a key of the rubric."""
@@ -243,7 +238,7 @@ Problems = Iterator[tuple[str, str]]  # the keys, joined by dots, and a sentence
 
 
 def _inconsistencies(rubric: Rubric) -> Problems:
-    total = sum(group.points for group in (*rubric.modules.values(), *rubric.others.values()))
+    total = sum(group.points for group in rubric.groups.values())
     if abs(total - rubric.points) > 1e-9:
         tests = ", the integration and the tests" if rubric.tests else " and the integration"
         yield "points", f"is {rubric.points:g}, but the modules{tests} add up to {total:g}"
@@ -255,56 +250,53 @@ def _inconsistencies(rubric: Rubric) -> Problems:
     if rubric.late and rubric.late.points_a_day and rubric.late.percent_a_day:
         yield "late.points_a_day", "give either points_a_day or percent_a_day"
     owners: dict[str, str] = {}
-    for name, module in rubric.modules.items():
-        if not name.isidentifier() or name in (INTEGRATION, TESTS):
-            yield f"modules.{name}", "a module's name must be a Python name other than integration and tests"
-        yield from _points(f"modules.{name}", module)
-        yield from _of_module(name, module, list(rubric.modules))
-        for function in module.functions:
+    for name, group in rubric.groups.items():
+        place, names = name, list[str]()
+        if isinstance(group, Module):
+            place, names = f"modules.{name}", list(group.functions)
+            yield from _of_module(place, name, group, list(rubric.modules))
+        points = sum(entry.points for entry in group.criteria.values())
+        if abs(points - group.points) > 1e-9:
+            yield f"{place}.points", f"is {group.points:g}, but the criteria add up to {points:g}"
+        for function in names:
             if owners.setdefault(function, name) != name:
-                yield f"modules.{name}.functions.{function}", f"the module {owners[function]} already has this function"
-    for name, group in rubric.others.items():
-        for key, criterion in group.criteria.items():
-            if criterion.grades:
-                why = "the integration runs all functions" if name == INTEGRATION else "students choose what they test"
-                yield f"{name}.criteria.{key}.grades", f"{why}; remove this key"
+                yield f"{place}.functions.{function}", f"the module {owners[function]} already has this function"
+        for key, entry in group.criteria.items():
+            here = f"{place}.criteria.{key}"
+            if entry.counts and not entry.why:
+                yield f"{here}.counts", "add the key why: the reason is shown to students"
+            if foreign := [graded for graded in entry.grades if graded not in names][:1]:
+                why = {INTEGRATION: "the integration runs all functions", TESTS: "students choose what they test"}.get(
+                    name
+                )
+                unknown = f"{foreign[0]!r} is not a function of this module: {', '.join(names)}"
+                yield f"{here}.grades", f"{why}; remove this key" if why else unknown
+            if names and not entry.grades:
+                yield here, f"grades: list the functions it tests; known: {', '.join(names)}"
             if name == TESTS and rubric.criteria[f"{TESTS}.{key}"].visible:
                 why = "the tests run on correct code, so their results are shown later, for example after_published"
-                yield f"{name}.criteria.{key}.visibility", why
-        yield from _points(name, group)
+                yield f"{here}.visibility", why
 
 
-def _points(here: str, group: Group) -> Problems:
-    total = sum(entry.points for entry in group.criteria.values())
-    if abs(total - group.points) > 1e-9:
-        yield f"{here}.points", f"is {group.points:g}, but the criteria add up to {total:g}"
-    for key, entry in group.criteria.items():
-        if entry.counts and not entry.why:
-            yield f"{here}.criteria.{key}.counts", "add the key why: the reason is shown to students"
-
-
-def _of_module(name: str, module: Module, names: list[str]) -> Problems:
-    here, order = f"modules.{name}", list(module.functions)
+def _of_module(place: str, name: str, module: Module, modules: list[str]) -> Problems:
+    functions = list(module.functions)
+    if not name.isidentifier() or name in (INTEGRATION, TESTS):
+        yield place, "a module's name must be a Python name other than integration and tests"
     for used in module.uses:
-        if used not in names:
-            yield f"{here}.uses", f"there is no module {used!r}; known: {', '.join(names)}"
-        elif names.index(used) >= names.index(name):
-            yield f"{here}.uses", f"{used!r} must come before {name!r}: a module may only use modules above it"
-    unknown = f"is not a function of this module: {', '.join(order)}"
+        if used not in modules:
+            yield f"{place}.uses", f"there is no module {used!r}; known: {', '.join(modules)}"
+        elif modules.index(used) >= modules.index(name):
+            yield f"{place}.uses", f"{used!r} must come before {name!r}: a module may only use modules above it"
     for function, helpers in module.functions.items():
         for helper in helpers:
-            if helper not in order:
-                yield f"{here}.functions.{function}", f"{helper!r} {unknown}"
-            elif order.index(helper) >= order.index(function):
-                why = "a function may only use functions above it"
-                yield f"{here}.functions.{function}", f"{helper!r} must come first: {why}"
-        if not any(function in criterion.grades for criterion in module.criteria.values()):
-            yield f"{here}.functions.{function}", "no criterion grades this function"
-    for key, criterion in module.criteria.items():
-        for graded in [graded for graded in criterion.grades if graded not in order][:1]:
-            yield f"{here}.criteria.{key}.grades", f"{graded!r} {unknown}"
-        if not criterion.grades:
-            yield f"{here}.criteria.{key}", f"grades: list the functions it tests; known: {', '.join(order)}"
+            if helper not in functions:
+                text = f"{helper!r} is not a function of this module: {', '.join(functions)}"
+                yield f"{place}.functions.{function}", text
+            elif functions.index(helper) >= functions.index(function):
+                text = f"{helper!r} must come first: a function may only use functions above it"
+                yield f"{place}.functions.{function}", text
+        if not any(function in entry.grades for entry in module.criteria.values()):
+            yield f"{place}.functions.{function}", "no criterion grades this function"
 
 
 # Errors in rubric.yaml: the place, the problem and an example.
@@ -328,33 +320,30 @@ EXAMPLES = {  # example values by key; for limits, the defaults
     "percent_a_day": "10",
     "floor_percent": "50",
 }
-REASONS = {  # by pydantic's name of the error
-    "greater_than": "must be above {gt:g}",
+REASONS = {  # by the beginning of pydantic's name of the error
     "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be above {gt:g}",
     "less_than_equal": "must be at most {le:g}",
     "timezone_aware": "needs a time zone",
     "too_short": "must not be empty",
     "string_too_short": "is too short",
     "string_type": "must be text",
-    "list_type": "must be a list",
-    "tuple_type": "must be a list",
-    "int_from_float": "must be a whole number",
-}
-KINDS = {
-    "bool": "true or false",
-    "float": "a number",
-    "int": "a whole number",
-    "datetime": "a date and time",
-    "dict": "keys with values",
-    "model": "keys with values",
+    "list": "must be a list",
+    "tuple": "must be a list",
+    "int": "must be a whole number",
+    "bool": "must be true or false",
+    "float": "must be a number",
+    "datetime": "must be a date and time",
+    "dict": "must be keys with values",
+    "model": "must be keys with values",
 }
 
 
 def _explained(problem: Any) -> str:
-    """The text of one of pydantic's errors."""
+    """Return the text of one of pydantic's errors."""
     where, kind, given = [str(part) for part in problem["loc"]], problem["type"], problem["input"]
     if kind == "extra_forbidden":
-        allowed = [name for name, field in _form_of(where[:-1]).model_fields.items() if not field.exclude]
+        allowed = list(_form_of(where[:-1]).model_fields)
         near = [name for name in allowed if where[-1].startswith(name)]
         near += difflib.get_close_matches(where[-1], allowed, 1, 0.5)
         meant = f"did you mean {near[0]!r}? " if near else ""
@@ -365,17 +354,13 @@ def _explained(problem: Any) -> str:
     example = f"; for example {key}: {EXAMPLES[key]}" if key else "; rubric.yaml has title, points, modules and so on"
     if kind == "missing":
         return "this key is missing" + example
-    shown = (
-        f"{given!r} " if isinstance(given, str | int | float) else f"{given} " if isinstance(given, datetime) else ""
-    )
-    if kind in REASONS:
-        return shown + REASONS[kind].format(**problem.get("ctx", {})) + example
-    expected = KINDS.get(kind.partition("_")[0])
-    return shown + (f"must be {expected}" if expected else problem["msg"]) + example
+    value = repr(given) + " " if isinstance(given, str | int | float) else f"{given} " * isinstance(given, datetime)
+    reason = next((text for name, text in REASONS.items() if kind.startswith(name)), problem["msg"])
+    return value + reason.format(**problem.get("ctx", {})) + example
 
 
 def _form_of(where: list[str]) -> type[BaseModel]:
-    """The model of the mapping at these keys."""
+    """Return the model of the mapping at these keys."""
     form: type[BaseModel] = Rubric
     above = iter(where)
     for key in above:

@@ -113,17 +113,17 @@ class Version:
         return any(misconception.memory for misconception in self.misconceptions)
 
     def fresh(self, helpers: "Mapping[str, Version] | None" = None) -> Callable[..., Any]:
-        """The function without state from earlier calls, with these versions of its helpers."""
+        """Return the function without state from earlier calls, with these versions of its helpers."""
         below = self.homework.rubric.helpers(self.module, (self.function,)) if helpers else ()
         return self._defined((*below, self.function), helpers or {})[self.function]  # type: ignore[no-any-return]
 
     def whole_module(self, helpers: "Mapping[str, Version]") -> dict[str, Any]:
-        """The namespace of the module, without state, in which every function uses this version and those of the helpers."""
+        """Return the namespace of the module, without state, in which every function uses this version and the helpers'."""
         return self._defined(tuple(self.homework.rubric.modules[self.module].functions), helpers)
 
-    def _defined(self, wanted: tuple[str, ...], others: "Mapping[str, Version]") -> dict[str, Any]:
+    def _defined(self, functions: tuple[str, ...], others: "Mapping[str, Version]") -> dict[str, Any]:
         names = dict(vars(self.homework.modules[self.module]))
-        for name in filter(wanted.__contains__, self.homework.rubric.modules[self.module].functions):
+        for name in filter(functions.__contains__, self.homework.rubric.modules[self.module].functions):
             version = self if name == self.function else others.get(name) or self.homework.correct(self.module, name)
             exec(compiled(version.source, name), names)
         return names
@@ -154,9 +154,10 @@ class Written:
         function. The sentences of the side effects and dtypes of `of_form` are built in.
         """
         if any(misconception.name == name for misconception in self.misconceptions):
-            raise self._error(name, "there is already a misconception with this name")
+            raise RubricError(f"{self.function}.{name}: there is already a misconception with this name")
         for changed in edits:
-            self._add(name, criterion, edits=tuple(changed.items()), **about)
+            text = edited(self.source, tuple(changed.items()))
+            self._add(name, criterion, text or "", tuple(changed.items()), **about)
 
     def instead(
         self, name: str, criterion: str | tuple[str, ...], **about: Any
@@ -165,9 +166,11 @@ class Written:
 
         def add(body: Callable[..., Any]) -> Callable[..., Any]:
             if body.__name__ != f"{self.function}__{name}":
-                raise self._error(name, f"call the function {self.function}__{name}, not {body.__name__}")
+                raise RubricError(
+                    f"{self.function}.{name}: call the function {self.function}__{name}, not {body.__name__}"
+                )
             text = text_of(body).replace(f"def {body.__name__}(", f"def {self.function}(", 1)
-            self._add(name, criterion, source=text, **about)
+            self._add(name, criterion, text, **about)
             return body
 
         return add
@@ -176,9 +179,8 @@ class Written:
         self,
         name: str,
         criterion: str | tuple[str, ...],
-        *,
+        source: str,
         edits: tuple[tuple[str, str], ...] = (),
-        source: str = "",
         does: str = "",
         right: str = "",
         read: str = "",
@@ -188,38 +190,35 @@ class Written:
             does, right = f"{IGNORES.format(ignored, 'a fixed number')}.", f"{USE.format(ignored)}."
         elif not does and not right:
             does, right, read = of_form(name, self.function)
-        names = (criterion,) if isinstance(criterion, str) else criterion
-        criteria = tuple(f"{self.module}.{name}" for name in names)
         read = read or f"the docstring of `{self.function}`"
-        way = sum(misconception.name == name for misconception in self.misconceptions)
-        source = source or edited(self.source, edits) or ""
-        changes = next((parameter for parameter in self._parameters if name == f"changes_{parameter}"), "")
-        settings |= {"edits": edits, "source": source, "changes": changes, "way": way}
-        added = Misconception(self.module, self.function, name, criteria, does, right, read, **settings)
-        for problem in self._problems(added):
-            raise self._error(name, problem)
-        self.misconceptions.append(added)
+        names = (criterion,) if isinstance(criterion, str) else criterion
+        for problem in self._problems(does, right, names, source, edits):
+            raise RubricError(f"{self.function}.{name}: {problem}")
+        settings |= {"edits": edits, "source": source}
+        settings["changes"] = next((parameter for parameter in self._parameters if name == f"changes_{parameter}"), "")
+        settings["way"] = sum(misconception.name == name for misconception in self.misconceptions)
+        criteria = tuple(f"{self.module}.{name}" for name in names)
+        self.misconceptions.append(
+            Misconception(self.module, self.function, name, criteria, does, right, read, **settings)
+        )
 
-    def _problems(self, misconception: Misconception) -> Iterator[str]:
-        for half, text in (("does", misconception.does), ("right", misconception.right)):
+    def _problems(
+        self, does: str, right: str, names: tuple[str, ...], source: str, edits: tuple[tuple[str, str], ...]
+    ) -> Iterator[str]:
+        for half, text in (("does", does), ("right", right)):
             if not text.endswith(".") or len(text.split()) < 2:
                 yield f"`{half}` must be a sentence with a full stop, not {text!r}"
-        grading = [c.id for c in self._rubric.of(self.module) if self.function in c.grades]
-        for criterion in misconception.criteria or ("",):
-            if criterion not in grading:
-                others = ", ".join(name.partition(".")[2] for name in grading)
-                name = criterion.partition(".")[2]
-                yield f"the criterion {name!r} does not grade {self.function}; those that do: {others}"
-        for old, _ in misconception.edits:
+        grading = [c.id.partition(".")[2] for c in self._rubric.of(self.module) if self.function in c.grades]
+        for name in names or ("",):
+            if name not in grading:
+                yield f"the criterion {name!r} does not grade {self.function}; those that do: {', '.join(grading)}"
+        for old, _ in edits:
             if not old or old not in self.source:
                 yield f"the text to replace, {old!r}, does not occur in {self.function}"
-        if misconception.source in ("", self.source):
+        if source in ("", self.source):
             yield "the edit changes nothing, or changes the same text twice"
-        elif not is_python(misconception.source):
-            yield f"the changed function is not Python:\n{misconception.source}"
-
-    def _error(self, name: str, text: str) -> RubricError:
-        return RubricError(f"{self.function}.{name}: {text}")
+        elif not is_python(source):
+            yield f"the changed function is not Python:\n{source}"
 
 
 def written(function: Callable[..., Any]) -> Written:
@@ -228,7 +227,7 @@ def written(function: Callable[..., Any]) -> Written:
 
 
 def of_form(name: str, function: str) -> tuple[str, str, str]:
-    """The built-in sentences about a side effect or dtype, by name; empty for other misconceptions.
+    """Return the built-in sentences about a side effect or dtype, by name; empty for other misconceptions.
 
     The names are `changes_<argument>`, `float64_result` and `float32_result`; the cause is not guessed.
     """
@@ -246,7 +245,7 @@ def of_form(name: str, function: str) -> tuple[str, str, str]:
 
 @lru_cache(MOST_TEXTS)
 def combined(source: str, misconceptions: tuple[Misconception, ...]) -> str | None:
-    """The correct source of a function with these misconceptions; None if they cannot be combined."""
+    """Return the correct source of a function with these misconceptions; None if they cannot be combined."""
     if any(not misconception.edits for misconception in misconceptions):
         return misconceptions[0].source if len(misconceptions) == 1 else None
     # Some share an edit.
@@ -256,7 +255,7 @@ def combined(source: str, misconceptions: tuple[Misconception, ...]) -> str | No
 
 
 def text_of(function: Callable[..., Any]) -> str:
-    """The source of a function without its decorators."""
+    """Return the source of a function without its decorators."""
     lines = textwrap.dedent(inspect.getsource(function)).splitlines(keepends=True)
     start = next(number for number, line in enumerate(lines) if line.startswith("def "))
     return "".join(lines[start:])
@@ -277,7 +276,7 @@ def is_python(text: str) -> bool:
 
 
 def edited(text: str, edits: Sequence[tuple[str, str]]) -> str | None:
-    """The source with all edits; None if two of them change the same characters."""
+    """Return the text with all edits; None if two of them change the same characters."""
     spans = sorted((found.span(), new) for old, new in edits for found in re.finditer(re.escape(old), text))
     if any(first[1] > second[0] for (first, _), (second, _) in pairwise(spans)):
         return None

@@ -11,7 +11,6 @@ import errno
 import importlib.metadata
 import json
 import os
-import platform
 import re
 import shutil
 import signal
@@ -53,22 +52,33 @@ class Rehearsal:
 
 
 def rehearse(zipped: Path, upload: Path, here: bool = False) -> Rehearsal:
-    """Rehearse one upload, in a fresh environment or, if `here`, with the installed packages; nothing is left behind.
+    """Grade one upload in a fresh environment or, if `here`, with the installed packages; nothing is left behind.
 
-    Raises ArgumentsError for the arguments, CommandError if there is no result or the machine lacks something.
+    Raises ArgumentsError for the arguments, and CommandError if the machine lacks something or if there is no result:
+    Gradescope would then report that the autograder failed.
     """
     with packing.temporary_folder("autograder-rehearsal-") as root:
         root.chmod(0o711)  # the user of student code must be able to enter
-        place = root / "autograder"
-        lay_out(place, zipped, upload)
-        return _run(place, installed(place, root) if here else _image(place, root))
-
-
-# The folders and files that Gradescope creates before it calls the autograder, in a temporary folder
+        tree = root / "autograder"
+        lay_out(tree, zipped, upload)
+        command, variables, how = installed(tree, root) if here else _image(tree, root)
+        start = time.monotonic()
+        status, printed = _call(command, tree, variables)
+        seconds = time.monotonic() - start
+        try:
+            document = json.loads((tree / "results" / "results.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            why = f"there is no results.json; the submission would stay ungraded: {reason(printed)}"
+            raise CommandError(why) from None
+        except ValueError as error:
+            raise CommandError(f"results.json is not JSON: {error}") from error
+        if status:
+            raise CommandError(f"the grader failed after results.json was written: {reason(printed)}")
+        return Rehearsal(document, printed, seconds, how)
 
 
 def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
-    """Create the folders, with the zip for Gradescope in source/ and the upload in submission/."""
+    """Create the folders of Gradescope, with the zip in source/ and the upload in submission/."""
     for name in ("source", "submission", "results"):
         (tree / name).mkdir(parents=True)
     (tree / "submission_metadata.json").write_text("{}")  # student and time: not used here
@@ -79,9 +89,9 @@ def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
             text = script.read_text(encoding="utf-8")
             script.write_text(text.replace(f'"{GRADESCOPE}"', repr(str(tree))), encoding="utf-8")
     except (zipfile.BadZipFile, FileNotFoundError, IsADirectoryError) as error:
-        missing = zipped.is_file() and isinstance(error, OSError)
-        reason = f"there is no {script.name} in it" if missing else getattr(error, "strerror", error)
-        raise ArgumentsError(f"{zipped}: {reason}; use the autograder.zip that `autograder build` writes") from error
+        is_other_zip = zipped.is_file() and isinstance(error, OSError)
+        why = f"there is no {script.name} in it" if is_other_zip else getattr(error, "strerror", error)
+        raise ArgumentsError(f"{zipped}: {why}; use the autograder.zip that `autograder build` writes") from error
     shutil.copy(tree / "source" / "run_autograder", tree)
     if upload.is_dir():
         shutil.copytree(upload, tree / "submission", ignore=_neither_file_nor_folder, dirs_exist_ok=True)
@@ -96,47 +106,42 @@ def _neither_file_nor_folder(folder: str, names: list[str]) -> list[str]:
     return [name for name, mode in modes.items() if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)]
 
 
-# The environment of the grader: a command, its packages, and environment variables
+# The environment of the grader
 
 
 def installed(tree: Path, root: Path) -> Environment:
-    """The running interpreter, with the kit of the zip first on its path."""
+    """Return the running interpreter, with the kit of the zip first on its path."""
     (root / "kit").mkdir(mode=0o700)  # it contains the solutions
     for wheel in (tree / "source" / "files" / packing.WHEEL).glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(root / "kit")
-    others = otherwise_here(tree)
-    more = f", and {len(others) - 3} more" if len(others) > 3 else ""
-    differing = f"; versions that differ from the zip: {', '.join(others[:3])}{more}"
-    # HOME differs in a rehearsal, so user-installed packages need a path.
-    own = {"PYTHONPATH": str(root / "kit"), "PYTHONUSERBASE": site.getuserbase()}
-    how = f"with the packages installed here{differing if others else ', in the versions of the zip'}"
-    return [sys.executable, str(tree / "source" / "run_otter.py")], _variables(root) | own, how
-
-
-def python_of(tree: Path) -> str:
-    """The version of Python that the zip's setup.sh installs."""
-    found = re.search(r"^PYTHON=(\S+)$", (tree / "source" / "setup.sh").read_text(encoding="utf-8"), re.MULTILINE)
-    return found[1] if found else ""
-
-
-def otherwise_here(tree: Path) -> list[str]:
-    """The packages of the zip, and its Python, that are missing here or have another version."""
-    python, here = python_of(tree), f"{sys.version_info[0]}.{sys.version_info[1]}"
-    lines = [f"Python {here} (zip: {python})"] if here != python else []
+    python, running = python_of(tree), f"{sys.version_info[0]}.{sys.version_info[1]}"
+    different = [f"Python {running} (zip: {python})"] if running != python else []
     pins = (tree / "source" / "files" / packing.WHEEL / "requirements.txt").read_text(encoding="utf-8")
     for name, version in packing.pins(pins, python).items():
         try:
-            there = importlib.metadata.version(name)
+            present = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            there = "not installed"
-        if there != version:
-            lines.append(f"{name} {there} (zip: {version})")
-    return lines
+            present = "not installed"
+        if present != version:
+            different.append(f"{name} {present} (zip: {version})")
+    versions = (
+        f"; versions that differ from the zip: {', '.join(different)}" if different else ", in the versions of the zip"
+    )
+    # HOME differs in a rehearsal, so user-installed packages need a path.
+    variables = _variables(root) | {"PYTHONPATH": str(root / "kit"), "PYTHONUSERBASE": site.getuserbase()}
+    command = [sys.executable, str(tree / "source" / "run_otter.py")]
+    return command, variables, f"with the packages installed here{versions}"
+
+
+def python_of(tree: Path) -> str:
+    """Return the version of Python that the zip's setup.sh installs."""
+    match = re.search(r"^PYTHON=(\S+)$", (tree / "source" / "setup.sh").read_text(encoding="utf-8"), re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _image(tree: Path, root: Path) -> Environment:
-    """What the zip's setup.sh installs, and the zip's run_autograder."""
+    """Run the zip's setup.sh, and return its run_autograder."""
     bash = shutil.which("bash")
     if bash is None or os.name != "posix":
         raise CommandError("the zip's setup.sh needs bash; --here uses the installed packages")
@@ -151,66 +156,42 @@ def _image(tree: Path, root: Path) -> Environment:
     try:
         _do(setup, variables, trouble)
     except CommandError as error:
-        python, version = _python_here(python_of(tree))
+        python = _local_python(python_of(tree))
         _do(setup, variables | {"UV_PYTHON": python, "UV_PYTHON_PREFERENCE": "only-system"}, trouble)
-        how += f", Python {version} for {python_of(tree)} ({error})"
+        how += f", {python} in place of Python {python_of(tree)} ({error})"
     return [bash, str(tree / "run_autograder")], _variables(root), how
 
 
-def _python_here(version: str) -> tuple[str, str]:
-    """A Python of this machine, if possible with this version, else the running one; and its whole version."""
-    code = "import platform; print(platform.python_version())"
-    if found := shutil.which(f"python{version}"):
-        done = subprocess.run([found, "-c", code], capture_output=True, text=True)
-        if done.returncode == 0:  # a version manager has commands for versions that it does not start
-            return found, done.stdout.strip()
-    return sys.executable, platform.python_version()
+def _local_python(version: str) -> str:
+    """Return a Python of this machine, with this version if possible, else the running one."""
+    python = shutil.which(f"python{version}")
+    # A version manager has commands for versions that it does not start.
+    return (
+        python if python and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0 else sys.executable
+    )
 
 
 def _do(command: list[str], variables: Mapping[str, str], trouble: str) -> None:
     done = subprocess.run(command, env=variables, capture_output=True, text=True, errors="replace")
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        errors = [line for line in lines if line.lower().startswith("error: ")][:1] or lines[-1:] or ["no reason given"]
-        causes = [line.removeprefix("cause: ") for line in lines if line.startswith("cause: ")]  # as uv prints them
-        raise CommandError(f"{trouble}: {': '.join((*errors, *causes[-1:]))[:REASON_LENGTH]}")
+        errors = [number for number, line in enumerate(lines) if line.lower().startswith("error: ")]
+        why = " ".join(lines[errors[0] if errors else -1 :]) or "no reason given"  # uv prints causes below the error
+        raise CommandError(f"{trouble}: {why[:REASON_LENGTH]}")
 
 
 def _variables(root: Path) -> dict[str, str]:
-    """A minimal environment with all user folders inside `root`, so that nothing is left behind."""
+    """Return a minimal environment with all user folders inside `root`, so that nothing is left behind."""
     for name in ("home", "tmp"):
         (root / name).mkdir(exist_ok=True)
     (root / "tmp").chmod(0o1777)
     inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
     path = os.environ.get("PATH", os.defpath)
-    return inherited | {"PATH": path} | {name: str(root / place) for name, place in FOLDERS.items()}
-
-
-# The run
-
-
-def _run(place: Path, environment: Environment) -> Rehearsal:
-    """Grade in these folders.
-
-    Raises CommandError if there is no result; Gradescope would then report that the autograder failed.
-    """
-    (command, variables, how), start = environment, time.monotonic()
-    status, printed = _call(command, place, variables)
-    seconds = time.monotonic() - start
-    try:
-        document = json.loads((place / "results" / "results.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        why = f"there is no results.json; the submission would stay ungraded: {reason(printed)}"
-        raise CommandError(why) from None
-    except ValueError as error:
-        raise CommandError(f"results.json is not JSON: {error}") from error
-    if status:
-        raise CommandError(f"the grader failed after results.json was written: {reason(printed)}")
-    return Rehearsal(document, printed, seconds, how)
+    return inherited | {"PATH": path} | {name: str(root / folder) for name, folder in FOLDERS.items()}
 
 
 def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[int, str]:
-    """Run a command; returns its exit status, and its output with its errors. All its processes end with it."""
+    """Run a command, and return its exit status and its output with its errors. All its processes end with it."""
     with subprocess.Popen(
         command,
         cwd=folder,
@@ -236,12 +217,12 @@ def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[
 
 
 def reason(output: str) -> str:
-    """Why a program failed, on one line: the exception of its last traceback, else its last line."""
+    """Return why a program failed, on one line: the exception of its last traceback, else its last line."""
     if os.strerror(errno.ENOSPC) in output:
         return f"no space left on the disk of {tempfile.gettempdir()}; free some space, or set TMPDIR to a folder on another disk"
     _, traceback, last = output.rpartition("Traceback (most recent call last):")
     lines = last.strip("\n").splitlines()
-    ends = [place for place, line in enumerate(lines) if line.strip() and not line.startswith(" ")]
+    ends = [number for number, line in enumerate(lines) if line.strip() and not line.startswith(" ")]
     if not ends:
         return "no reason given"
     return " ".join(" ".join(lines[ends[0] if traceback else ends[-1] :]).split())[:REASON_LENGTH]
@@ -257,23 +238,23 @@ MOMENTS = {
 
 
 def report(done: Rehearsal, brief: bool) -> Iterator[str]:
-    """The report, line by line; if `brief`, with only the first message of each section."""
+    """Yield the report, line by line; if `brief`, with only the first message of each section."""
     document, tests = done.document, done.document["tests"]
     possible = number(sum(test["max_score"] for test in tests))
     total = f"{document['score']} of {possible}"
     hidden = [*tests]
     yield f"Graded in {done.seconds:.1f} s, {done.how}."
     for moment, title in MOMENTS.items():
-        shown = [test for test in tests if test["visibility"] == moment]
-        hidden = [test for test in hidden if test not in shown]
-        if moment == "after_due_date" and not shown:
+        entries = [test for test in tests if test["visibility"] == moment]
+        hidden = [test for test in hidden if test not in entries]
+        if moment == "after_due_date" and not entries:
             continue
-        yield from _title(title)
+        yield from ("", title, "-" * len(title))
         if moment == "visible":
-            yield from _text(document["output"])
-        yield from _entries(shown, brief) if shown else ["Nothing."]
+            yield from _lines(document["output"])
+        yield from _entries(entries, brief) if entries else ["Nothing."]
         yield "No total: Gradescope does not show it while any result is hidden." if hidden else f"Total: {total}"
-    yield from _title("What the instructor sees")
+    yield from ("", "What the instructor sees", "-" * 24)
     yield f"All of the above, and the total: {total}"
     yield f'The assignment\'s "Autograder points" must be {possible}.'
     if hidden:
@@ -284,11 +265,7 @@ def report(done: Rehearsal, brief: bool) -> Iterator[str]:
             yield f"Misconception in {data['criterion']}: {', '.join(data['misconceptions'])}"
     yield f"Layers of the sandbox here: {', '.join(document['extra_data']['layers'])}"
     yield "The end of the autograder's output:"
-    yield from (f"    {line}" for line in _text(done.printed)[-20:] if line.strip())
-
-
-def _title(text: str) -> list[str]:
-    return ["", text, "-" * len(text)]
+    yield from (f"    {line}" for line in _lines(done.printed)[-20:] if line.strip())
 
 
 def _entries(tests: list[dict[str, Any]], brief: bool) -> Iterator[str]:
@@ -296,10 +273,10 @@ def _entries(tests: list[dict[str, Any]], brief: bool) -> Iterator[str]:
     for test in tests:
         yield printable(f"{test['status']}  {test['score']} of {test['max_score']}  {test['name']}")
         if not brief or test in with_message[:1]:
-            yield from (f"    {line}".rstrip() for line in _text(test["output"]))
+            yield from (f"    {line}".rstrip() for line in _lines(test["output"]))
     if brief and len(with_message) > 1:
         yield f"({len(with_message) - 1} more with a message; omit --brief to print them)"
 
 
-def _text(text: str) -> list[str]:
+def _lines(text: str) -> list[str]:
     return [printable(line) for line in text.strip("\n").splitlines()]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
@@ -45,8 +45,9 @@ if not OBSTACLE and not any((FOLDER / f"{module}.py").is_file() for module in MO
 if not OBSTACLE:
     from student_advice import Advice
     from student_calls import Caller, calls_of, checks_in, fill, functions_in
-    from student_errors import CheckFailed, Interrupted, NotReady, NotWritten, where
+    from student_errors import CheckFailed, Interrupted, NotReady, NotWritten, TooLong, where
     from student_modules import Broken, defined_twice, load, place, unwritten_functions
+    from time_limit import limit
 
     sys.unraisablehook = lambda _: None  # a rejected event loop would complain when it is deleted
 
@@ -169,6 +170,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if others := [module for module in MODULES if module not in modules and not (ASKED or failed)]:
         lacking = [f"{module} ({reason})" if (reason := lack(module)) else module for module in others]
         write(fill(f"Not run: {', '.join(lacking)}", 88))
+    if line := names_so_far(modules):
+        write("")
+        write(fill(line, 88))
     write("")
     write(fill(next_step(failed, len(passed), terminalreporter.config.getoption("hint", 0)), 88), bold=True)
 
@@ -225,6 +229,17 @@ def lack(module: str) -> str:
     functions = functions_in(module)
     unwritten = unwritten_functions(module, functions)
     return f"{len(unwritten)} of {len(functions)} functions not written" if unwritten else ""
+
+
+def names_so_far(modules: list[str]) -> str:
+    """Names from the model that the functions written so far make up; "" if its module is not among these."""
+    if not (FOLDER / "tour" / "ladder.py").is_file():
+        return ""
+    from tour import ladder
+
+    with suppress(Exception, TooLong), limit(), redirect_stdout(StringIO()):
+        return ladder.line(modules)
+    return ""
 
 
 def next_step(failed: list[Report], passed: int, hints: int) -> str:

@@ -7,6 +7,7 @@ tables            tables that compare numbers printed in the lecture notes with 
 pictures          the pictures, drawn with your functions
 plotting          colours, axes, coloured tables and arrows, shared by all pictures
 examples          tiny networks to experiment with
+ladder            after each module, a small model of your functions that writes names
 names             a small trained model of first names, in the parameter format of your decoder
 corpus            texts to train on
 backward          forward pass, backward pass and optimiser of a whole decoder; train.py trains with it

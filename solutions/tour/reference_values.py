@@ -118,15 +118,15 @@ def wrong(functions: Iterable[Name]) -> list[Name]:
 
 
 @functools.lru_cache(maxsize=256)
-def right(module: str, function: str, _state: Any = None) -> bool:
-    """True if a function agrees with the solution, or is not written yet."""
+def right(module: str, function: str, _state: Any = None, unwritten: bool = True) -> bool:
+    """True if a function agrees with the solution; `unwritten` if it is not written yet."""
     theirs = expected(f"{module}.{function}")
     try:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             mine = results(module, function)
     except NotImplementedError:
-        mine = theirs
+        return unwritten
     except (Exception, SystemExit):
         mine = np.array([])
     return mine.shape == theirs.shape and np.allclose(mine, theirs, rtol=1e-5, atol=1e-8)

@@ -107,10 +107,14 @@ def test_text_is_not_too_long() -> None:
 
 
 def test_results_are_folded_or_wait_for_a_guess() -> None:
-    """`models` and `greedy` are exceptions, since they do not answer a question."""
+    """`so_far`, `models` and `greedy` are exceptions, since they do not answer a question."""
     names = [re.findall(r"^(\w+) = (?:show|play)\(", cell.source, flags=re.MULTILINE) for cell in tour()]
     waits = [re.search("guess=|folded=", cell.source) for cell in tour()]
-    assert [found[-1] for found, wait in zip(names, waits, strict=True) if found and not wait] == ["models", "greedy"]
+    assert [found[-1] for found, wait in zip(names, waits, strict=True) if found and not wait] == [
+        "so_far",
+        "models",
+        "greedy",
+    ]
 
 
 def test_contents_link_to_every_section() -> None:
@@ -578,13 +582,6 @@ def test_sampled_names_are_new_and_reproducible(homework: Any) -> None:
     assert names.sample(homework.modules, np.random.default_rng(0), 0) == names.text(greedy)
 
 
-def introduction() -> str:
-    """The text before the first picture."""
-    cells = tour()
-    first = next(place for place, cell in enumerate(cells) if cell.source.startswith("### Where all this"))
-    return "\n".join(str(cell.source) for cell in cells[:first] if cell.cell_type == "markdown")
-
-
 def tables_in(text: str) -> dict[str, list[str]]:
     """The rows of Markdown tables, by their first cell."""
     rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
@@ -592,9 +589,8 @@ def tables_in(text: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", ["notebook", "README"])
-def test_first_tables_match_the_solutions(homework: Any, where: str) -> None:
-    text = introduction() if where == "notebook" else (HOMEWORK.solutions / "README.md").read_text()
+def test_table_in_readme_matches_the_solutions(homework: Any) -> None:
+    text = (HOMEWORK.solutions / "README.md").read_text()
     parts = {"the mask": "no mask", "the MLPs": "no MLPs", "nothing": "nothing"}
     parts |= {part: f"no {part}" for part in ("norms", "attention", "residuals", "positions")}
     shown = {change: entry for change, *entry in homework.pictures.changes(homework.modules).rows}
@@ -607,11 +603,13 @@ def test_first_tables_match_the_solutions(homework: Any, where: str) -> None:
 
 
 @pytest.mark.slow
-def test_losses_of_counting_models_and_decoder_match_the_table(homework: Any) -> None:
-    by_counting = [f"{cost:.2f}" for cost in homework.names.by_counting().values()]
-    mine = f"{homework.names.costs(homework.modules).mean():.2f}"
-    rows = [row[0] for row in tables_in(introduction()).values() if re.fullmatch(r"[0-9.]+", row[0])]
-    assert rows[:4] == [*by_counting, mine] == ["3.30", "2.81", "2.37", str(homework.pictures.names.RIGHT_LOSS)]
+def test_losses_of_counting_models_and_decoder_match_the_text(homework: Any) -> None:
+    uniform, letters, pairs = (f"{cost:.2f}" for cost in homework.names.by_counting().values())
+    assert f"{homework.names.costs(homework.modules).mean():.2f}" == "1.95" == str(homework.pictures.names.RIGHT_LOSS)
+    assert homework.pictures.models_so_far().rows[0][2] == pairs
+    assert says(
+        f"guessing scores {uniform}, the frequencies of the letters {letters}, counting which letter follows which {pairs}"
+    )
 
 
 @pytest.mark.slow

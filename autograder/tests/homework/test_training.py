@@ -182,7 +182,7 @@ def test_wrong_and_unwritten_functions_are_named_before_training(
     with monkeypatch.context() as patched:
         patched.setattr(homework.layernorm, "layer_norm", HOMEWORK.alone(known("sample_variance")).fresh())
         assert train.main(["--steps", "5"]) == 1
-    said = "train.py: your layer_norm disagrees with the formula; run: pytest checks/test_layernorm.py\n"
+    said = "train.py: your layer_norm disagrees with the formula; run: pytest layernorm.py\n"
     assert capsys.readouterr().err == said
     for name in ("split_heads", "merge_heads"):
         monkeypatch.setattr(homework.scaled_attention, name, unwritten)

@@ -38,7 +38,7 @@ from tour.pictures.norms import (
     small_variances,
     two_norms,
 )
-from tour.pictures.training import designs, finished_run, gradient_check
+from tour.pictures.training import designs, finished_run, gradient_check, models_so_far
 from tour.pictures.words import byte_pairs, cost, generation, in_context, positions, reach, relative_positions
 
 __all__ = [
@@ -72,6 +72,7 @@ __all__ = [
     "likely",
     "lost_and_kept",
     "masks_side_by_side",
+    "models_so_far",
     "next_letter",
     "positions",
     "reach",

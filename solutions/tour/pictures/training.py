@@ -10,7 +10,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tour import names
+from tour import ladder, names
 from tour.plotting import BLUE, GREY, RED, canvas, label, legend
 from tour.tables import Table
 
@@ -90,6 +90,16 @@ def designs(yours: Mapping[str, tuple[float, Sequence[str]]] | None = None) -> T
         )
     heads = ("decoder", "part removed after training", "trained without it", "trained by you", "it writes")
     return Table(rows, heads)
+
+
+def models_so_far() -> Table:
+    """The models of the ladder: their losses, and names from those that your functions make up."""
+    reached = ladder.climbed()
+    rows = [("", "which letter follows which, counted", "2.37", "")]
+    for rung in ladder.RUNGS:
+        written = ladder.sample(rung.module, 5) if rung in reached else ["?"]
+        rows.append((f"{rung.module}.py", rung.model, f"{rung.loss:.2f}", " ".join(written)))
+    return Table(rows, ("after", "the model", "nats per character", "your code writes"))
 
 
 def gradient_check(modules: names.Modules) -> Table:

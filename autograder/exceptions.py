@@ -14,7 +14,7 @@
     BaseException
       Endless                  raised in student code, caught in edit_runner.py, which tries the next edit
 
-`explained` in cli/main.py has the messages for OSError, BrokenExecutor and KeyboardInterrupt. All others are bugs.
+cli/main.py has the messages for OSError, BrokenExecutor and KeyboardInterrupt. All others are bugs.
 """
 
 import errno

@@ -121,9 +121,9 @@ def grade(
         for form in submissions.forms:
             click.echo(printable(form), err=True)
     store.write_run(out, paths, submissions.entries, one_submission=one_submission)
-    display = batch.Display(None if quiet else sys.stderr)
     try:
-        run = batch.Batch(results, workers, homework, display, fresh, accept_names).run(submissions.entries)
+        grading = batch.Batch(results, workers, homework, None if quiet else sys.stderr, fresh, accept_names)
+        run = grading.run(submissions.entries)
     except KeyboardInterrupt:
         advice = "Run the same command again to continue."
         raise KeyboardInterrupt(f"interrupted; finished results are in {out}. {advice}") from None

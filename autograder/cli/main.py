@@ -7,19 +7,15 @@ Imports are inside the commands that need them, to keep the others fast.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from autograder import __version__
 from autograder.cli import audit, doctor, grade
-from autograder.exceptions import ArgumentsError, CommandError
+from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.homework.homework import Homework
 from autograder.submissions.text import printable
 
@@ -37,21 +33,6 @@ OUT = click.option(
 )
 
 
-def explained(error: BaseException) -> tuple[str, int] | None:
-    """The message and the exit status for an exception; None for a bug."""
-    if isinstance(error, KeyboardInterrupt):
-        return str(error) or "interrupted", 130
-    if isinstance(error, CommandError):
-        return str(error), error.status
-    if isinstance(error, BrokenExecutor):
-        return "the worker processes crash immediately, perhaps for lack of memory; `--jobs 1` needs the least", 1
-    if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename else ""
-        what = error.strerror or str(error) or type(error).__name__
-        return f"{where}{what}. No file is half written. Fix the cause and run the same command again.", 1
-    return None
-
-
 class Commands(click.Group):
     """The top-level group. It prints an error that a user can fix as one line, without a traceback."""
 
@@ -62,10 +43,15 @@ class Commands(click.Group):
             raise
         except BrokenPipeError:  # `autograder compare ... | head` closes the pipe early
             context.exit(0)
-        except (KeyboardInterrupt, Exception) as error:
-            if (ended := explained(error)) is None:
-                raise
-            text, status = ended
+        except KeyboardInterrupt as error:
+            text, status = str(error) or "interrupted", 130
+        except CommandError as error:
+            text, status = str(error), error.status
+        except BrokenExecutor:
+            text = "the worker processes crash immediately, perhaps for lack of memory; `--jobs 1` needs the least"
+            status = 1
+        except OSError as error:
+            text, status = f"{of_system(error)}. No file is half written. Run the same command again.", 1
         lines = text.splitlines() or [""]
         more = [f"... and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
         for number, line in enumerate([*lines[:LINES], *more]):
@@ -73,25 +59,9 @@ class Commands(click.Group):
         raise click.exceptions.Exit(status)
 
 
-@contextmanager
-def stages(weights: Mapping[str, float], stream: TextIO) -> Iterator[Callable[[str], None]]:
-    """Show the stages of a long task: a bar on a terminal, else a line for each.
-
-    The returned function is called with the name of each stage when it begins; `weights` are their shares of the time.
-    """
-    names = list(weights)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, console=Console(file=stream))
-    task = bar.add_task("", total=sum(weights.values()))
-
-    def begin(name: str) -> None:
-        if not stream.isatty():
-            print(f"{name} ...", file=stream, flush=True)
-        done = sum(weights[earlier] for earlier in names[: names.index(name)])
-        bar.update(task, description=name, completed=done)
-
-    with bar if stream.isatty() else nullcontext():
-        yield begin
+def begin(stage: str) -> None:
+    """Print the name of a stage of a build."""
+    click.echo(f"{stage} ...", err=True)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -122,9 +92,7 @@ def build(homework: Homework, out: Path, with_site: bool, pyodide: Path | None) 
     """
     from autograder.release import build as building
 
-    with stages(building.STAGES, sys.stderr) as stage:
-        written = building.build(homework, out, stage, True, with_site or pyodide is not None, pyodide)
-    for path in written:
+    for path in building.build(homework, out, begin, True, with_site or pyodide is not None, pyodide):
         click.echo(path)
 
 
@@ -168,8 +136,7 @@ def demo(context: click.Context, out: Path) -> None:
     from autograder.gradebook import sample
     from autograder.release import build as building
 
-    with stages(building.STAGES, sys.stdout) as stage:
-        building.build(context.obj, out, stage, check=False, with_site=True)  # the sample class has the solutions
+    building.build(context.obj, out, begin, check=False, with_site=True)  # the sample class has the solutions
     sample.make(context.obj, out / "sample")
     status: int | str | None = 0
     try:

@@ -11,7 +11,6 @@ Failures and their consequences:
 A grader error leaves no result, so it cannot be mistaken for a 0.
 """
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from threading import Lock
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from autograder.exceptions import CommandError
 from autograder.feedback.results import Grade
@@ -30,14 +29,12 @@ from autograder.gradebook.rows import StudentRow
 from autograder.gradebook.store import Store
 from autograder.homework.homework import Homework
 from autograder.sandbox import layers
-from autograder.sandbox.process import Limits
 from autograder.submissions.submission import Submission, Upload, load
 from autograder.submissions.text import counted
 
 TRIES = 3  # attempts for each submission; the system may kill workers for lack of memory
 WRITES = 3  # failed writes in a row that stop the run
 CRASHES = 15  # crashing submissions in a row that stop the run
-INTERVAL = 10.0  # seconds between two lines of progress in a log
 
 
 @dataclass
@@ -58,61 +55,11 @@ class Run:
     problems: Sequence[str] = ()
 
 
-class Display:
-    """Shows the progress of a run on `stream`: a bar on a terminal, a line every ten seconds in a log."""
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self.stream, self.total, self.line, self.shown_at = stream, 0, "", time.monotonic()
-        columns = (
-            "Grading",
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[status]}"),
-        )
-        is_terminal = stream is not None and stream.isatty()
-        self.bar = Progress(*columns, console=Console(file=stream)) if is_terminal else None
-
-    def start(self, total: int) -> None:
-        self.total = total
-        if self.bar:
-            self.bar.add_task("", total=total, status="")
-            self.bar.start()
-
-    def say(self, text: str) -> None:
-        if self.bar:
-            self.bar.console.print(text, highlight=False)  # above the bar
-        elif self.stream and text:
-            print(text, file=self.stream, flush=True)
-
-    def show(self, run: Run) -> None:
-        done, errors = len(run.grades) + len(run.errors), len(run.errors)
-        counts = [f"{run.kept} unchanged"] if run.kept else []
-        counts += [counted(errors, "grader error")] if errors else []
-        if self.bar:
-            self.bar.update(self.bar.task_ids[0], completed=done, status=", ".join(counts))
-            return
-        self.line = ", ".join([f"{done} of {self.total}", *counts])
-        if time.monotonic() - self.shown_at >= INTERVAL:
-            self.say(self.line)
-            self.line, self.shown_at = "", time.monotonic()
-
-    def close(self) -> None:
-        if self.bar:
-            self.bar.stop()
-        else:
-            self.say(self.line)
-
-
-def patience(limits: Limits) -> float:
-    """Seconds after which a worker counts as stuck, far more than any submission may take."""
-    return 2 * limits.submission_seconds * limits.wall_factor + 60
-
-
 class Batch:
     """Grades submissions without a valid result: `grade` runs in many threads, everything else in one.
 
-    `accept_names` as in `submissions.submission.load`.
+    `accept_names` as in `submissions.submission.load`. On `stream`, the progress is a bar if it is a terminal, else a line for
+    each tenth of the submissions.
     """
 
     def __init__(
@@ -120,12 +67,19 @@ class Batch:
         store: Store,
         workers: Pool,
         homework: Homework,
-        display: Display,
+        stream: TextIO | None = None,
         fresh: bool = False,
         accept_names: bool = False,
     ) -> None:
-        self.store, self.workers, self.homework, self.display = store, workers, homework, display
+        self.store, self.workers, self.homework = store, workers, homework
         self.fresh, self.accept_names = fresh, accept_names
+        limits = homework.rubric.limits
+        # Far more than any submission may take: a worker that needs longer is stuck.
+        self.patience = 2 * limits.submission_seconds * limits.wall_factor + 60
+        self.console = Console(file=stream, quiet=stream is None, soft_wrap=True, highlight=False, markup=False)
+        counts = TextColumn("{task.fields[status]}")
+        columns = "Grading", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), counts
+        self.bar = Progress(*columns, console=self.console, disable=not self.console.is_terminal)
         self.outcome = Run(pool.kit_digest(homework.place), tuple(layers.holding()))
         self.idle = SimpleQueue[int]()
         for number in range(workers.width):
@@ -138,7 +92,8 @@ class Batch:
         """Grade everything. Raises KeyboardInterrupt, or CommandError or BrokenExecutor if no worker can start."""
         # Two threads for each worker: while one waits for it, the other reads the next submission.
         threads = ThreadPoolExecutor(2 * self.workers.width, initializer=pool.mask, initargs=("SIG_BLOCK",))
-        self.display.start(len(entries))
+        task = self.bar.add_task("", total=len(entries), status="")
+        self.bar.start()
         try:
             if not self.workers.is_local:  # local workers start with the first submission to grade: often there is none
                 self.start()
@@ -147,9 +102,10 @@ class Batch:
                 self.settle(futures.pop(future), future)
                 if self.outcome.stopped:
                     break
+                self.show(task, len(entries))
         finally:
             pool.mask("SIG_BLOCK")
-            self.display.close()
+            self.bar.stop()
             threads.shutdown(wait=False, cancel_futures=True)
             self.workers.end()
             threads.shutdown()
@@ -162,7 +118,7 @@ class Batch:
     def start(self, number: int = 0) -> None:
         """Wait until a worker can grade. Raises CommandError or BrokenExecutor if none can."""
         self.started = True
-        self.display.say("Starting the workers; each records the hidden tests once ...")
+        self.console.print("Starting the workers; each records the hidden tests once ...")
         failure: CommandError | BrokenExecutor = BrokenExecutor()
         for _ in range(TRIES):
             try:
@@ -212,7 +168,7 @@ class Batch:
         for _ in range(TRIES):
             try:
                 future = self.workers.submit(number, pool.grade, submission, self.outcome.kit, self.homework.place)
-                grade: Grade = future.result(patience(self.homework.rubric.limits))
+                grade: Grade = future.result(self.patience)
                 return grade
             except (CancelledError, CommandError):
                 raise
@@ -250,4 +206,12 @@ class Batch:
             outcome.kept += is_kept
             self.crashes = 0
             self.failed_writes = self.failed_writes if is_kept else 0
-        self.display.show(outcome)
+
+    def show(self, task: TaskID, total: int) -> None:
+        """Show how many submissions have a grade or a grader error."""
+        errors = len(self.outcome.errors)
+        done, kept = len(self.outcome.grades) + errors, self.outcome.kept
+        counts = [f"{kept} unchanged"] * bool(kept) + [counted(errors, "grader error")] * bool(errors)
+        self.bar.update(task, completed=done, status=", ".join(counts))
+        if not self.console.is_terminal and 10 * done // total > 10 * (done - 1) // total:
+            self.console.print(", ".join([f"{done} of {total}", *counts]))

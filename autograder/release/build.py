@@ -33,14 +33,6 @@ from autograder.release import drafts, handout, packing, rehearsal, site
 CLICK = "Error: "  # begins the line that `otter assign` prints if the plugin rejects the homework
 DEVCONTAINER = ".devcontainer/devcontainer.json"
 Stage = Callable[[str], None]
-# The stages of a build, with their shares of its processor time.
-STAGES = {
-    "Recording the hidden tests": 15.0,
-    "Running otter assign": 50.0,
-    "Grading the solutions": 30.0,
-    "Writing the zips": 5.0,
-}
-RECORD, ASSIGN, CHECK, WRITE = STAGES
 
 
 def build(
@@ -58,7 +50,7 @@ def build(
     assignments/ has the files of the student folder that the build makes; all others are copies from solutions/ and
     from the package.
 
-    `stage` is called with the name of each stage in STAGES. If `check` is true, the zip must grade the solutions.
+    `stage` is called with the name of each stage. If `check` is true, the zip must grade the solutions.
     Raises RubricError, CommandError, SandboxError, or ArgumentsError for an unusable OUT.
     """
     for folder in (homework.folder / "assignments", homework.solutions):
@@ -66,14 +58,14 @@ def build(
             raise ArgumentsError(f"-o {out}: the zips do not belong in {folder}; give another folder with -o")
     packing.tree(homework)
     python = site.python_files(pyodide)
-    stage(RECORD)
+    stage("Recording the hidden tests")
     # First, so that the kit reports an invalid rubric or a wrong solution, not Otter.
     with open_grader(homework) as grader:
         if problems := [*wrong_docstrings(homework), *wrong_versions(grader.plan)]:
             raise CommandError("\n".join(problems))
     drafts.refuse_placeholders(homework)
     with assigned(homework, check, stage) as result:
-        stage(WRITE)
+        stage("Writing the zips")
         written = write(homework, result, out, homework.folder / "assignments")
     return [*written, site.write(homework, out / "student.zip", out / "site", python)] if with_site else written
 
@@ -165,7 +157,7 @@ def assigned(homework: Homework, check: bool = True, stage: Stage = lambda name:
     Raises CommandError.
     """
     root = packing.tree(homework)
-    stage(ASSIGN)
+    stage("Running otter assign")
     with packing.temporary_folder("autograder-build-") as result:
         # In a clone, use its kit, whichever kit is installed.
         path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
@@ -176,7 +168,7 @@ def assigned(homework: Homework, check: bool = True, stage: Stage = lambda name:
         if done.returncode:
             raise CommandError(_failing_check(root / "solutions") or why_assign_failed(done.stderr))
         if check:
-            stage(CHECK)
+            stage("Grading the solutions")
             _check(_zip_in(result), root / "solutions")
         yield result
 

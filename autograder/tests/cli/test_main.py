@@ -60,7 +60,7 @@ def run_failing_command(error: BaseException) -> Result:
     (RubricError("why"), 1, "why"),
     (CommandError("why"), 1, "why"),
     (SandboxError("why"), 1, "why"),
-    (OSError(errno.ENOSPC, "why", "a.csv"), 1, "a.csv: why. No file is half written."),
+    (OSError(errno.EIO, "why", "a.csv"), 1, "a.csv: why. No file is half written."),
     (OSError("why"), 1, "why"),
     (BrokenExecutor(), 1, "--jobs 1"),
     (KeyboardInterrupt(), 130, "interrupted"),

@@ -24,20 +24,21 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder.cli.main import main, stages
+from autograder.cli.main import main
 from autograder.exceptions import SandboxError
 from autograder.feedback.results import Grade, Mark
 from autograder.files import write_atomically
 from autograder.gradebook import batch, pool, sample, store
-from autograder.gradebook.batch import Batch, Display, Run
+from autograder.gradebook.batch import Batch, Run
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Store
 from autograder.homework.homework import Homework
+from autograder.sandbox import layers
 from autograder.submissions import submission
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Submission
 from autograder.tests.files import HOMEWORK, put
-from autograder.tests.making import grade_of_points, rubric_with
+from autograder.tests.making import rubric_with
 
 ROOT = Path(batch.__file__).parents[2]
 NAMES = [f"{name}.py" for name in HOMEWORK.rubric.modules]
@@ -73,12 +74,10 @@ def close_warm_grader() -> Iterator[None]:
     pool.cool()
 
 
-def run(
-    folder: Path, out: Path, workers: Pool | None = None, display: Display | None = None, fresh: bool = False
-) -> Run:
+def run(folder: Path, out: Path, workers: Pool | None = None, stream: Any = None, fresh: bool = False) -> Run:
     """Grade without the command, in a thread unless `workers` is given."""
     entries = listing([folder], HOMEWORK.rubric).entries
-    return Batch(Store(out), workers or threads(), HOMEWORK, display or Display(), fresh).run(entries)
+    return Batch(Store(out), workers or threads(), HOMEWORK, stream, fresh).run(entries)
 
 
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":
@@ -261,11 +260,11 @@ def grade_or_fail(submission: Submission, kit: str, folder: Path | None) -> Grad
 
 
 def one_point(submission: Submission, kit: str, folder: Path | None) -> Grade:
-    return Grade(submission.name, 1, (Mark("c", "c: x", 1, 1),), ())
+    return Grade(submission.name, 1, (Mark("c", "c: x", 1, 1),), tuple(layers.holding()))
 
 
 def prepare_nothing(folder: Path | None) -> tuple[str, ...]:
-    return ()
+    return tuple(layers.holding())
 
 
 @pytest.fixture
@@ -516,26 +515,24 @@ class Terminal(StringIO):
         return True
 
 
-@pytest.mark.parametrize(("stream", "errors", "parts"), [
-    (Terminal, 1, ("3/6", "1 unchanged", "1 grader error")),
-    (StringIO, 2, ("4 of 6", "1 unchanged", "2 grader errors")),
-])  # fmt: skip
-def test_progress_shows_counts_and_stages(
-    stream: type[StringIO], errors: int, parts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("fake_grading")
+@pytest.mark.parametrize(
+    ("stream", "shown"), [(Terminal, "12/12"), (StringIO, "12 of 12, 1 unchanged, 1 grader error\n")]
+)
+def test_progress_is_a_bar_on_a_terminal_and_lines_in_a_log(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: type[StringIO], shown: str
 ) -> None:
-    monkeypatch.setattr(batch, "INTERVAL", 0.0)
-    shown = Display(out := stream())
-    shown.start(6)
-    grades = {key: grade_of_points(key, 10) for key in ("a", "b")}
-    shown.show(Run("kit", (), grades, dict.fromkeys(map(str, range(errors)), "why"), kept=1))
-    shown.close()
-    assert all(part in out.getvalue() for part in parts)
-    with stages({"Building": 2.0, "Checking": 1.0}, out := stream()) as stage:
-        stage("Building")
-        time.sleep(0.6)  # on a terminal, the bar moves during a stage
-        stage("Checking")
-    assert out.getvalue().index("Building") < out.getvalue().rindex("Checking")
-    assert (out.getvalue() == "Building ...\nChecking ...\n") == (stream is StringIO)
+    def grade(submission: Submission, kit: str, folder: Path | None) -> Grade:
+        if submission.name == "s07":
+            raise SandboxError("why")
+        return one_point(submission, kit, folder)
+
+    monkeypatch.setattr(pool, "grade", grade)
+    run(small / "s00", tmp_path)
+    run(small, tmp_path, stream=(out := stream()))
+    assert shown in out.getvalue() and "Starting the workers" in out.getvalue()
+    for part in ("1 unchanged", "1 grader error"):
+        assert part in out.getvalue()
 
 
 def test_sample_class_has_correct_misnamed_broken_and_empty_submissions(tmp_path: Path) -> None:

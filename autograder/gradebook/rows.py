@@ -12,10 +12,9 @@ The instructor's inputs apply in five steps:
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from operator import itemgetter
 
 from autograder.feedback.results import Grade
 from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comment, Inputs, Override, Person
@@ -78,10 +77,17 @@ class StudentRow:
 
     @property
     def status(self) -> str:
-        for status, holds in (("Excused", self.excused), ("Withheld", self.withheld), ("Missing", self.absent)):
-            if holds:
-                return status
-        return "Graded" if self.grade else ERROR
+        states = (
+            ("Excused", self.excused),
+            ("Withheld", self.withheld),
+            ("Missing", self.absent),
+            ("Graded", self.grade),
+        )
+        return next((status for status, holds in states if holds), ERROR)
+
+    @property
+    def who(self) -> str:
+        return self.student.name or self.entry.key
 
     @property
     def _decisions(self) -> list[str]:
@@ -118,23 +124,23 @@ def finished(
     inputs: Inputs = NO_INPUTS,
 ) -> list[StudentRow]:
     """The rows of a class after all five steps; the input has no `problems`."""
-    rows, _ = _given(students(entries, inputs.roster, rubric), inputs)
+    rows, _ = _with_inputs(students(entries, inputs.roster, rubric), inputs)
     return [_overridden(_late(_counting(row, grades, errors, rubric), rubric)) for row in rows]
 
 
 def problems(entries: Sequence[Upload], rubric: Rubric, inputs: Inputs) -> list[str]:
     """Input lines that match nobody or contradict each other, and a roster of another class."""
-    rows, wrong = students(entries, inputs.roster, rubric), []
+    rows, other_class = students(entries, inputs.roster, rubric), list[str]()
     if inputs.roster and all(row.absent or not row.in_roster for row in rows):
-        there, here = (
-            ", ".join([*dict.fromkeys(str(row.student) for row in rows if row.in_roster == in_roster)][:NAMED])
-            for in_roster in (True, False)
+        in_roster, submitters = (
+            ", ".join([*dict.fromkeys(str(row.student) for row in rows if row.in_roster == is_in)][:NAMED])
+            for is_in in (True, False)
         )
-        wrong = [
-            f"the roster does not match the submissions: no submitter is in it. The roster has {there}, ...; "
-            f"the submissions are from {here}, ... (matched by email address or ID, else by name)"
+        other_class = [
+            f"the roster does not match the submissions: no submitter is in it. The roster has {in_roster}, ...; "
+            f"the submissions are from {submitters}, ... (matched by email address or ID, else by name)"
         ]
-    return wrong + _given(rows, inputs)[1]
+    return other_class + _with_inputs(rows, inputs)[1]
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
@@ -144,21 +150,17 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
         if row.others:
             uploads = ", ".join(upload.key + f" ({upload.remark})" * bool(upload.remark) for upload in row.others)
             lines.append(
-                f"{_who(row)} has {len(row.others) + 1} uploads; grading {row.entry.key} (uploads: {rubric.uploads}), "
+                f"{row.who} has {len(row.others) + 1} uploads; grading {row.entry.key} (uploads: {rubric.uploads}), "
                 f"ignoring {uploads}"
             )
     strangers = [row for row in rows if roster and not row.in_roster]
     names = Counter(filter(None, (_words(person.student.name) for person in roster)))
     kinds = {kind for person in roster for kind, _ in person.student.identities}
-    namesakes = [  # those whom the roster can match only by name
-        row
-        for row in strangers
-        if names[_words(row.student.name)] > 1 and kinds.isdisjoint(kind for kind, _ in row.student.identities)
-    ]
-    unknown = ", ".join(_who(row) for row in strangers if row not in namesakes)
+    namesakes = [row for row in strangers if names[_words(row.student.name)] > 1 and _is_without(kinds, row.student)]
+    unknown = ", ".join(row.who for row in strangers if row not in namesakes)
     lines += [f"not in the roster: {unknown}"] if unknown else []
     if namesakes:
-        several = f"several students in the roster have the name {', '.join(map(_who, namesakes))}"
+        several = f"several students in the roster have the name {', '.join(row.who for row in namesakes)}"
         lines.append(f"{several}; name the upload after an email address or ID")
     undecided = (row for row in rows if row.grade is not None and row.total is None and not row.excused)
     undated = [row for row in undecided if row.entry.late and not row.entry.created_at] if rubric.late else []
@@ -166,9 +168,9 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
         late = "1 upload is" if len(undated) == 1 else f"{len(undated)} uploads are"
         lines.append(
             f"{late} marked late without a time, so no points were deducted: "
-            f"{', '.join(map(_who, undated))}; set the total with --overrides"
+            f"{', '.join(row.who for row in undated)}; set the total with --overrides"
         )
-    withheld = ", ".join(_who(row) for row in rows if row.withheld)
+    withheld = ", ".join(row.who for row in rows if row.withheld)
     lines += [f"grade withheld: {withheld}; the computed score stays in the results folder"] if withheld else []
     missing = sum(row.status == "Missing" for row in rows)
     if missing:
@@ -208,10 +210,6 @@ def names_by_key(rows: Iterable[StudentRow]) -> dict[str, str]:
     return {key: ", ".join(filter(None, own)) for key, own in names.items()}
 
 
-def _who(row: StudentRow) -> str:
-    return row.student.name or row.entry.key
-
-
 # Identifying students
 
 
@@ -225,45 +223,38 @@ def students(entries: Sequence[Upload], roster: Sequence[Person], rubric: Rubric
     for student in submitters:
         if student.sid and student.email:
             emails[student.sid].add(student.email.lower())
-    persons = _known(submitters, roster)
-    handed_in: dict[object, list[tuple[str, int, Student, Upload]]] = {}
+    persons = _in_roster(submitters, roster)
+    handed_in: dict[object, list[tuple[Student, Upload]]] = {}
     for entry in entries:
         for student in entry.students or (Student(),):
-            identity = persons[student] if student in persons else _identity(student, entry, emails)
-            handed_in.setdefault(identity, []).append((entry.created_at, entry.version, student, entry))
+            addresses = emails.get(student.sid, set())
+            if student in persons:
+                identity: object = persons[student]
+            elif student.sid and not student.email and len(addresses) == 1:
+                identity = "email", *addresses
+            else:  # a name is ambiguous
+                identity = student.identities[0] if student.identities else ("entry", entry.key, student.name)
+            handed_in.setdefault(identity, []).append((student, entry))
     rows = []
     for identity, uploads in handed_in.items():
-        *others, (*_, student, entry) = sorted(uploads, key=itemgetter(0, 1))
-        row = StudentRow(student, entry, None, "", tuple(entry for *_, entry in others), entry.section)
+        uploads.sort(key=lambda pair: (pair[1].created_at, pair[1].version))
+        *others, (student, entry) = uploads
+        row = StudentRow(student, entry, None, "", tuple(entry for _, entry in others), entry.section)
         rows.append(_completed(row, identity) if isinstance(identity, Person) else row)
     absent = StudentRow(Student(), Upload(""), None, absent=True, total=0.0 if rubric.missing == "zero" else None)
     return rows + [_completed(absent, person) for person in roster if person not in handed_in]
 
 
-def _identity(student: Student, entry: Upload, emails: Mapping[str, set[str]]) -> object:
-    """The identity of a student: the address, else the id, else the submission, since a name is ambiguous."""
-    addresses = emails.get(student.sid, set())
-    if student.sid and not student.email and len(addresses) == 1:
-        return "email", *addresses
-    return student.identities[0] if student.identities else ("entry", entry.key, student.name)
-
-
 def _completed(row: StudentRow, person: Person) -> StudentRow:
     """Complete a row from the roster, which also has the official name."""
-    from_upload, from_roster = row.student, person.student
+    upload, listed = asdict(row.student), asdict(person.student)
     student = Student(
-        from_roster.name or from_upload.name,
-        from_upload.sid or from_roster.sid,
-        from_upload.email or from_roster.email,
-        from_upload.canvas or from_roster.canvas,
-        from_upload.moodle or from_roster.moodle,
-        from_upload.brightspace,
-        from_upload.login or from_roster.login,
+        **{part: upload[part] or listed[part] for part in upload} | {"name": listed["name"] or upload["name"]}
     )
     return replace(row, student=student, in_roster=True, section=person.section, due=person.due, excused=person.excused)
 
 
-def _known(submitters: Iterable[Student], roster: Sequence[Person]) -> dict[Student, Person]:
+def _in_roster(submitters: Iterable[Student], roster: Sequence[Person]) -> dict[Student, Person]:
     """Match students with the roster.
 
     Students without an address or id, such as those known only by a folder name, are matched by a unique name, address
@@ -274,19 +265,24 @@ def _known(submitters: Iterable[Student], roster: Sequence[Person]) -> dict[Stud
     kinds = {kind for kind, _ in by_identity}
     by_name = defaultdict[str, set[Person]](set)
     for person in roster:
-        name, sid, email, login = (getattr(person.student, part) for part in ("name", "sid", "email", "login"))
-        for alias in (name, sid, email, login, f"{name} {sid}"):
+        student = person.student
+        for alias in (student.name, student.sid, student.email, student.login, f"{student.name} {student.sid}"):
             by_name[_words(alias)].add(person)
     namesakes = Counter(_words(student.name) for student in submitters)
     matches = {}
     for student in submitters:
         persons = [by_identity[identity] for identity in student.identities if identity in by_identity]
         name = _words(student.name)
-        if name and namesakes[name] == len(by_name[name]) == 1:
-            persons += by_name[name] if kinds.isdisjoint(kind for kind, _ in student.identities) else ()
+        if name and namesakes[name] == len(by_name[name]) == 1 and _is_without(kinds, student):
+            persons += by_name[name]
         if persons:
             matches[student] = persons[0]
     return matches
+
+
+def _is_without(kinds: Set[str], student: Student) -> bool:
+    """Whether a student has no address or id of these kinds, so that only the name can match."""
+    return kinds.isdisjoint(kind for kind, _ in student.identities)
 
 
 def _words(name: str) -> str:
@@ -297,23 +293,27 @@ def _words(name: str) -> str:
 # The lines of the instructor's tables that concern a student
 
 
-def _given(students: Sequence[StudentRow], inputs: Inputs) -> tuple[list[StudentRow], list[str]]:
+def _with_inputs(students: Sequence[StudentRow], inputs: Inputs) -> tuple[list[StudentRow], list[str]]:
     """Add overrides, comments and late days to the rows; also returns a sentence for each unusable line."""
-    rows, problems = list(students), []
-    certain = [_names(row) for row in rows]
+    rows, problems, certain = list(students), [], []  # `certain`: everything that identifies one student only
+    for row in rows:
+        student, uploads = row.student, (row.entry, *row.others)
+        ids = student.email, student.sid, student.canvas, student.moodle, student.login
+        names = (entry.upload.name for entry in uploads if entry.upload is not None)
+        certain.append({name.lower() for name in (*ids, *(entry.key for entry in uploads), *names) if name})
 
     def row_of(line: Override | Comment | Balance) -> int | None:
-        wanted = line.student.lower()
-        found = [at for at, names in enumerate(certain) if wanted in names]
-        found = found or [at for at, row in enumerate(rows) if wanted == row.student.name.lower()]
-        if len(found) > 1:
-            several = f"{len(found)} students are named {line.student}"
-            if len({rows[at].entry.key for at in found}) == 1:
-                several = f"{line.student} is a group of {len(found)}: {', '.join(_who(rows[at]) for at in found)}"
+        name = line.student.lower()
+        matches = [at for at, names in enumerate(certain) if name in names]
+        matches = matches or [at for at, row in enumerate(rows) if name == row.student.name.lower()]
+        if len(matches) > 1:
+            several = f"{len(matches)} students are named {line.student}"
+            if len({rows[at].entry.key for at in matches}) == 1:
+                several = f"{line.student} is a group of {len(matches)}: {', '.join(rows[at].who for at in matches)}"
             problems.append(f"{line.place}: {several}; give one line for each, with an email address or ID")
-        elif not found and not isinstance(line, Balance):  # late days may list students without a row
+        elif not matches and not isinstance(line, Balance):  # late days may list students without a row
             problems.append(f"{line.place}: no student is named {line.student}")
-        return found[0] if len(found) == 1 else None
+        return matches[0] if len(matches) == 1 else None
 
     for override in inputs.overrides:
         if (at := row_of(override)) is not None:
@@ -337,14 +337,6 @@ def _given(students: Sequence[StudentRow], inputs: Inputs) -> tuple[list[Student
             if earlier:
                 problems.append(f"{balance.place}: the same student as in {earlier.place}; give each student once")
     return rows, problems
-
-
-def _names(row: StudentRow) -> set[str]:
-    """Everything that identifies this student only: address, ids, and submissions by key and by the export's name."""
-    student, uploads = row.student, (row.entry, *row.others)
-    names = [entry.upload.name for entry in uploads if entry.upload is not None]
-    ids = (student.email, student.sid, student.canvas, student.moodle, student.login)
-    return {part.lower() for part in (*ids, *(entry.key for entry in uploads), *names) if part}
 
 
 # Which of several uploads counts, and which criteria
@@ -404,13 +396,9 @@ def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy, free:
         return ON_TIME
     days = math.ceil((by - grace) / timedelta(days=1))
     words = f"{f'{by.days} d ' * bool(by.days)}{by.seconds // 3600} h {by.seconds % 3600 // 60} min late"
-    full, used = _deduction(days, raw, rule), min(days, free)
-    reduced = _deduction(days - used, raw, rule)
+    used, most = min(days, free), raw * (1 - rule.floor_percent / 100)
+    full, reduced = (min(n * (rule.points_a_day + raw * rule.percent_a_day / 100), most) for n in (days, days - used))
     return (words, reduced, used) if reduced < full else (words, full, 0)
-
-
-def _deduction(days: int, raw: float, rule: LatePolicy) -> float:
-    return min(days * (rule.points_a_day + raw * rule.percent_a_day / 100), raw * (1 - rule.floor_percent / 100))
 
 
 def _late(row: StudentRow, rubric: Rubric) -> StudentRow:

@@ -39,33 +39,36 @@ MEANS = {
 
 
 def diagnose() -> dict[str, tuple[str, str]]:
-    """Test every sandbox layer; returns "works", "missing" or "fails" with the reason.
+    """Test every sandbox layer; return "works", "missing" or "fails" with the reason.
 
     Raises SandboxError if not even a sandbox without layers can be set up.
     """
-    missing, there = layers.available(), layers.holding()
-    return {layer: _tested(layer) if layer in there else ("missing", missing[layer]) for layer in layers.NAMES}
-
-
-def _tested(layer: str) -> tuple[str, str]:
-    try:
-        reply, started = attempt(layer, (layer, *BELOW.get(layer, ())))
-    except SandboxError as error:
-        return "fails", str(error)
-    if reply.value == []:
-        proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
-        return "works", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else "")
-    if isinstance(reply.value, list):
-        outcome = ", ".join(map(str, reply.value))
-    elif reply.error is not None:
-        outcome = f"raised {reply.error.kind}: {reply.error.text}"
-    else:
-        outcome = f"ended too early ({reply.ended.why if reply.ended else 'no answer'})"
-    return "fails", f"a student's process {outcome}: please report this to the kit's maintainers"
+    missing, holding, findings = layers.available(), layers.holding(), {}
+    for layer in layers.NAMES:
+        if layer not in holding:
+            findings[layer] = "missing", missing[layer]
+            continue
+        try:
+            reply, started = attempt(layer, (layer, *BELOW.get(layer, ())))
+        except SandboxError as error:
+            findings[layer] = "fails", str(error)
+            continue
+        if reply.value == []:
+            proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
+            findings[layer] = "works", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else "")
+            continue
+        if isinstance(reply.value, list):
+            outcome = ", ".join(map(str, reply.value))
+        elif reply.error is not None:
+            outcome = f"raised {reply.error.kind}: {reply.error.text}"
+        else:
+            outcome = f"ended too early ({reply.ended.why if reply.ended else 'no answer'})"
+        findings[layer] = "fails", f"a student's process {outcome}: please report this to the kit's maintainers"
+    return findings
 
 
 def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
-    """Attempt what `layer` forbids in a process with only the `enabled` layers; also returns the startup time of the process."""
+    """Attempt what `layer` forbids in a process with only the `enabled` layers; also return its startup time."""
     without = tuple(name for name in layers.NAMES if name not in enabled and name != "fork")
     with Sandbox(Limits(), without=without) as sandbox, tempfile.TemporaryDirectory() as outside:
         os.chmod(outside, 0o777)

@@ -151,7 +151,7 @@ class Batch:
             raise CommandError(f"it cannot be read: {type(error).__name__}: {error}") from error
         digest, sandbox = pool.submission_digest(submission), list(self.outcome.layers)
         stamp = {"submission": digest, "kit": self.outcome.kit, "layers": sandbox}
-        earlier = None if self.fresh else self.store.kept(entry.key, stamp)
+        earlier = None if self.fresh else self.store.valid(entry.key, stamp)
         if earlier is not None:
             return earlier, True
         number = self.idle.get()

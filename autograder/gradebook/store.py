@@ -20,7 +20,6 @@ from autograder.files import write_atomically
 from autograder.submissions.submission import Student, Upload
 
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
-OLD = 3600  # seconds after which a partial file is abandoned
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,6 @@ class Store:
             self.results.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ArgumentsError(f"-o {of_system(error, self.folder)}") from error
-        for path in self.results.glob(".*.json.*"):
-            with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime > OLD:
-                    path.unlink()
 
     @property
     def results(self) -> Path:
@@ -71,7 +66,7 @@ class Store:
         """The submissions that have a result, from any run."""
         return {path.stem for path in self.results.glob("[!.]*.json")}
 
-    def kept(self, key: str, stamp: Mapping[str, Any]) -> Grade | None:
+    def valid(self, key: str, stamp: Mapping[str, Any]) -> Grade | None:
         """The grade of an earlier run, if it is still valid."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             document = json.loads(self.path(key).read_bytes())
@@ -98,7 +93,7 @@ class Store:
         names = {key: [student.name for student in students] for key, students in self.students.items()}
         for key in {outcome.submission for outcome in self.outcomes} & names.keys():
             names[key] = [outcome.student.name for outcome in self.outcomes if outcome.submission == key]
-        return {key: ", ".join(filter(None, own)) for key, own in names.items()}
+        return {key: ", ".join(filter(None, who)) for key, who in names.items()}
 
     def grades(self) -> dict[str, Grade]:
         """Every grade in the folder. Raises ArgumentsError for an invalid result, or if there is none."""
@@ -140,21 +135,13 @@ def read_run(folder: Path) -> Store:
         raise ArgumentsError(f"{folder}: not a run: it has no {RUN}; give the OUT of `autograder grade ... -o OUT`")
     try:
         document = json.loads((folder / RUN).read_bytes())
-        return Store(
-            folder,
-            tuple(map(Path, document["paths"])),
-            document.get("one_submission", False),
-            {key: tuple(Student(**student) for student in own) for key, own in document["students"].items()},
-            tuple(
-                Outcome(
-                    entry["submission"],
-                    Student(**entry["student"]),
-                    entry["total"],
-                    tuple(entry["reasons"]),
-                    tuple((name, points) for name, points in entry.get("manual", ())),
-                )
-                for entry in document["outcomes"]
-            ),
-        )
+        students = {key: tuple(Student(**student) for student in who) for key, who in document["students"].items()}
+        outcomes = [
+            Outcome(**one | {"student": Student(**one["student"]), "reasons": tuple(one["reasons"]), "manual": pairs})
+            for one in document["outcomes"]
+            for pairs in [tuple((name, points) for name, points in one.get("manual", ()))]
+        ]
+        paths, one_submission = map(Path, document["paths"]), document.get("one_submission", False)
+        return Store(folder, tuple(paths), one_submission, students, tuple(outcomes))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ArgumentsError(f"{folder / RUN}: not written by this kit ({error})") from None

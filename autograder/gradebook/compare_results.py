@@ -5,7 +5,7 @@ Use it before shipping a changed rubric or suite.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,7 +49,7 @@ class ScoreChange:
         points = defaultdict[str, float](float)
         for name, difference in self.criteria.items():
             points[name if len(self.criteria) <= MANY else name.partition(".")[0]] += difference
-        parts = [f"{part} {difference:+g}" for part, difference in points.items()]
+        parts = [f"{name} {difference:+g}" for name, difference in points.items()]
         parts += [f"{self.rest:+g} ({self.reason})" if self.rest else self.reason] if self.reason else []
         return ", ".join(parts)
 
@@ -64,11 +64,11 @@ class RunChanges:
     """
 
     compared: int
-    changes: tuple[ScoreChange, ...]
-    criteria: tuple[tuple[str, int, int, tuple[float | None, float | None]], ...]
-    manual: tuple[tuple[str, str, float, float, float], ...]
-    only_old: tuple[str, ...]
-    only_new: tuple[str, ...]
+    changes: Sequence[ScoreChange]
+    criteria: Sequence[tuple[str, int, int, tuple[float | None, float | None]]]
+    manual: Sequence[tuple[str, str, float, float, float]]
+    only_old: Sequence[str]
+    only_new: Sequence[str]
 
     @property
     def totals(self) -> list[ScoreChange]:
@@ -77,7 +77,7 @@ class RunChanges:
 
 
 def compare_runs(old: Path, new: Path) -> RunChanges:
-    """Raises ArgumentsError if a folder is not a run."""
+    """Compare the students of two runs. Raises ArgumentsError if a folder is not a run."""
     first, second = read_run(old), read_run(new)
     before, after = first.grades(), second.grades()
     then, now = first.outcomes, second.outcomes
@@ -91,22 +91,36 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
     matches = ((next((earlier[i] for i in _identities(two, now) if i in earlier), None), two) for two in now)
     pairs = [(one, two) for one, two in matches if one is not None]
     every = [_change(one, two, before.get(one.submission), after.get(two.submission)) for one, two in pairs]
-    changed = [change for change in every if change.criteria or change.old != change.new]
-    only = [
-        tuple(outcome.submission or outcome.student.name for outcome in outcomes if outcome not in paired)
-        for outcomes, paired in ((then, {one for one, _ in pairs}), (now, {two for _, two in pairs}))
-    ]
-    return RunChanges(
-        len(pairs),
-        tuple(sorted(changed, key=lambda change: (change.difference, change.key, change.who))),
-        tuple(_criteria(before, after, changed)),
-        tuple(_manual(now, _points(before), _points(after))),
-        *only,
+    changes = [change for change in every if change.criteria or change.old != change.new]
+    changes.sort(key=lambda change: (change.difference, change.key, change.who))
+    points_before, points_after = (
+        {mark.criterion: mark.max_score for grade in grades.values() for mark in grade.marks}
+        for grades in (before, after)
     )
+    criteria = []
+    for name in {**points_before, **points_after}:
+        differences, both = (
+            [change.criteria.get(name, 0.0) for change in changes],
+            (points_before.get(name), points_after.get(name)),
+        )
+        if any(differences) or both[0] != both[1]:
+            criteria.append((name, sum(d > 0 for d in differences), sum(d < 0 for d in differences), both))
+    most_before, most_after = ({**points, TOTAL: sum(points.values())} for points in (points_before, points_after))
+    manual = [
+        (outcome.student.name or outcome.submission, name, points, most_before[name], most_after[name])
+        for outcome in now
+        for name, points in outcome.manual
+        if name in most_before and name in most_after and most_before[name] != most_after[name]
+    ]
+    only_old, only_new = (
+        [outcome.submission or outcome.student.name for outcome in outcomes if outcome not in paired]
+        for outcomes, paired in ((then, {one for one, _ in pairs}), (now, {two for _, two in pairs}))
+    )
+    return RunChanges(len(pairs), changes, criteria, manual, only_old, only_new)
 
 
 def _identities(outcome: Outcome, among: Sequence[Outcome]) -> list[tuple[str, ...]]:
-    """The keys by which a student is found in the other run: addresses and ids, else the submission."""
+    """Return the keys by which a student is found in the other run: addresses and ids, else the submission."""
     key, shared = outcome.submission, sum(candidate.submission == outcome.submission for candidate in among) > 1
     by_submission = [("submission", key, outcome.student.name) if shared else ("submission", key)] if key else []
     return [*outcome.student.identities, *by_submission]
@@ -126,45 +140,16 @@ def _change(then: Outcome, now: Outcome, old: Grade | None, new: Grade | None) -
     return replace(change, reason="; ".join(filter(None, reasons)))
 
 
-def _criteria(
-    before: Mapping[str, Grade], after: Mapping[str, Grade], changes: list[ScoreChange]
-) -> Iterator[tuple[str, int, int, tuple[float | None, float | None]]]:
-    """Every criterion in which anyone gains or loses, or whose points differ."""
-    old, new = _points(before), _points(after)
-    for name in {**old, **new}:
-        differences = [change.criteria.get(name, 0.0) for change in changes]
-        if any(differences) or old.get(name) != new.get(name):
-            yield name, sum(d > 0 for d in differences), sum(d < 0 for d in differences), (old.get(name), new.get(name))
-
-
-def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
-    """The points of each criterion."""
-    return {mark.criterion: mark.max_score for grade in grades.values() for mark in grade.marks}
-
-
-def _manual(
-    outcomes: Iterable[Outcome], old: Mapping[str, float], new: Mapping[str, float]
-) -> Iterator[tuple[str, str, float, float, float]]:
-    """The points that a person set for a criterion, or the total, whose points differ."""
-    before, after = ({**points, TOTAL: sum(points.values())} for points in (old, new))
-    for outcome in outcomes:
-        for name, points in outcome.manual:
-            if name in before and name in after and before[name] != after[name]:
-                yield outcome.student.name or outcome.submission, name, points, before[name], after[name]
-
-
 def write(comparison: RunChanges, title: str, old: Path, new: Path) -> Path:
-    """Write compare.csv and compare.html to the folder of the newer run; returns the page's path. Raises OSError."""
-    folder = read_run(new).folder
-    changed = [name for name, *_ in comparison.criteria]
-    others = any(change.reason for change in comparison.changes)
-    lines: list[list[object]] = [
-        ["Submission", "Student", "Old", "New", "Change", *changed, *(("Other", "Reason") if others else ())]
-    ]
+    """Write compare.csv and compare.html to the folder of the newer run; return the page's path. Raises OSError."""
+    folder, names = read_run(new).folder, [name for name, *_ in comparison.criteria]
+    has_reasons = any(change.reason for change in comparison.changes)
+    lines: list[list[object]] = [["Submission", "Student", "Old", "New", "Change", *names]]
+    lines[0] += ["Other", "Reason"] * has_reasons
     for change in comparison.changes:
         totals = ["" if total is None else number(total) for total in (change.old, change.new, change.difference)]
-        by_criterion = [number(change.criteria.get(name, 0)) for name in changed]
-        reason = [number(change.rest), change.reason] if others else []
+        by_criterion = [number(change.criteria.get(name, 0)) for name in names]
+        reason = [number(change.rest), change.reason] if has_reasons else []
         lines.append([change.key, change.who, *totals, *by_criterion, *reason])
     write_atomically(folder / "compare.csv", outputs.csv_text(lines))
     page = report.rendered("compare.html", title=title, found=comparison, old=str(old), new=str(new))

@@ -107,40 +107,30 @@ def _print(name: str, text: str, ignored: Collection[int] = ()) -> Any:
         from copydetect import CodeFingerprint, utils  # an extra, and slow to import
     except ImportError:
         raise ArgumentsError("`autograder similar` needs copydetect: pip install -e '.[similar]'") from None
-    utils.hash = _hash  # Python's is seeded in each process, so the shares would differ from run to run
+    # Python's hash is seeded in each process, so the shares would differ from run to run.
+    utils.hash = lambda text: int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
     window = GUARANTEE - NOISE + 1
     return CodeFingerprint(f"{name}.py", NOISE, window, list(ignored), language="python", fp=io.StringIO(text))
 
 
-def _hash(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
-
-
-def _pair(left: _Work, right: _Work) -> Pair:
-    shared, mine, theirs, modules = 0, 0, 0, []
-    for name in (name for name in left.prints if name in right.prints):
-        first, second = _both(left, right, name)
-        mine, theirs = mine + first.token_coverage, theirs + second.token_coverage
-        if first.hashes & second.hashes:  # most pairs share nothing
-            shared += first.token_coverage if first is second else _overlap(first, second)[0]
-            modules.append(name)
-    smaller = min(mine, theirs)  # the share refers to the shorter submission
-    return Pair(left.key, right.key, min(1.0, shared / smaller) if smaller >= OWN else 0.0, tuple(modules))
-
-
-def _both(left: _Work, right: _Work, name: str) -> tuple[Any, Any]:
-    """The two fingerprints by which a module is compared."""
-    if name in left.whole and left.texts[name] == right.texts[name]:
-        return left.whole[name], left.whole[name]
-    return left.prints[name], right.prints[name]
-
-
-def _overlap(first: Any, second: Any) -> tuple[int, Any]:
-    """The number of tokens that two fingerprints share, and their positions in the two texts."""
+def _pair(one: _Work, two: _Work) -> Pair:
     from copydetect import compare_files
 
-    tokens, _, places = compare_files(first, second)
-    return int(tokens), places
+    shared, mine, theirs, modules = 0, 0, 0, []
+    for name in (name for name in one.prints if name in two.prints):
+        first, second = _both(one, two, name)
+        mine, theirs = mine + first.token_coverage, theirs + second.token_coverage
+        if first.hashes & second.hashes:  # most pairs share nothing
+            shared += first.token_coverage if first is second else int(compare_files(first, second)[0])
+            modules.append(name)
+    smaller = min(mine, theirs)  # the share refers to the shorter submission
+    return Pair(one.key, two.key, min(1.0, shared / smaller) if smaller >= OWN else 0.0, tuple(modules))
+
+
+def _both(one: _Work, two: _Work, name: str) -> tuple[Any, Any]:
+    """Return the two fingerprints by which a module is compared."""
+    is_copy = name in one.whole and one.texts[name] == two.texts[name]
+    return (one.whole[name], one.whole[name]) if is_copy else (one.prints[name], two.prints[name])
 
 
 def write(out: Path, title: str, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> None:
@@ -168,28 +158,26 @@ def notices(out: Path) -> list[str]:
 
 
 def page(title: str, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> str:
-    """similar.html: the shared code of the first pairs, side by side."""
-    by_key = {work.key: work for work in works}
-    shown = [
-        {
-            "share": pair.share,
-            "names": [names.get(key) or key for key in (pair.one, pair.other)],
-            "keys": [pair.one, pair.other],
-            "modules": [(name, _side_by_side(by_key[pair.one], by_key[pair.other], name)) for name in pair.modules],
-        }
-        for pair in pairs[:SHOWN]
-    ]
-    more = max(0, len(pairs) - SHOWN)
-    return report.rendered("similar.html", title=title, pairs=shown, more=more) + "\n"
-
-
-def _side_by_side(first: _Work, second: _Work, name: str) -> list[str]:
-    """The two texts of a module, with the shared parts marked."""
+    """Return similar.html: the shared code of the first pairs, side by side."""
+    from copydetect import compare_files
     from copydetect.utils import highlight_overlap
 
-    _, places = _overlap(*_both(first, second, name))
-    texts = zip((first.texts[name], second.texts[name]), places, strict=True)
-    return [
-        Markup(highlight_overlap(text, place, "<mark>", "</mark>", escape_html=True)[0]) if len(place) else text
-        for text, place in texts
-    ]
+    by_key, columns = {work.key: work for work in works}, list[dict[str, Any]]()
+    for pair in pairs[:SHOWN]:
+        one, two = by_key[pair.one], by_key[pair.other]
+        modules = []
+        for name in pair.modules:
+            _, _, marked = compare_files(*_both(one, two, name))
+            texts = [
+                Markup(highlight_overlap(text, places, "<mark>", "</mark>", escape_html=True)[0])
+                if len(places)
+                else text
+                for text, places in zip((one.texts[name], two.texts[name]), marked, strict=True)
+            ]
+            modules.append((name, texts))
+        keys = [pair.one, pair.other]
+        columns.append(
+            {"share": pair.share, "names": [names.get(k) or k for k in keys], "keys": keys, "modules": modules}
+        )
+    more = max(0, len(pairs) - SHOWN)
+    return report.rendered("similar.html", title=title, pairs=columns, more=more) + "\n"

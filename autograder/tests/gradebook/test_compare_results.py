@@ -62,7 +62,7 @@ def test_other_changes_show_their_reason(tmp_path: Path, then: Outcome, now: Out
     found = compare_runs(old, new)
     (change,) = found.changes
     assert (change.where, change.old, change.new) == (said, then.total, now.total)
-    assert (found.compared, found.only_old, found.only_new) == (1, (), ())
+    assert (found.compared, found.only_old, found.only_new) == (1, [], [])
     assert "<td>" + said.replace("+", "&#43;") + "</td>" in write(found, "Title", old, new).read_text().replace(
         "+", "&#43;"
     )
@@ -74,7 +74,7 @@ def test_points_set_manually_for_a_criterion_that_is_worth_something_else_now_ar
     old = run(tmp_path / "old", [Outcome("s", ADA, 5)], s=document(a=(0, 3), b=(2, 2)))
     new = run(tmp_path / "new", [Outcome("s", ADA, 5, ("set",), set_by_hand)], s=document(a=(0, 4), b=(2, 2)))
     found = compare_runs(old, new)
-    assert found.manual == (("Ada", "a", 3.0, 3, 4), ("Ada", "total", 5.0, 5, 6))
+    assert found.manual == [("Ada", "a", 3.0, 3, 4), ("Ada", "total", 5.0, 5, 6)]
     assert "<td>total</td>" in write(found, "Title", old, new).read_text()
 
 
@@ -90,4 +90,4 @@ def test_group_members_are_compared_individually(tmp_path: Path) -> None:
     new = run(tmp_path / "new", outcomes, s=group)
     found = compare_runs(old, new)
     assert [(change.who, change.difference) for change in found.changes] == [("Bela", -5)]
-    assert (found.compared, found.only_old, found.only_new) == (2, (), ("Chidi",))
+    assert (found.compared, found.only_old, found.only_new) == (2, [], ["Chidi"])

@@ -59,7 +59,7 @@ class Batch:
     """Grades submissions without a valid result: `grade` runs in many threads, everything else in one.
 
     `accept_names` as in `submissions.submission.load`. On `stream`, the progress is a bar if it is a terminal, else a line for
-    each tenth of the submissions.
+    each quarter of the submissions.
     """
 
     def __init__(
@@ -213,5 +213,5 @@ class Batch:
         done, kept = len(self.outcome.grades) + errors, self.outcome.kept
         counts = [f"{kept} unchanged"] * bool(kept) + [counted(errors, "grader error")] * bool(errors)
         self.bar.update(task, completed=done, status=", ".join(counts))
-        if not self.console.is_terminal and 10 * done // total > 10 * (done - 1) // total:
+        if not self.console.is_terminal and 4 * done // total > 4 * (done - 1) // total:
             self.console.print(", ".join([f"{done} of {total}", *counts]))

@@ -164,9 +164,9 @@ def page(title: str, pairs: Sequence[Pair], works: Sequence[_Work], names: Mappi
 
     by_key, columns = {work.key: work for work in works}, list[dict[str, Any]]()
     for pair in pairs[:SHOWN]:
-        one, two = by_key[pair.one], by_key[pair.other]
         modules = []
         for name in pair.modules:
+            one, two = by_key[pair.one], by_key[pair.other]
             _, _, marked = compare_files(*_both(one, two, name))
             texts = [
                 Markup(highlight_overlap(text, places, "<mark>", "</mark>", escape_html=True)[0])

@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         module = module_of(item.nodeid)
         if item.path.resolve().parent == FOLDER / "checks":  # otherwise a test of the student's own
-            CALLED[item.nodeid] = list(dict.fromkeys(call.function for call in calls_of(item.function, module)))
+            CALLED[item.nodeid] = next((call.function for call in calls_of(item.function, module)), "")
     functions = {module: functions_in(module) for module in MODULES}
     known = {name: [name] for names in functions.values() for name in names}
     asked = config.getoption("only", "").replace(",", " ").split()
@@ -79,7 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"--only: there is no function or module {name}; did you mean {near[0]}?")
         ASKED.update(known[name])
     if asked:
-        left = [item for item in items if ASKED & {*CALLED.get(item.nodeid, [])}]
+        left = [item for item in items if CALLED.get(item.nodeid) in ASKED]
         config.hook.pytest_deselected(items=[item for item in items if item not in left])
         items[:] = left
 
@@ -89,7 +89,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     SELECTED.extend(item.nodeid for item in session.items)
 
 
-CALLED: dict[str, list[str]] = {}  # the functions that a check calls
+CALLED: dict[str, str] = {}  # the function that a check is about
 ASKED: set[str] = set()  # the functions selected with --only
 SELECTED: list[str] = []
 
@@ -206,7 +206,7 @@ def counts(modules: list[str], passed: set[str], failed: set[str]) -> Iterator[t
         own = [name for name in SELECTED if module_of(name) == module]
         functions = [function for function in functions_in(module) if not ASKED or function in ASKED]
         unwritten = unwritten_functions(module, functions)
-        calling = {function: [name for name in own if function in CALLED[name]] for function in functions}
+        calling = {function: [name for name in own if function == CALLED[name]] for function in functions}
         groups = {function: calling[function] for function in functions} if ASKED else {module: own}
         for group, names in groups.items():
             done, waiting = len(passed & {*names}), len({*names} - passed - failed)

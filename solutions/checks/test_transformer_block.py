@@ -22,6 +22,7 @@ BLOCK: dict[str, Any] = {
 }
 # The same parameters in another order.
 REVERSED = {part: dict(reversed(BLOCK[part].items())) for part in reversed(BLOCK)}
+SINGLE = {part: {name: array.astype(np.float32) for name, array in params.items()} for part, params in BLOCK.items()}
 # A block without attention, whose network adds a constant.
 SHIFT: dict[str, Any] = {
     "ln_1": {"gamma": np.array([2.0, 1.0, 1.0, 1.0]), "beta": np.array([0.5, 0.0, 0.0, 0.0])},
@@ -225,17 +226,28 @@ def test_float32_stays_float32(call: Caller) -> None:
     call.feed_forward(X.astype(np.float32), params).gives(
         np.array([[26.5, 11.5, 2.0, 1.0], [34.5, 11.5, 1.75, 7.0], [0.5, -12.5, 0.0, 13.0]], dtype=np.float32)
     )
+
+
+def test_float32_stays_float32_in_residual(call: Caller) -> None:
     call.residual(X.astype(np.float32), sublayer).gives(
         np.array([[9.0, -5.0, -1.0, -7.0], [5.0, 19.0, 3.0, -3.0], [-11.0, -5.0, -1.0, 13.0]], dtype=np.float32)
     )
 
 
-def test_float32_stays_float32_in_a_block(call: Caller) -> None:
-    block = {part: {name: array.astype(np.float32) for name, array in params.items()} for part, params in BLOCK.items()}
-    x = X[:1].astype(np.float32)
-    call.pre_norm_block(x, block, 2).gives(np.array([[39.655968, 16.978094, 2.780364, -1.591607]], dtype=np.float32))
-    call.post_norm_block(x, block, 2).gives(np.array([[3.843658, 0.527161, -0.671074, -1.941279]], dtype=np.float32))
-    call.transformer_stack(x, [block], 2, norm="post").gives(
+def test_float32_stays_float32_with_pre_norm(call: Caller) -> None:
+    call.pre_norm_block(X[:1].astype(np.float32), SINGLE, 2).gives(
+        np.array([[39.655968, 16.978094, 2.780364, -1.591607]], dtype=np.float32)
+    )
+
+
+def test_float32_stays_float32_with_post_norm(call: Caller) -> None:
+    call.post_norm_block(X[:1].astype(np.float32), SINGLE, 2).gives(
+        np.array([[3.843658, 0.527161, -0.671074, -1.941279]], dtype=np.float32)
+    )
+
+
+def test_float32_stays_float32_in_the_stack(call: Caller) -> None:
+    call.transformer_stack(X[:1].astype(np.float32), [SINGLE], 2, norm="post").gives(
         np.array([[3.843658, 0.527161, -0.671074, -1.941279]], dtype=np.float32)
     )
 

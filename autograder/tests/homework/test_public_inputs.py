@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -161,6 +162,20 @@ def test_checks_use_every_optional_argument_and_the_defaults(module: str) -> Non
         for name in {*inspect.signature(right).parameters} - {*required(right)}:
             assert any(own == function and name in names for own, names in used), (function, name)
         assert (function, set()) in used, function
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_mistakes_in_other_functions_fail_no_check_of_a_correct_one(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every check counts for one function, so no other function may affect it."""
+    with home_table.importable_checks(HOMEWORK.solutions):
+        calls, modules = map(importlib.import_module, ("student_calls", "student_modules"))
+        for check in calls.checks_in(module):
+            (function,) = {call.function for call in calls.calls_of(check, module)}
+            for wrong in (lambda *_, **__: None, lambda *_, **__: 1 / 0):
+                functions = dict.fromkeys(HOMEWORK.rubric.modules[module].functions, wrong)
+                functions[function] = HOMEWORK.functions[function]
+                monkeypatch.setattr(modules, "load", lambda _, functions=functions: SimpleNamespace(**functions))
+                check(calls.Caller(module))
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from itertools import groupby
-from time import monotonic
+from time import monotonic, process_time
 from types import FrameType
 from typing import Any
 
@@ -26,11 +26,12 @@ from student_values.display import display
 from student_values.edits import MOST_EDITS, Edit, Text, executed, line_names, redefined
 from student_values.tree import copied, describe
 
-SECONDS = 2.5  # for all searches of one run
-EDITED_SECONDS = 0.1  # for one call of edited code
+# For all searches of one run, in processor time and by the clock: a loaded machine finds the same edits.
+SECONDS, WAITING = 2.5, 10.0
+EDITED_SECONDS = 0.1  # of processor time, for one call of edited code
 FEW = 2  # lines that are worth showing
 MOST_VALUES, MOST_LINES, WIDTH = 6, 4, 74
-LEFT = [SECONDS]
+LEFT = [SECONDS, WAITING]
 
 
 def searched(call: Call, are_several: bool) -> tuple[str, list[tuple[str, str]]]:
@@ -38,10 +39,10 @@ def searched(call: Call, are_several: bool) -> tuple[str, list[tuple[str, str]]]
 
     `are_several`: several known mistakes match; otherwise none does.
     """
-    began = monotonic()
+    began = process_time(), monotonic()
     with redirect_stdout(StringIO()), np.errstate(all="ignore"):
-        lines, finished, slip = _lines(call, began + LEFT[0])
-    LEFT[0] = max(0.0, LEFT[0] - (monotonic() - began))
+        lines, finished, slip = _lines(call, began[0] + LEFT[0], began[1] + LEFT[1])
+    LEFT[:] = LEFT[0] - (process_time() - began[0]), LEFT[1] - (monotonic() - began[1])
     if slip or 0 < len(lines) <= FEW:
         # A slip is one edit of all these lines.
         places = line_names(lines) if slip else " or on ".join(line_names([line]) for line in lines)
@@ -54,14 +55,14 @@ def searched(call: Call, are_several: bool) -> tuple[str, list[tuple[str, str]]]
     return "", [("search", f"{known} these results{tried}.{compare}"), ("values", values)]
 
 
-def _lines(call: Call, end: float) -> tuple[list[int], bool, str]:
-    """The lines of the smallest edits that make every call pass, whether all edits were tried until then, and the name that does
-    not exist, if that is the mistake.
+def _lines(call: Call, end: float, latest: float) -> tuple[list[int], bool, str]:
+    """The lines of the smallest edits that make every call pass, whether all edits were tried in time, and the name that does not
+    exist, if that is the mistake.
     """
     module, function = call.module, call.function
     names, calls = vars(sys.modules[module]), [other for other in calls_in(module) if other.function == function]
     file = str(names["__file__"])
-    right = [other.passes(find(module, function), EDITED_SECONDS) for other in calls]
+    right = [other.passes(find(module, function), EDITED_SECONDS, process_time) for other in calls]
     calls = [calls[number] for number in sorted(range(len(calls)), key=right.__getitem__)]  # failing ones first
     if all(right):
         return [], False, ""
@@ -77,7 +78,7 @@ def _lines(call: Call, end: float) -> tuple[list[int], bool, str]:
         lines: dict[int, None] = {}
         slip = ""
         for edit in same:
-            if monotonic() > end:
+            if process_time() > end or monotonic() > latest:
                 return [], False, ""
             if edit.lines[0] not in lines and _is_fixed(text, edit, names, file, calls):
                 lines |= dict.fromkeys(edit.lines)
@@ -94,7 +95,7 @@ def _contract(module: str) -> set[str]:
 def _is_fixed(text: Text, edit: Edit, names: dict[str, Any], file: str, calls: Sequence[Call]) -> bool:
     try:
         with edit.made(), redefined(text.made_from(edit.unit), names, file, as_graded):
-            return all(call.passes(names[call.function], EDITED_SECONDS) for call in calls)
+            return all(call.passes(names[call.function], EDITED_SECONDS, process_time) for call in calls)
     except (Exception, SystemExit, TooLong, Stopped):
         return False
 

@@ -133,11 +133,11 @@ def explanation(
 
 
 def other_arguments(known: dict[str, Any], calls: list[Seen]) -> str:
-    """A sentence about other arguments for which every wrong result would be correct; "" if there are none."""
+    """A sentence about other arguments for which every wrong result would be correct; "" if there are none, or a call raises."""
     places = {call: str(place) for place, call in enumerate(known["calls"])}
-    wrong = [seen for seen in calls if not seen.right and "value" in seen.entry]
+    wrong = [seen for seen in calls if not seen.right]
     tables = [known.get("others", {}).get(places.get(seen.call, ""), []) for seen in wrong]
-    told = tables and not any("changed" in seen.entry for seen in wrong)
+    told = tables and all(seen.entry.keys() == {"value"} for seen in wrong)
     for number, _ in tables[0][1:] if told else []:
         own = [[prints for other, prints in table[1:] if other == number] for table in tables]
         pairs = zip(wrong, tables, own, strict=True)

@@ -1,8 +1,8 @@
 """Summarises the failed checks once all have run.
 
 For each function, only the first failed check is shown in full, with the known mistake that explains all calls of the
-function. If the function calls another one that fails its own checks, only one line says to fix the other one first,
-unless a known mistake explains this function and none explains the other.
+function. If the function calls another one that fails its own checks, only one line says to fix the other one first, since this one
+may be right.
 
 Help comes in steps: where to look; with --hint what the code does wrong, or else the line of an edit that helps or the values on
 the way; with --hint --hint how to fix it.
@@ -43,13 +43,11 @@ class Advice:
                 continue
             said, causes = advice(error), causes_of(error.function)
             name = name_in(said)
-            if name in self.names and self.names[name] not in needs(*error.function):
-                self.same[error.function] = self.names[name]
+            if causes:
+                self.follow.setdefault(causes, []).append(error.function)
                 continue
             if name in self.names:
-                causes = (self.names[name],)  # the same mistake, in a function that this one calls
-            if causes and (not name or name in self.names or any(map(explained, causes))):
-                self.follow.setdefault(causes, []).append(error.function)
+                self.same[error.function] = self.names[name]
                 continue
             self.causes[error.function] = None
             self.stopped[error.function] = error.at
@@ -64,7 +62,7 @@ class Advice:
                 if hint:
                     place, found = searched(error.call, are_several="right" in dict(said))
                     shown += [line for line in found if line[1]]
-                    self.stopped[error.function] = error.at or place
+                    self.stopped[error.function] = place or error.at
                 else:
                     self.hints.add(error.function)
             lines = (labelled("fix" if title == "right" else title, text) for title, text in shown)

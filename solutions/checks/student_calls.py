@@ -23,6 +23,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
 from io import StringIO
+from time import monotonic
 from typing import Any
 
 import known_mistakes
@@ -38,7 +39,7 @@ from student_values.differences import NO_RETURN, REMEMBERED, UNSTEADY, differen
 from student_values.display import display, literal, pair
 from student_values.signatures import accepts, misfit, signatures
 from student_values.tree import arrays, copied
-from time_limit import SECONDS, limit
+from time_limit import SECONDS, Clock, limit
 
 WIDTH = 74  # of the text to the right of "Called    ", so that lines end before column 88
 
@@ -231,13 +232,13 @@ class Call:
                 stopped=where(other, self.module, self._others()), expected=wanted, why=self._does_not_bind()
             )
 
-    def passes(self, function: Callable[..., Any], seconds: float = SECONDS) -> bool:
+    def passes(self, function: Callable[..., Any], seconds: float = SECONDS, clock: Clock = monotonic) -> bool:
         """Whether the check accepts this call of `function` instead of the student's, within some seconds. It records nothing."""
         args, kwargs = copied(self.args), copied(self.kwargs)
         given = [*args, *kwargs.values()]
         before = copied(given)
         try:
-            with as_graded(), limit(seconds):
+            with as_graded(), limit(seconds, clock):
                 result = self.choose(function(*args, **kwargs))
         except (Exception, SystemExit, TooLong, Stopped) as error:
             return (
@@ -395,6 +396,15 @@ class Call:
     def _with(self, code: Callable[[Any], str]) -> str:
         keywords = [f"{name}={code(arg)}" for name, arg in self.kwargs.items()]
         return f"{self.function}({', '.join([*map(code, self.args), *keywords])})"
+
+
+def has_other_parameters(module: str, function: str) -> bool:
+    """Whether a function accepts every call that its stub accepts, with other parameters."""
+    contract, own = known_mistakes.contract(module, function), signatures(find(module, function))
+    if contract is None or not any(misfit(contract, signature) is None for signature in own):
+        return False
+    listed, due = ([(p.name, repr(p.default)) for p in one.parameters.values()] for one in (own[-1], contract))
+    return listed != due
 
 
 def source(value: Any) -> str:

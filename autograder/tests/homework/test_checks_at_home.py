@@ -174,6 +174,11 @@ ROOT = "    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
 LOOP = "import asyncio\nasync def wait():\n    pass\ndef rms_norm(x, gamma, eps=1e-6):\n    asyncio.run(wait())\n"
 NORMS = {"layernorm": RIGHT["layernorm"]}
 MASKED = 'n_heads, norm="pre", mask=causal_mask(t))'
+SCORES, TRANSPOSED = (
+    "(q / math.sqrt(d_k)) @ np.swapaxes(k, -1, -2)",
+    "np.einsum('...qd,...kd->...kq', q, k) / math.sqrt(d_k)",
+)
+SCORES_LINE = RIGHT["scaled_attention"].partition(SCORES)[0].count("\n") + 1
 ANSWERS = {"q1": "a", "q2": "E", "q3": 4, "q4": "B", "q5": "a", "q6": "c", "q9": "d"}
 CALL = RIGHT["decoder"].partition(MASKED)[0].count("\n") + 1
 ATTENTION = ('params["attention"], n_heads, mask)', 'params["attention"], n_heads)')
@@ -241,6 +246,11 @@ CASES = {
         + function("multi_head_attention", "return scaled_dot_product_attention(x, x, x)  # last"),
         "Next: fix scaled_dot_product_attention (scaled_attention.py, line ", absent="fix multi_head_attention",
         module="scaled_attention"),
+    "a known mistake of a caller that may be right": folder("scaled_attention.py --hint",
+        "multi_head_attention fails too: first fix scaled_dot_product_attention",
+        f"Next: fix scaled_dot_product_attention (scaled_attention.py, line {SCORES_LINE})",
+        absent=("swaps queries and keys", "correct result with"),
+        **RIGHT | {"scaled_attention": RIGHT["scaled_attention"].replace(SCORES, TRANSPOSED)}),
     "line of a caller that passes something wrong": case(
         function("multi_head_attention", "return scaled_dot_product_attention(x, params, x)"),
         "Next: fix multi_head_attention (scaled_attention.py, line LAST)", "raised in scaled_attention.py, line ",
@@ -267,7 +277,9 @@ CASES = {
     "no return": case(function("split_heads", "result = 1"), "Returned None",
         "Does every path through the function return", absent="Probably ", arguments="--hint"),
     "other parameters": case(f"def rms_norm(x, gamma, epsilon=1e-6):\n{ROOT}",
-        "Your function does not accept `eps` by name. Write `eps=1e-6`."),
+        "Your function does not accept `eps` by name. Write `eps=1e-6`.", absent="other parameters"),
+    "harmless parameters": case(f"def rms_norm(x, weight, eps=None):\n    gamma, eps = weight, eps or 1e-6\n{ROOT}"
+        .replace(" + 1e-6", " + eps"), "Note: rms_norm has other parameters than in the stub. The grader accepts them."),
     "no default": case(f"def rms_norm(x, gamma, eps):\n{ROOT}", "Your function has no default for `eps`. Write `eps=1e-6`."),
     "stub without an error": case(function("layer_norm", "return None"), "layernorm.py Not written yet: layer_norm",
         "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm",

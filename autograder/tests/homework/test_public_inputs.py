@@ -165,7 +165,9 @@ def test_checks_use_every_optional_argument_and_the_defaults(module: str) -> Non
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_mistakes_in_other_functions_fail_no_check_of_a_correct_one(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_in_other_functions_fail_no_check_of_a_correct_one(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every check counts for one function, so no other function may affect it."""
     with home_table.importable_checks(HOMEWORK.solutions):
         calls, modules = map(importlib.import_module, ("student_calls", "student_modules"))

@@ -71,7 +71,7 @@ class Case:
 
 
 def submission(homework: Homework, case: Case) -> Submission:
-    """The reference files, with those of the case replaced. A function that an alternative lacks is the reference's."""
+    """Return the reference files, with those of the case replaced. A function that an alternative lacks is the reference's."""
     files = homework.files
     if case.kind == "alternative":
         own = dict(read(homework.alternatives / case.name, homework.rubric).files)
@@ -88,7 +88,7 @@ def submission(homework: Homework, case: Case) -> Submission:
 
 
 def lacking_functions(homework: Homework, files: Mapping[str, bytes]) -> dict[str, list[str]]:
-    """The contract functions that these files of an alternative lack, by module; none of a file that is not Python."""
+    """Return the contract functions that these files of an alternative lack, by module; none of a file that is not Python."""
     found = {}
     for module, entry in homework.rubric.modules.items():
         with suppress(SyntaxError, KeyError):
@@ -213,7 +213,7 @@ def trivial(homework: Homework, module: str, function: str) -> list[Misconceptio
 
 
 def alternatives(homework: Homework) -> list[Case]:
-    """The correct solutions in other styles; none if the kit was installed without them."""
+    """Return the correct solutions in other styles; none if the kit was installed without them."""
     names = {path.parent.name for path in homework.alternatives.glob("[!_.]*/*.py")}
     return [Case("alternative", name) for name in sorted(names)]
 
@@ -310,7 +310,7 @@ def _done(folder: Path | None, work: Callable[[Any, Item], Found], sandbox: bool
 
 @cache
 def _grader(folder: Path | None, sandbox: bool) -> Any:
-    """The grader of this process."""
+    """Return the grader of this process."""
     homework = Homework(folder)
     return _open.enter_context(open_grader(homework)) if sandbox else InProcess(record(homework))
 
@@ -389,7 +389,7 @@ def row_of(case: Case, result: Result) -> Row:
 
 
 def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
-    """The deviation of each compared value."""
+    """Yield the deviation of each compared value."""
     for module in result.modules:
         for call_result in module.call_results:
             call, response, failure = call_result.test_call, call_result.response, call_result.failure

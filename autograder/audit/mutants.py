@@ -47,7 +47,7 @@ def _grade(grader: Grader, mutant: Case) -> Killed:
 
 
 def equivalent(homework: Homework) -> dict[str, str]:
-    """The reasons in equivalent_mutants.yaml, by mutant; empty without this file."""
+    """Return the reasons in equivalent_mutants.yaml, by mutant; empty without this file."""
     path, reasons = homework.suites / "equivalent_mutants.yaml", {}
     known = (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
     for function, entries in known.items():
@@ -109,12 +109,12 @@ def of_text(homework: Homework, module: str, text: str) -> Iterator[Case]:
 
 
 def named(function: str, before: str, after: str) -> str:
-    """The name of a mutant, which depends only on the lines it changes; several lines are joined by "; "."""
+    """Return the name of a mutant, which depends only on the lines it changes; several lines are joined by "; "."""
     return f"{function}: {before}  ->  {after}"
 
 
 def _changed(source: str, function: ast.FunctionDef) -> Iterator[str]:
-    """The source of a function with each change."""
+    """Yield the source of a function with each change."""
     text = Text(source.encode(), function.name, ())
     [unit] = text.units
     arguments = [argument.arg for argument in function.args.args]
@@ -133,7 +133,7 @@ def _is_exchanged(old: ast.AST, new: ast.AST) -> bool:
 
 
 def _differing(right: str, wrong: str) -> tuple[str, str]:
-    """The lines of two texts without their common beginning and end."""
+    """Return the lines of two texts without their common beginning and end."""
     before, after = right.splitlines(), wrong.splitlines()
     for end in (0, -1):
         while before and after and before[end] == after[end]:

@@ -57,7 +57,7 @@ def run(homework: Homework, only: Iterable[str] = (), jobs: int | None = None) -
 
 
 def _of_module(folder: Path | None, module: str) -> list[Detection]:
-    """Runs in a separate process, because the checks import the student's modules by name."""
+    """Check a module in a separate process, because the checks import the student's modules by name."""
     homework = Homework(folder)
     modules = references.importable(homework.solutions, homework.rubric.modules)
     checks = home_table.importable_checks(homework.solutions)

@@ -99,7 +99,7 @@ class Homework:
             yield
 
     def replacing(self, modules: Iterable[str]) -> list[Reference]:
-        """References that replace a student's modules, preceded by those that they import."""
+        """Return references that replace a student's modules, preceded by those that they import."""
         wanted, entries = set(modules), self.rubric.modules
         needed = wanted.union(*map(self.rubric.below, wanted))
         return [
@@ -111,7 +111,7 @@ class Homework:
         ]
 
     def helpers(self, module: str, functions: tuple[str, ...]) -> Reference:
-        """Some functions of a reference module, without its other contract functions."""
+        """Return some functions of a reference module, without its other contract functions."""
         needed = {*functions, *self.rubric.helpers(module, functions)}
         without = frozenset(self.rubric.modules[module].functions) - needed
         return Reference(module, compiled(f"{module}.py", self.files[f"{module}.py"], without), functions)
@@ -145,26 +145,26 @@ class Homework:
         return {name: tables[name] for name in functions}
 
     def of_module(self, module: str) -> tuple[Misconception, ...]:
-        """The misconceptions of a module, function by function in the order of the rubric."""
+        """Return the misconceptions of a module, function by function in the order of the rubric."""
         return tuple(misconception for table in self.library[module].values() for misconception in table.misconceptions)
 
     def of_function(self, module: str, function: str) -> tuple[Misconception, ...]:
         return tuple(self.library[module][function].misconceptions)
 
     def misconception(self, id: str) -> Misconception | None:
-        """The misconception with this id, if it exists."""
+        """Return the misconception with this id, if it exists."""
         return next((m for module in self.library for m in self.of_module(module) if m.id == id), None)
 
     def correct(self, module: str, function: str) -> Version:
-        """The correct function: from the misconception file, else the reference."""
+        """Return the correct function: from the misconception file, else the reference."""
         return Version(self, module, function, (), self.library[module][function].source)
 
     def alone(self, misconception: Misconception) -> Version:
-        """The function with only this misconception."""
+        """Return the function with only this misconception."""
         return Version(self, misconception.module, misconception.function, (misconception,), misconception.source)
 
     def version(self, module: str, function: str, misconceptions: tuple[Misconception, ...]) -> Version | None:
-        """The function with these misconceptions; None if they cannot be combined."""
+        """Return the function with these misconceptions; None if they cannot be combined."""
         source = combined(self.correct(module, function).source, misconceptions)
         return Version(self, module, function, misconceptions, source) if source is not None else None
 

@@ -29,12 +29,12 @@ STEPS = "Check each step that depends on {}."
 
 
 def result(function: Function, given: Arguments) -> Any:
-    """The reference's result; None if it rejects the arguments."""
+    """Return the reference's result; None if it rejects the arguments."""
     return _result_of(lambda: function(**copied(given)))
 
 
 def others(function: Function, given: Arguments, expected: Any, allowed: float) -> Iterator[tuple[str, str, Any]]:
-    """The reference's results for other arguments, where they differ from `expected`; the most likely mix-ups come first.
+    """Yield the reference's results for other arguments, where they differ from `expected`; the most likely mix-ups come first.
 
     Each comes with a macro of feedback/messages.j2 and its argument. Small integer or boolean results match too many arrays
     by chance; for these, only flags, strings, counts, defaults and masks are changed.
@@ -77,7 +77,7 @@ def _result_of(call: Callable[[], Any]) -> Any:
 
 
 def changes(function: Function, given: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """Changes that may make a wrong call correct, and so point to the mistake."""
+    """Yield changes that may make a wrong call correct, and so point to the mistake."""
     yield from _plain(function, given)
     floats = [name for name, p in inspect.signature(function).parameters.items() if isinstance(p.default, float)]
     yield from ((f"`{name}=0.0`", given | {name: 0.0}) for name in floats)  # such as an eps
@@ -93,7 +93,7 @@ class Property:
 
 
 def properties(function: Function, given: Arguments) -> dict[Property, str]:
-    """Simple properties of the arguments of a call, each with the words that fit these arguments."""
+    """Return simple properties of the arguments of a call, each with the words that fit these arguments."""
     defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
     values, found = defaults | given, dict[Property, str]()
     matrices = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim}
@@ -162,7 +162,7 @@ def _plain(function: Function, given: Arguments) -> Iterator[tuple[str, Argument
 
 
 def _first_row(given: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """The first row alone, in all arguments with as many rows as the first array; in masks, also the first column."""
+    """Yield the first row alone, in all arguments with as many rows as the first array; in masks, also the first column."""
     arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
     rows = next((len(array) for array in arrays.values()), 0)
     if rows < 2 or any(array.ndim > 2 for array in arrays.values()):
@@ -176,7 +176,7 @@ def _first_row(given: Arguments) -> Iterator[tuple[str, Arguments]]:
 
 
 def _known_words(function: Function) -> set[str]:
-    """The strings that an argument may have: those that the functions of the module compare arguments with."""
+    """Return the strings that an argument may have: those that the functions of the module compare arguments with."""
     codes = [value.__code__ for value in function.__globals__.values() if inspect.isfunction(value)]
     each = chain.from_iterable(
         c if isinstance(c, tuple | frozenset) else (c,) for code in codes for c in code.co_consts

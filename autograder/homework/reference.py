@@ -55,14 +55,14 @@ def _taken(names: Collection[str]) -> dict[str, ModuleType]:
 
 @cache
 def compiled(file: str, source: bytes, without: frozenset[str] = frozenset()) -> bytes:
-    """The code of a reference module, without some of its functions."""
+    """Return the code of a reference module, without some of its functions."""
     tree = ast.parse(source)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in without)]
     return marshal.dumps(compile(tree, file, "exec", dont_inherit=True))
 
 
 def parts(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the parts of the tuple that a function returns, from its docstring; () for any other function.
+    """Return the names of the parts of the tuple that a function returns, from its docstring; () for any other function.
 
     The docstring says "Returns: a tuple (y (n, d), new_running_mean (d,))", with or without shapes.
     """

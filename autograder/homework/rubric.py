@@ -103,7 +103,7 @@ class LatePolicy(BaseModel, extra="forbid", frozen=True):
 
 
 def file_of(group: str) -> str:
-    """The file that a group of criteria grades; "" for the integration."""
+    """Return the file that a group of criteria grades; "" for the integration."""
     return {INTEGRATION: "", TESTS: TESTS_FILE}.get(group, f"{group}.py")
 
 
@@ -176,15 +176,15 @@ class Rubric(BaseModel):
         return any(criterion.feedback != "score" for criterion in self.of(module))
 
     def dependencies(self, module: str) -> dict[str, tuple[str, ...]]:
-        """The modules that `module` uses, with their functions."""
+        """Return the modules that `module` uses, with their functions."""
         return {name: tuple(self.modules[name].functions) for name in self.modules[module].uses}
 
     def below(self, module: str) -> set[str]:
-        """The modules that `module` uses, directly or not."""
+        """Return the modules that `module` uses, directly or not."""
         return set(self.modules[module].uses).union(*map(self.below, self.modules[module].uses))
 
     def helpers(self, module: str, functions: tuple[str, ...]) -> tuple[str, ...]:
-        """The functions of the same module that `functions` call, directly or not."""
+        """Return the functions of the same module that `functions` call, directly or not."""
         edges, below = self.modules[module].functions, list(functions)
         for name in below:
             below += [helper for helper in edges[name] if helper not in below]
@@ -194,12 +194,12 @@ class Rubric(BaseModel):
         return next(name for name, module in self.modules.items() if function in module.functions)
 
     def place(self, criterion: str) -> str:
-        """The definition of a criterion: file, line and key, as in all messages about the rubric."""
+        """Return the definition of a criterion: file, line and key, as in all messages about the rubric."""
         module, _, name = criterion.partition(".")
         return self.place_of(f"{'modules.' if module in self.modules else ''}{module}.criteria.{name}")
 
     def place_of(self, where: str) -> str:
-        """The file, line and name of a key of the rubric."""
+        """Return the file, line and name of a key of the rubric."""
         return f"{self._path}:{line_of(self._tree, where)}: {where}"
 
 
@@ -372,7 +372,7 @@ def _form_of(where: list[str]) -> type[BaseModel]:
 
 
 def line_of(node: Any, where: str) -> int:
-    """The line of the innermost key of `where` that the file has."""
+    """Return the line of the innermost key of `where` that the file has."""
     line = node.start_mark.line + 1 if node is not None else 1
     for part in where.split("."):
         entries = {}

@@ -61,7 +61,7 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
 
 
 def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[list[tuple[Array, Array]]]:
-    """The changes that the caller makes between calls: to the first array, then to two inside a dict or list of parameters."""
+    """Yield the changes that the caller makes between calls: to the first array, then to two in a dict or list of parameters."""
     written = arrays(arguments)
     if written:
         yield [(written[0], arrays(copied(second))[0])]
@@ -71,7 +71,7 @@ def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[li
 
 
 def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -> Iterator[Array]:
-    """An array of each shape, in turn with mixed signs, positive, negative, with some zeros, all zero."""
+    """Yield an array of each shape, in turn with mixed signs, positive, negative, with some zeros, all zero."""
     for number, shape in enumerate(shapes, start):
         array = (
             rng.normal(0, 1, shape),
@@ -86,7 +86,7 @@ def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -
 
 
 def random_mask(rng: np.random.Generator, *shape: int) -> Array:
-    """A mask in which every query attends to some keys and, if there are several, not to all."""
+    """Return a mask in which every query attends to some keys and, if there are several, not to all."""
     order = rng.random(shape)
     mask = order < 0.5
     np.put_along_axis(mask, order.argmax(axis=-1, keepdims=True), False, axis=-1)
@@ -127,14 +127,14 @@ by_columns = np.asfortranarray  # column-major, like a transposed array
 
 
 def turned(value: Any) -> Any:
-    """The value with the keys of its dicts in reverse order."""
+    """Return the value with the keys of its dicts in reverse order."""
     if isinstance(value, dict):
         return {key: turned(value[key]) for key in reversed(value)}
     return [turned(part) for part in value] if isinstance(value, list) else value
 
 
 def single(value: Any) -> Any:
-    """The value with its float arrays in float32."""
+    """Return the value with its float arrays in float32."""
 
     def narrow(leaf: Any) -> Any:
         return leaf.astype(np.float32) if isinstance(leaf, np.ndarray) and leaf.dtype == np.float64 else leaf

@@ -60,8 +60,8 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             raise CommandError(f"{master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
         tests = Path(assignment.get_ag_path("tests") if assignment.tests.files else assignment.generate_tests_dir)
         if foreign := sorted({path.stem for path in tests.glob("*.py")} - {*rules.groups}):
-            known = f"only for {', '.join(rules.groups)}"
-            raise CommandError(f"{master.name}: rubric.yaml has no entry for the question {foreign[0]}, {known}")
+            groups = f"only for {', '.join(rules.groups)}"
+            raise CommandError(f"{master.name}: rubric.yaml has no entry for the question {foreign[0]}, {groups}")
         if unused := [key for key in UNUSED if getattr(assignment, key)]:
             image_has = "the image has the Python of rubric.yaml and the packages that the kit pins"
             raise CommandError(f"{master.name}: {unused[0]} has no effect; remove it: {image_has}")
@@ -118,11 +118,11 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
                 case.message = f"Criteria that failed: {', '.join(lost)}" if lost else "Every criterion passed."
             question.update_score(number(sum(graded.points for graded in module.graded)) if lost else question.possible)
         results, document = GradingResults(list(questions.values())), Grade.of(self._result).to_gradescope()
-        results.to_gradescope_dict = functools.partial(_given, document)
+        results.to_gradescope_dict = functools.partial(_document, document)
         results.set_output(document["output"])
         return results
 
 
-def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:
-    """Replaces Otter's to_gradescope_dict. It is at module level because Otter pickles it."""
+def _document(document: dict[str, Any], config: Any) -> dict[str, Any]:
+    """Replace Otter's to_gradescope_dict. It is at module level because Otter pickles it."""
     return document

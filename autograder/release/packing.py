@@ -15,7 +15,6 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -57,16 +56,14 @@ def graded_by_the_kit():
 
 
 def tree(homework: Homework) -> Path:
-    """The tree to build: the clone, or the folder of a homework outside the package.
+    """Return the tree to build: the clone, or the folder of a homework outside the package.
 
     Raises CommandError if there is none, or if the kit is installed from another clone.
     """
-    if not homework.is_packaged:
-        return homework.folder
-    needed = homework.folder / "pyproject.toml"
-    if not needed.is_file():
+    project = homework.folder / "pyproject.toml"
+    if homework.is_packaged and not project.is_file():
         raise CommandError(
-            f"there is no {needed}; run this in the folder of a homework (`autograder new --homework DIR` writes one), "
+            f"there is no {project}; run this in the folder of a homework (`autograder new --homework DIR` writes one), "
             "or in a clone with the kit installed from it: pip install -e ."
         )
     if clone := other_clone(homework, Path()):
@@ -76,52 +73,52 @@ def tree(homework: Homework) -> Path:
 
 
 def other_clone(homework: Homework, folder: Path) -> Path | None:
-    """The clone that contains `folder`, if another kit is installed: edits in the clone then have no effect."""
-    parts = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
-    around = (folder.absolute(), *folder.absolute().parents)
-    clone = next((place for place in around if all((place / part).exists() for part in parts)), None)
+    """Return the clone that contains `folder`, if another kit is installed: edits in the clone then have no effect."""
+    names = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
+    folders = (folder.absolute(), *folder.absolute().parents)
+    clone = next((path for path in folders if all((path / name).exists() for name in names)), None)
     return clone if homework.is_packaged and clone != homework.folder else None
 
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """A folder that is removed afterwards.
+    """Create a folder that is removed afterwards.
 
     Raises CommandError, also for an OSError inside, which means a full or read-only disk.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix=prefix) as place:
-            yield Path(place).resolve()
+        with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+            yield Path(folder).resolve()
     except OSError as error:
         raise of_system(error, tempfile.tempdir or "TMPDIR", temporary=True) from error
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files below a folder by relative path, in order, without caches and the like."""
+    """Return the files below a folder by relative path, in order, without caches and the like."""
     paths = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    lasting = [path for path in paths if not any(part.startswith((".", "__pycache__")) for part in path.parts)]
+    lasting = [path for path in paths if not any(name.startswith((".", "__pycache__")) for name in path.parts)]
     return {path.as_posix(): (folder / path).read_bytes() for path in lasting}
 
 
-def refresh(wanted: dict[str, bytes], target: Path) -> None:
+def refresh(files: dict[str, bytes], target: Path) -> None:
     """Make `target` contain exactly these files; identical ones are not touched."""
     present = contents(target) if target.is_dir() else {}
-    for name in present.keys() - wanted.keys():
+    for name in present.keys() - files.keys():
         (target / name).unlink()
-    for name, data in wanted.items():
+    for name, data in files.items():
         if present.get(name) != data:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             (target / name).write_bytes(data)
 
 
-def copy_parts(source: Path, target: Path, parts: Iterable[str], ignored: Iterable[str] = IGNORED) -> None:
+def copy_parts(source: Path, target: Path, names: Iterable[str], ignored: Iterable[str] = IGNORED) -> None:
     """Copy some files and folders of a tree, except ignored names."""
-    for part in parts:
-        if (source / part).is_dir():
+    for name in names:
+        if (source / name).is_dir():
             ignore = shutil.ignore_patterns(*ignored)
-            shutil.copytree(source / part, target / part, ignore=ignore, copy_function=shutil.copy)
+            shutil.copytree(source / name, target / name, ignore=ignore, copy_function=shutil.copy)
         else:
-            shutil.copy(source / part, target / part)
+            shutil.copy(source / name, target / name)
 
 
 def packed(files: dict[str, bytes]) -> bytes:
@@ -152,23 +149,22 @@ def wheel(homework: Homework, folder: Path) -> Path:
     """
     from hatchling.builders.wheel import WheelBuilder  # only here, to save start-up time
 
-    root, own = homework.folder, packaged()
-    with temporary_folder("autograder-wheel-") as place:
+    with temporary_folder("autograder-wheel-") as folder_of_kit:
         if homework.is_packaged:
-            copy_parts(root, place, PARTS)
+            copy_parts(homework.folder, folder_of_kit, PARTS)
         else:
-            in_clone, package = own == PACKAGE.parent, place / PACKAGE.name
-            copy_parts(own if in_clone else own / "project", place, PROJECT)
-            copy_parts(PACKAGE.parent, place, [PACKAGE.name], (*IGNORED, *NOT_THE_PACKAGE))
-            copy_parts(root, place, HOMEWORK)
-            copy_parts(root, package / "kit", [GRADING])
-        return Path(next(WheelBuilder(str(place)).build(directory=str(folder), versions=["standard"])))
+            in_clone = packaged() == PACKAGE.parent
+            copy_parts(packaged() if in_clone else packaged() / "project", folder_of_kit, PROJECT)
+            copy_parts(PACKAGE.parent, folder_of_kit, [PACKAGE.name], (*IGNORED, *NOT_THE_PACKAGE))
+            copy_parts(homework.folder, folder_of_kit, HOMEWORK)
+            copy_parts(homework.folder, folder_of_kit / PACKAGE.name / "kit", [GRADING])
+        return Path(next(WheelBuilder(str(folder_of_kit)).build(directory=str(folder), versions=["standard"])))
 
 
 def pins(text: str, python: str) -> dict[str, str]:
-    """The version of each package in a requirements.txt that this version of Python uses."""
-    wanted = [Requirement(line) for line in text.splitlines() if not line.startswith("#")]
-    used = [r for r in wanted if r.marker is None or r.marker.evaluate({"python_full_version": f"{python}.0"})]
+    """Return the version of each package in a requirements.txt that this version of Python uses."""
+    requirements = [Requirement(line) for line in text.splitlines() if not line.startswith("#")]
+    used = [r for r in requirements if r.marker is None or r.marker.evaluate({"python_full_version": f"{python}.0"})]
     return {requirement.name: str(requirement.specifier).removeprefix("==") for requirement in used}
 
 
@@ -187,16 +183,12 @@ def use_scripts(python: str) -> None:
     environment.loader = jinja2.ChoiceLoader([jinja2.DictLoader(texts), environment.loader])
 
 
-def notebook(cells: list[dict[str, Any]], **metadata: Any) -> dict[str, Any]:
-    """A notebook in the format version without random cell ids."""
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {"cells": cells, "metadata": {"kernelspec": kernel, **metadata}, "nbformat": 4, "nbformat_minor": 4}
-
-
 def driver(path: Path, assignment_name: str | None) -> None:
-    """Write the notebook that Otter runs: empty, since the plugin grades in its place."""
+    """Write the notebook that Otter runs: empty, since the plugin grades in its place. This version has no random cell ids."""
     name = {"otter": {"assignment_name": assignment_name}} if assignment_name else {}
-    path.write_text(json.dumps(notebook([], **name), indent=1) + "\n", encoding="utf-8", newline="\n")
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook = {"cells": [], "metadata": {"kernelspec": kernel, **name}, "nbformat": 4, "nbformat_minor": 4}
+    path.write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8", newline="\n")
 
 
 def test_files(folder: Path, rubric: Rubric) -> None:

@@ -1,11 +1,13 @@
-"""Fixture: a copy of the repository to build or to break."""
+"""Fixtures: a copy of the repository to build or to break, and the grade of a submission that is partly wrong."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from autograder.tests.files import HOMEWORK
+from autograder.tests.files import HOMEWORK, zipped
 
 
 @pytest.fixture
@@ -18,3 +20,12 @@ def tree(tmp_path: Path) -> Path:
         (root / "solutions" / name).parent.mkdir(exist_ok=True)
         (root / "solutions" / name).write_bytes(b"1")
     return root
+
+
+@pytest.fixture(scope="session")
+def half_at_home(
+    at_home: Callable[[Path], dict[str, Any]], half: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
+) -> Any:
+    path = tmp_path_factory.mktemp("home") / "homework.zip"
+    path.write_bytes(zipped(half))
+    return at_home(path)["tests"]

@@ -106,18 +106,17 @@ def test_failure_of_otter_is_reported_in_one_line(
     assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 700
 
 
-def test_clone_that_is_not_the_installed_kit_is_rejected(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clone_that_is_not_the_installed_kit_or_has_no_project_is_rejected(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tree / "solutions")
     text = f"this is the clone {tree}, but the installed kit is {HOMEWORK.folder}; first run: pip install -e {tree}"
     with pytest.raises(CommandError, match=re.escape(text)):
         packing.tree(HOMEWORK)
-
-
-def test_folder_without_a_pyproject_is_rejected(tree: Path) -> None:
     (tree / "pyproject.toml").unlink()
     done = python(tree, "-c", f"{START}packing.tree(h)")
-    said = f"CommandError: there is no {tree / 'pyproject.toml'}; run this in the folder of a homework"
-    assert said in done.stderr.splitlines()[-1]
+    text = f"CommandError: there is no {tree / 'pyproject.toml'}; run this in the folder of a homework"
+    assert text in done.stderr.splitlines()[-1]
 
 
 def test_unusable_temporary_folder_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

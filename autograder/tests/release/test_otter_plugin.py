@@ -20,13 +20,6 @@ from autograder.tests.files import HOMEWORK, Built, put, zipped
 AtHome = Callable[[Path], dict[str, Any]]
 
 
-@pytest.fixture(scope="session")
-def half_at_home(at_home: AtHome, half: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Any:
-    path = tmp_path_factory.mktemp("home") / "homework.zip"
-    path.write_bytes(zipped(half))
-    return at_home(path)["tests"]
-
-
 def test_otter_run_gives_each_question_the_points_of_its_module_without_a_kernel(
     built: Built, half: dict[str, bytes], half_at_home: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

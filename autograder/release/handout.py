@@ -67,9 +67,9 @@ def write(folder: Path, homework: Homework, notebook: str) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    (folder / home_table.MISTAKES).write_text(home_table.text(homework), encoding="utf-8", newline="\n")
     if forgotten := list(_missing(folder, homework, notebook)):
         raise CommandError("; ".join(forgotten))
+    (folder / home_table.MISTAKES).write_text(home_table.text(homework), encoding="utf-8", newline="\n")
 
 
 def _rewrite(source: Path, target: Path, change: Callable[..., str], *arguments: Any) -> None:

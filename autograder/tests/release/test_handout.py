@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from autograder.exceptions import CommandError
-from autograder.homework.homework import PACKAGE
+from autograder.homework.homework import PACKAGE, Homework
 from autograder.homework.rubric import INTEGRATION, Rubric
-from autograder.release import handout, home_table, packing
+from autograder.release import drafts, handout, home_table, packing
 from autograder.tests.files import HOMEWORK, Built, unzipped
 from autograder.tests.forked import python
 from autograder.tests.making import homework_with, rubric_with
@@ -212,6 +212,26 @@ def test_rubric_can_turn_files_off(written: Callable[[Rubric], Path], wanted: bo
     assert (folder / "checks" / "my_tests.py").is_file() is wanted
     readme = (folder / "README.md").read_text()
     assert ("## Write the tests" in readme) is ("| tests.first | 2 | tests of a function |" in readme) is wanted
+
+
+@pytest.mark.parametrize(("file", "text"), [
+    ("solutions/checks/test_kmeans.py", "there are no public checks of kmeans: {file}"),
+    ("solutions/homework.ipynb", "{file} has no question named kmeans"),
+    ("grading/misconceptions/kmeans/nearest.py", "has no EXAMPLES for nearest; add nearest.py there"),
+])  # fmt: skip
+def test_part_that_a_module_lacks_is_named(tmp_path: Path, file: str, text: str) -> None:
+    folder = drafts.new_homework(tmp_path / "homework", "kmeans")
+    (folder / "grading" / "misconceptions" / "kmeans" / "kmeans.py").unlink()
+    shutil.copytree(PACKAGE / "tests" / "homeworks" / "kmeans", folder, dirs_exist_ok=True)
+    student = shutil.copytree(folder / "solutions", tmp_path / "student")
+    (folder / file).write_text("")
+    cell = {"cell_type": "code", "metadata": {}, "source": ['grader.check("kmeans")']}
+    cells = [cell] if (folder / "solutions" / "homework.ipynb").stat().st_size else []
+    (student / "homework.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
+    if "checks" in file:
+        (folder / file).unlink()
+    with pytest.raises(CommandError, match=re.escape(text.format(file=folder.resolve() / file))):
+        handout.write(student, Homework(folder), "homework.ipynb")
 
 
 def test_notebook_exports_modules_and_helpers_but_no_provided_files(built: Built, tmp_path: Path) -> None:

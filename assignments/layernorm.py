@@ -66,8 +66,11 @@ def layer_norm_backward(
     grad_x, grad_gamma and grad_beta are the gradients of the loss with respect to x, gamma and beta. The gradient with
     respect to n is g = grad_out * gamma. A feature of x affects the loss in three ways: directly, through the mean of
     its token, and through the variance of its token. gamma and beta are shared by all tokens, so their gradients are
-    summed over all leading axes. The value of beta is not needed. README.md gives the derivative of n with respect to
-    x; the last step is yours.
+    summed over all leading axes. The value of beta is not needed. Within a token, with delta_ij = 1 for i = j, else 0:
+
+        d n_i / d x_j = (delta_ij - 1 / d - n_i * n_j / d) / s
+
+    The last step is yours: multiply by g_i and sum over i. transformer.ipynb derives this, step by step.
 
     Arguments: grad_out (..., d), the gradient of the loss with respect to y; x (..., d); gamma (d,).
     Returns: a tuple (grad_x (..., d), grad_gamma (d,), grad_beta (d,)), in the dtype of the arguments.

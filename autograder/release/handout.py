@@ -17,6 +17,7 @@ from autograder.homework.rubric import INTEGRATION, TESTS_FILE, Rubric
 from autograder.release import home_table
 from autograder.submissions.text import number
 
+PAGES = ("README.md", "GRADING.md")  # the second may be part of the first
 MARKER = "<!-- grading table -->"
 MODULES = "<!-- modules -->"
 CHECKS = "checks/conftest.py"
@@ -48,7 +49,10 @@ def write(folder: Path, homework: Homework, notebook: str) -> None:
         if not path.is_file():
             raise CommandError(f"rubric.yaml has the module {module}, but there is no {path}")
         _rewrite(path, folder / path.name, stub, tuple(entry.functions), str(path))
-    _rewrite(solutions / "README.md", folder / "README.md", readme, rubric)
+    pages = [path for name in PAGES if (path := solutions / name).is_file()]
+    texts = readme("\f".join(path.read_text(encoding="utf-8") for path in pages), rubric).split("\f")
+    for path, text in zip(pages, texts, strict=True):
+        (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
     _rewrite(solutions / CHECKS, folder / CHECKS, ordered_checks, rubric)
     shutil.copy(solutions / "conftest.py", folder)
     if rubric.agents_file:
@@ -127,7 +131,7 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
 
 
 def readme(text: str, rubric: Rubric) -> str:
-    """Return the students' README: tables replace two marked lines, and values of the rubric replace names in braces.
+    """Return the students' pages: tables replace two marked lines, and values of the rubric replace names in braces.
 
     Lines "- `module.py`: ..." and text between <!-- needs module --> and <!-- end --> are dropped if the rubric lacks
     that module or the group `tests`. Raises CommandError unless each marker occurs exactly once.
@@ -142,7 +146,7 @@ def readme(text: str, rubric: Rubric) -> str:
     for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
         if text.split("\n").count(marker) != 1:
             raise CommandError(
-                f"solutions/README.md: the line {marker} must occur exactly once: its table is inserted there"
+                f"{' and '.join(PAGES)}: the line {marker} must occur exactly once: its table is inserted there"
             )
         text = text.replace(marker, table)
     module, entry = next(iter(rubric.modules.items()))

@@ -31,7 +31,7 @@ MODULES = [
     "concept_check",
 ]
 HIDDEN = (
-    "This is not your grade. Hidden tests call the same functions with other arguments. The table at the end of README.md "
+    "This is not your grade. Hidden tests call the same functions with other arguments. GRADING.md "
     "lists everything that is graded."
 )
 

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import importlib.metadata
 import json
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ PAGE = Path(__file__).parent
 SCRIPTS = ("editor.js", "in_browser.py", "python.js", "style.css", "training.js", "workbench.js", "worker.js", "zip.js")
 PINS = json.loads((PAGE / "pins.json").read_text(encoding="utf-8"))
 MODULES = "node_modules"  # the folder of the editor's packages, as npm names it
+INSTRUCTIONS = ("README.md", "checks/README.md", "GRADING.md")  # one page on the site
 NOT_RUN = (".html", ".ipynb", ".md", ".png")  # files of the student folder that no command reads
 LEXERS, USED_LEXERS = "pygments/lexers/", ("__init__", "_mapping", "diff", "python")  # of 250; pytest uses two
 
@@ -65,7 +67,13 @@ def write(homework: Homework, zipped: Path, folder: Path, python: dict[str, byte
     files["homework.zip"] = packing.packed({path: data for path, data in student.items() if not path.endswith(NOT_RUN)})
     files["pytest.zip"] = packing.packed(dict(_pytest()))
     files["student.zip"] = zipped.read_bytes()
-    body = MarkdownIt("commonmark").enable("table").render(readme)
+    pages = {page: student[page].decode() for page in INSTRUCTIONS if page in student}
+    renderer, body = MarkdownIt("commonmark").enable("table"), ""
+    for page, text in pages.items():
+        body += f'<section id="{page}">\n{renderer.render(text)}</section>\n'
+        files |= {path: student[path] for path in re.findall(r"!\[.*?\]\((\S+?)\)", text)}
+    for page in pages:
+        body = body.replace(f'href="{page}"', f'href="#{page}"')
     files["readme.html"] = _filled("readme.html", title=title, body=body)
     policy, trains = _policy(imports, not python), "train.py" in student
     files["index.html"] = _filled("index.html", title=title, policy=policy, imports=imports, trains=trains)

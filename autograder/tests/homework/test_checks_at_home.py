@@ -406,10 +406,10 @@ def test_lines_fit_the_width(home: Path, wrong: str) -> None:
 
 
 @pytest.mark.slow
-def test_example_of_the_readme_matches_the_output(home: Path) -> None:
+def test_example_of_the_messages_matches_the_output(home: Path) -> None:
     variance = "x.var(axis=-1, ddof=1, keepdims=True)"
     wrong = ("mean = x.mean(axis=-1, keepdims=True)", f"return gamma * (x - mean) / np.sqrt({variance} + eps) + beta")
-    page = (home / "README.md").read_text().partition("## Reading the messages\n\n")[2].partition("\n- ")[0]
+    page = (home / "checks" / "README.md").read_text().partition("# Reading the messages\n\n")[2].partition("\n- ")[0]
     example = "\n".join(line.removeprefix("    ") for line in page.splitlines())
     output = checks_output(home, "layernorm", function("layer_norm", *wrong))
     output = re.sub(r"  `layer_norm` is defined on lines.*\n", "", output)

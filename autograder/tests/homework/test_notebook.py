@@ -228,8 +228,10 @@ def test_runs_with_stubs_and_shows_an_example_of_each_picture_and_table(unwritte
     assert len(missing) >= 40 and not any("\n" in data["text/plain"] for data in missing)
     assert [data for data in missing if not re.search("<img|<table", data["text/html"])] == []
     assert not any(text.startswith("Cannot draw") for text in texts(unwritten.cells))
-    question, picture, answer = texts([unwritten.cells[FIRST]])
-    assert question.startswith("Predict first. ") and answer.startswith("The right answer: nothing.")
+    question, verdict, picture, reason = texts([unwritten.cells[FIRST]])
+    assert (
+        question.startswith("Predict first. ") and "nothing \u2713" in verdict and reason.startswith("Stages 3 and 4")
+    )
     assert picture == "layer_norm is not written yet"
     assert errors_in(unwritten.more) == [] and len(pictures_in(unwritten.more)) == 1, "a saved file is used at once"
 
@@ -241,7 +243,7 @@ def test_every_picture_has_its_question_in_the_same_hidden_cell(solved: Run) -> 
     assert [cell.source for cell in cells if pictures_in([cell]) and cell not in asking] == []
     for cell in asking:
         assert cell.metadata.get("jupyter") == {"source_hidden": True}, "the answer is in the code"
-        assert "Predict first." in texts([cell])[0] and texts([cell])[-1].startswith("The right answer: ")
+        assert "Predict first." in texts([cell])[0] and "\u2713" in texts([cell])[1]
 
 
 WRONG = {  # the body of every function of a module
@@ -389,21 +391,37 @@ def predictions(homework: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     found.kept.cache_clear()
 
 
-def asked(predictions: Any) -> Any:
-    return predictions.Guess("Which?", ["this", "that"], "that", "It is &radic;2.")
+def asked(predictions: Any, waits: bool = True) -> Any:
+    return predictions.Guess("Which?", ["this", "that"], "that", "It is &radic;2.", waits)
 
 
-ANSWERS = [("this", "You predicted this. The right answer: that."), ("that", "that is right")]
+ANSWERS = [
+    ("this", "Not quite: this \u2717 \xa0\xb7\xa0 that \u2713"),
+    ("that", "You predicted right: this \xa0\xb7\xa0 that \u2713"),
+]
 
 
-@pytest.mark.parametrize(("choice", "said"), ANSWERS)
-def test_answer_says_whether_the_guess_was_right(predictions: Any, choice: str, said: str) -> None:
+@pytest.mark.parametrize(("choice", "marked"), ANSWERS)
+def test_choices_stay_with_the_right_one_and_the_students_marked(predictions: Any, choice: str, marked: str) -> None:
     guess = asked(predictions)
     guess.put()
-    assert guess.said() == "" and not guess.settled and guess.box.layout.display is None
+    assert repr(guess.verdict()) == guess.reason() == "" and not guess.settled and guess.box.layout.display is None
     guess.buttons.value = choice
-    assert said in repr(predictions.Said(guess.said())) and "\nIt is \u221a2." in repr(predictions.Said(guess.said()))
+    assert repr(guess.verdict()) == marked and guess.reason() == "<p>It is &radic;2.</p>"
     assert guess.box.layout.display == "none"
+
+
+def test_only_questions_that_wait_hide_their_picture(predictions: Any) -> None:
+    guess = asked(predictions, waits=False)
+    assert guess.settled and not guess.answered and guess.reason() == ""
+    gating = [cell for cell in tour() if "waits=True" in cell.source]
+    assert 10 <= len(gating) <= 15
+    section, opened = "", set()
+    for cell in tour():
+        section = cell.source.partition("\n")[0] if cell.source.startswith("## ") else section
+        if "guess=predict(" in cell.source and section not in opened:
+            opened.add(section)
+            assert section.startswith("## 9") or cell not in gating, f"{section} begins without a picture"
 
 
 def test_first_guess_counts_and_survives_a_kernel_restart(predictions: Any) -> None:
@@ -582,24 +600,15 @@ def test_sampled_names_are_new_and_reproducible(homework: Any) -> None:
     assert names.sample(homework.modules, np.random.default_rng(0), 0) == names.text(greedy)
 
 
-def tables_in(text: str) -> dict[str, list[str]]:
-    """The rows of Markdown tables, by their first cell."""
-    rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
-    return {first: rest for first, *rest in rows}
-
-
 @pytest.mark.slow
-def test_table_in_readme_matches_the_solutions(homework: Any) -> None:
-    text = (HOMEWORK.solutions / "README.md").read_text()
-    parts = {"the mask": "no mask", "the MLPs": "no MLPs", "nothing": "nothing"}
-    parts |= {part: f"no {part}" for part in ("norms", "attention", "residuals", "positions")}
-    shown = {change: entry for change, *entry in homework.pictures.changes(homework.modules).rows}
-    rows = {part: row for part, row in tables_in(text).items() if part in parts}
-    assert {part: row[:2] for part, row in rows.items()} == {part: shown[parts[part]] for part in rows}
-    assert len(rows) >= 6
+def test_names_on_the_first_pages_are_written_by_the_solutions(homework: Any) -> None:
     written = [name for name, _ in homework.pictures.written(homework.modules).rows]
-    assert f"*{', '.join(written)}*" in text
+    assert says(f"*{', '.join(written)}*")
     assert sum(name not in homework.names.census()[0] for name in written) == 7
+    readme = (HOMEWORK.solutions / "README.md").read_text()
+    for rung in homework.ladder.RUNGS:
+        names = ", ".join(homework.ladder.sample(rung.module, 3))
+        assert f"| `{rung.module}.py` | {rung.loss:.2f} | {names} |" in readme
 
 
 @pytest.mark.slow

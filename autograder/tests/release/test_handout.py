@@ -26,7 +26,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted.remove("checks/my_tests.py")  # only if students write tests
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (PACKAGE / "values").glob("*.py")}
-    wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", home_table.MISTAKES, *HOMEWORK.rubric.files}
+    wanted |= {*handout.PAGES, "conftest.py", "AGENTS.md", "transformer.ipynb", home_table.MISTAKES, *HOMEWORK.rubric.files}
     found = packing.contents(built.student)
     assert set(found) == wanted
     zipped = unzipped(built.student_zip)
@@ -118,7 +118,7 @@ def statements(tree: ast.AST) -> set[str]:
 
 
 def test_readme_follows_the_rubric(built: Built) -> None:
-    readme, rubric = (built.student / "README.md").read_text(), HOMEWORK.rubric
+    readme, rubric = "\n".join((built.student / page).read_text() for page in handout.PAGES), HOMEWORK.rubric
     assert handout.MARKER not in readme and not re.search(r"\{\w+\}", readme)
     rows = dict(re.findall(r"^\| (\w+\.\w+) \| (\S+) \|", readme, re.MULTILINE))
     assert {name: float(row) for name, row in rows.items()} == {c.id: c.points for c in rubric.criteria.values()}
@@ -163,7 +163,7 @@ def test_stub_rejects_code_that_would_leak_to_students(source: str, said: str) -
 
 
 def test_readme_checks_and_notebook_need_their_markers() -> None:
-    text = (HOMEWORK.solutions / "README.md").read_text()
+    text = "\n".join((HOMEWORK.solutions / page).read_text() for page in handout.PAGES)
     for marker in (handout.MODULES, handout.MARKER):
         with pytest.raises(CommandError, match=f"the line {marker} must occur exactly once"):
             handout.readme(text.replace(marker, ""), HOMEWORK.rubric)
@@ -210,8 +210,8 @@ def test_rubric_can_turn_files_off(written: Callable[[Rubric], Path], wanted: bo
     assert (folder / "AGENTS.md").is_file() is wanted
     assert (folder / "test_decoder_parts.py").is_file() is wanted
     assert (folder / "checks" / "my_tests.py").is_file() is wanted
-    readme = (folder / "README.md").read_text()
-    assert ("## Write the tests" in readme) is ("| tests.first | 2 | tests of a function |" in readme) is wanted
+    readme, grading = ((folder / page).read_text() for page in handout.PAGES)
+    assert ("## Write the tests" in readme) is ("| tests.first | 2 | tests of a function |" in grading) is wanted
 
 
 @pytest.mark.parametrize(("file", "text"), [

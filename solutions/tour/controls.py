@@ -155,7 +155,7 @@ class Player:
 
     def comment(self) -> Said:
         """The text below: whether the numbers are correct, and what to look for."""
-        return Said(self.doubt + (self.guess.said() if self.guess is not None else ""))
+        return Said(self.doubt + (self.guess.reason() if self.guess is not None else ""))
 
     def shown(self) -> Any:
         """Convert the result to something a notebook can display.

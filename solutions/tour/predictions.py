@@ -1,4 +1,6 @@
-"""Questions before a picture. The picture appears after the answer, or after "Show me". A line says whether the answer was right.
+"""Questions about a picture. After the answer, or after "Show me", a line above the picture marks the right choice.
+
+The picture of a question that `waits` appears after the answer.
 
 The first answer to each question is saved in guesses.json, next to the notebook, and uploaded with your modules. Answers
 are not graded; your instructor may look at the answers of the class.
@@ -79,13 +81,13 @@ def show_all_button() -> None:
 class Guess:
     """A question with a few answers to choose from, the right answer, and the reason."""
 
-    def __init__(self, question: str, choices: Sequence[str], right: str, why: str):
+    def __init__(self, question: str, choices: Sequence[str], right: str, why: str, waits: bool = False):
         if right not in choices:
             raise ValueError(f"{right!r} is not one of the choices")
-        self.question, self.choices, self.right, self.why = question, list(choices), right, why
+        self.question, self.choices, self.right, self.why, self.waits = question, list(choices), right, why, waits
         self.asked_to_show = False
         self.waiting: list[Callable[[], None]] = []
-        self.buttons = self.button = self.box = None
+        self.buttons = self.button = self.box = self.marked = None
         asked.append(self)
         if ipywidgets is not None:
             layout = ipywidgets.Layout(width="max-content")
@@ -105,41 +107,51 @@ class Guess:
         return guess if guess in self.choices else ""
 
     @property
-    def settled(self) -> bool:
-        """True if the picture may be shown."""
+    def answered(self) -> bool:
+        """True if the answer may be shown."""
         return bool(self.choice or self.asked_to_show or everything or self.buttons is None)
 
+    @property
+    def settled(self) -> bool:
+        """True if the picture may be shown."""
+        return self.answered or not self.waits
+
     def chosen(self, change: Any) -> None:
-        """Keep the first choice, and show the picture that waits for it."""
+        """Keep the first choice, and show the answer."""
         if change["new"] and not self.choice:
             keep(self.question, change["new"], change["new"] == self.right)
             self.buttons.disabled = True
             self.tell()
 
     def pressed(self, _: object) -> None:
-        """Show the waiting picture without a guess."""
+        """Show the answer without a guess."""
         self.asked_to_show = True
         self.tell()
 
     def tell(self) -> None:
-        """Collapse the choices, and draw the picture that was waiting for the answer."""
+        """Replace the buttons by the marked choices, and draw the picture that was waiting for the answer."""
         if self.box is not None:
             self.box.layout.display = "none"
+        if self.marked is not None:
+            self.marked.update(self.verdict())
         while self.waiting:
             self.waiting.pop()()
 
-    def said(self) -> str:
-        """Whether the guess was right, and why, as HTML."""
-        if not self.settled:
-            return ""
-        right = f"<b>{html.escape(self.right)}</b>"
-        if not self.choice:
-            verdict = f"The right answer: {right}."
-        elif self.choice == self.right:
-            verdict = f"You predicted {right}, and that is right."
-        else:
-            verdict = f"You predicted <b>{html.escape(self.choice)}</b>. The right answer: {right}."
-        return f"<p>{verdict}<br>{self.why}</p>"
+    def verdict(self) -> Said:
+        """The choices, with the right one and the student's own marked; empty before the answer."""
+        if not self.answered:
+            return Said("")
+        marks = {
+            self.choice: f"<s>{html.escape(self.choice)}</s> &#10007;",
+            self.right: f"<b>{html.escape(self.right)}</b> &#10003;",
+        }
+        listed = " &nbsp;&middot;&nbsp; ".join(marks.get(choice) or html.escape(choice) for choice in self.choices)
+        words = "" if not self.choice else "You predicted right: " if self.choice == self.right else "Not quite: "
+        return Said(f"<p>{words}{listed}</p>")
+
+    def reason(self) -> str:
+        """Why the right answer is right, as HTML; empty before the answer."""
+        return f"<p>{self.why}</p>" if self.answered else ""
 
     def put(self) -> None:
         """The question and its choices."""
@@ -151,12 +163,13 @@ class Guess:
         if self.buttons is None:
             ipython.display(ipython.Pretty(text))
         else:
-            self.box.layout.display = "none" if self.settled else None
+            self.box.layout.display = "none" if self.answered else None
             ipython.display({**self.box._repr_mimebundle_(), "text/plain": text}, raw=True)
+        self.marked = ipython.display(self.verdict(), display_id=True)
 
 
-def predict(question: str, choices: Sequence[str], right: str, why: str) -> Guess:
-    """Ask a question before a picture; pass the result to show() or play(). `why` may contain HTML tags."""
-    guess = Guess(question, choices, right, why)
+def predict(question: str, choices: Sequence[str], right: str, why: str, waits: bool = False) -> Guess:
+    """Ask a question about a picture; pass the result to show() or play(). `why` may contain HTML tags."""
+    guess = Guess(question, choices, right, why, waits)
     guess.put()
     return guess

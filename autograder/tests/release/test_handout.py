@@ -26,7 +26,8 @@ def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted.remove("checks/my_tests.py")  # only if students write tests
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (PACKAGE / "values").glob("*.py")}
-    wanted |= {*handout.PAGES, "conftest.py", "AGENTS.md", "transformer.ipynb", home_table.MISTAKES, *HOMEWORK.rubric.files}
+    wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", home_table.MISTAKES, *HOMEWORK.rubric.files}
+    wanted |= {*handout.PAGES}
     found = packing.contents(built.student)
     assert set(found) == wanted
     zipped = unzipped(built.student_zip)

@@ -29,7 +29,7 @@ from autograder.grading.known_responses import (
 )
 from autograder.grading.plan import Plan
 from autograder.grading.thresholds import BEST, LEAST_EVIDENCE, MOST_COMBINATIONS, MOST_TOGETHER, TELLING
-from autograder.homework.library import CHANGES, COPIES, KEEP_DTYPE, KEPT, NO_CHANGES, Misconception, Version, of_form
+from autograder.homework.library import CHANGES, COPIES, KEEP_DTYPE, KEPT, NO_CHANGES, Misconception, Version, of_dtype
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import in_words, part
@@ -458,7 +458,7 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
         yield replace(mistake, changes=name)
     name, floats = _dtypes(call_result)
     if name:
-        _, right, read = of_form("float64_result", call_result.target.function)
+        _, right, read = of_dtype("float64_result", call_result.target.function)
         does = f"Your result is {name} for {floats} arguments."
         yield _mistake(call_result, f"{name}_result", does, right if name == "float64" else f"{KEEP_DTYPE}.", read)
     if call_result.response.shared:

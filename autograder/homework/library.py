@@ -151,7 +151,8 @@ class Written:
 
         `about` has `does`, `right`, `read`, `memory` and `inexact` of Misconception. Several edits are variants, which
         give different results for some arguments. `criterion` is the name of a criterion of this module that grades the
-        function. The sentences of the side effects and dtypes of `of_form` are built in.
+        function. The sentences about `changes_<argument>`, `float64_result` and `float32_result` are built in: they
+        state what is observed and guess no cause.
         """
         if any(misconception.name == name for misconception in self.misconceptions):
             raise RubricError(f"{self.function}.{name}: there is already a misconception with this name")
@@ -186,16 +187,18 @@ class Written:
         read: str = "",
         **settings: Any,
     ) -> None:
+        changes = next((parameter for parameter in self._parameters if name == f"changes_{parameter}"), "")
         if ignored := settings.get("ignores"):
             does, right = f"{IGNORES.format(ignored, 'a fixed number')}.", f"{USE.format(ignored)}."
+        elif changes and not does and not right:
+            does, right, read = f"{CHANGES.format(changes)}.", NO_CHANGES, COPIES
         elif not does and not right:
-            does, right, read = of_form(name, self.function)
+            does, right, read = of_dtype(name, self.function)
         read = read or f"the docstring of `{self.function}`"
         names = (criterion,) if isinstance(criterion, str) else criterion
         for problem in self._problems(does, right, names, source, edits):
             raise RubricError(f"{self.function}.{name}: {problem}")
-        settings |= {"edits": edits, "source": source}
-        settings["changes"] = next((parameter for parameter in self._parameters if name == f"changes_{parameter}"), "")
+        settings |= {"edits": edits, "source": source, "changes": changes}
         settings["way"] = sum(misconception.name == name for misconception in self.misconceptions)
         criteria = tuple(f"{self.module}.{name}" for name in names)
         self.misconceptions.append(
@@ -226,13 +229,8 @@ def written(function: Callable[..., Any]) -> Written:
     return Written(function, function.__globals__[LOADED_BY])
 
 
-def of_form(name: str, function: str) -> tuple[str, str, str]:
-    """Return the built-in sentences about a side effect or dtype, by name; empty for other misconceptions.
-
-    The names are `changes_<argument>`, `float64_result` and `float32_result`; the cause is not guessed.
-    """
-    if name.startswith("changes_"):
-        return f"{CHANGES.format(name.removeprefix('changes_'))}.", NO_CHANGES, COPIES
+def of_dtype(name: str, function: str) -> tuple[str, str, str]:
+    """Return the built-in sentences about a misconception named float64_result or float32_result; empty for others."""
     if name == "float64_result":
         return "Your result is float64 for float32 arguments.", FLOAT64, f"the docstring of `{function}`; {PROMOTION}"
     if name == "float32_result":

@@ -6,11 +6,11 @@ from autograder.homework.suite import (
     by_columns,
     criterion,
     leaves_no_trace,
-    random_mask,
     single,
     varied,
     worked_examples,
 )
+from autograder.homework.suites.masks import random_mask
 
 
 def beyond_one(x):

@@ -6,13 +6,12 @@ from autograder.homework.suite import (
     by_columns,
     criterion,
     leaves_no_trace,
-    masked_tokens,
-    random_mask,
     single,
     turned,
     varied,
     worked_examples,
 )
+from autograder.homework.suites.masks import masked_tokens, random_mask
 
 
 def block(rng, d, h, dtype=np.float64):

@@ -41,13 +41,13 @@ class Counterexample:
         cls,
         call_result: CallResult,
         rubric: Rubric,
-        is_named: bool = False,
+        is_explained: bool = False,
         examples: Sequence[CallResult] = (),
         outcomes: Sequence[ProbeResult] = (),
         is_alike: bool = True,
     ) -> "Counterexample":
-        """`is_named`: a misconception is already named. `examples` are all public ones of the function, `outcomes` its probes."""
-        observation = differs_by(call_result) if is_named else observe(call_result, examples, outcomes)
+        """`is_explained`: misconceptions explain it. `examples` are all public ones of the function, `outcomes` its probes."""
+        observation = "" if is_explained else observe(call_result, examples, outcomes)
         sentences = tuple(filter(None, (form_of_example(call_result), observation)))
         return cls(_as_code(lines(call_result, rubric)), sentences, is_alike)
 

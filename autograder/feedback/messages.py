@@ -60,6 +60,8 @@ class Message:
         misconceptions = self.graded.misconceptions
         if self.call is None or (misconceptions and all(m.is_observed for m in misconceptions)):
             return False
+        if self.is_explained and self.call.kind == "value":
+            return False
         return self.call.kind not in FORMS or self.example is None or not _alike(self.example, self.call)
 
     @property
@@ -67,11 +69,15 @@ class Message:
         assert self.example is not None and self.call is not None
         if self.graded.differs:
             return Counterexample.beside(self.example, self.rubric)
-        is_named = any(misconception.right for misconception in self.graded.misconceptions)
         target, outcomes = self.example.target, self.probe_results.get(self.example.test_call, ())
         public = [r for r in self.at_home if not r.test_call.criterion and r.target == target]
         is_alike = _alike(self.example, self.call)
-        return Counterexample.of(self.example, self.rubric, is_named, public, outcomes, is_alike)
+        return Counterexample.of(self.example, self.rubric, self.is_explained, public, outcomes, is_alike)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether misconceptions explain the whole result, so that nothing needs to be said about its values."""
+        return any(m.right for m in self.graded.misconceptions) and not self.graded.at_least
 
     @property
     def unstable(self) -> str:

@@ -11,13 +11,13 @@ Candidates explain values, errors and state kept between calls. Changed argument
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice, zip_longest
 from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall, of_function
+from autograder.grading.call_results import CallResult, TestCall, compared, of_function
 from autograder.grading.known_responses import (
     KnownResponses,
     alike,
@@ -284,11 +284,30 @@ class Diagnoser:
         if not unanswered and all(helper.complete and not helper.repaired for helper in helpers.values()):
             search = Search(self, analysis.module, function, own, helpers)
             found = search.complete(1 if empty else MOST_TOGETHER) if wrong else search.formal()
+            if wrong and not found and not empty:
+                found = self._beside_unknown(search, own)
             diagnosis = Diagnosis.of(*found, empty=empty) if found else Diagnosis(complete=not wrong, empty=empty)
         fitting = diagnosis.chosen if diagnosis.complete else None
         strange = [call_result for call_result in own if fitting is None or not fitting.fits_in_form(call_result)]
         unnamed = tuple(m for m in observed(strange, diagnosis.memory) if not has(diagnosis.named, m))
         return replace(analysis, diagnoses=diagnoses | {function: replace(diagnosis, observed=unnamed)})
+
+    def _beside_unknown(self, search: "Search", own: Sequence[CallResult]) -> tuple[Candidate, ...]:
+        """Misconceptions that reproduce everything if one part of each result is correct, or each whole result where one is due.
+
+        They are proven by the other parts, and by the calls that must raise an error.
+        """
+        for number in (*range(max(len(r.test_call.parts) for r in own)), None):
+            corrected = [_corrected(call_result, number) for call_result in own]
+            left = [call_result for call_result in corrected if wrong_in_value(call_result)]
+            if len(left) < LEAST_EVIDENCE and not any(r.test_call.rules.error for r in left):
+                continue
+            if found := search.of(corrected).complete(MOST_TOGETHER):
+                candidates = tuple(next(search.candidates(search.tables[0], [c.misconceptions])) for c in found)
+                lost = {r.test_call.criterion for r in own if r.failed}
+                costs = {name for candidate in candidates for m in candidate.misconceptions for name in m.criteria}
+                return candidates if not any(c.criteria & lost - costs for c in candidates) else ()
+        return ()
 
     def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
         """Single misconceptions that reproduce some failing calls and every passing one, best first."""
@@ -312,6 +331,7 @@ class Search:
         call_results: Iterable[CallResult],
         helpers: Mapping[str, Diagnosis],
     ):
+        self.of = partial(Search, diagnoser, module, function, helpers={})
         self.rubric, self.misconceptions = diagnoser.rubric, diagnoser.homework.of_function(module, function)
         self.on_values = {c.id for c in self.rubric.of(module) if c.looks_at == "values"}
         # Failing calls distinguish versions; passing ones seldom do.
@@ -391,6 +411,19 @@ class Search:
             if not best or not candidate.version.memory:
                 best.setdefault(candidate.ids, candidate)
         return list(best.values())
+
+
+def _corrected(call_result: CallResult, number: int | None) -> CallResult:
+    """The result with the expected value in place of one part, or of a whole value; errors that are due stay as they are."""
+    test_call, value = call_result.test_call, call_result.response.value
+    if not wrong_in_value(call_result) or test_call.kind != "call" or test_call.rules.error:
+        return call_result
+    if number is None:
+        return compared([test_call], [Response(value=test_call.expected)])[0]
+    if not isinstance(value, tuple | list) or len(value) != len(test_call.parts):
+        return call_result
+    parts = (*value[:number], test_call.expected[number], *value[number + 1 :])
+    return compared([test_call], [replace(call_result.response, value=parts)])[0]
 
 
 def shortest(failing: Iterable[CallResult]) -> list[CallResult]:

@@ -22,8 +22,8 @@ EXAMPLES = [
 ]
 
 
-def counterexample(call_result: CallResult, is_named: bool = False) -> str:
-    return paragraphs("counterexample", Counterexample.of(call_result, HOMEWORK.rubric, is_named))
+def counterexample(call_result: CallResult, is_explained: bool = False) -> str:
+    return paragraphs("counterexample", Counterexample.of(call_result, HOMEWORK.rubric, is_explained))
 
 
 @pytest.mark.parametrize(("function", "number"), EXAMPLES)
@@ -78,9 +78,8 @@ def test_actual_result_is_shown_below_the_expected_one(call_result: CallResult, 
     assert [part for part in shown if part not in text[text.index("# expected") :]] == [] and "contract" not in text
 
 
-def test_counterexample_of_a_named_mistake_shows_only_how_the_values_differ() -> None:
+def test_counterexample_of_a_named_mistake_adds_no_observation() -> None:
     right, arguments = HOMEWORK.functions["layer_norm"], (np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3))
     call_result = known_responses(a_test_call("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
     assert "would be the correct result with `gamma` in place of `beta`" in counterexample(call_result)
-    text = counterexample(call_result, is_named=True)
-    assert "would be correct" not in text and "Every entry is off by the same amount, 1." in text
+    assert counterexample(call_result, is_explained=True).endswith("```")

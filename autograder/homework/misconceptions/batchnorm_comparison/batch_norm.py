@@ -24,16 +24,16 @@ def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1
 
 BATCH = "In training, normalise with the mean and the population variance of the batch, over axis 0."
 INSIDE = "Add eps to the variance, inside the root: sqrt(var + eps)."
-FORMULA = "the formula in the docstring of `batch_norm`"
+FORMULA = "the formula in the docstring of `batch_norm`; Ioffe and Szegedy 2015, algorithms 1 and 2"
 SOURCE = "Ioffe and Szegedy 2015, algorithms 1 and 2"
 
 batch_norm.wrong("unbiased_in_training", "training", {" var = x.var(axis=0)": " var = x.var(axis=0, ddof=1)"},
-    does="In training, your code normalises with the unbiased variance (n - 1).",
+    does="In training, your code normalises with the unbiased variance (n - 1), so the normalised features have a variance below 1.",
     right="Divide by n; n - 1 is for the running variance only.", read=FORMULA)
 batch_norm.wrong("layer_statistics", "training",
     {" mean = x.mean(axis=0)": " mean = x.mean(axis=1, keepdims=True)",
     " var = x.var(axis=0)": " var = x.var(axis=1, keepdims=True)"},
-    does="In training, your code normalises each example over its own features, as layer norm does.", right=BATCH, read=SOURCE)
+    does="In training, your code normalises each example over its own features, as layer norm does, so a feature does not get mean 0 over the batch.", right=BATCH, read=SOURCE)
 batch_norm.wrong("whole_array", "training", {" mean = x.mean(axis=0)": " mean = x.mean()",
     " var = x.var(axis=0)": " var = x.var()"},
     does="In training, your code uses one mean and one variance for the whole array.", right=BATCH, read=SOURCE)
@@ -45,7 +45,7 @@ batch_norm.wrong("training_uses_running", "training", {"(x - mean) / np.sqrt(var
     does="In training, your code normalises with the updated running statistics.", right=BATCH, read=SOURCE)
 batch_norm.wrong("training_uses_old_running", "training",
     {"(x - mean) / np.sqrt(var +": "(x - running_mean) / np.sqrt(running_var +"},
-    does="In training, your code normalises with the running statistics.", right=BATCH, read=SOURCE)
+    does="In training, your code normalises with the running statistics, so with the initial statistics 0 and 1 it normalises nothing.", right=BATCH, read=SOURCE)
 batch_norm.wrong("variance_about_running_mean", "training",
     {" var = x.var(axis=0)": " var = np.mean((x - running_mean) ** 2, axis=0)",
     "x.var(axis=0, ddof=1)": "np.sum((x - running_mean) ** 2, axis=0) / (len(x) - 1)"},
@@ -73,9 +73,9 @@ batch_norm.wrong("no_beta", "training", {" + beta": ""}, does="Your code does no
 batch_norm.wrong("training_reversed", "training", {"if not training": "if training"},
     does="Your code swaps training and evaluation.", right="training=True means training.", read=SOURCE)
 batch_norm.wrong("always_evaluation", "training", {"if not training": "if True"},
-    does="Your code ignores the argument training and always evaluates.", right=BATCH, read=SOURCE)
+    does="Your code ignores the argument training and always evaluates, so the running statistics are never learned.", right=BATCH, read=SOURCE)
 batch_norm.wrong("eps_outside_root", "training", {"np.sqrt(running_var + eps)": "(np.sqrt(running_var) + eps)",
-    "np.sqrt(var + eps)": "(np.sqrt(var) + eps)"}, does="Your code adds eps outside the root.", right=INSIDE, read=FORMULA)
+    "np.sqrt(var + eps)": "(np.sqrt(var) + eps)"}, does="Your code adds eps outside the root, so a nearly constant feature is amplified far more.", right=INSIDE, read=FORMULA)
 batch_norm.wrong("eps_outside_root_in_training", "training", {"np.sqrt(var + eps)": "(np.sqrt(var) + eps)"},
     does="In training, your code adds eps outside the root.", right=INSIDE, read=FORMULA)
 batch_norm.wrong("eps_missing", "training", {"var + eps": "var"}, does="Your code does not use eps.", right=INSIDE, read=FORMULA)
@@ -105,9 +105,9 @@ batch_norm.wrong("count_of_features", "running", {"if len(x) < 2": "if x.shape[1
     {"x.var(axis=0, ddof=1)": "x.var(axis=0) * x.shape[1] / (x.shape[1] - 1)"},
     does="Your code uses the number of features as n.", right="n is the number of examples: len(x).", read=FORMULA)
 batch_norm.wrong("population_running_var", "running", {"x.var(axis=0, ddof=1)": "x.var(axis=0)"},
-    does="Your code updates the running variance with the population variance (divided by n).", right=UNBIASED, read=FORMULA)
+    does="Your code updates the running variance with the population variance (divided by n), so it is too small on average, most of all for small batches.", right=UNBIASED, read=FORMULA)
 batch_norm.wrong("correction_inverted", "running", {"x.var(axis=0, ddof=1)": "x.var(axis=0) * (len(x) - 1) / len(x)"},
-    does="Your code multiplies the variance by (n - 1) / n.", right=UNBIASED, read=FORMULA)
+    does="Your code multiplies the variance by (n - 1) / n, so the running variance is too small twice over.", right=UNBIASED, read=FORMULA)
 batch_norm.wrong("correction_rounded", "running", {"x.var(axis=0, ddof=1)": "x.var(axis=0) * (len(x) // (len(x) - 1))"},
     does="Your code multiplies the variance by n // (n - 1), which drops the fraction.", right=UNBIASED, read="the Python language reference, the operator //")
 batch_norm.wrong("running_deviation", "running", {"x.var(axis=0, ddof=1)": "x.std(axis=0, ddof=1)"},
@@ -116,7 +116,7 @@ batch_norm.wrong("running_eps", "running", {"momentum * unbiased": "momentum * (
     does="Your code adds eps to the running variance.", right="eps is used only to compute y.", read=FORMULA)
 batch_norm.wrong("momentum_swapped", "running", {"(1 - momentum) * running": "momentum * running",
     "+ momentum *": "+ (1 - momentum) *"},
-    does="Your code swaps the weights of the update: momentum for the old statistics, 1 - momentum for the batch.", right=UPDATE, read=FORMULA)
+    does="Your code swaps the weights of the update: momentum for the old statistics, 1 - momentum for the batch, so with the default momentum the running statistics follow almost only the last batch.", right=UPDATE, read=FORMULA)
 batch_norm.wrong("momentum_swapped_in_mean", "running",
     {"(1 - momentum) * running_mean": "momentum * running_mean", "+ momentum * moved": "+ (1 - momentum) * moved"},
     does="Your code swaps the weights of the running mean: momentum for the old one, 1 - momentum for the batch.", right=UPDATE, read=FORMULA)
@@ -135,7 +135,7 @@ batch_norm.wrong("running_not_updated", "running", {"return y, new_mean, new_var
 batch_norm.wrong("mean_not_updated", "running", {"return y, new_mean,": "return y, running_mean,"},
     does="In training, your code returns the running mean unchanged.", right=UPDATE, read=FORMULA)
 batch_norm.wrong("variance_not_updated", "running", {"new_mean, new_var": "new_mean, running_var"},
-    does="In training, your code returns the running variance unchanged.", right=UPDATE, read=FORMULA)
+    does="In training, your code returns the running variance unchanged, so evaluation divides by the initial variance however long the training.", right=UPDATE, read=FORMULA)
 batch_norm.wrong("batch_statistics_returned", "running", {"return y, new_mean, new_var": "return y, moved, unbiased"},
     {"return y, new_mean, new_var": "return y, moved, x.var(axis=0)"},
     does="In training, your code returns the batch statistics instead of the running statistics.", right=UPDATE, read=FORMULA)
@@ -166,11 +166,11 @@ batch_norm.wrong("always_training", "evaluation", {"if not training": "if False"
     does="Your code ignores the argument training and always trains.", right=EVALUATION, read=SOURCE)
 batch_norm.wrong("evaluation_uses_batch", "evaluation",
     {"(x - running_mean) / np.sqrt(running_var": "(x - x.mean(axis=0)) / np.sqrt(x.var(axis=0)"},
-    does="In evaluation, your code normalises with the batch statistics.", right=EVALUATION,
+    does="In evaluation, your code normalises with the batch statistics, so a prediction depends on the other examples of its batch.", right=EVALUATION,
     read="Ioffe and Szegedy 2015, section 3.1")
 batch_norm.wrong("evaluation_updates", "evaluation", {OLD: f"{MIXED}x.var(axis=0) * len(x) / max(len(x) - 1, 1)"},
     {OLD: f"{MIXED}x.var(axis=0, ddof=1)"}, {OLD: f"{MIXED}x.var(axis=0)"},
-    does="In evaluation, your code updates the running statistics.", right=EVALUATION, read=SOURCE)
+    does="In evaluation, your code updates the running statistics, so a prediction depends on the examples before it.", right=EVALUATION, read=SOURCE)
 batch_norm.wrong("evaluation_returns_batch", "evaluation", {OLD: "        return y, x.mean(axis=0), x.var(axis=0)"},
     {OLD: "        return y, x.mean(axis=0), x.var(axis=0, ddof=1)"},
     does="In evaluation, your code returns the batch statistics.", right=EVALUATION, read=SOURCE)
@@ -184,12 +184,12 @@ batch_norm.wrong("eps_hard_coded_in_evaluation", "evaluation", {"running_var + e
     does="In evaluation, your code ignores the argument eps and uses 1e-5.", right="Use the argument eps.",
     read="the signature of `batch_norm`")
 batch_norm.wrong("eps_missing_in_evaluation", "evaluation", {"running_var + eps": "running_var"},
-    does="In evaluation, your code does not use eps.", right=INSIDE, read=FORMULA)
+    does="In evaluation, your code does not use eps, so a feature with running variance 0 gives nan or infinity.", right=INSIDE, read=FORMULA)
 batch_norm.wrong("eps_outside_root_in_evaluation", "evaluation", {"np.sqrt(running_var + eps)": "(np.sqrt(running_var) + eps)"},
     does="In evaluation, your code adds eps outside the root.", right=INSIDE, read=FORMULA)
 batch_norm.wrong("no_affine_in_evaluation", "evaluation", {"gamma * (x - running_mean)": "(x - running_mean)",
     "(running_var + eps) + beta": "(running_var + eps)"},
-    does="In evaluation, your code uses neither gamma nor beta.", right="Scale by gamma and add beta, in training and in evaluation.",
+    does="In evaluation, your code uses neither gamma nor beta, so a trained model computes something else than in training.", right="Scale by gamma and add beta, in training and in evaluation.",
     read=FORMULA)
 batch_norm.wrong("only_y", "evaluation", {OLD: "        return y"}, {OLD: "        return y",
     "return y, new_mean, new_var": "return y"},
@@ -199,13 +199,13 @@ batch_norm.wrong("refuses_two", "training", {"len(x) < 2": "len(x) <= 2"},
     does="In training, your code rejects a batch of two examples.", right="Raise ValueError only for fewer than two examples.",
     read="the docstring of `batch_norm`")
 batch_norm.wrong("no_value_error", "evaluation", {CHECKED: ""},
-    does="In training, your code accepts a single example.", right=SINGLE_EXAMPLE, read="the section Raises of the docstring of `batch_norm`")
+    does="In training, your code accepts a single example, although one example has no spread to normalise by.", right=SINGLE_EXAMPLE, read="the section Raises of the docstring of `batch_norm`")
 for name, error in (("assertion", "AssertionError"), ("zero_division", "ZeroDivisionError"), ("type_error", "TypeError")):
     batch_norm.wrong(name, "evaluation", {"ValueError": error},
         does=f"Your code raises {error} for a single example.", right=SINGLE_EXAMPLE,
     read="the section Raises of the docstring of `batch_norm`")
 batch_norm.wrong("refuses_evaluation", "evaluation", {CHECKED: "", "    if not training:": CHECKED + "    if not training:"},
-    does="Your code rejects a single example in evaluation too.", right=SINGLE_EXAMPLE,
+    does="Your code rejects a single example in evaluation too, so a trained model cannot predict for one example.", right=SINGLE_EXAMPLE,
     read="the section Raises of the docstring of `batch_norm`")
 batch_norm.wrong("evaluation_refused_instead", "evaluation", {CHECKED: "",
     "    if not training:\n": "    if not training:\n    " + CHECKED.replace("\n ", "\n     ")},

@@ -30,7 +30,7 @@ influence.wrong("layer_mixes", "influence", {ALONE: "np.ones((n, n), dtype=bool)
     does='Your code reports that examples influence each other for "layer".', right=OWN,
     read="Ba et al. 2016, section 3")
 influence.wrong("nothing_in_layer", "influence", {ALONE: "np.zeros((n, n), dtype=bool)\n    if"},
-    does='Your code finds no influence at all for "layer".', right=PROBE)
+    does='Your code finds no influence at all for "layer", although each normalised example depends on the example itself.', right=PROBE)
 influence.wrong("training_separates", "influence", {TRAIN: "np.eye(n, dtype=bool)"},
     does='Your code finds no influence between examples for "batch_train".', right=SHARED,
     read="Ioffe and Szegedy 2015, section 3.1")
@@ -42,7 +42,7 @@ influence.wrong("evaluation_mixes", "influence", {EVAL: "np.ones((n, n), dtype=b
 influence.wrong("nothing_in_evaluation", "influence", {EVAL: "np.zeros((n, n), dtype=bool)"},
     does='Your code finds no influence at all for "batch_eval".', right=CONSTANT, read="Ioffe and Szegedy 2015, section 3.1")
 influence.wrong("kinds_swapped", "influence", {ALONE: "np.ones((n, n), dtype=bool)\n    if", TRAIN: "np.eye(n, dtype=bool)"},
-    does="Your code swaps layer norm and batch norm.", right=OWN + " " + SHARED,
+    does='Your code swaps layer norm and batch norm, so "layer" mixes the examples of the batch.', right=OWN + " " + SHARED,
     read="Ba et al. 2016, section 3")
 influence.wrong("modes_swapped", "influence", {EVAL: "np.ones((n, n), dtype=bool)", TRAIN: "np.eye(n, dtype=bool)"},
     does='Your code swaps "batch_train" and "batch_eval".', right=SHARED + " " + CONSTANT,

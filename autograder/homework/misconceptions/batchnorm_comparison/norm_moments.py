@@ -22,7 +22,7 @@ KINDS = 'Raise ValueError for every kind except "layer" and "batch".'
 CHECK = '    if kind not in ("layer", "batch"):\n        raise ValueError("kind is layer or batch")\n'
 
 norm_moments.wrong("kinds_swapped", "moments", {"1 if": "0 if", "else 0": "else 1"},
-    does="Your code swaps layer norm and batch norm.", right=AXES)
+    does='Your code swaps layer norm and batch norm, so "layer" mixes the examples of the batch.', right=AXES)
 norm_moments.wrong("always_layer", "moments", {"else 0": "else 1"}, does="Your code uses axis 1 for both kinds.", right=AXES)
 norm_moments.wrong("always_batch", "moments", {"1 if": "0 if"}, does="Your code uses axis 0 for both kinds.", right=AXES)
 norm_moments.wrong("whole_array", "moments", {"1 if": "None if", "else 0": "else None"},

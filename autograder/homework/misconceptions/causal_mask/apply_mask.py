@@ -19,12 +19,12 @@ NEW = "Return a new array and leave the scores unchanged."
 CALL = "np.where(mask, scores, -np.inf)"
 
 apply_mask.wrong("inverted", "apply", {"scores, -np.inf": "-np.inf, scores"},
-    does="Your code masks the scores where the mask is True.", right=LOOK)
+    does="Your code masks the scores where the mask is True, so under a causal mask every position attends only to the future.", right=LOOK)
 apply_mask.wrong("zero", "apply", {"-np.inf": "0.0"},
     does="Your code sets masked scores to 0, which still get weight because exp(0) = 1.", right=HIDDEN)
 FINITE = ("1e9", "1e10", "1e4", "1e5", "1e6", "1e8", "1e12", "1e20", "1e30", "100.0", "1000.0")
 apply_mask.wrong("minus_1e9", "apply", *({"-np.inf": f"-{number}"} for number in FINITE),
-    {"-np.inf": "np.finfo(scores.dtype).min"}, *({"-np.inf": f"scores - {number}"} for number in FINITE[:6]), does="Your code sets masked scores to a finite number.", right=HIDDEN)
+    {"-np.inf": "np.finfo(scores.dtype).min"}, *({"-np.inf": f"scores - {number}"} for number in FINITE[:6]), does="Your code sets masked scores to a finite number, so a query with no allowed key still attends to keys.", right=HIDDEN)
 apply_mask.wrong("infinity", "apply", {"-np.inf": "np.inf"}, does="Your code sets masked scores to +inf.", right=HIDDEN)
 apply_mask.wrong("nan", "apply", {"-np.inf": "np.nan"}, does="Your code sets masked scores to nan.", right=HIDDEN)
 apply_mask.wrong("infinity_times_zero", "apply", {CALL: "scores + ~mask * -np.inf"}, {CALL: "scores + (1 - mask) * -np.inf"},

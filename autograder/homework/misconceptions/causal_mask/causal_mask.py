@@ -16,12 +16,12 @@ SEES = "A position attends to itself and to earlier positions: mask[i, j] = (j <
 BOOLEAN = "Return a boolean array: True where the query may attend to the key."
 WHOLE = "np.tril(np.ones((t, t), dtype=bool))"
 
-causal_mask.wrong("strict", "causal", {"=bool))": "=bool), k=-1)"}, does="The diagonal of your mask is False.", right=SEES,
+causal_mask.wrong("strict", "causal", {"=bool))": "=bool), k=-1)"}, does="The diagonal of your mask is False, so the first position attends to nothing, and no position to its own token.", right=SEES,
     read="numpy.tril, argument k")
 causal_mask.wrong("one_ahead", "causal", {"=bool))": "=bool), k=1)"},
     does="Your mask also allows the next position.", right=SEES, read="numpy.tril, argument k")
 causal_mask.wrong("transposed", "causal", {"np.tril": "np.triu"},
-    does="Your mask allows the future and hides the past.", right="Rows are queries, columns are keys: mask[i, j] = (j <= i).")
+    does="Your mask allows the future and hides the past, so every position attends to the tokens it has to predict.", right="Rows are queries, columns are keys: mask[i, j] = (j <= i).")
 causal_mask.wrong("inverted", "causal", {WHOLE: "np.triu(np.ones((t, t), dtype=bool), k=1)"},
     does="Your mask is True where attention is not allowed.", right=LOOK)
 causal_mask.wrong("nothing_hidden", "causal", {WHOLE: "np.ones((t, t), dtype=bool)"}, does="Your mask hides nothing.", right=SEES)

@@ -37,7 +37,7 @@ VARIED = "Change every feature of the row by a different amount."
 COMPARED = "Compare f(changed x) with f(x)."
 ADDED = "Add steps of about delta, which also change zeros, a different one to each feature."
 
-dependency_matrix.wrong("transposed", "dependency", {"return result": "return result.T"}, does="Your matrix is transposed.",
+dependency_matrix.wrong("transposed", "dependency", {"return result": "return result.T"}, does="Your matrix is transposed, so a causal function looks as if it saw the future.",
     right=ROWS)
 dependency_matrix.wrong("differences_cancel", "dependency",
     *tried({ANY: "np.abs((after - before).sum(axis=1)) > 1e-8"}),
@@ -71,7 +71,7 @@ dependency_matrix.wrong("delta_ignored", "dependency",
 dependency_matrix.wrong("at_the_origin", "dependency", *tried({"f(x.copy())": "f(0 * x)", "changed = x.copy()": "changed = 0 * x"}),
     does="Your code evaluates f near zero instead of near x.", right="Evaluate f near x: its dependencies can differ elsewhere.")
 dependency_matrix.wrong("causal_by_decree", "dependency", {"return result": "return np.tril(result)"},
-    does="Your code sets every entry above the diagonal to False.",
+    does="Your code sets every entry above the diagonal to False, so it never finds a leak from the future.",
     right="Report effects in both directions: result[i, j] is True if row j of x affects row i of f(x), also for j > i.")
 dependency_matrix.wrong("diagonal_by_decree", "dependency", {"return result": "return result | np.eye(t, dtype=bool)"},
     does="The diagonal of your matrix is always True.", right="An output row may be independent of its own input row.")

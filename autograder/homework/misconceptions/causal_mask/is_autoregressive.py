@@ -24,17 +24,17 @@ is_autoregressive.wrong("negated", "autoregressive", {"not ": ""}, does="Your co
 is_autoregressive.wrong("past_examined", "autoregressive", {"np.triu(influences, k=1)": "np.tril(influences, k=-1)"},
     does="Your code checks below the diagonal, which is the past.", right=FUTURE, read="numpy.triu")
 is_autoregressive.wrong("diagonal_forbidden", "autoregressive", {", k=1": ""},
-    does="Your code counts the diagonal as the future.", right=FUTURE, read="numpy.triu, argument k")
+    does="Your code counts the diagonal as the future, so it rejects every decoder in which a position uses its own token.", right=FUTURE, read="numpy.triu, argument k")
 is_autoregressive.wrong("second_diagonal_allowed", "autoregressive", {"k=1": "k=2"},
     does="Your code allows an output row to depend on the next input row.", right=FUTURE, read="numpy.triu, argument k")
 is_autoregressive.wrong("whole_past_required", "autoregressive", {ASKED: "np.array_equal(influences, np.tri(len(x), dtype=bool))"},
-    does="Your code requires every row to depend on all earlier rows.", right="A row may be independent of earlier rows. " + FUTURE)
+    does="Your code requires every row to depend on all earlier rows, so it rejects a decoder that ignores part of the past.", right="A row may be independent of earlier rows. " + FUTURE)
 is_autoregressive.wrong("all_leaks_required", "autoregressive", {ASKED: "not influences[np.triu_indices(len(x), k=1)].all()"},
     does="Your code counts a leak only if an output row depends on every later row.", right=ANY, read="numpy.any and numpy.all")
 is_autoregressive.wrong("next_row_only", "autoregressive", {"np.triu(influences, k=1)": "np.diagonal(influences, offset=1)"},
     does="Your code checks only the next input row.", right=FUTURE, read="numpy.triu")
 is_autoregressive.wrong("last_input_only", "autoregressive", {"np.triu(influences, k=1)": "influences[:-1, -1]"},
-    does="Your code checks only the last input row.", right=FUTURE)
+    does="Your code checks only the last input row, so it accepts a function that leaks any other row.", right=FUTURE)
 is_autoregressive.wrong("first_output_only", "autoregressive", {"np.triu(influences, k=1)": "influences[0, 1:]"},
     does="Your code checks only the first output row.", right=FUTURE)
 is_autoregressive.wrong("first_pair_only", "autoregressive", {"np.triu(influences, k=1)": "influences[:1, 1:2]"},

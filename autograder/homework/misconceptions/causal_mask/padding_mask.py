@@ -22,13 +22,13 @@ RANGE = "Raise ValueError if and only if a length is negative or above t."
 RAISES = "the section Raises of the docstring of `padding_mask`"
 CHECK = '    if np.any(lengths < 0) or np.any(lengths > t):\n        raise ValueError("a length is out of range")\n'
 
-padding_mask.wrong("inverted", "padding", {"keys <": "keys >="}, does="Your mask is True for the padding.",
+padding_mask.wrong("inverted", "padding", {"keys <": "keys >="}, does="Your mask is True for the padding, so the queries attend to the padding instead of the tokens.",
     right="True marks the keys that queries may attend to. " + FIRST)
-padding_mask.wrong("one_too_many", "padding", {"keys <": "keys <="}, does="Your mask allows one key too many.", right=FIRST)
-padding_mask.wrong("one_too_few", "padding", {"keys <": "keys + 1 <"}, does="Your mask hides the last key of each sequence.",
+padding_mask.wrong("one_too_many", "padding", {"keys <": "keys <="}, does="Your mask allows one key too many, so padding leaks into the output of shorter sequences.", right=FIRST)
+padding_mask.wrong("one_too_few", "padding", {"keys <": "keys + 1 <"}, does="Your mask hides the last key of each sequence, so no query attends to the last token.",
     right=FIRST)
 padding_mask.wrong("padding_in_front", "padding", {"np.arange(t)": "np.arange(t)[::-1]"},
-    does="Your mask hides the first keys of the shorter sequences.", right="The padding is at the end. " + FIRST)
+    does="Your mask hides the first keys of the shorter sequences, so tokens are hidden and padding leaks into the output.", right="The padding is at the end. " + FIRST)
 padding_mask.wrong("sorted", "padding", {"    keys": "    lengths = np.sort(lengths)[::-1]\n    keys"},
     {"    keys": "    lengths = np.sort(lengths)\n    keys"},
     does="Your code sorts the lengths, so the rows no longer match the sequences.",
@@ -42,7 +42,7 @@ padding_mask.wrong("reshaped", "padding",
     does="Your code compares in the shape (t, b) and reshapes, which mixes the sequences.",
     right="Compare keys < lengths[:, None], which has the shape (b, t).",
     read="numpy.reshape, and the NumPy user guide, Broadcasting")
-padding_mask.wrong("no_query_axis", "padding", {"seen[:, np.newaxis, :]": "seen"}, does="Your mask has no axis for the queries.",
+padding_mask.wrong("no_query_axis", "padding", {"seen[:, np.newaxis, :]": "seen"}, does="Your mask has no axis for the queries, so against scores of shape (b, t, t) its first axis is taken for the queries.",
     right=THREE_AXES)
 padding_mask.wrong("queries_masked", "padding", {"[:, np.newaxis, :]": "[:, :, np.newaxis]"},
     does="Your mask has the keys on the axis of the queries.", right=THREE_AXES)
@@ -53,7 +53,7 @@ padding_mask.wrong("pairs", "padding", {"seen[:, np.newaxis, :]": "seen[:, np.ne
 padding_mask.wrong("heads_axis", "padding", {"[:, np.newaxis, :]": "[:, np.newaxis, np.newaxis, :]"},
     does="Your mask has an extra axis.", right=THREE_AXES)
 padding_mask.wrong("width_of_the_longest", "padding", {"np.arange(t)": "np.arange(lengths.max())"},
-    does="Your mask is only as wide as the longest sequence.", right="The last axis has length t.")
+    does="Your mask is only as wide as the longest sequence, so it does not fit the scores of a batch that is padded to t.", right="The last axis has length t.")
 padding_mask.wrong("numbers", "padding", {"return seen[:, np.newaxis, :]": "return seen[:, np.newaxis, :].astype(float)"},
     {"return seen[:, np.newaxis, :]": "return seen[:, np.newaxis, :].astype(int)"}, does="Your mask contains numbers.", right=BOOLEAN,
     read="numpy.ndarray.astype")

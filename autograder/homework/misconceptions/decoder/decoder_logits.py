@@ -30,7 +30,7 @@ decoder_logits.wrong("dict_order", "logits",
     {f'params["{name}"]': f"list(params.values())[{place}]" for place, name in enumerate(("embedding", "blocks", "w_out", "b_out"))},
     does="Your code reads the parameters by their order in the dict.", right=ANY_ORDER, read=LOGITS)
 decoder_logits.wrong("no_positions", "logits", {"x + positions.astype(x.dtype)": "x"},
-    does="Your code does not add the positional encoding.", right=ADDED, read=LOGITS)
+    does="Your code does not add the positional encoding, so apart from the causal mask, attention does not see the order of the tokens.", right=ADDED, read=LOGITS)
 decoder_logits.wrong("positions_last", "logits", {"x = x + positions.astype(x.dtype)": "positions = positions.astype(x.dtype)",
     "x @ params": "(x + positions) @ params"}, does="Your code adds the positions after the stack.", right=ADDED, read=LOGITS)
 decoder_logits.wrong("positions_twice", "logits", {"x + positions.astype": "x + 2 * positions.astype"},
@@ -40,7 +40,7 @@ decoder_logits.wrong("positions_in_every_block", "logits",
      "x = transformer_stack(x, blocks, n_heads": "for block in blocks:\n        x = transformer_stack(x + positions, [block], n_heads"},
     {'x = transformer_stack(x, blocks, n_heads, norm="pre", mask=mask)': "for block in blocks:\n"
      '        x = transformer_stack(x, [block], n_heads, norm="pre", mask=mask) + positions.astype(x.dtype)'},
-    does="Your code adds the positional encoding in the loop, once per block.", right=ADDED, read=LOGITS)
+    does="Your code adds the positional encoding in the loop, once per block, so its weight against the tokens grows with the depth.", right=ADDED, read=LOGITS)
 decoder_logits.wrong("positions_multiplied", "logits", {"x + positions": "x * positions"},
     does="Your code multiplies the embedding by the positional encoding.", right=ADDED, read=LOGITS)
 decoder_logits.wrong("positions_truncated", "logits", {"positions.astype(x.dtype)": "positions.astype(int)"},
@@ -56,9 +56,9 @@ decoder_logits.wrong("mask_transposed", "logits", {"causal_mask(t)": "causal_mas
     does="Your mask is transposed: every position attends to the future instead of the past.", right=MASK,
     read="the docstring of `causal_mask`")
 decoder_logits.wrong("mask_strict", "logits", {"causal_mask(t)": "np.tri(t, k=-1, dtype=bool)"},
-    does="Your mask hides a position from itself.", right=MASK, read="the docstring of `causal_mask`")
+    does="Your mask hides a position from itself, so its own token reaches it only through the residual.", right=MASK, read="the docstring of `causal_mask`")
 decoder_logits.wrong("mask_one_ahead", "logits", {"causal_mask(t)": "np.tri(t, k=1, dtype=bool)"},
-    does="Your mask allows the next token, which the position has to predict.", right=MASK,
+    does="Your mask allows the next token, which the position has to predict, so training shows it the answer.", right=MASK,
     read="the docstring of `causal_mask`")
 decoder_logits.wrong("mask_inverted", "logits", {"causal_mask(t)": "~causal_mask(t)"},
     does="Your mask is inverted: it hides the past and allows the future.", right=MASK, read="the docstring of `causal_mask`")
@@ -67,14 +67,14 @@ decoder_logits.wrong("mask_window", "logits", {"causal_mask(t)": "causal_mask(t)
     {"causal_mask(t)": "causal_mask(t) & ~np.tri(t, k=-16, dtype=bool)"},
     does="Your mask hides distant earlier tokens.", right=MASK, read="the docstring of `causal_mask`")
 decoder_logits.wrong("padding_token", "logits", {"causal_mask(t)": "causal_mask(t) & (tokens != 0)"},
-    does="Your code masks token 0 as if it were padding.", right="Token 0 is an ordinary token.", read=LOGITS)
+    does="Your code masks token 0 as if it were padding, so no position sees that token.", right="Token 0 is an ordinary token.", read=LOGITS)
 decoder_logits.wrong("post_norm", "logits", {'norm="pre"': 'norm="post"'},
     does="Your code uses post-norm blocks.", right="Use pre-norm blocks: norm=\"pre\".", read=LOGITS)
 decoder_logits.wrong("final_norm", "logits", {"    logits = x":
     "    x = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)\n    logits = x"},
     does="Your code applies a final layer norm, as GPT-2 does.", right="This decoder has no final norm.", read=LOGITS)
 decoder_logits.wrong("one_block", "logits", {'params["blocks"]': 'params["blocks"][:1]'},
-    does="Your code applies only the first block.", right=STACK, read=LOGITS)
+    does="Your code applies only the first block, so the depth of the model is lost.", right=STACK, read=LOGITS)
 decoder_logits.wrong("last_block_only", "logits", {'params["blocks"]': 'params["blocks"][-1:]'},
     does="Your code applies only the last block.", right=STACK, read=LOGITS)
 decoder_logits.wrong("last_block_missing", "logits", {'params["blocks"]': 'params["blocks"][:-1]'},
@@ -86,9 +86,9 @@ decoder_logits.wrong("no_blocks", "logits", {'params["blocks"]': "[]"},
 decoder_logits.wrong("blocks_shared", "logits", {'params["blocks"]': 'params["blocks"][:1] * len(params["blocks"])'},
     does="Your code applies the first block again and again.", right=STACK, read=LOGITS)
 decoder_logits.wrong("one_head", "logits", {"blocks, n_heads": "blocks, 1"},
-    does="Your code always runs attention with one head.", right="Pass n_heads to the stack.", read=LOGITS)
+    does="Your code always runs attention with one head, so each position has one pattern of attention per block instead of several.", right="Pass n_heads to the stack.", read=LOGITS)
 decoder_logits.wrong("bias_forgotten", "logits", {' + params["b_out"]': ""},
-    does="Your code does not add b_out.", right="The logits are x @ w_out + b_out.", read=LOGITS)
+    does="Your code does not add b_out, so the learned preference for frequent tokens is lost.", right="The logits are x @ w_out + b_out.", read=LOGITS)
 decoder_logits.wrong("bias_subtracted", "logits", {' + params["b_out"]': ' - params["b_out"]'},
     does="Your code subtracts b_out.", right="The logits are x @ w_out + b_out.", read=LOGITS)
 decoder_logits.wrong("softmax", "logits", {"return logits":
@@ -100,7 +100,7 @@ decoder_logits.wrong("log_softmax", "logits", {"return logits":
 decoder_logits.wrong("tied_weights", "logits", {'x @ params["w_out"]': 'x @ params["embedding"].T'},
     does="Your code uses the transposed embedding as the output matrix, as GPT-2 does.", right="Use w_out.", read=LOGITS)
 decoder_logits.wrong("last_row_only", "logits", {"return logits": "return logits[-1]"},
-    does="Your code returns only the last row.", right="Return the logits of every position: (t, vocab).", read=LOGITS)
+    does="Your code returns only the last row, so a training step would learn from one position instead of all.", right="Return the logits of every position: (t, vocab).", read=LOGITS)
 decoder_logits.wrong("transposed", "logits", {"return logits": "return logits.T"},
     does="Your result is the transpose of the expected one.", right="The shape is (t, vocab): one row per position.", read=LOGITS)
 decoder_logits.wrong("batch_axis", "logits", {"return logits": "return logits[None]"},

@@ -25,7 +25,7 @@ embed.wrong("unchecked", "embed", {"if too_small or too_large": "if False"},
     "NumPy counts a negative index from the end of the table.", right=TABLE,
     read="the NumPy user guide, Integer array indexing")
 embed.wrong("negative_accepted", "embed", {"too_small or too_large": "too_large"},
-    does="Your code accepts negative tokens, which NumPy counts from the end of the table.", right=TABLE,
+    does="Your code accepts negative tokens, which NumPy counts from the end of the table, so a wrong id silently gets another token's vector.", right=TABLE,
     read="the NumPy user guide, Integer array indexing")
 embed.wrong("large_unchecked", "embed", {"too_small or too_large": "too_small"},
     does="Your code does not check for tokens that are too large.", right=TABLE, read=EMBED)

@@ -32,16 +32,16 @@ generate.wrong("one_too_many", "generate", {"range(max_new_tokens)": "range(max_
 generate.wrong("one_too_few", "generate", {"range(max_new_tokens)": "range(max_new_tokens - 1)"},
     does="Your code produces one token too few.", right=COUNT, read=GREEDY)
 generate.wrong("at_least_one", "generate", {"range(max_new_tokens)": "range(max(max_new_tokens, 1))"},
-    does="Your code always produces at least one token.", right="With max_new_tokens=0, return the prompt.", read=GREEDY)
+    does="Your code always produces at least one token, so max_new_tokens=0 does not return the prompt.", right="With max_new_tokens=0, return the prompt.", read=GREEDY)
 generate.wrong("total_length", "generate", {"range(max_new_tokens)": "range(max_new_tokens - len(tokens))"},
-    does="Your code treats max_new_tokens as the total length.", right=COUNT, read=GREEDY)
+    does="Your code treats max_new_tokens as the total length, so a longer prompt gets a shorter continuation.", right=COUNT, read=GREEDY)
 generate.wrong("one_token", "generate", {"range(max_new_tokens)": "range(min(max_new_tokens, 1))"},
     does="Your code stops after one token.", right="Produce max_new_tokens tokens, unless eos comes first.", read=GREEDY)
 generate.wrong("eos_ignored", "stopping", {"if token == eos": "if False"},
-    does="Your code does not stop at eos.", right=STOP, read=GREEDY)
+    does="Your code does not stop at eos, so text goes on after its end.", right=STOP, read=GREEDY)
 generate.wrong("eos_dropped", "stopping", {"        text = np.append(text, token)\n        if token == eos:\n            break\n":
     "        if token == eos:\n            break\n        text = np.append(text, token)\n"},
-    does="Your code drops the final eos.", right=STOP, read=GREEDY)
+    does="Your code drops the final eos, so the caller cannot tell a finished text from one that was cut off.", right=STOP, read=GREEDY)
 generate.wrong("eos_padded", "stopping", {"            break\n":
     "            text = np.append(text, [eos] * (len(tokens) + max_new_tokens - len(text))).astype(int)\n            break\n"},
     does="Your code pads the result with eos.", right="The result ends right after the first eos produced.", read=GREEDY)
@@ -56,7 +56,7 @@ generate.wrong("eos_in_prompt", "stopping", {"        if token == eos:\n        
     does="Your code also stops at an eos in the prompt.", right="Stop only at an eos that your code has produced.", read=GREEDY)
 generate.wrong("eos_checked_first", "stopping", {"        if token == eos:\n            break\n": "",
     "        context = text\n": "        if text[-1] == eos:\n            break\n        context = text\n"},
-    does="Your code does not continue a prompt that ends with eos.", right="Stop only at an eos that your code has produced.",
+    does="Your code does not continue a prompt that ends with eos, so a prompt that joins finished texts gets no continuation.", right="Stop only at an eos that your code has produced.",
     read=GREEDY)
 generate.wrong("eos_zero_is_none", "stopping", {"if token == eos": "if eos and token == eos"},
     does="Your code treats eos=0 as no eos, because 0 is falsy.", right="Test `eos is not None`.",
@@ -93,12 +93,12 @@ generate.wrong("whole_logits", "generate", {"np.argmax(row)": "np.argmax(logits)
     {"np.argmax(row)": "np.argmax(logits.max(axis=0))"},
     does="Your code chooses the largest logit across all rows.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("newest_token_only", "generate", {"context = text": "context = text[-1:]"},
-    does="Your code passes only the newest token to the decoder.", right=WHOLE_TEXT, read=GREEDY)
+    does="Your code passes only the newest token to the decoder, so every step forgets the context, and equal tokens always get the same successor.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("new_tokens_only", "generate",
     {"context = text": "context = text[len(tokens) :] if len(text) > len(tokens) else text"},
     does="Your code drops the prompt and passes only the new tokens to the decoder.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("prompt_only", "generate", {"context = text": "context = text[: len(tokens)]"},
-    does="Your code passes only the prompt to the decoder in every step.", right=WHOLE_TEXT, read=GREEDY)
+    does="Your code passes only the prompt to the decoder in every step, so it produces the same token again and again.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("at_most_ten", "generate", {"range(max_new_tokens)": "range(min(max_new_tokens, 10))"},
     does="Your code never produces more than 10 tokens.", right="Produce max_new_tokens tokens, unless eos comes first.",
     read=GREEDY)

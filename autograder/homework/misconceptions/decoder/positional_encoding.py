@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.homework.library import KEPT, written
 
-PE = "the formula in the docstring of `positional_encoding`"
+PE = "the formula in the docstring of `positional_encoding`; Vaswani et al. 2017, section 3.5"
 PAIRS = "np.stack([np.sin(angles), np.cos(angles)], axis=-1)"
 COLUMNS = "np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))"
 SHARED = "The sine and cosine of pair i share the angle p / 10000**(2i / d_model)."
@@ -31,10 +31,10 @@ positional_encoding.wrong("cosine_first", "positions", {"np.sin(": "np.cos(", "n
 positional_encoding.wrong("only_sines", "positions", {"np.cos(": "np.sin("},
     does="Your code puts sines in the odd columns too.", right="Even columns are sines, odd columns are cosines.", read=PE)
 positional_encoding.wrong("from_one", "positions", {"np.arange(t)": "np.arange(1, t + 1)"},
-    does="Your code counts the positions from 1.", right="The first position is p = 0.", read=PE)
+    does="Your code counts the positions from 1, so every position gets the vector of the next one.", right="The first position is p = 0.", read=PE)
 positional_encoding.wrong("scaled_to_length", "positions", {"np.arange(t)[:, None]": "np.arange(t)[:, None] / t"},
     {"np.arange(t)[:, None]": "np.arange(t)[:, None] / max(t - 1, 1)"},
-    does="Your code divides the positions by the length of the sequence.",
+    does="Your code divides the positions by the length of the sequence, so the distance of two tokens looks different in texts of different length.",
     right="The positions are 0, 1, 2, ... for every length.", read=PE)
 OWN = "Every position has its own encoding."
 for length in (64, 512):
@@ -50,7 +50,7 @@ positional_encoding.wrong("double_exponent", "positions", {"np.arange(0, d_model
     does="Your exponent is twice the correct one, as happens when i runs over 0, 2, 4, ... and is doubled again.", right=SHARED, read=PE)
 positional_encoding.wrong("own_frequency", "positions", {"np.arange(0, d_model, 2)": "np.arange(d_model)", PAIRS: COLUMNS},
     {"np.arange(0, d_model, 2)": "2 * np.arange(d_model)", PAIRS: COLUMNS},
-    does="Your code gives every column its own frequency.", right=SHARED, read=PE)
+    does="Your code gives every column its own frequency, so a shift by some positions is no longer a rotation of each pair of columns.", right=SHARED, read=PE)
 positional_encoding.wrong("tensor2tensor", "positions", {"np.arange(0, d_model, 2) / d_model":
     "np.arange(d_model // 2) / max(d_model // 2 - 1, 1)"},
     does="Your frequencies end at exactly 1 / 10000, as in the tensor2tensor library.", right=SHARED,
@@ -58,7 +58,7 @@ positional_encoding.wrong("tensor2tensor", "positions", {"np.arange(0, d_model, 
 positional_encoding.wrong("base_1000", "positions", {"10000.0": "1000.0"}, {"10000.0": "np.e"},
     does="Your code uses a base other than 10000.", right=SHARED, read="Vaswani et al. 2017, section 3.5")
 positional_encoding.wrong("multiplied", "positions", {"positions / ": "positions * "},
-    does="Your code multiplies the position by the power of 10000 instead of dividing.", right="The angle is p / 10000**(2i / d_model).", read=PE)
+    does="Your code multiplies the position by the power of 10000 instead of dividing, so the later columns turn so fast that neighbouring positions look unrelated.", right="The angle is p / 10000**(2i / d_model).", read=PE)
 positional_encoding.wrong("degrees", "positions", {"    pairs": "    angles = np.deg2rad(angles)\n    pairs"},
     does="Your code converts the angles from degrees.", right="The angles are in radians, as np.sin expects.", read="numpy.sin")
 positional_encoding.wrong("transposed", "positions", {"return result": "return result.T"},

@@ -6,7 +6,7 @@ from autograder.homework.library import KEPT, written
 
 EPS = "Add eps to the variance, inside the root: sqrt(var + eps)."
 AXIS = "Compute the mean and variance of each row, over the last axis: axis=-1, keepdims=True."
-FORMULA = "the formula in the docstring of `layer_norm`"
+FORMULA = "the formula in the docstring of `layer_norm`; Ba et al. 2016, section 3"
 
 
 @written
@@ -21,7 +21,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 
 layer_norm.wrong("sample_variance", "statistics", {"/ count": "/ (count - 1)"},
-    does="Your code divides the sum of squares by d - 1.", right="Divide by d: layer norm uses the population variance.",
+    does="Your code divides the sum of squares by d - 1, so every normalised token is too small.", right="Divide by d: layer norm uses the population variance.",
     read="numpy.var, argument ddof")
 layer_norm.wrong("first_axis", "statistics", {"axis=-1": "axis=0", "x.shape[-1]": "x.shape[0]"},
     does="Your code averages over the first axis, as batch norm does.", right=AXIS,
@@ -30,7 +30,7 @@ layer_norm.wrong("axis_one", "statistics", {"axis=-1": "axis=1", "x.shape[-1]": 
     does="Your code averages over axis 1, which is the last axis only for a 2-D array.", right=AXIS,
     read="numpy.mean, argument axis")
 layer_norm.wrong("whole_array", "statistics", {"axis=-1, ": "", "x.shape[-1]": "x.size"},
-    does="Your code averages over the whole array.", right=AXIS, read="numpy.mean, argument axis")
+    does="Your code averages over the whole array, so every token depends on all others, also on future ones.", right=AXIS, read="numpy.mean, argument axis")
 layer_norm.wrong("mean_of_whole_array", "statistics", {"x.mean(axis=-1, keepdims=True)": "x.mean()"},
     {"x - mean": "x - x.mean()", "np.sum(centred**2": "np.sum((x - mean)**2"},
     does="Your code subtracts the mean of the whole array.", right=AXIS, read="numpy.mean, argument axis")
@@ -46,7 +46,7 @@ layer_norm.wrong("last_two_axes", "statistics", {"axis=-1": "axis=(-2, -1)", "x.
     does="Your code averages over the last two axes together.", right=AXIS,
     read="numpy.mean, argument axis")
 layer_norm.wrong("flattened", "statistics", {"    mean = ": "    x = x.reshape(-1, x.shape[-1])\n    mean = "},
-    does="Your code reshapes x to a matrix and does not restore the shape.",
+    does="Your code reshapes x to a matrix and does not restore the shape, so the sequences of a batch can no longer be told apart.",
     right="The result has the shape of x.", read="the docstring of `layer_norm`")
 layer_norm.wrong("no_keepdims", "statistics", {", keepdims=True": ""},
     {"x.mean(axis=-1, keepdims=True)": "x.mean(axis=-1)",
@@ -60,9 +60,9 @@ layer_norm.wrong("not_centred", "statistics", {"centred / ": "x / "},
 layer_norm.wrong("mean_square", "statistics", {"centred**2": "x**2"},
     does="Your code uses the mean of x**2 as the variance.", right="The variance is the mean of (x - mean)**2.", read=FORMULA)
 layer_norm.wrong("no_root", "statistics", {"np.sqrt(": "("},
-    does="Your code divides without taking the square root.", right="Divide by the standard deviation, sqrt(var + eps).", read=FORMULA)
+    does="Your code divides without taking the square root, so a large token comes out small and a small one large.", right="Divide by the standard deviation, sqrt(var + eps).", read=FORMULA)
 layer_norm.wrong("sum_of_squares", "statistics", {" / count": ""},
-    does="Your code uses the sum of the squares instead of their mean.",
+    does="Your code uses the sum of the squares instead of their mean, so the result shrinks as the number of features grows.",
     right="Divide the sum by d.",
     read=FORMULA)
 layer_norm.wrong("only_centred", "statistics", {"centred / np.sqrt(var + eps)": "centred"},
@@ -84,14 +84,14 @@ layer_norm.wrong("no_beta", "affine", {" + beta": ""},
 layer_norm.wrong("beta_subtracted", "affine", {"+ beta": "- beta"},
     does="Your code subtracts beta.", right="Add beta after scaling.", read=FORMULA)
 layer_norm.wrong("one_plus_gamma", "affine", {"gamma *": "(1 + gamma) *"},
-    does="Your code scales by 1 + gamma, as some libraries do.", right="Scale by gamma itself.", read=FORMULA)
+    does="Your code scales by 1 + gamma, as some libraries do, so the gamma of other models gives other results here.", right="Scale by gamma itself.", read=FORMULA)
 
 layer_norm.wrong("eps_outside_root", "epsilon", {"np.sqrt(var + eps)": "(np.sqrt(var) + eps)"},
-    does="Your code adds eps outside the root.", right=EPS, read=FORMULA)
+    does="Your code adds eps outside the root, so a token whose divisor is close to 0 is amplified far more.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_hard_coded_outside_root", "epsilon",
     *({"np.sqrt(var + eps)": f"(np.sqrt(var) + {number})"} for number in ("1e-5", "1e-6", "1e-8")),
     does="Your code ignores the argument eps and adds a fixed number outside the root.", right=EPS, read=FORMULA)
-layer_norm.wrong("eps_missing", "epsilon", {"var + eps": "var"}, does="Your code does not use eps.", right=EPS, read=FORMULA)
+layer_norm.wrong("eps_missing", "epsilon", {"var + eps": "var"}, does="Your code does not use eps, so a divisor of 0 gives nan or infinity.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_squared", "epsilon", {"+ eps": "+ eps**2"}, does="Your code adds eps squared.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_floor", "epsilon", {"np.sqrt(var + eps)": "np.maximum(np.sqrt(var), eps)"},
     does="Your code uses eps as a lower bound of the standard deviation.", right=EPS, read=FORMULA)

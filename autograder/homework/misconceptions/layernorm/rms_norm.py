@@ -18,7 +18,7 @@ def rms_norm(x, gamma, eps=1e-6):
 
 ROWS = "Compute the mean square of each row, over the last axis: axis=-1, keepdims=True."
 INSIDE = "Add eps to the mean square, inside the root: sqrt(mean(x**2) + eps)."
-RMS = "the formula in the docstring of `rms_norm`"
+RMS = "the formula in the docstring of `rms_norm`; Zhang and Sennrich 2019, equation 4"
 
 rms_norm.wrong("centred", "rms", {"    squares =": "    x = x - x.mean(axis=-1, keepdims=True)\n    squares ="},
     does="Your code subtracts the mean, as layer norm does.", right="RMS norm does not subtract the mean.",
@@ -27,21 +27,21 @@ rms_norm.wrong("standard_deviation", "rms", {"np.sum(x**2": "np.sum((x - x.mean(
     does="Your code divides by the standard deviation.",
     right="Divide by the root mean square, sqrt(mean(x**2) + eps).", read=RMS)
 rms_norm.wrong("sum_of_squares", "rms", {" / count": ""},
-    does="Your code uses the sum of the squares instead of their mean.",
+    does="Your code uses the sum of the squares instead of their mean, so the result shrinks as the number of features grows.",
     right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
 rms_norm.wrong("sample_variance", "rms", {"/ count": "/ (count - 1)"},
-    does="Your code divides the sum of squares by d - 1.", right="Divide by d.", read=RMS)
+    does="Your code divides the sum of squares by d - 1, so every normalised token is too small.", right="Divide by d.", read=RMS)
 rms_norm.wrong("mean_absolute", "rms", {"np.sum(x**2": "np.sum(np.abs(x)", "np.sqrt(": "("},
     does="Your code divides by the mean of the absolute values.", right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
 rms_norm.wrong("no_root", "rms", {"np.sqrt(": "("},
-    does="Your code divides without taking the square root.", right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
+    does="Your code divides without taking the square root, so a large token comes out small and a small one large.", right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
 rms_norm.wrong("first_axis", "rms", {"axis=-1": "axis=0", "x.shape[-1]": "x.shape[0]"},
     does="Your code averages over the first axis, as batch norm does.", right=ROWS, read="numpy.mean, argument axis")
 rms_norm.wrong("axis_one", "rms", {"axis=-1": "axis=1", "x.shape[-1]": "x.shape[1]"},
     does="Your code averages over axis 1, which is the last axis only for a 2-D array.", right=ROWS,
     read="numpy.mean, argument axis")
 rms_norm.wrong("whole_array", "rms", {"axis=-1, ": "", "x.shape[-1]": "x.size"},
-    does="Your code averages over the whole array.", right=ROWS, read="numpy.mean, argument axis")
+    does="Your code averages over the whole array, so every token depends on all others, also on future ones.", right=ROWS, read="numpy.mean, argument axis")
 rms_norm.wrong("leading_axes", "rms",
     {"axis=-1": "axis=tuple(range(x.ndim - 1))", "x.shape[-1]": "x.size // x.shape[-1]"},
     {"axis=-1": "axis=tuple(range(x.ndim - 1)) or -1", "x.shape[-1]": "(x.size // x.shape[-1] if x.ndim > 1 else x.size)"},
@@ -53,13 +53,13 @@ rms_norm.wrong("no_keepdims", "rms", {", keepdims=True": ""},
 rms_norm.wrong("no_gamma", "rms", {"gamma * ": ""}, does="Your code does not use gamma.",
     right="Scale each feature by gamma.", read=RMS)
 rms_norm.wrong("one_plus_gamma", "rms", {"gamma *": "(1 + gamma) *"},
-    does="Your code scales by 1 + gamma, as some libraries do.", right="Scale by gamma itself.", read=RMS)
+    does="Your code scales by 1 + gamma, as some libraries do, so the gamma of other models gives other results here.", right="Scale by gamma itself.", read=RMS)
 rms_norm.wrong("multiplied", "rms", {"x / ": "x * "},
     does="Your code multiplies by the root instead of dividing.", right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
 
 rms_norm.wrong("eps_outside_root", "rms_epsilon", {"np.sqrt(mean_square + eps)": "(np.sqrt(mean_square) + eps)"},
-    does="Your code adds eps outside the root.", right=INSIDE, read=RMS)
-rms_norm.wrong("eps_missing", "rms_epsilon", {"mean_square + eps": "mean_square"}, does="Your code does not use eps.",
+    does="Your code adds eps outside the root, so a token whose divisor is close to 0 is amplified far more.", right=INSIDE, read=RMS)
+rms_norm.wrong("eps_missing", "rms_epsilon", {"mean_square + eps": "mean_square"}, does="Your code does not use eps, so a divisor of 0 gives nan or infinity.",
     right=INSIDE, read=RMS)
 rms_norm.wrong("eps_squared", "rms_epsilon", {"+ eps": "+ eps**2"}, does="Your code adds eps squared.", right=INSIDE, read=RMS)
 rms_norm.wrong("eps_floor", "rms_epsilon", {"np.sqrt(mean_square + eps)": "np.maximum(np.sqrt(mean_square), eps)"},

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.homework.library import KEPT, written
 
 LEADING = "Accept any number of leading axes, including none."
-MERGE = "the formula in the docstring of `merge_heads`"
+MERGE = "the formula in the docstring of `merge_heads`; Vaswani et al. 2017, section 3.2.2"
 SIDE = "Concatenate the heads of each token along the features."
 
 
@@ -26,7 +26,7 @@ merge_heads.wrong("wrong_axes_exchanged", "merge_heads", {"np.swapaxes(x, -3, -2
     does="Your code swaps tokens and features before the reshape.", right="Swap heads and tokens.", read=MERGE)
 merge_heads.wrong("averaged", "merge_heads", {"tokens.reshape(*leading, t, n_heads * d_head)": "x.mean(axis=-3)"},
     {"tokens.reshape(*leading, t, n_heads * d_head)": "np.concatenate([x.mean(axis=-3)] * n_heads, axis=-1)"},
-    does="Your code averages the heads.", right=SIDE, read=MERGE)
+    does="Your code averages the heads, so the heads cannot carry different features.", right=SIDE, read=MERGE)
 merge_heads.wrong("summed", "merge_heads", {"tokens.reshape(*leading, t, n_heads * d_head)": "x.sum(axis=-3)"},
     does="Your code sums the heads.", right=SIDE, read=MERGE)
 merge_heads.wrong("along_tokens", "merge_heads",

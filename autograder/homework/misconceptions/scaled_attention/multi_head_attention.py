@@ -6,7 +6,7 @@ from autograder.homework.library import ANY_ORDER, KEPT, written
 from scaled_attention import merge_heads, scaled_dot_product_attention, split_heads
 
 LEADING = "Accept any number of leading axes, including none."
-MULTI = "the formula in the docstring of `multi_head_attention`"
+MULTI = "the formula in the docstring of `multi_head_attention`; Vaswani et al. 2017, section 3.2.2"
 PROJECT = "Queries, keys and values are x @ w_q, x @ w_k and x @ w_v."
 HEADS = "Insert an axis for the heads: mask[..., None, :, :]."
 WIDTH = "Divide the scores of each head by sqrt(d_head), with d_head = d_model // n_heads."
@@ -28,12 +28,12 @@ def multi_head_attention(x, params, n_heads, mask=None):
 
 
 multi_head_attention.wrong("no_w_o", "multi_head", {'merged @ params["w_o"]': "merged"},
-    does="Your code does not multiply by w_o.", right="The result is merged @ w_o.", read=MULTI)
+    does="Your code does not multiply by w_o, so the heads are never mixed.", right="The result is merged @ w_o.", read=MULTI)
 multi_head_attention.wrong("no_w_o_for_one_head", "multi_head",
     {"    result = ": "    if n_heads == 1:\n        return merged\n    result = "},
     does="Your code does not multiply by w_o when there is only one head.", right="Multiply by w_o even when there is only one head.", read=MULTI)
 multi_head_attention.wrong("w_o_transposed", "multi_head", {'merged @ params["w_o"]': 'merged @ params["w_o"].T'},
-    does="Your code multiplies by the transpose of w_o.", right="The result is merged @ w_o.", read=MULTI)
+    does="Your code multiplies by the transpose of w_o, so the heads are mixed by other weights than the learned ones.", right="The result is merged @ w_o.", read=MULTI)
 multi_head_attention.wrong("w_o_first", "multi_head",
     {'merge_heads(output)': 'merge_heads(output) if n_heads == 1 else merge_heads(output * n_heads) / n_heads**2'},
     does="Your code divides by the number of heads.", right="Concatenate the heads; do not average them.", read=MULTI)
@@ -72,10 +72,10 @@ multi_head_attention.wrong("keys_not_projected", "multi_head", {'x @ params["w_k
     does="Your code uses x itself as the keys.", right=PROJECT, read=MULTI)
 multi_head_attention.wrong("scaled_by_d_model", "multi_head",
     {"    output, weights": "    q = q * n_heads**-0.5\n    output, weights"},
-    does="Your code divides the scores by sqrt(d_model).", right=WIDTH, read=MULTI)
+    does="Your code divides the scores by sqrt(d_model), so attention is too even with several heads.", right=WIDTH, read=MULTI)
 multi_head_attention.wrong("no_scaling", "multi_head",
     {"    output, weights": "    q = q * q.shape[-1] ** 0.5\n    output, weights"},
-    does="Your code does not scale the scores.", right=WIDTH, read=MULTI)
+    does="Your code does not scale the scores, so with wide keys nearly all weight falls on one key.", right=WIDTH, read=MULTI)
 multi_head_attention.wrong("scaled_twice", "multi_head",
     {"    output, weights": "    q = q / q.shape[-1] ** 0.5\n    output, weights"},
     does="Your code scales the scores twice.", right="Scale the scores once.", read=MULTI)
@@ -85,7 +85,7 @@ multi_head_attention.wrong("scaled_by_n_heads", "multi_head",
 multi_head_attention.wrong("single_head", "multi_head",
     {"split_heads(q, n_heads), split_heads(k, n_heads), split_heads(v, n_heads)":
     "split_heads(q, 1), split_heads(k, 1), split_heads(v, 1)"},
-    does="Your code uses a single head over all features.", right="Compute separate scores and weights for each head.", read=MULTI)
+    does="Your code uses a single head over all features, so each position has one pattern of attention instead of several.", right="Compute separate scores and weights for each head.", read=MULTI)
 multi_head_attention.wrong("reshape_only", "multi_head",
     {"split_heads(q, n_heads), split_heads(k, n_heads), split_heads(v, n_heads)":
     "[a.reshape(*a.shape[:-2], n_heads, a.shape[-2], -1) for a in (q, k, v)]"},
@@ -106,18 +106,18 @@ multi_head_attention.wrong("heads_reversed", "multi_head", {"merge_heads(output)
     does="Your code merges the heads in reverse order.", right="Head 0 comes first.", read=MULTI)
 multi_head_attention.wrong("heads_averaged", "multi_head",
     {"merge_heads(output)": "merge_heads(output * 0 + output.mean(axis=-3, keepdims=True))"},
-    does="Your code averages the heads.", right="Concatenate the heads.", read=MULTI)
+    does="Your code averages the heads, so the heads cannot carry different features.", right="Concatenate the heads.", read=MULTI)
 multi_head_attention.wrong("first_head_for_all", "multi_head",
     {"merge_heads(output)": "merge_heads(output * 0 + output[..., :1, :, :])"},
     does="Your code uses the first head instead of all heads.", right="Compute separate scores and weights for each head.", read=MULTI)
 multi_head_attention.wrong("residual_inside", "multi_head", {"return result": "return x + result"},
-    does="Your code adds the input to the result.", right="Return the result without x: the block adds the residual.", read=MULTI)
+    does="Your code adds the input to the result, so the block, which has its own residual, gets a second one.", right="Return the result without x: the block adds the residual.", read=MULTI)
 multi_head_attention.wrong("weights_returned", "multi_head", {"return result": "return result, weights"},
     does="Your code returns the weights as well.", right="Return only the result.",
     read="the section Returns of the docstring of `multi_head_attention`")
 multi_head_attention.wrong("softmax_over_queries", "multi_head", {"merge_heads(output)":
     "merge_heads(softmax(np.where(True if heads_mask is None else heads_mask, q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5, -np.inf), axis=-2) @ v)"},
-    does="Your code applies the softmax over the queries.", right="Apply the softmax over the keys, the last axis.",
+    does="Your code applies the softmax over the queries, so the weights of a query do not sum to 1.", right="Apply the softmax over the keys, the last axis.",
     read=MULTI)
 multi_head_attention.wrong("squeezed", "multi_head", {"return result": "return result.squeeze()"},
     does="Your code removes axes of length 1.", right="The result has the shape of x.", read="numpy.squeeze")
@@ -131,16 +131,16 @@ multi_head_attention.wrong("float32_inside", "multi_head", {"return result": "re
     does="Your code computes with float32 precision, even for float64 arguments.", right="Compute in the dtype of the arguments.",
     read="numpy.ndarray.astype")
 multi_head_attention.wrong("mask_ignored", "multi_head_mask", {"if mask is not None": "if False"},
-    does="Your code does not pass the mask to the heads.", right="Pass the mask to the attention of every head.", read=MULTI)
+    does="Your code does not pass the mask to the heads, so positions attend to padding and to the tokens they have to predict.", right="Pass the mask to the attention of every head.", read=MULTI)
 multi_head_attention.wrong("mask_for_first_head", "multi_head_mask", {"    output, weights":
     "    if mask is not None:\n        first = np.arange(n_heads)[:, None, None] == 0\n        heads_mask = heads_mask | ~first\n    output, weights"},
     does="Your code passes the mask only to the first head.", right="Pass the mask to the attention of every head.", read=MULTI)
 multi_head_attention.wrong("mask_inverted", "multi_head_mask", {"mask[..., np.newaxis": "~mask[..., np.newaxis"},
-    does="Your code masks the keys where the mask is True.", right="True means that the query may attend to the key.", read=MULTI)
+    does="Your code masks the keys where the mask is True, so under a causal mask every position attends only to the future.", right="True means that the query may attend to the key.", read=MULTI)
 multi_head_attention.wrong("mask_transposed", "multi_head_mask",
     {"mask[..., np.newaxis, :, :]": "np.swapaxes(mask, -1, -2)[..., np.newaxis, :, :]"},
     {"mask[..., np.newaxis, :, :]": "(np.swapaxes(mask, -1, -2) if mask.shape[-1] == mask.shape[-2] else mask)[..., np.newaxis, :, :]"},
-    does="Your code transposes the mask.", right="Rows are queries, columns are keys.", read=MULTI)
+    does="Your code transposes the mask, so a causal mask shows the future instead of the past.", right="Rows are queries, columns are keys.", read=MULTI)
 multi_head_attention.wrong("always_causal", "multi_head_mask",
     {"if mask is not None:": "if mask is None:\n        mask = np.tri(x.shape[-2], dtype=bool)\n    if True:"},
     {"if mask is not None:": "mask = np.tri(x.shape[-2], dtype=bool)\n    if True:"},

@@ -11,7 +11,7 @@ SEEN = "True means that the query may attend to the key; rows are queries, colum
 NOTHING = "A query with no allowed key gets zero weights and a zero output."
 LAST_TWO = "Queries, keys and values may have leading axes: swap only the last two axes of the keys."
 DOCSTRING = "the docstring of `scaled_dot_product_attention`"
-FORMULA = "the formula in the docstring of `scaled_dot_product_attention`"
+FORMULA = "the formula in the docstring of `scaled_dot_product_attention`; Vaswani et al. 2017, section 3.2.1"
 
 
 @written
@@ -28,10 +28,10 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
 
 scaled_dot_product_attention.wrong("no_scaling", "attention", {"scores / scale": "scores"},
-    does="Your code does not scale the scores.", right=SCALE, read=FORMULA)
+    does="Your code does not scale the scores, so with wide keys nearly all weight falls on one key.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("divided_by_d_k", "attention", {"q.shape[-1] ** 0.5": "q.shape[-1]"},
     {"scores / scale": "scores / scale**2"},
-    does="Your code divides the scores by d_k.", right=SCALE, read=FORMULA)
+    does="Your code divides the scores by d_k, so attention is too even, most of all for wide heads.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("fourth_root", "attention", {"** 0.5": "** 0.25"},
     does="Your code divides the scores by the fourth root of d_k.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("multiplied", "attention", {"scores / scale": "scores * scale"},
@@ -39,7 +39,7 @@ scaled_dot_product_attention.wrong("multiplied", "attention", {"scores / scale":
 scaled_dot_product_attention.wrong("scaled_by_d_v", "attention", {"q.shape[-1]": "v.shape[-1]"},
     does="Your code divides the scores by sqrt(d_v).", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_t_k", "attention", {"q.shape[-1]": "k.shape[-2]"},
-    does="Your code divides the scores by the square root of the number of keys.", right=SCALE, read=FORMULA)
+    does="Your code divides the scores by the square root of the number of keys, so attention becomes less sharp the longer the sequence is.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_t_q", "attention", {"q.shape[-1]": "q.shape[-2]"},
     does="Your code divides the scores by the square root of the number of queries.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_second_axis", "attention", {"q.shape[-1]": "q.shape[1]"},
@@ -57,7 +57,7 @@ scaled_dot_product_attention.wrong("fixed_scale", "attention", {"q.shape[-1] ** 
 scaled_dot_product_attention.wrong("log_scale", "attention", {"q.shape[-1] ** 0.5": "max(np.log(q.shape[-1]), 1e-9)"},
     does="Your code divides the scores by the logarithm of d_k.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("softmax_over_queries", "attention", {"softmax(scores)": "softmax(scores, axis=-2)"},
-    does="Your code applies the softmax over the queries.", right="Apply the softmax over the keys, the last axis.",
+    does="Your code applies the softmax over the queries, so the weights of a query do not sum to 1.", right="Apply the softmax over the keys, the last axis.",
     read=FORMULA)
 scaled_dot_product_attention.wrong("softmax_axis_one", "attention", {"softmax(scores)": "softmax(scores, axis=1)"},
     {"softmax(scores)": "softmax(scores, axis=0)"},
@@ -117,18 +117,18 @@ scaled_dot_product_attention.wrong("epsilon_in_the_sum", "attention", {"    outp
     does="Your code adds a small number to the sum, so the weights do not sum to 1.", right="Only a sum of zero needs special treatment.",
     read=FORMULA)
 scaled_dot_product_attention.wrong("mask_ignored", "mask", {"if mask is not None": "if False"},
-    does="Your code does not use the mask.", right=BEFORE, read="the docstring of `scaled_dot_product_attention`")
+    does="Your code does not use the mask, so positions attend to padding and to the tokens they have to predict.", right=BEFORE, read="the docstring of `scaled_dot_product_attention`")
 scaled_dot_product_attention.wrong("mask_of_matrices_only", "mask",
     {"if mask is not None": "if mask is not None and mask.ndim == 2"},
     {"if mask is not None": "if mask is not None and mask.shape == scores.shape"},
     does="Your code uses the mask only if it has a certain shape.",
     right="Apply every mask that broadcasts to the shape of the scores.", read=DOCSTRING)
 scaled_dot_product_attention.wrong("mask_inverted", "mask", {"np.where(mask": "np.where(~mask"},
-    does="Your code masks the keys where the mask is True.", right=SEEN, read="the docstring of `scaled_dot_product_attention`")
+    does="Your code masks the keys where the mask is True, so under a causal mask every position attends only to the future.", right=SEEN, read="the docstring of `scaled_dot_product_attention`")
 scaled_dot_product_attention.wrong("mask_transposed", "mask", {"np.where(mask": "np.where(np.swapaxes(mask, -1, -2)"},
     {"np.where(mask": "np.where(mask.T"},
     {"np.where(mask": "np.where(np.swapaxes(mask, -1, -2) if mask.shape[-1] == mask.shape[-2] else mask"},
-    does="Your code transposes the mask.", right=SEEN, read="the docstring of `scaled_dot_product_attention`")
+    does="Your code transposes the mask, so a causal mask shows the future instead of the past.", right=SEEN, read="the docstring of `scaled_dot_product_attention`")
 scaled_dot_product_attention.wrong("mask_only_if_any", "fully_masked",
     {"if mask is not None": "if mask is not None and mask.any()"},
     does="Your code ignores a mask that is all False.", right=NOTHING,
@@ -177,7 +177,7 @@ scaled_dot_product_attention.wrong("not_low_enough", "mask",
     right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("output_masked_only", "mask",
     {"return output, weights": "return output, softmax(q @ keys / scale)"},
-    does="Your code returns weights that ignore the mask.", right="Return the weights that were used for the output.",
+    does="Your code returns weights that ignore the mask, so they show attention to keys that the output does not use.", right="Return the weights that were used for the output.",
     read=FORMULA)
 scaled_dot_product_attention.wrong("weights_masked_only", "mask",
     {"output = weights @ v": "output = softmax(q @ keys / scale) @ v"},

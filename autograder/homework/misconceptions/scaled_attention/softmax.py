@@ -96,7 +96,7 @@ softmax.wrong("clipped", "softmax_stability",
 softmax.wrong("nan_for_an_empty_slice", "softmax_stability", {"np.where(largest == -np.inf, 0.0, largest)": "largest",
     "np.where(total == 0, 1.0, total)": "total"}, {"np.where(total == 0, 1.0, total)": "total"},
     {"np.where(largest == -np.inf, 0.0, largest)": "largest"},
-    does="Your code returns nan for a slice that is all -inf.", right=EMPTY, read="the docstring of `softmax`")
+    does="Your code returns nan for a slice that is all -inf, so one query with no allowed key spreads nan to everything after it.", right=EMPTY, read="the docstring of `softmax`")
 softmax.wrong("equal_weights_for_an_empty_slice", "softmax_stability",
     {"return weights": "return np.where(total == 0, 1.0 / scores.shape[axis], weights)"},
     {"    largest =": "    scores = np.where(np.isneginf(scores), -1e9, scores)\n    largest ="},

@@ -8,7 +8,7 @@ RUNS = "Head h takes the h-th run of consecutive features."
 PLACE = "The shape is (..., n_heads, t, d_head)."
 LEADING = "Accept any number of leading axes, including none."
 DIVIDES = "Raise ValueError if n_heads does not divide d_model."
-SPLIT = "the formula in the docstring of `split_heads`"
+SPLIT = "the formula in the docstring of `split_heads`; Vaswani et al. 2017, section 3.2.2"
 
 
 @written

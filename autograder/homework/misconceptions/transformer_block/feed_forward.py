@@ -4,7 +4,7 @@ import numpy as np
 
 from autograder.homework.library import ANY_ORDER, KEPT, written
 
-FFN_FORMULA = "the formula in the docstring of `feed_forward`"
+FFN_FORMULA = "the formula in the docstring of `feed_forward`; Vaswani et al. 2017, section 3.3"
 LEADING = "Accept any number of leading axes, including none."
 BETWEEN = "Apply the relu between the two layers: relu(x @ w_1 + b_1) @ w_2 + b_2."
 
@@ -20,15 +20,15 @@ def feed_forward(x, params):
 
 
 feed_forward.wrong("no_relu", "feed_forward", {"np.maximum(hidden, 0)": "hidden"},
-    does="Your code has no relu between the two layers.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code has no relu between the two layers, so they act like one linear layer.", right="Apply the relu between the two layers.", read=FFN_FORMULA)
 feed_forward.wrong("relu_last", "feed_forward", {"np.maximum(hidden, 0)": "hidden",
     "return result": "return np.maximum(result, 0)"},
-    does="Your code applies the relu after the second layer.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code applies the relu after the second layer.", right="Apply the relu between the two layers.", read=FFN_FORMULA)
 feed_forward.wrong("relu_twice", "feed_forward", {"return result": "return np.maximum(result, 0)"},
-    does="Your code applies the relu after both layers.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code applies the relu after both layers.", right="Return the second layer without a relu.", read=FFN_FORMULA)
 feed_forward.wrong("relu_on_input", "feed_forward", {"hidden = x @": "hidden = np.maximum(x, 0) @"},
     {"hidden = x @": "hidden = np.maximum(x, 0) @", "np.maximum(hidden, 0)": "hidden"},
-    does="Your code applies the relu to x.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code applies the relu to x, so the negative features of every token are lost.", right="Apply the relu to x @ w_1 + b_1.", read=FFN_FORMULA)
 feed_forward.wrong("gelu", "feed_forward",
     {"np.maximum(hidden, 0)": "0.5 * hidden * (1 + np.tanh((2 / np.pi) ** 0.5 * (hidden + 0.044715 * hidden**3)))"},
     {"np.maximum(hidden, 0)": "hidden / (1 + np.exp(-1.702 * hidden))"},
@@ -38,28 +38,28 @@ feed_forward.wrong("leaky_relu", "feed_forward", {"np.maximum(hidden, 0)": "np.m
     read=FFN_FORMULA)
 feed_forward.wrong("tanh", "feed_forward", {"np.maximum(hidden, 0)": "np.tanh(hidden)"},
     {"np.maximum(hidden, 0)": "1 / (1 + np.exp(-hidden))"},
-    does="Your code uses tanh or sigmoid instead of relu.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code uses tanh or sigmoid instead of relu.", right="Use relu: it replaces negative entries by 0.", read=FFN_FORMULA)
 feed_forward.wrong("silu", "feed_forward", {"np.maximum(hidden, 0)": "hidden / (1 + np.exp(-hidden))"},
-    does="Your code uses SiLU instead of relu.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code uses SiLU instead of relu.", right="Use relu: it replaces negative entries by 0.", read=FFN_FORMULA)
 feed_forward.wrong("absolute", "feed_forward", {"np.maximum(hidden, 0)": "np.abs(hidden)"},
-    does="Your code uses the absolute value instead of relu.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code uses the absolute value instead of relu.", right="Use relu: it replaces negative entries by 0.", read=FFN_FORMULA)
 feed_forward.wrong("minimum", "feed_forward", {"np.maximum(": "np.minimum("},
     does="Your code keeps the negative values instead of the positive ones.", right="Use relu: it replaces negative entries by 0.", read=FFN_FORMULA)
 feed_forward.wrong("maximum_of_all", "feed_forward", {"np.maximum(hidden, 0)": "np.max(hidden) * (hidden > 0)"},
     does="Your code uses the maximum of the whole array.", right="Use np.maximum, not np.max.",
     read="numpy.maximum")
 feed_forward.wrong("no_b_1", "feed_forward", {'    hidden = hidden + params["b_1"]\n': ""},
-    does="Your code does not add b_1.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code does not add b_1.", right="Add b_1 before the relu.", read=FFN_FORMULA)
 feed_forward.wrong("no_b_2", "feed_forward", {'    result = result + params["b_2"]\n': ""},
-    does="Your code does not add b_2.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code does not add b_2, so a token that activates no hidden unit gets 0 instead of b_2.", right="Add b_2 after the second layer.", read=FFN_FORMULA)
 feed_forward.wrong("bias_after_relu", "feed_forward", {'    hidden = hidden + params["b_1"]\n': "",
     "np.maximum(hidden, 0)": 'np.maximum(hidden, 0) + params["b_1"]'},
-    does="Your code adds b_1 after the relu.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code adds b_1 after the relu.", right="Add b_1 before the relu.", read=FFN_FORMULA)
 feed_forward.wrong("dict_order", "feed_forward",
     {f'params["{name}"]': f"list(params.values())[{place}]" for place, name in enumerate(("w_1", "b_1", "w_2", "b_2"))},
     does="Your code reads the parameters by their order in the dict.", right=ANY_ORDER, read=FFN_FORMULA)
 feed_forward.wrong("adds_input", "feed_forward", {"return result": "return x + result"},
-    does="Your code adds x to the result.", right="Return the result without x: the block adds the residual.", read=FFN_FORMULA)
+    does="Your code adds x to the result, so the block, which has its own residual, gets a second one.", right="Return the result without x: the block adds the residual.", read=FFN_FORMULA)
 feed_forward.wrong("transposed_weights", "feed_forward", {'x @ params["w_1"]': 'x @ params["w_1"].T'},
     does="Your code multiplies by the transposed matrices, as torch.nn.Linear does.", right="Tokens are rows: x @ w_1.",
     read=FFN_FORMULA)

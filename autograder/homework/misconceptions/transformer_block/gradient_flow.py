@@ -6,7 +6,7 @@ from autograder.homework.library import KEPT, written
 
 BACK = "Start with grad_out at the last layer, and multiply the gradient so far by the transpose of each Jacobian."
 SKIP = "With residual=True a layer is x + f(x), so its gradient is g + J^T g."
-FLOW = "the docstring of `gradient_flow`"
+FLOW = "the docstring of `gradient_flow`; He et al. 2016, Identity Mappings in Deep Residual Networks, equation 5"
 
 
 @written
@@ -24,7 +24,7 @@ def gradient_flow(jacobians, grad_out, residual=True):
 
 
 gradient_flow.wrong("no_transpose", "gradient_flow", {"jacobian.T @ g": "jacobian @ g"},
-    does="Your code multiplies by the Jacobian instead of its transpose.", right=BACK, read=FLOW)
+    does="Your code multiplies by the Jacobian instead of its transpose, which carries changes of the input forward instead of gradients backward.", right=BACK, read=FLOW)
 gradient_flow.wrong("first_layer_first", "gradient_flow", {"in jacobians[::-1]": "in jacobians"},
     does="Your code starts with layer 1.", right=BACK, read=FLOW)
 gradient_flow.wrong("output_first", "gradient_flow", {"gradients = gradients[::-1]": "gradients = gradients[:]"},
@@ -39,7 +39,7 @@ gradient_flow.wrong("last_norm_only", "gradient_flow", {"return result": "return
     {"return result": "return result[0]"},
     does="Your code returns only the norm at the network's input.", right="Return L + 1 norms.", read=FLOW)
 gradient_flow.wrong("never_residual", "gradient_flow", {"through + skip if residual else through": "through"},
-    does="Your code leaves out the residual path.", right=SKIP, read=FLOW)
+    does="Your code leaves out the residual path, so small Jacobians make the gradient vanish.", right=SKIP, read=FLOW)
 gradient_flow.wrong("always_residual", "gradient_flow", {"through + skip if residual else through": "through + skip"},
     does="Your code adds the residual path even with residual=False.", right="With residual=False a layer is f(x), so its gradient is J^T g.",
     read=FLOW)
@@ -101,7 +101,7 @@ gradient_flow.wrong("unit_gradients", "gradient_flow",
     {"gradients.append(g)": "gradients.append(g)\n        g = g / np.sqrt(np.sum(g**2))"},
     does="Your code scales the gradient to norm 1 after every layer.", right=BACK, read=FLOW)
 gradient_flow.wrong("squared", "gradient_flow", {"np.sqrt(np.sum(v**2))": "np.sum(v**2)"},
-    does="Your code returns squared norms.", right="The Euclidean norm is the square root of the sum of squares.",
+    does="Your code returns squared norms, so vanishing and exploding gradients look more extreme than they are.", right="The Euclidean norm is the square root of the sum of squares.",
     read="numpy.linalg.norm")
 gradient_flow.wrong("sum_of_absolute_values", "gradient_flow", {"np.sqrt(np.sum(v**2))": "np.sum(np.abs(v))"},
     does="Your code returns the sum of the absolute values.", right="The Euclidean norm is the square root of the sum of squares.", read="numpy.linalg.norm")

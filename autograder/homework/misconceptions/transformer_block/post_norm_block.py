@@ -12,7 +12,7 @@ PASS_MASK = "Pass mask to multi_head_attention."
 PASS_HEADS = "Pass n_heads to the attention."
 OWN = "LN_1 uses the parameters ln_1, and LN_2 uses ln_2."
 POST = "A post-norm block is h = LN_1(x + MHA(x)), then LN_2(h + FFN(h))."
-POST_FORMULA = "the formula in the docstring of `post_norm_block`"
+POST_FORMULA = "the formula in the docstring of `post_norm_block`; Xiong et al. 2020, table 1"
 FFN = {
     "w_1": np.array([[2.0, -1.0, 0.5], [0.5, 1.0, -1.0]]),
     "b_1": np.array([0.5, -0.5, 0.2]),
@@ -57,7 +57,7 @@ post_norm_block.wrong("pre_norm_attention", "post_norm",
     'layer_norm(total, first["gamma"], first["beta"])': "total"},
     does="Your code applies LN_1 to the input of the attention instead of to the sum.", right=POST, read=POST_FORMULA)
 post_norm_block.wrong("second_residual_from_x", "post_norm", {"last = h +": "last = x +"},
-    does="Your second residual adds x instead of h.", right=POST, read=POST_FORMULA)
+    does="Your second residual adds x instead of h, so the output of attention passes on only through the feed-forward network.", right="Add h, the sum after the first sublayer.", read=POST_FORMULA)
 post_norm_block.wrong("residual_before_norm", "post_norm", {"last = h +": "last = total +"},
     does="Your second residual adds the sum before LN_1 instead of h.", right=POST, read=POST_FORMULA)
 post_norm_block.wrong("ffn_before_norm", "post_norm", {"feed_forward(h,": "feed_forward(total,"},
@@ -65,15 +65,15 @@ post_norm_block.wrong("ffn_before_norm", "post_norm", {"feed_forward(h,": "feed_
 post_norm_block.wrong("ffn_from_x", "post_norm", {"feed_forward(h,": "feed_forward(x,"},
     does="Your feed-forward network takes x instead of h.", right=POST, read=POST_FORMULA)
 post_norm_block.wrong("no_first_residual", "post_norm", {"x + attended": "attended"},
-    does="Your code has no residual connection around the attention.", right=POST, read=POST_FORMULA)
+    does="Your code has no residual connection around the attention.", right="Add x to the output of the attention.", read=POST_FORMULA)
 post_norm_block.wrong("no_second_residual", "post_norm", {"last = h +": "last ="},
-    does="Your code has no residual connection around the feed-forward network.", right=POST, read=POST_FORMULA)
+    does="Your code has no residual connection around the feed-forward network.", right="Add h to the output of the feed-forward network.", read=POST_FORMULA)
 post_norm_block.wrong("no_ffn", "post_norm", {'last = h + feed_forward(h, params["ffn"])': "last = h"},
     does="Your block has no feed-forward network.", right=POST, read=POST_FORMULA)
 post_norm_block.wrong("no_attention", "post_norm", {"x + attended": "x"},
     does="Your block has no attention.", right=POST, read=POST_FORMULA)
 post_norm_block.wrong("norms_swapped", "post_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_2"], params["ln_1"]'},
-    does="Your code swaps ln_1 and ln_2.", right=OWN, read=POST_FORMULA)
+    does="Your code swaps ln_1 and ln_2, so each norm uses the scale and shift learned for the other.", right=OWN, read=POST_FORMULA)
 post_norm_block.wrong("one_norm_twice", "post_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_1"], params["ln_1"]'},
     does="Both of your norms use ln_1.", right=OWN, read=POST_FORMULA)
 post_norm_block.wrong("second_norm_twice", "post_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_2"], params["ln_2"]'},
@@ -93,7 +93,7 @@ post_norm_block.wrong("no_gamma_beta", "post_norm",
     'second["gamma"], second["beta"]': "np.ones(x.shape[-1], x.dtype), np.zeros(x.shape[-1], x.dtype)"},
     does="Your norms use neither gamma nor beta.", right=OWN, read=POST_FORMULA)
 post_norm_block.wrong("mask_ignored", "post_norm", {"n_heads, mask)\n    total": "n_heads)\n    total"},
-    does="Your code does not pass the mask to the attention.", right=PASS_MASK, read="the docstring of `post_norm_block`")
+    does="Your code does not pass the mask to the attention, so under a causal mask every position also attends to the tokens it has to predict.", right=PASS_MASK, read="the docstring of `post_norm_block`")
 post_norm_block.wrong("mask_inverted", "post_norm",
     {"n_heads, mask)\n    total": "n_heads, None if mask is None else ~mask)\n    total"},
     does="Your code inverts the mask.", right="True means that the query may attend to the key.", read=POST_FORMULA)

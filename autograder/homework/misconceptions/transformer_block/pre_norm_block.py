@@ -9,7 +9,7 @@ from transformer_block import feed_forward
 
 LEADING = "Accept any number of leading axes, including none."
 PRE = "A pre-norm block is h = x + MHA(LN_1(x)), then h + FFN(LN_2(h))."
-PRE_FORMULA = "the formula in the docstring of `pre_norm_block`"
+PRE_FORMULA = "the formula in the docstring of `pre_norm_block`; Xiong et al. 2020, table 1"
 PASS_MASK = "Pass mask to multi_head_attention."
 PASS_HEADS = "Pass n_heads to the attention."
 OWN = "LN_1 uses the parameters ln_1, and LN_2 uses ln_2."
@@ -35,30 +35,30 @@ def pre_norm_block(x, params, n_heads, mask=None):
 pre_norm_block.wrong("post_norm", "pre_norm", {"normed = layer_norm(x, first[\"gamma\"], first[\"beta\"])": "normed = x",
     "h = x + attended": 'h = layer_norm(x + attended, first["gamma"], first["beta"])', 'inner = layer_norm(h, second["gamma"], second["beta"])': "inner = h",
     "return result": 'return layer_norm(result, second["gamma"], second["beta"])'},
-    does="Your code normalises after the additions, as a post-norm block does.", right=PRE, read=PRE_FORMULA)
+    does="Your code normalises after the additions, as a post-norm block does, so the residual path from input to output is interrupted.", right=PRE, read=PRE_FORMULA)
 pre_norm_block.wrong("no_first_norm", "pre_norm", {'layer_norm(x, first["gamma"], first["beta"])': "x"},
-    does="Your attention takes x instead of LN_1(x).", right=PRE, read=PRE_FORMULA)
+    does="Your attention takes x instead of LN_1(x).", right="The attention takes LN_1(x).", read=PRE_FORMULA)
 pre_norm_block.wrong("no_second_norm", "pre_norm", {'layer_norm(h, second["gamma"], second["beta"])': "h"},
-    does="Your feed-forward network takes h instead of LN_2(h).", right=PRE, read=PRE_FORMULA)
+    does="Your feed-forward network takes h instead of LN_2(h).", right="The feed-forward network takes LN_2(h).", read=PRE_FORMULA)
 pre_norm_block.wrong("first_residual_from_normed", "pre_norm", {"h = x + attended": "h = normed + attended"},
-    does="Your first residual adds LN_1(x) instead of x.", right=PRE, read=PRE_FORMULA)
+    does="Your first residual adds LN_1(x) instead of x.", right="Add x itself: x + MHA(LN_1(x)).", read=PRE_FORMULA)
 pre_norm_block.wrong("second_residual_from_normed", "pre_norm", {"result = h +": "result = inner +"},
-    does="Your second residual adds LN_2(h) instead of h.", right=PRE, read=PRE_FORMULA)
+    does="Your second residual adds LN_2(h) instead of h.", right="Add h itself: h + FFN(LN_2(h)).", read=PRE_FORMULA)
 pre_norm_block.wrong("residual_from_normed", "pre_norm", {"h = x + attended": "h = normed + attended",
     "result = h +": "result = inner +"},
-    does="Your residuals add the normalised values LN_1(x) and LN_2(h).", right=PRE, read=PRE_FORMULA)
+    does="Your residuals add the normalised values LN_1(x) and LN_2(h).", right="Add x and h themselves.", read=PRE_FORMULA)
 pre_norm_block.wrong("second_residual_from_x", "pre_norm", {"result = h +": "result = x +"},
-    does="Your second residual adds x instead of h.", right=PRE, read=PRE_FORMULA)
+    does="Your second residual adds x instead of h, so the output of attention passes on only through the feed-forward network.", right="Add h, the sum after the first sublayer.", read=PRE_FORMULA)
 pre_norm_block.wrong("parallel", "pre_norm", {"inner = layer_norm(h,": "inner = layer_norm(x,"},
-    does="Your second layer norm takes x instead of h.", right=PRE, read=PRE_FORMULA)
+    does="Your second layer norm takes x instead of h, so the feed-forward network does not see the output of attention.", right="Normalise h, the sum after the attention.", read=PRE_FORMULA)
 pre_norm_block.wrong("ffn_from_first_norm", "pre_norm", {'layer_norm(h, second["gamma"], second["beta"])': "normed"},
-    does="Your feed-forward network takes LN_1(x) instead of LN_2(h).", right=PRE, read=PRE_FORMULA)
+    does="Your feed-forward network takes LN_1(x) instead of LN_2(h).", right="The feed-forward network takes LN_2(h).", read=PRE_FORMULA)
 pre_norm_block.wrong("ffn_from_attention", "pre_norm", {"layer_norm(h, second": "layer_norm(attended, second"},
-    does="Your second layer norm takes the output of the attention without x.", right=PRE, read=PRE_FORMULA)
+    does="Your second layer norm takes the output of the attention without x.", right="Normalise h, the sum of x and the output of the attention.", read=PRE_FORMULA)
 pre_norm_block.wrong("no_first_residual", "pre_norm", {"h = x + attended": "h = attended"},
-    does="Your code has no residual connection around the attention.", right=PRE, read=PRE_FORMULA)
+    does="Your code has no residual connection around the attention.", right="Add x to the output of the attention.", read=PRE_FORMULA)
 pre_norm_block.wrong("no_second_residual", "pre_norm", {"result = h +": "result ="},
-    does="Your code has no residual connection around the feed-forward network.", right=PRE, read=PRE_FORMULA)
+    does="Your code has no residual connection around the feed-forward network.", right="Add h to the output of the feed-forward network.", read=PRE_FORMULA)
 pre_norm_block.wrong("x_added_again", "pre_norm", {"return result": "return x + result"},
     does="Your code adds x once more at the end.", right=PRE, read=PRE_FORMULA)
 pre_norm_block.wrong("norm_after_sublayer", "pre_norm", {'normed = layer_norm(x, first["gamma"], first["beta"])': "normed = x",
@@ -76,7 +76,7 @@ pre_norm_block.wrong("no_ffn", "pre_norm", {'result = h + feed_forward(inner, pa
 pre_norm_block.wrong("no_attention", "pre_norm", {"h = x + attended": "h = x"},
     does="Your block has no attention.", right=PRE, read=PRE_FORMULA)
 pre_norm_block.wrong("norms_swapped", "pre_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_2"], params["ln_1"]'},
-    does="Your code swaps ln_1 and ln_2.", right=OWN, read=PRE_FORMULA)
+    does="Your code swaps ln_1 and ln_2, so each norm uses the scale and shift learned for the other.", right=OWN, read=PRE_FORMULA)
 pre_norm_block.wrong("one_norm_twice", "pre_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_1"], params["ln_1"]'},
     does="Both of your norms use ln_1.", right=OWN, read=PRE_FORMULA)
 pre_norm_block.wrong("second_norm_twice", "pre_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_2"], params["ln_2"]'},
@@ -96,7 +96,7 @@ pre_norm_block.wrong("no_gamma_beta", "pre_norm",
 pre_norm_block.wrong("final_norm", "pre_norm", {"return result": 'return layer_norm(result, second["gamma"], second["beta"])'},
     does="Your code normalises the output of the block.", right="A pre-norm block ends with the residual addition.", read=PRE_FORMULA)
 pre_norm_block.wrong("mask_ignored", "pre_norm", {"n_heads, mask)\n    h": "n_heads)\n    h"},
-    does="Your code does not pass the mask to the attention.", right=PASS_MASK, read="the docstring of `pre_norm_block`")
+    does="Your code does not pass the mask to the attention, so under a causal mask every position also attends to the tokens it has to predict.", right=PASS_MASK, read="the docstring of `pre_norm_block`")
 pre_norm_block.wrong("mask_inverted", "pre_norm", {"n_heads, mask)\n    h": "n_heads, None if mask is None else ~mask)\n    h"},
     does="Your code inverts the mask.", right="True means that the query may attend to the key.", read=PRE_FORMULA)
 pre_norm_block.wrong("always_causal", "pre_norm",

@@ -21,11 +21,11 @@ residual.wrong("no_branch", "residual", {"x + branch": "x + 0 * branch"},
 residual.wrong("subtracted", "residual", {"x + branch": "x - branch"}, {"x + branch": "branch - x"},
     does="Your code subtracts instead of adding.", right=ADDS, read="the docstring of `residual`")
 residual.wrong("averaged", "residual", {"x + branch": "(x + branch) / 2"},
-    does="Your code divides the sum by 2.", right=ADDS, read="the docstring of `residual`")
+    does="Your code divides the sum by 2, so the signal of early layers halves with every addition.", right=ADDS, read="the docstring of `residual`")
 residual.wrong("root_of_two", "residual", {"x + branch": "(x + branch) / 2**0.5"},
     does="Your code divides the sum by sqrt(2).", right=ADDS, read="the docstring of `residual`")
 residual.wrong("skip_twice", "residual", {"x + branch": "2 * x + branch"},
-    does="Your code adds x twice.", right=ADDS, read="the docstring of `residual`")
+    does="Your code adds x twice, so the signal of early layers doubles with every addition.", right=ADDS, read="the docstring of `residual`")
 residual.wrong("branch_twice", "residual", {"x + branch": "x + 2 * branch"},
     does="Your code adds sublayer(x) twice.", right=ADDS, read="the docstring of `residual`")
 residual.wrong("multiplied", "residual", {"x + branch": "x * branch"},

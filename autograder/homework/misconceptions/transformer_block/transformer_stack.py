@@ -7,7 +7,7 @@ from transformer_block import post_norm_block, pre_norm_block
 
 ORDER = "Apply the blocks in order, each to the output of the previous one."
 EXACTLY = 'Raise ValueError for every norm except exactly "pre" and "post", even if there are no blocks.'
-STACK = "the docstring of `transformer_stack`"
+STACK = "the docstring of `transformer_stack`; Vaswani et al. 2017, section 3.1"
 
 
 @written
@@ -45,7 +45,7 @@ transformer_stack.wrong("skips_first", "stack", {"in blocks": "in blocks[1:]"},
 transformer_stack.wrong("shared_block", "stack", {"in blocks": "in blocks[:1] * len(blocks)"},
     does="Your code applies the first block again and again.", right="Each layer has its own parameters.", read=STACK)
 transformer_stack.wrong("last_block_shared", "stack", {"in blocks": "in blocks[-1:] * len(blocks)"},
-    does="Your code applies the last block again and again.", right="Each layer has its own parameters.", read=STACK)
+    does="Your code applies the last block again and again, so the weights of the other layers are never used.", right="Each layer has its own parameters.", read=STACK)
 transformer_stack.wrong("blocks_twice", "stack", {"in blocks": "in [*blocks, *blocks]"},
     does="Your code applies all blocks twice.", right=ORDER, read=STACK)
 transformer_stack.wrong("extra_residual", "stack", {"h = layer(h,": "h = h + layer(h,"},
@@ -58,7 +58,7 @@ transformer_stack.wrong("summed", "stack", {"h = layer(h,": "h = h + layer(x,"},
 transformer_stack.wrong("one_head", "stack", {"params, n_heads": "params, 1"},
     does="Your code always runs attention with one head.", right="Pass n_heads to the blocks.", read=STACK)
 transformer_stack.wrong("mask_dropped", "stack", {"n_heads, mask)\n    return": "n_heads)\n    return"},
-    does="Your code does not pass the mask to the blocks.", right="Pass the mask to every block.", read=STACK)
+    does="Your code does not pass the mask to the blocks, so under a causal mask every position also attends to the tokens it has to predict.", right="Pass the mask to every block.", read=STACK)
 transformer_stack.wrong("mask_in_first_block", "stack",
     {"n_heads, mask)\n    return": "n_heads, mask)\n        mask = None\n    return"},
     does="Your code passes the mask only to the first block.", right="Pass the mask to every block.", read=STACK)
@@ -87,7 +87,7 @@ transformer_stack.wrong("final_norm", "stack",
     does="Your code applies a final layer norm.", right="Return the output of the last block.", read=STACK)
 transformer_stack.wrong("unknown_norm_accepted", "norm_names", {"if norm not in known": "if False"},
     {"if norm not in known": "if False", 'if norm == "pre" else post_norm_block': 'if norm != "post" else post_norm_block'},
-    does="Your code accepts an unknown norm.", right=EXACTLY, read=STACK)
+    does="Your code accepts an unknown norm, so a misspelt norm silently gives another model.", right=EXACTLY, read=STACK)
 transformer_stack.wrong("checked_in_loop", "norm_names", {"if norm not in known": "if norm not in known and len(blocks)"},
     does="Your code does not check norm if there are no blocks.", right=EXACTLY, read=STACK)
 transformer_stack.wrong("any_case", "norm_names", {"    known": "    norm = norm.lower()\n    known"},

@@ -84,12 +84,12 @@ def _opened(path: Path, out: Path | None) -> Tree:
         if path.is_dir():
             if out is not None and path.resolve() in (out / "x").resolve().parents:
                 raise ArgumentsError(f"-o {out} is inside {path}, which is graded; use a folder outside it")
-            tree = trees.whole(trees.of_folder(path))
+            tree = replace(trees.of_folder(path), most=None)
             if tree.itself.error:
                 raise tree.itself.error
             return tree
         if path.suffix.lower() == ".zip" and path.is_file():
-            return trees.whole(trees.of_zip(path))
+            return replace(trees.of_zip(path), most=None)
         path.lstat()
     except UnusableError:
         raise ArgumentsError(f"{path}: is not a zip that can be opened; download it again") from None
@@ -107,7 +107,7 @@ def _together(paths: list[Path]) -> Tree:
             raise ArgumentsError(f"there are several files called {name}; give their folders instead")
     is_folder = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if is_folder else "submission"
-    return trees.of_sources(key, folder, {path.name: trees.of_file(path).files[path.name] for path in paths})
+    return trees.of_sources(key, folder, {path.name: trees.of_file(path).files[path.name] for path in paths}.items)
 
 
 def _part(rubric: Rubric, outer: Tree, path: Path, is_trusted: bool, one_submission: bool) -> Part:
@@ -190,7 +190,7 @@ def _class(rubric: Rubric, tree: Tree, path: Path) -> tuple[list[Upload], list[s
         while _is_archive(stem) and PurePosixPath(stem).stem:  # "bob" for bob.tar.gz
             stem = PurePosixPath(stem).stem
         place = tree.place if tree.zipped else tree.place / name
-        entry = _entry(stem, trees.of_sources(stem, place, {name: tree.files[name]}))
+        entry = _entry(stem, trees.of_sources(stem, place, {name: tree.files[name]}.items))
         if tree.files[name].problem == "link":
             entry = replace(entry, upload=None, problem=f"{name} is {_LINK}")
         entries.append(entry)
@@ -234,9 +234,9 @@ def _versions(unit: Tree, is_top: bool = False) -> list[re.Match[str]]:
 
 def _has_repeated(unit: Tree) -> bool:
     """Whether two folders have work of the same name in them."""
-    folders = [folder for name, folder in unit.folders.items() if _is_student(name)]
-    names = [{name for name in _names(folder) if platforms.is_work(name)} for folder in folders]
-    return sum(map(len, names)) > len(set().union(*names))
+    folders = (folder for name, folder in unit.folders.items() if _is_student(name))
+    counts = Counter(name for folder in folders for name in {*filter(platforms.is_work, _names(folder))})
+    return any(count > 1 for count in counts.values())
 
 
 def _left_out(
@@ -387,7 +387,7 @@ def _chain(outer: Tree) -> list[Tree]:
         units = [unit for name, unit in chain[-1].folders.items() if _is_unit(name)]
         if len(units) != 1 or any(name.lower().endswith((".py", ".ipynb", ".zip")) for name in _work(chain[-1])):
             break
-        chain.append(trees.whole(units[0]))
+        chain.append(replace(units[0], most=None))
     return chain
 
 

@@ -7,9 +7,7 @@ read their downloads. Gradescope has a table of its own instead of names.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from configparser import ConfigParser
-from configparser import Error as ConfigError
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
@@ -22,7 +20,7 @@ from autograder.exceptions import UnusableError
 from autograder.submissions import tree as trees
 from autograder.submissions.submission import ARCHIVES, Student, Upload
 from autograder.submissions.text import few
-from autograder.submissions.tree import Tree, is_junk
+from autograder.submissions.tree import Source, Tree, is_junk
 
 Matches = Mapping[str, re.Match[str]]  # by the name of a file or folder
 Read = tuple[list[Upload], list[str]]  # uploads, and notes for the instructor
@@ -103,9 +101,8 @@ def _by_names(tree: Tree, matches: Matches, due: datetime | None) -> Read:
         ):  # the id may be misread, so these may be several people
             student, ids = Student("_".join(filter(None, (title, student.name)))), []
         key = "_".join(dict.fromkeys(filter(None, (student.name, *ids, version or time))))
-        merged, replaced = _merged(tree, parts)
+        upload, replaced = _merged(tree, key, parts)
         older += replaced
-        upload = trees.merged(key, tree.place, merged, tree.zipped)
         late, at = any(match.groupdict().get("late") for match in parts), _local_time(time, due)
         undated += [key] if time and not at else []
         uploads.append(Upload(key, upload, (student,), late, at, version=int(version or 0)))
@@ -113,24 +110,33 @@ def _by_names(tree: Tree, matches: Matches, due: datetime | None) -> Read:
     return uploads, notes + ([f"the time of submission cannot be read: {few(undated, NAMED)}"] if undated else [])
 
 
-def _merged(tree: Tree, parts: list[re.Match[str]]) -> tuple[list[Tree], list[str]]:
-    """The files and folders of one upload under the names that the student gave them, and older versions of a file."""
+def _merged(tree: Tree, key: str, parts: list[re.Match[str]]) -> tuple[Tree, list[str]]:
+    """Return the files and folders of one upload under the names that the student gave them, and older versions of a file."""
 
     def order(match: re.Match[str]) -> tuple[int, int]:
-        found = match.groupdict("")
-        return int(found.get("again") or 0), int(found.get("number") or 0)
+        return int(match.groupdict("").get("again") or 0), int(match.groupdict("").get("number") or 0)
 
-    merged, newest, older = list[Tree](), dict[str, str](), list[str]()
+    names, newest, older = dict[str, str](), dict[str, str](), list[str]()
     for match in sorted(parts, key=order):
-        name, found = match.string, match.groupdict("")
-        file = found.get("file", "") + found.get("end", "")
+        name, file = match.string, "".join(match.groupdict("").get(group, "") for group in ("file", "end"))
         if name in tree.folders:
-            merged.append(trees.inside(file, tree.folders[name]) if file else tree.folders[name])
+            names[name] = file
         elif file:  # else it is a receipt of the platform
             older += [newest[file]] if file in newest else []
-            newest[file] = name
-            merged.append(trees.of_sources(name, tree.place, {file: tree.files[name]}))
-    return merged, older
+            names[name], newest[file] = file, name
+
+    def files() -> Iterator[tuple[str, Source]]:
+        for name, file in names.items():
+            if name in tree.files:
+                yield file, tree.files[name]
+                continue
+            for path, source in tree.folders[name].walk():
+                if source.problem != "folder":  # it stands for a folder that is named like a file
+                    yield f"{file}/{path}" if file and path else path, source
+
+    if [*names.values()] == [""]:
+        return replace(tree.folders[next(iter(names))], name=key), older
+    return trees.of_sources(key, tree.place, files, tree.zipped), older
 
 
 def _local_time(text: str, due: datetime | None) -> str:
@@ -300,36 +306,33 @@ def logins(units: Mapping[str, Tree]) -> dict[str, str]:
 
 
 def clone(unit: Tree) -> Clone | None:
-    """Read the `.git` folder of a clone; None for any other folder."""
-    git = unit.folders.get(".git")
-    config = ConfigParser(strict=False, interpolation=None, allow_no_value=True)
-    try:
-        config.read_string(_text(git, "config"))
-        url = _REMOTE.fullmatch(config['remote "origin"']["url"])
-    except (UnusableError, OSError, ConfigError, KeyError, TypeError):
+    """Read the `.git` folder of a clone; return None for any other folder."""
+    config = re.search(r'^\[remote "origin"\]\n(?:\s.*\n)*?\s+url = (.+)$', _text(unit, ".git", "config"), re.M)
+    url = _REMOTE.fullmatch(config[1]) if config else None
+    if url is None:
         return None
     commit, time = "", None
-    with suppress(UnusableError, OSError, KeyError, ValueError, OverflowError):
-        _, commit, *_, seconds, _ = _text(git, "logs", "HEAD").splitlines()[-1].partition("\t")[0].split()
+    with suppress(IndexError, ValueError, OverflowError):
+        _, commit, *_, seconds, _ = _text(unit, ".git", "logs", "HEAD").splitlines()[-1].partition("\t")[0].split()
         time = datetime.fromtimestamp(int(seconds), UTC)
-    return Clone(url["host"], url["owner"], url["repository"], commit, time) if url else None
+    return Clone(url["host"], url["owner"], url["repository"], commit, time)
 
 
-def _text(folder: Tree | None, *path: str) -> str:
-    """The text of a file below a folder. Raises KeyError if there is none."""
+def _text(folder: Tree, *path: str) -> str:
+    """Return the text of a file below a folder, "" if it cannot be read."""
     *above, name = path
-    for part in above:
-        folder = folder.folders[part] if folder else None
-    if folder is None:
-        raise KeyError(name)
-    return folder.files[name].read(LARGEST_CONFIG).decode("utf-8", "replace")
+    with suppress(UnusableError, OSError, KeyError):
+        for step in above:
+            folder = folder.folders[step]
+        return folder.files[name].read(LARGEST_CONFIG).decode("utf-8", "replace")
+    return ""
 
 
 def classroom50_metadata(unit: Tree) -> dict[str, str] | None:
-    """The classroom and the assignment in `.classroom50.yaml`, which is part of the repository; None if they are missing."""
+    """Return the classroom and the assignment in the repository's `.classroom50.yaml`; None if they are missing."""
     try:
         document = yaml.load(_text(unit, ".classroom50.yaml"), Loader=yaml.BaseLoader)
-        found = {name: str(document[name]) for name in ("classroom", "assignment")}
-    except (UnusableError, OSError, yaml.YAMLError, KeyError, TypeError):
+        metadata = {name: str(document[name]) for name in ("classroom", "assignment")}
+    except (yaml.YAMLError, KeyError, TypeError):
         return None
-    return found if all(found.values()) else None
+    return metadata if all(metadata.values()) else None

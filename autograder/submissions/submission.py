@@ -174,7 +174,8 @@ class Submission:
             if PurePosixPath(note.path).name == wanted:
                 return note
         notebooks = [note.path for note in self.refused if note.kind == "beside" and resembles(note.path, module)]
-        similar = [*self._copies(module, rubric), *notebooks]
+        near, finished = self._copies(module, rubric)
+        similar = [*(finished or near), *notebooks]
         return Note("misnamed", similar[0], wanted=wanted) if similar else Note("absent", wanted)
 
     def with_notes(self, rubric: Rubric) -> "Submission":
@@ -187,7 +188,7 @@ class Submission:
             name = f"{module}.py"
             if name not in self.files:
                 continue
-            finished = self._finished(module, rubric)
+            _, finished = self._copies(module, rubric)
             used = {f"{other}.py" for other in self.imports(module)} - {name} if finished else set()
             others = [path for path in finished if self.files[path] != self.files[name] and path not in used]
             if finished and has_written(self.files[name], entry.functions) is False:
@@ -208,28 +209,25 @@ class Submission:
         files, notes = dict(self.files), []
         unwritten = {note.wanted for note in self.refused if note.kind == "unwritten"}
         for module in rubric.modules:
-            wanted, copies = f"{module}.py", self._copies(module, rubric)
-            if (wanted in unwritten or wanted not in files) and len({files[name] for name in copies}) == 1:
-                files[wanted] = files[copies[0]]
-                notes.append(Note("replaced" if wanted in unwritten else "accepted", copies[0], wanted=wanted))
+            name, (near, finished) = f"{module}.py", self._copies(module, rubric)
+            copies = finished or near
+            if (name in unwritten or name not in files) and len({files[copy] for copy in copies}) == 1:
+                files[name] = files[copies[0]]
+                notes.append(Note("replaced" if name in unwritten else "accepted", copies[0], wanted=name))
         taken = {note.wanted for note in notes}
         left = (note for note in self.refused if note.kind != "unwritten" or note.wanted not in taken)
         return replace(self, files=files, refused=(*notes, *left))
 
-    def _copies(self, module: str, rubric: Rubric) -> list[str]:
-        """The files that were probably meant to be a module; those that implement its functions, if there are any."""
-        return self._finished(module, rubric) or self._near(module, rubric)
+    def _copies(self, module: str, rubric: Rubric) -> tuple[list[str], list[str]]:
+        """Return the files with a name like that of a module, and those of them that implement one of its functions.
 
-    def _near(self, module: str, rubric: Rubric) -> list[str]:
+        The total size of the files that are parsed is limited to that of one file.
+        """
         names = (name for name in self.files if name not in rubric.files and is_likely_code(name))
-        return [name for name in names if resembles(name, module) and not _is_blank(self.files[name])]
-
-    def _finished(self, module: str, rubric: Rubric) -> list[str]:
-        """The similarly named files that implement a function of a module; their total size is limited to that of one file."""
-        near, functions = self._near(module, rubric), rubric.modules[module].functions
+        near = [name for name in names if resembles(name, module) and not _is_blank(self.files[name])]
         sizes = accumulate(len(self.text(name)) for name in near)
-        read = [name for name, size in zip(near, sizes, strict=True) if size <= MOST_BYTES]
-        return [name for name in read if has_written(self.files[name], functions)]
+        parsed = [name for name, size in zip(near, sizes, strict=True) if size <= MOST_BYTES]
+        return near, [name for name in parsed if has_written(self.files[name], rubric.modules[module].functions)]
 
 
 @lru_cache(64)
@@ -258,11 +256,6 @@ def is_likely_code(name: str) -> bool:
     """Whether a file with a similar name may be a module; `test_layernorm.py` is a public check."""
     last = PurePosixPath(name.lower())
     return last.suffix in CODE and not last.name.startswith("test_")
-
-
-def _is_similar(name: str, rubric: Rubric) -> bool:
-    """Whether the name of a file is like that of a module."""
-    return any(resembles(name, module) for module in rubric.modules)
 
 
 # Reading: an upload of any form becomes a Submission in memory; nothing is written to disk.
@@ -333,10 +326,9 @@ class _Reader:
 
     def __init__(self, rubric: Rubric) -> None:
         self.rubric, self.limits = rubric, rubric.limits
-        limits = rubric.limits
-        self.files = self.zips = limits.upload_files
-        self.names = LISTED_FACTOR * limits.upload_files
-        self.bytes = limits.upload_mb * MB
+        self.files = self.zips = rubric.limits.upload_files
+        self.names = LISTED_FACTOR * self.files
+        self.bytes = rubric.limits.upload_mb * MB
         self.zip_bytes = ZIP_FACTOR * self.bytes
         self.notes: list[Note] = []
 
@@ -356,17 +348,26 @@ class _Reader:
             if source.error:
                 raise source.error
             suffix = PurePosixPath(path).suffix.lower()
-            is_kept = suffix in KEPT or (is_likely_code(path) and _is_similar(path, self.rubric))
+            is_similar = any(resembles(path, module) for module in self.rubric.modules)
+            is_kept = suffix in KEPT or (is_likely_code(path) and is_similar)
             if not is_kept and source.problem not in ("deep", "folder"):
                 if suffix == ".ipynb":
                     self.notes.append(Note("beside", path, wanted=self._functions(source)))
                 elif suffix in ARCHIVES:
                     self.notes.append(Note("archive", path))
-                elif _is_similar(path, self.rubric) and suffix not in COMPILED:
+                elif is_similar and suffix not in COMPILED:
                     self.notes.append(Note("suffix", path))
                 continue
             try:
-                self._check(path, source)
+                longest = max(len(path), *(len(name.encode("utf-8", "replace")) for name in path.split("/")))
+                if source.problem:
+                    raise UnusableError(source.problem)
+                if ":" in path:  # a drive, or a second stream of a file
+                    raise UnusableError("outside")
+                if not path.isprintable() or longest > NAME_BYTES:
+                    raise UnusableError("name")
+                if source.size > min(self.bytes, self.limits.upload_mb * MB // 2):
+                    raise UnusableError("large")
                 # Counted before it is read, and even if it is damaged: decompression costs the same.
                 self.bytes -= source.size
                 files[path] = source.read(source.size)
@@ -388,17 +389,6 @@ class _Reader:
         contract = {name for module in self.rubric.modules.values() for name in module.functions}
         defined = dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text))
         return ", ".join(name for name in defined if name in contract)
-
-    def _check(self, path: str, source: Source) -> None:
-        """Raise UnusableError for a file that must not be read."""
-        if source.problem:
-            raise UnusableError(source.problem)
-        if ":" in path:  # a drive, or a second stream of a file
-            raise UnusableError("outside")
-        if not path.isprintable() or max(len(path), *(len(part.encode()) for part in path.split("/"))) > NAME_BYTES:
-            raise UnusableError("name")
-        if source.size > min(self.bytes, self.limits.upload_mb * MB // 2):
-            raise UnusableError("large")
 
     def zipped(self, tree: Tree, depth: int = 1) -> Iterator[dict[str, bytes]]:
         """The files of each zip in a tree, preceded by those of the zips in it."""

@@ -9,9 +9,9 @@ import os
 import stat
 import zipfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from io import BytesIO
 from itertools import islice
@@ -123,49 +123,28 @@ def is_litter(name: str) -> bool:
     return name in LITTER or name.startswith("._")
 
 
-def of_sources(name: str, place: Path, sources: Mapping[str, Source], zipped: bool = False) -> Tree:
-    """The tree of these files by path."""
-    return _of_node(_nested(sources.items()), lambda source: source, name, place, zipped)
-
-
-def merged(name: str, place: Path, parts: Sequence[Tree], zipped: bool) -> Tree:
-    """The contents of several folders as one."""
-
-    def contents(most: int | None) -> Contents:
-        for part in parts:
-            if part.itself.error:
-                raise part.itself.error
-        files = {part.name: MANY for part in parts if part.itself is MANY}
-        files |= {inner: source for part in parts for inner, source in part.files.items()}
-        folders: dict[str, list[Tree]] = {}
-        for inner, folder in (pair for part in parts for pair in part.folders.items()):
-            folders.setdefault(inner, []).append(folder)
-        several = {inner: merged(inner, place, same, zipped) for inner, same in folders.items() if len(same) > 1}
-        return files, {inner: several.get(inner, same[0]) for inner, same in folders.items()}
-
-    return Tree(name, place, contents, zipped)
-
-
-def inside(name: str, folder: Tree) -> Tree:
-    """A folder that contains only this one, under another name."""
-    return Tree(name, folder.place, lambda most: ({}, {name: folder}), folder.zipped)
-
-
-def whole(tree: Tree) -> Tree:
-    """The folder of a class: the number of its own names is not limited."""
-    return replace(tree, most=None)
+def of_sources(
+    name: str, place: Path, sources: Callable[[], Iterable[tuple[str, Source]]], zipped: bool = False
+) -> Tree:
+    """Return the tree of files with their paths; `sources` is called when the tree is looked at."""
+    return Tree(
+        name,
+        place,
+        lambda most: _of_node(_nested(sources()), lambda file: file, name, place, zipped).contents(most),
+        zipped,
+    )
 
 
 Node = dict[str, Any]  # in a folder: its folders, with a slash at the end of the name, and its files
 
 
 def _nested(files: Iterable[tuple[str, Any]]) -> Node:
-    """The folders that contain these files. A path with a slash at the end is a folder. The last of several equal paths counts."""
+    """Return the folders that contain files. A path with a slash at the end is a folder. The last of equal paths counts."""
     root: Node = {}
     for path, file in files:
         parts = [part for part in path.split("/") if part not in ("", ".")]
-        if path.startswith("/") or ".." in parts:
-            root[path] = file  # it leads outside
+        if path.startswith("/") or ".." in parts or not path:
+            root[path] = file  # it leads outside, or stands for too many names
             continue
         folders = parts if path.endswith("/") else parts[:-1]
         node = root
@@ -209,7 +188,8 @@ def of_folder(folder: Path, depth: int = 0) -> Tree:
 def of_file(path: Path) -> Tree:
     """A tree of one file. A link is followed if the command names it."""
     real = Path(os.path.realpath(path))
-    return of_sources(path.stem, path, {path.name: _on_disk(real, real.lstat())})
+    source = _on_disk(real, real.lstat())  # raises OSError now
+    return of_sources(path.stem, path, {path.name: source}.items)
 
 
 def _on_disk(path: Path, status: os.stat_result) -> Source:

@@ -26,7 +26,7 @@ LATE = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
 HEAD = "student,criterion,points,reason\n"
 ADA, BELA, TWIN = Student("Ada", "1", "ada@x"), Student("Bela", "2"), Student("Bela", "3")
 ENTRIES = [
-    Upload(f"s{who.sid}", of_sources(f"{who.name} Weiß_7 (export)" * (who is ADA), Path(), {}), (who,))
+    Upload(f"s{who.sid}", of_sources(f"{who.name} Weiß_7 (export)" * (who is ADA), Path(), list), (who,))
     for who in (ADA, BELA, TWIN)
 ]
 GRADES = {entry.key: grade_of_points(entry.key, RUBRIC.points, 1) for entry in ENTRIES}

@@ -32,13 +32,11 @@ from autograder.gradebook import batch, pool, sample, store
 from autograder.gradebook.batch import Batch, Run
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Store
-from autograder.homework.homework import Homework
 from autograder.sandbox import layers
 from autograder.submissions import submission
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Submission
 from autograder.tests.files import HOMEWORK, put
-from autograder.tests.making import rubric_with
 
 ROOT = Path(batch.__file__).parents[2]
 NAMES = [f"{name}.py" for name in HOMEWORK.rubric.modules]
@@ -447,67 +445,6 @@ def test_misnamed_files_and_empty_uploads_are_noted(tmp_path: Path) -> None:
     assert f"not graded because of the file name: {COPY}" in rows(refused)["ada"]["Remark"]
     page = (accepted / "report.html").read_text()
     assert f"<dt>Median</dt><dd>{found['ada']['Total Score']} " in page and "<dt>Empty uploads</dt><dd>3<" in page
-
-
-ROSTER = """\
-Identifier;Full name;SID;Email address;Section;extension_hours;excused
-;Ada Weiß;1;ada@x;A;;
-;=Bela O'Neil;2;bela@x;A;48;
-Participant 70;Chidi Costa;3;chidi@x;B;;yes
-Participant 71;"Ñandú; Dana";4;dana@x;B;;
-Participant 72;Emil;5;emil@x;C;;
-Participant 73;Fay;6;fay@x;C;;
-"""
-
-
-@pytest.mark.usefixtures("in_a_thread")
-def test_two_exports_and_a_roster_give_complete_tables(
-    graded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A Gradescope zip and a Moodle download with a second upload, an extension, a renamed file and an empty upload."""
-    rules = rubric_with(due="2026-11-20T23:00+00:00", uploads="best", late={"percent_a_day": 10})
-    monkeypatch.setattr(Homework, "rubric", rules)
-    right, stub = sample.references(HOMEWORK)[NAMES[0]], sample.stubs(HOMEWORK)[NAMES[0]]
-    export, about = {}, {}
-    for number, (who, day, text) in enumerate([("ada", 22, right), ("ada", 19, stub), ("bela", 22, right)], 1):
-        names = {":name": who, ":email": f"{who}@x"}
-        about[f"submission_{number}"] = {":submitters": [names], ":created_at": f"2026-11-{day}T22:00:00Z"}
-        export[f"assignment_5_export/submission_{number}/{NAMES[0]}"] = text
-    export["assignment_5_export/submission_metadata.yml"] = json.dumps(about)
-    moodle = {f"Chidi_70/{NAMES[0]}": right, f"Dana_71/{COPY}": right, "Emil_72/notes.txt": "sorry"}
-    put(tmp_path / "moodle", {name.replace("/", "_assignsubmission_file/"): text for name, text in moodle.items()})
-    put(tmp_path, {"roster.csv": ROSTER.replace("\n", "\r\n").encode("cp1252"), "days.csv": "student,days\nada@x,1\n"})
-    words = f"--accept-names --feedback --late-days {tmp_path}/days.csv --roster {tmp_path}/roster.csv".split()
-    out = tmp_path / "out"
-    done = call(put(tmp_path / "export.zip", export), tmp_path / "moodle", "-o", out, *words)
-    assert done.exit_code == 0
-    for note in ("Ada Weiß has 2 uploads; grading submission_1", "1 in the roster without a submission: no score"):
-        assert f"note: {note}" in done.stderr
-    table, full = table_of(out / "grades.csv", "Email"), rows(graded)["s00"]["Total Score"]
-    late = f"{0.9 * float(full):g}"
-    columns = ("Name", "Submission ID", "Total Score", "Status", "Section", "Other Submissions", "Due")
-    assert {who: tuple(row[name] for name in columns) for who, row in table.items()} == {
-        "ada@x": ("Ada Weiß", "submission_1", late, "Graded", "A", "submission_2", ""),
-        "bela@x": ("'=Bela O'Neil", "submission_3", full, "Graded", "A", "", "2026-11-22T23:00:00+00:00"),
-        "chidi@x": ("Chidi Costa", "Chidi_70", "", "Excused", "B", "", ""),
-        "dana@x": ("Ñandú; Dana", "Dana_71", full, "Graded", "B", "", ""),
-        "emil@x": ("Emil", "Emil_72", "0", "Graded", "C", "", ""),
-        "fay@x": ("Fay", "", "", "Missing", "C", "", ""),
-    }
-    assert COPY in table["dana@x"]["Remark"]
-    canvas = {sid: row[rules.title] for sid, row in table_of(out / "canvas.csv", "SIS User ID").items()}
-    assert canvas == {"1": late, "2": full, "3": "EX", "4": full, "5": "0"}
-    most = f"{rules.points:g}"
-    assert (out / "moodle.csv").read_text(encoding="utf-8").splitlines() == [
-        "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade)",
-        f"Participant 71,Ñandú; Dana,dana@x,Graded,{full},{most},",
-        f"Participant 72,Emil,emil@x,Graded,0,{most},",
-    ]
-    assert table_of(out / "late-days.csv", "student")["ada@x"] == {"student": "ada@x", "days": "0", "used": "1"}
-    assert '<a href="feedback/submission_1.html">' in (out / "report.html").read_text()
-    assert "1 late day used, 0 left" in (out / "feedback" / "submission_1.html").read_text(encoding="utf-8")
-    mail = table_of(out / "mail.csv", "Email")
-    assert mail.keys() == table.keys() - {"fay@x"} and all((out / row["Feedback"]).exists() for row in mail.values())
 
 
 class Terminal(StringIO):

@@ -93,6 +93,15 @@ def test_canvas_table_has_only_totals_and_no_grader_errors() -> None:
     assert lines == [[*outputs.CANVAS, "Homework"], ["Ada Abel", "", "1", "ada@example.org", "", "2"]]
 
 
+def test_moodle_table_is_a_grading_worksheet_of_those_with_a_score() -> None:
+    chidi = entry("s1", Student("Ñandú; Chidi", email="c@x", moodle="70")), entry("s2", Student("Dana", moodle="71"))
+    found = finished(chidi, {"s1": grade("s1", True)}, {"s2": "disk"}, HOMEWORK.rubric)
+    assert outputs.moodle_table(found).splitlines() == [
+        "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade)",
+        "Participant 70,Ñandú; Chidi,c@x,Graded,2,2,",
+    ]
+
+
 def test_newest_submission_of_a_student_counts_and_others_are_listed() -> None:
     old = entry("s1", ADA, BELA, at="2025-09-01")
     lines = table(entry("s9", ADA, at="2025-09-02"), old, entry("s3", BELA, at="2025-08-01"))

@@ -15,12 +15,6 @@ from autograder.submissions.submission import Student, Upload
 from autograder.tests.making import AWKWARD, document
 
 
-def test_grades_are_read_from_the_run_folder_or_its_results_folder(tmp_path: Path) -> None:
-    Store(tmp_path).path("ada").write_text(json.dumps(document(a=(1, 1))))
-    write_run(tmp_path, [], [])
-    assert read_run(tmp_path).grades().keys() == read_run(tmp_path / "results").grades().keys() == {"ada"}
-
-
 def test_result_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     """The file is ASCII, since control characters can steer a terminal."""
     grade = Grade(
@@ -41,12 +35,19 @@ def test_result_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert Store(tmp_path).valid("ada", stamp | {"kit": "3"}) is None
 
 
-def test_names_and_paths_round_trip(tmp_path: Path) -> None:
+def test_run_is_read_back_as_it_was_written_from_its_folder_or_that_of_its_results(tmp_path: Path) -> None:
+    """Names come from the outcomes if there are any, else from the export. A path may have bytes that are not UTF-8."""
     entries = [Upload(f"s{number}", None, (Student(name, email="a@b"),)) for number, name in enumerate(AWKWARD)]
-    given = tmp_path / os.fsdecode(b"\xff")
-    write_run(tmp_path, [given], entries)
-    found = read_run(tmp_path)
-    assert (found.students, found.paths) == ({entry.key: entry.students for entry in entries}, (given,))
+    outcomes = tuple(
+        Outcome("s0", Student(name, sid="7"), 1.0, ("late",), (("total", 1.0),)) for name in ("Ada", "Bela")
+    )
+    Store(tmp_path).path("s0").write_text(json.dumps(document(a=(1, 1))))
+    write_run(tmp_path, [tmp_path / os.fsdecode(b"\xff")], entries, outcomes, one_submission=True)
+    for folder in (tmp_path, tmp_path / "results"):
+        found = read_run(folder)
+        assert (found.students, found.outcomes) == ({entry.key: entry.students for entry in entries}, outcomes)
+        assert (found.paths, found.one_submission) == ((tmp_path / os.fsdecode(b"\xff"),), True)
+        assert (found.names["s0"], found.names["s1"]) == ("Ada, Bela", AWKWARD[1]) and found.grades().keys() == {"s0"}
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"students": {"a": [{"nonsense": 1}]}}'])
@@ -64,14 +65,6 @@ def test_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pyt
     said = f"-o {tmp_path}.*: {os.strerror(errno.EROFS)}; use a folder that you may write to$"
     with pytest.raises(ArgumentsError, match=said):
         Store(tmp_path)
-
-
-def test_names_come_from_the_outcomes_if_available(tmp_path: Path) -> None:
-    entries = [Upload(key, None, (Student(key),)) for key in ("7", "8")]
-    outcomes = tuple(Outcome("7", Student(name, sid="7"), 1.0) for name in ("Ada", "Bela"))
-    write_run(tmp_path, [tmp_path], entries, outcomes)
-    assert read_run(tmp_path).names == {"7": "Ada, Bela", "8": "8"}
-    assert read_run(tmp_path).outcomes == outcomes
 
 
 def grade_with_notes(submitted: list[str], *notes: tuple[str, str, str]) -> Grade:

@@ -194,12 +194,6 @@ def test_ids_that_share_their_end_stay_separate_people(tmp_path: Path) -> None:
     assert [row.student.name for row in rows] == ["Homework 3_ada_x", "Homework 3_bela_x"]
 
 
-def test_older_versions_of_a_canvas_file_are_noted(tmp_path: Path) -> None:
-    files: Files = {f"ada_1_7_{FIRST}": "old", f"ada_1_8_{MODULES[0]}-1.py": "new", f"bela_2_9_{FIRST}": ""}
-    (note,) = listing([put(tmp_path / "class", files)], HOMEWORK.rubric).problems
-    assert note.endswith(f"not graded, because a newer version of the file counts: ada_1_7_{FIRST}")
-
-
 def test_files_of_one_folder_in_two_uploads_are_all_read(tmp_path: Path) -> None:
     """A backslash in a name becomes a folder, so one folder may come twice."""
     files: Files = {f"ada_1_7_hw\\{FIRST}": "1", f"ada_1_8_hw\\{SECOND}": "2", f"bela_2_9_{FIRST}": ""}

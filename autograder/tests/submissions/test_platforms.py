@@ -6,137 +6,120 @@ import pytest
 
 from autograder.exceptions import CommandError
 from autograder.gradebook.rows import students
-from autograder.homework.rubric import Rubric
 from autograder.submissions.exports import Listing, listing
 from autograder.submissions.submission import Student, load
 from autograder.tests.files import HOMEWORK, put, zipped
 from autograder.tests.making import FIRST, MODULES, SECOND, WORK, Files, contents, keys, rubric_with
 
-PLACES = pytest.mark.parametrize("place", ["hw", "hw.zip", "wrapped/hw"])
+# A download: its files, its students, the files, time and lateness of each upload by the start of its key, and what is noted.
+DOWNLOADS: dict[str, tuple[Files, list[Student], dict[str, tuple[dict[str, bytes], str, bool]], list[str]]] = {
+    "a Moodle download of 4 submissions": (
+        {
+            f"Ada Weiß_700112_assignsubmission_file/{FIRST}": "a",
+            "Ada Weiß_700112_assignsubmission_onlinetext/onlinetext.html": "<p>see the file</p>",
+            f"Bela von_Brandt_700113_assignsubmission_file_/{FIRST}": "b",
+            "Chidi_700114_assignsubmission_file/up.zip": zipped({FIRST: "c"}),
+            f"Dana_700115_assignsubmission_file/{MODULES[0]} (1).py": "d",
+            "notes/x.txt": "",
+        },
+        [Student(name, moodle=f"{700112 + n}") for n, name in enumerate(("Ada Weiß", "Bela von_Brandt", "Chidi", "Dana"))],
+        {
+            "Ada_Wei": ({FIRST: b"a"}, "", False), "Bela_von_Brandt": ({FIRST: b"b"}, "", False),
+            "Chidi": ({FIRST: b"c"}, "", False), "Dana": ({f"{MODULES[0]} (1).py": b"d"}, "", False),
+        },
+        ["not graded: notes (not part of a Moodle download)"],
+    ),
+    "a Moodle download of 2 submissions": (
+        {
+            f"Ada Weiß_700112_assignsubmission_file_{FIRST}": "a",
+            f"Ada Weiß_700112_assignsubmission_file_{SECOND}": "2",
+            f"Bela von_Brandt_700113_assignsubmission_file_{FIRST}": "b",
+            "notes.py": "",
+        },
+        [Student("Ada Weiß", moodle="700112"), Student("Bela von_Brandt", moodle="700113")],
+        {"Ada_Wei": ({FIRST: b"a", SECOND: b"2"}, "", False), "Bela_von_Brandt": ({FIRST: b"b"}, "", False)},
+        ["not graded: notes.py (not part of a Moodle download)"],
+    ),
+    "a Brightspace download of 4 submissions": (
+        {
+            f"39786-640693 - Ada Weiß - Oct 9, 2026 1022 AM/{FIRST}": "a",
+            f"39786-640701 - Ada Weiß - Oct 10, 2026 912 PM/{FIRST}": "a again",
+            f"39787-640694 - Bela - von Brandt - Oct 10, 2026 1200 AM/hw/{FIRST}": "b",
+            f"39788-640695 - Chidi Costa - 10 oct. 2026 1200/{FIRST}": "named otherwise",
+            "index.html": "<html>",
+            SECOND: "",
+        },
+        [
+            *[Student("Ada Weiß", brightspace="39786")] * 2, Student("Bela - von Brandt", brightspace="39787"),
+            Student("Chidi Costa", brightspace="39788"),
+        ],
+        {
+            "Ada_Wei_39786_640693": ({FIRST: b"a"}, "2026-10-09T08:22:00.000000Z", False),
+            "Ada_Wei_39786_640701": ({FIRST: b"a again"}, "2026-10-10T19:12:00.000000Z", False),
+            "Bela": ({FIRST: b"b"}, "2026-10-09T22:00:00.000000Z", False),
+            "Chidi": ({FIRST: b"named otherwise"}, "", False),
+        },
+        [
+            f"not graded: {SECOND} (not part of a Brightspace download)",
+            "the time of submission cannot be read: Chidi Costa_39788_640695",
+        ],
+    ),
+    "a Canvas download of 6 submissions": (
+        {
+            f"abelada_101_9001_{FIRST}": "old", f"abelada_101_9003_{MODULES[0]}-2.py": "newest",
+            f"abelada_101_9002_{MODULES[0]}-1.py": "newer", f"abelada_101_9004_{SECOND}": "second",
+            f"brandtbela_LATE_102_9005_{FIRST}": "late",
+            "costachidi_103_9006_hw-3.zip": zipped({f"hw/{FIRST}": "zipped", SECOND: "of the zip"}),
+            f"costachidi_103_9007_{SECOND}": "loose", "farahdana_104_text.html": "<p>sorry</p>",
+            f"anon_a1B2c_9008_{FIRST}": "anonymous", f"gausscarl_105_9009_hw/hw/{FIRST}": "of a zip that was unpacked",
+            "notes.py": "whose?",
+        },
+        [
+            *(Student(name, canvas=number) for name, number in (("abelada", "101"), ("brandtbela", "102"), ("costachidi", "103"),
+              ("farahdana", "104"), ("gausscarl", "105"))), Student("anon_a1B2c", sid="anon_a1B2c"),
+        ],
+        {
+            "abelada_101": ({FIRST: b"newest", SECOND: b"second"}, "", False), "brandtbela_102": ({FIRST: b"late"}, "", True),
+            "costachidi_103": ({FIRST: b"zipped", SECOND: b"loose", f"hw/{FIRST}": b"zipped"}, "", False),
+            "farahdana_104": ({}, "", False),
+            "anon_a1B2c": ({FIRST: b"anonymous"}, "", False),
+            "gausscarl_105": ({FIRST: b"of a zip that was unpacked"}, "", False),
+        },
+        [
+            "not graded: notes.py (not part of a Canvas download)",
+            f"not graded, because a newer version of the file counts: abelada_101_9001_{FIRST}, abelada_101_9002_{MODULES[0]}-1.py",
+        ],
+    ),
+}  # fmt: skip
 
 
-def download(tmp_path: Path, place: str, files: Files, rubric: Rubric = HOMEWORK.rubric) -> Listing:
-    """The listing of a download, or of a folder that contains it."""
+@pytest.mark.parametrize("place", ["hw", "hw.zip", "wrapped/hw"])
+@pytest.mark.parametrize("form", DOWNLOADS)
+def test_download_is_read_with_its_students_files_times_and_notes(tmp_path: Path, form: str, place: str) -> None:
+    files, students, uploads, noted = DOWNLOADS[form]
     (tmp_path / "wrapped").mkdir()
     put(tmp_path / place, files)
-    return listing([tmp_path / place.removesuffix("/hw")], rubric)
+    found = listing([tmp_path / place.removesuffix("/hw")], rubric_with(due="2026-10-09T23:59+02:00"))
+    assert found.forms[0].endswith(form)
+    assert sorted(map(repr, (entry.students for entry in found.entries))) == sorted(repr((one,)) for one in students)
+    read = contents(found)
+    for start, expected in uploads.items():
+        (entry,) = [entry for entry in found.entries if entry.key.startswith(start)]
+        assert (read[entry.key], entry.created_at, entry.late) == expected
+    assert {note.partition(": ")[2] for note in found.problems} == {*noted}
 
 
-MOODLE: Files = {
-    f"Ada Weiß_700112_assignsubmission_file/{FIRST}": "a",
-    f"Ada Weiß_700112_assignsubmission_file/hw/{SECOND}": "not beside the first",
-    "Ada Weiß_700112_assignsubmission_onlinetext/onlinetext.html": "<p>see the file</p>",
-    f"Bela von_Brandt_700113_assignsubmission_file_/{FIRST}": "b",
-    "Chidi_700114_assignsubmission_file/up.zip": zipped({FIRST: "c"}),
-    f"Dana_700115_assignsubmission_file/{MODULES[0]} (1).py": "d",
-    "notes/x.txt": "",
-}
-FLAT: Files = {
-    f"Ada Weiß_700112_assignsubmission_file_{FIRST}": "a",
-    f"Ada Weiß_700112_assignsubmission_file_{SECOND}": "2",
-    f"Bela von_Brandt_700113_assignsubmission_file_{FIRST}": "b",
-    "notes.py": "",
-}
-
-
-@PLACES
-def test_moodle(tmp_path: Path, place: str) -> None:
-    found = download(tmp_path, place, MOODLE)
-    assert found.forms[0].endswith("a Moodle download of 4 submissions")
-    names = ("Ada Weiß", "Bela von_Brandt", "Chidi", "Dana")
-    students = [(Student(name, moodle=f"{700112 + number}"),) for number, name in enumerate(names)]
-    assert [entry.students for entry in found.entries] == students
-    ada, *others = (contents(found)[entry.key] for entry in found.entries)
-    assert ada[FIRST] == b"a"
-    assert others == [{FIRST: b"b"}, {FIRST: b"c"}, {f"{MODULES[0]} (1).py": b"d"}]
-    assert [problem for problem in found.problems if "notes" in problem]
-
-
-def test_flat_moodle_download_is_grouped_by_id(tmp_path: Path) -> None:
-    found = listing([put(tmp_path / "moodle.zip", FLAT)], HOMEWORK.rubric)
-    assert {entry.students[0].name: contents(found)[entry.key] for entry in found.entries} == {
-        "Ada Weiß": {FIRST: b"a", SECOND: b"2"},
-        "Bela von_Brandt": {FIRST: b"b"},
-    }
-    (note,) = found.problems
-    assert note.endswith("moodle.zip: not graded: notes.py (not part of a Moodle download)")
-
-
-BRIGHTSPACE: Files = {
-    f"39786-640693 - Ada Weiß - Oct 9, 2026 1022 AM/{FIRST}": "a",
-    f"39786-640701 - Ada Weiß - Oct 10, 2026 912 PM/{FIRST}": "a again",
-    f"39787-640694 - Bela - von Brandt - Oct 10, 2026 1200 AM/hw/{FIRST}": "b",
-    f"39788-640695 - Chidi Costa - 10 oct. 2026 1200/{FIRST}": "named otherwise",
-    "index.html": "<html>",
-}
-
-
-@PLACES
-def test_brightspace(tmp_path: Path, place: str) -> None:
-    found = download(tmp_path, place, BRIGHTSPACE, rubric_with(due="2026-10-09T23:59+02:00"))
-    assert found.forms[0].endswith("a Brightspace download of 4 submissions")
-    assert [(entry.students, entry.created_at) for entry in found.entries] == [
-        ((Student("Ada Weiß", brightspace="39786"),), "2026-10-09T08:22:00.000000Z"),
-        ((Student("Ada Weiß", brightspace="39786"),), "2026-10-10T19:12:00.000000Z"),
-        ((Student("Bela - von Brandt", brightspace="39787"),), "2026-10-09T22:00:00.000000Z"),
-        ((Student("Chidi Costa", brightspace="39788"),), ""),
-    ]
-    assert [*contents(found).values()] == [
-        {FIRST: b"a"},
-        {FIRST: b"a again"},
-        {FIRST: b"b"},
-        {FIRST: b"named otherwise"},
-    ]
-    (note,) = found.problems
-    assert note.endswith("the time of submission cannot be read: Chidi Costa_39788_640695")
-    ada, *_ = students(found.entries, [], HOMEWORK.rubric)
-    assert (ada.entry, ada.others) == (found.entries[1], (found.entries[0],))
-
-
-def test_brightspace_times_are_utc_without_a_due_date(tmp_path: Path) -> None:
-    assert listing([put(tmp_path, BRIGHTSPACE)], HOMEWORK.rubric).entries[0].created_at == "2026-10-09T10:22:00.000000Z"
-
-
-def test_loose_code_next_to_brightspace_folders_is_noted(tmp_path: Path) -> None:
-    found = listing([put(tmp_path / "class", BRIGHTSPACE | {FIRST: ""})], HOMEWORK.rubric)
-    assert found.forms[0].endswith("a Brightspace download of 4 submissions")
-    assert any(note.endswith(f"not graded: {FIRST} (not part of a Brightspace download)") for note in found.problems)
-
-
-CANVAS: Files = {
-    f"abelada_101_9001_{FIRST}": "old",
-    f"abelada_101_9003_{MODULES[0]}-2.py": "newest",
-    f"abelada_101_9002_{MODULES[0]}-1.py": "newer",
-    f"abelada_101_9004_{SECOND}": "second",
-    f"brandtbela_LATE_102_9005_{FIRST}": "late",
-    "costachidi_103_9006_hw-3.zip": zipped({f"hw/{FIRST}": "zipped", SECOND: "of the zip"}),
-    f"costachidi_103_9007_{SECOND}": "loose",
-    "farahdana_104_text.html": "<p>sorry</p>",
-    f"anon_a1B2c_9008_{FIRST}": "anonymous",
-    f"gausscarl_105_9009_hw/hw/{FIRST}": "of a zip that was unpacked",
-    "notes.py": "whose?",
-}
-
-
-@PLACES
-def test_canvas(tmp_path: Path, place: str) -> None:
-    found = download(tmp_path, place, CANVAS)
-    entries = {entry.students[0].name: entry for entry in found.entries}
-    files = contents(found)
-    assert {name: entry.students[0].canvas for name, entry in entries.items()} == {
-        "abelada": "101", "brandtbela": "102", "costachidi": "103", "farahdana": "104", "anon_a1B2c": "",
-        "gausscarl": "105",
-    }  # fmt: skip
-    assert files["abelada_101"] == {FIRST: b"newest", SECOND: b"second"}
-    assert files["costachidi_103"][SECOND] == b"loose"
-    assert files["farahdana_104"] == {}
-    assert files["gausscarl_105"] == {FIRST: b"of a zip that was unpacked"}
-    assert [name for name, entry in entries.items() if entry.late] == ["brandtbela"]
-    assert any("notes.py" in problem for problem in found.problems)
+def test_newest_of_two_brightspace_uploads_counts_and_times_are_utc_without_a_due_date(tmp_path: Path) -> None:
+    files = DOWNLOADS["a Brightspace download of 4 submissions"][0]
+    entries = listing([put(tmp_path, files)], HOMEWORK.rubric).entries
+    ada, *_ = students(entries, [], HOMEWORK.rubric)
+    assert (ada.entry, ada.others) == (entries[1], (entries[0],)) and entries[
+        0
+    ].created_at == "2026-10-09T10:22:00.000000Z"
 
 
 def test_canvas_files_may_be_passed_individually(tmp_path: Path) -> None:
-    put(tmp_path, CANVAS)
+    put(tmp_path, DOWNLOADS["a Canvas download of 6 submissions"][0])
     found = listing(sorted(tmp_path.glob("*_*_*.py")), HOMEWORK.rubric)
     assert contents(found)["abelada_101"][FIRST] == b"newest"
     assert len(found.entries) == 3 + 1

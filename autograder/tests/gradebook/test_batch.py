@@ -131,21 +131,13 @@ def graded(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 # Output
 
 
-def test_results_table_and_report_agree(graded: Path, small: Path) -> None:
-    assert set(documents(graded)) == {path.name for path in small.iterdir()} == set(rows(graded))
-    for key, row in rows(graded).items():
-        document = json.loads((graded / "results" / f"{key}.json").read_text())
-        assert float(row["Total Score"]) == document["score"] == sum(test["score"] for test in document["tests"])
-        assert key.encode() not in documents(graded)[key]
-    assert (graded / "report.html").read_text().count('<tr id="s') == 12
-
-
 @pytest.mark.usefixtures("in_a_thread")
 def test_output_has_a_table_and_the_path_of_the_report(graded: Path, small: Path) -> None:
     done = call(small, "-o", graded)
     assert "s03" in done.stdout
     assert "report.html" in done.stdout
     assert "12 graded (12 unchanged since an earlier run)" in done.stdout
+    assert (graded / "report.html").read_text().count('<tr id="s') == 12
     assert "a folder of 12 submissions" in done.stderr and "Starting the workers" not in done.stderr
     quiet = call(small, "-o", graded, "--quiet")
     assert quiet.stdout == "" and re.fullmatch(r"(note: the sandbox lacks .*\n)?", quiet.stderr)
@@ -378,23 +370,6 @@ def test_run_stops_if_workers_keep_crashing(small: Path, tmp_path: Path, monkeyp
 
 def crash(submission: Submission, kit: str, folder: Path | None) -> dict[str, Any]:
     os._exit(1)
-
-
-# Arguments
-
-
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["nowhere", "-o", "out"], "nowhere"),
-    (["notes.txt", "-o", "out"], "notes.txt"),
-    (["class", "-o", "notes.txt"], "notes.txt"),
-    (["class", "-o", "out", "--cluster", "nowhere:1"], "scheduler"),
-])  # fmt: skip
-def test_bad_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str) -> None:
-    monkeypatch.chdir(put(tmp_path, {"notes.txt": "", f"class/ada/{NAMES[0]}": ""}))
-    monkeypatch.setattr(pool, "CONNECT", "1s")
-    done = call(*arguments)
-    assert done.exit_code == 2
-    assert said in done.stderr
 
 
 @pytest.mark.usefixtures("in_a_thread")

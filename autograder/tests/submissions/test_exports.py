@@ -137,22 +137,6 @@ def test_upload_with_many_names_and_bombs_costs_only_itself(tmp_path: Path, form
     assert honest.notes == () and "many" in [note.kind for note in other.refused]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("place", ["class", "class.zip"])
-def test_upload_with_more_names_than_any_listing_costs_only_itself(tmp_path: Path, place: str) -> None:
-    files: Files = {f"ada/{FIRST}": "a", f"evil/{FIRST}": "b"}
-    many = [f"evil/{number}.py" for number in range(400_001)]
-    if place == "class":
-        put(tmp_path / place, files)
-        for name in many:
-            os.close(os.open(tmp_path / place / name, os.O_CREAT))
-    else:
-        put(tmp_path / place, {**files, **dict.fromkeys(many, "")})
-    entries = listing([tmp_path / place], HOMEWORK.rubric).entries
-    assert [len(load(entry, HOMEWORK.rubric).files) for entry in entries] == [1, 0]
-    assert [note.kind for note in load(entries[1], HOMEWORK.rubric).notes] == ["many"]
-
-
 ZIP = zipped(WORK)
 ANN = {f"ann/{FIRST}": ""}
 GRADESCOPE: Files = {"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}

@@ -263,9 +263,3 @@ def test_line_ends_and_encodings_do_not_hide_a_module(tmp_path: Path, text: str 
         listing([put(tmp_path / "class", {f"ada_{FIRST}": data, f"bela_{FIRST}": data})], HOMEWORK.rubric)
     (entry,) = listing([put(tmp_path / "one", {FIRST: data})], HOMEWORK.rubric).entries
     assert load(entry, HOMEWORK.rubric).files == {FIRST: data}
-
-
-def test_class_of_two_thousand_has_two_thousand_rows(tmp_path: Path) -> None:
-    files: Files = {f"abel{n}_{n}_{n}_{FIRST}": "" for n in range(1, 2001)}
-    entries = listing([put(tmp_path / "class.zip", files)], HOMEWORK.rubric).entries
-    assert len(students(entries, [], HOMEWORK.rubric)) == 2000

@@ -34,6 +34,7 @@ from autograder.submissions.text import counted
 
 TRIES = 3  # attempts for each submission; the system may kill workers for lack of memory
 WRITES = 3  # failed writes in a row that stop the run
+EACH = 25  # submissions between two lines of progress in a log
 CRASHES = 15  # crashing submissions in a row that stop the run
 
 
@@ -59,7 +60,7 @@ class Batch:
     """Grades submissions without a valid result: `grade` runs in many threads, everything else in one.
 
     `accept_names` as in `submissions.submission.load`. On `stream`, the progress is a bar if it is a terminal, else a line for
-    each quarter of the submissions.
+    every 25 submissions.
     """
 
     def __init__(
@@ -213,5 +214,5 @@ class Batch:
         done, kept = len(self.outcome.grades) + errors, self.outcome.kept
         counts = [f"{kept} unchanged"] * bool(kept) + [counted(errors, "grader error")] * bool(errors)
         self.bar.update(task, completed=done, status=", ".join(counts))
-        if not self.console.is_terminal and 4 * done // total > 4 * (done - 1) // total:
+        if not self.console.is_terminal and (done == total or done % EACH == 0):
             self.console.print(", ".join([f"{done} of {total}", *counts]))

@@ -122,8 +122,8 @@ def _names(row: Row) -> Iterator[str]:
     case = row.case
     # The same misconception in another function of the module is not a wrong name.
     same = {misconception.name for misconception in case.misconceptions}
-    others = sorted(name for name in row.named - case.ids if name.partition(".")[2] not in same)
-    yield from (f"{case.name} is named {name}" for name in others)
+    misnamed = sorted(name for name in row.named - case.ids if name.partition(".")[2] not in same)
+    yield from (f"{case.name} is named {name}" for name in misnamed)
     if case.ids & row.named:
         return
     rivals = ", ".join(sorted(row.undecided - case.ids))
@@ -253,11 +253,11 @@ def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
         return PairVerdict(row, "both", "costs both")
     library = grader.plan.homework.of_function(case.module, case.function)
     mentioned = [m for m in library if m.id in row.named | row.undecided]
-    known = grader.diagnoser.known_responses(case.module, case.function)
+    responses = grader.diagnoser.known_responses(case.module, case.function)
     single = [(m,) for m in sorted(library, key=lambda m: m not in case.misconceptions)]
     pairs = (pair for pair in combinations(mentioned, 2) if case.ids != {m.id for m in pair} != {pair[0].id})
     for misconceptions in ((), *single, *pairs):
-        if _same(known, case.misconceptions, misconceptions, known.test_calls):
+        if _same(responses, case.misconceptions, misconceptions, responses.test_calls):
             ids = [misconception.id for misconception in misconceptions]
             result = f"gives the results of {' + '.join(ids) or 'the correct function'}"  # two may cancel out
             is_masked = bool(ids) and case.ids.issuperset(ids)
@@ -265,9 +265,9 @@ def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
                 PairVerdict(row, "masked", f"{result} alone") if is_masked else PairVerdict(row, "equivalent", result)
             )
     if not more and all(criteria[name].looks_at == "form" for name in missing):
-        numbers = [number for number, test_call in known.test_calls.items() if test_call.criterion in missing]
+        numbers = [number for number, test_call in responses.test_calls.items() if test_call.criterion in missing]
         for misconception in case.misconceptions:
-            if _same(known, case.misconceptions, (misconception,), numbers):
+            if _same(responses, case.misconceptions, (misconception,), numbers):
                 return PairVerdict(row, "masked", f"gives the results of {misconception.id} alone")
     if missing:
         return PairVerdict(row, "wrong", f"keeps {', '.join(missing)}")
@@ -275,15 +275,20 @@ def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
 
 
 def _same(
-    known: KnownResponses, pair: tuple[Misconception, ...], others: tuple[Misconception, ...], numbers: Iterable[int]
+    responses: KnownResponses,
+    pair: tuple[Misconception, ...],
+    candidate: tuple[Misconception, ...],
+    numbers: Iterable[int],
 ) -> bool:
     """Return whether two versions of the function give the same responses to these calls, in value and form."""
-    first, second = known.version(pair), known.version(others)
+    first, second = responses.version(pair), responses.version(candidate)
     if first is None or second is None:
         return False
     return all(
-        not known.differ(first, second, number)
-        and alike_in_form(known.test_calls[number], known.response(first, number), known.response(second, number))
+        not responses.differ(first, second, number)
+        and alike_in_form(
+            responses.test_calls[number], responses.response(first, number), responses.response(second, number)
+        )
         for number in numbers
     )
 
@@ -305,5 +310,5 @@ def pair_lines(verdicts: Iterable[PairVerdict]) -> Iterator[str]:
 def pair_problems(verdicts: Sequence[PairVerdict]) -> list[str]:
     """Return the pairs that cost less than both without a reason, and those that cost more if they are too many."""
     more = [str(verdict) for verdict in verdicts if verdict.what == "unexplained"]
-    wrong = [str(verdict) for verdict in verdicts if verdict.what == "wrong"]
-    return [*wrong, *more] if len(more) > MOST_UNEXPLAINED * len(verdicts) else wrong
+    cheaper = [str(verdict) for verdict in verdicts if verdict.what == "wrong"]
+    return [*cheaper, *more] if len(more) > MOST_UNEXPLAINED * len(verdicts) else cheaper

@@ -74,11 +74,11 @@ def submission(homework: Homework, case: Case) -> Submission:
     """Return the reference files, with those of the case replaced. A function that an alternative lacks is the reference's."""
     files = homework.files
     if case.kind == "alternative":
-        own = dict(read(homework.alternatives / case.name, homework.rubric).files)
-        for name, missing in lacking_functions(homework, own).items():
-            own |= {f"reference_{name}.py": files[f"{name}.py"]}
-            own[f"{name}.py"] += f"\n\nfrom reference_{name} import {', '.join(missing)}\n".encode()
-        return Submission(case.name, files | own)
+        solution = dict(read(homework.alternatives / case.name, homework.rubric).files)
+        for name, missing in lacking_functions(homework, solution).items():
+            solution |= {f"reference_{name}.py": files[f"{name}.py"]}
+            solution[f"{name}.py"] += f"\n\nfrom reference_{name} import {', '.join(missing)}\n".encode()
+        return Submission(case.name, files | solution)
     name = f"{case.module}.py"
     by_function = groupby(case.misconceptions, lambda misconception: misconception.function)
     versions = [homework.version(case.module, function, tuple(group)) for function, group in by_function]
@@ -89,13 +89,13 @@ def submission(homework: Homework, case: Case) -> Submission:
 
 def lacking_functions(homework: Homework, files: Mapping[str, bytes]) -> dict[str, list[str]]:
     """Return the contract functions that these files of an alternative lack, by module; none of a file that is not Python."""
-    found = {}
+    lacking = {}
     for module, entry in homework.rubric.modules.items():
         with suppress(SyntaxError, KeyError):
             names = set(bound_names(ast.parse(files[f"{module}.py"]).body))
             if missing := [function for function in entry.functions if not {function, "*"} & names]:
-                found[module] = missing
-    return found
+                lacking[module] = missing
+    return lacking
 
 
 def cases(homework: Homework, only: Collection[str] = ()) -> list[Case]:
@@ -104,17 +104,17 @@ def cases(homework: Homework, only: Collection[str] = ()) -> list[Case]:
     Alternatives are included if `only` is empty or names a module.
     """
     modules, kinds = homework.rubric.modules, (singles, holes, nothings)
-    own = [case for name in modules for kind in kinds for case in kind(homework, name) if case.is_one_of(only)]
-    return own + (alternatives(homework) if not only or set(only) & set(modules) else [])
+    cases = [case for name in modules for kind in kinds for case in kind(homework, name) if case.is_one_of(only)]
+    return cases + (alternatives(homework) if not only or set(only) & set(modules) else [])
 
 
 def singles(homework: Homework, module: str) -> list[Case]:
     """Every misconception of a module alone, in each variant."""
-    known = homework.of_module(module)
-    ways = {m.id: m.way + 1 for m in known}
+    misconceptions = homework.of_module(module)
+    ways = {m.id: m.way + 1 for m in misconceptions}
     return [
         Case("mistake", f"{m.id} ({m.way + 1} of {ways[m.id]})" if ways[m.id] > 1 else m.id, module, m.function, (m,))
-        for m in known
+        for m in misconceptions
     ]
 
 
@@ -141,17 +141,14 @@ def _with_hole(homework: Homework, module: str, name: str, hole: str) -> str:
 
 def nothings(homework: Homework, module: str) -> list[Case]:
     """Replace each function of a module by code that computes nothing, then all of them."""
-    if not homework.of_module(module):
-        return []
-    by_function = {
-        function: trivial(homework, module, function) for function in homework.rubric.modules[module].functions
+    functions = homework.rubric.modules[module].functions if homework.of_module(module) else ()
+    versions = [trivial(homework, module, function) for function in functions]
+    together = {
+        f"{module}.*.{name}": tuple(m for of_function in versions for m in of_function[number : number + 1])
+        for number, name in enumerate((*TRIVIAL, "first_argument"))
     }
-    alone = [Case("nothing", m.id, module, function, (m,)) for function, own in by_function.items() for m in own]
-    together = [
-        Case("nothing", f"{module}.*.{name}", module, "", tuple(own[n] for own in by_function.values() if own[n:]))
-        for n, name in enumerate((*TRIVIAL, "first_argument"))
-    ]
-    return alone + together
+    alone = [Case("nothing", m.id, module, m.function, (m,)) for of_function in versions for m in of_function]
+    return alone + [Case("nothing", name, module, "", group) for name, group in together.items() if group]
 
 
 # Zeros, a constant, an exception, None, and an argument returned
@@ -222,8 +219,8 @@ def pairs(homework: Homework, only: Collection[str] = ()) -> Iterator[Case]:
     """Every pair of misconceptions of one function that can be combined, in their first variants."""
     for module, entry in homework.rubric.modules.items():
         for function in entry.functions:
-            known = [m for m in homework.of_function(module, function) if m.way == 0]
-            for both in combinations(known, 2):
+            misconceptions = [m for m in homework.of_function(module, function) if m.way == 0]
+            for both in combinations(misconceptions, 2):
                 case = Case("pair", " + ".join(m.id for m in both), module, function, both)
                 if case.is_one_of(only) and homework.version(module, function, both) is not None:
                     yield case
@@ -263,10 +260,10 @@ class DirectProcess(Direct):
         try:
             for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
                 if name not in self.modules:
-                    made = ModuleType(name)
+                    loaded = ModuleType(name)
                     with patch.dict(sys.modules, self.modules):
-                        exec(_compiled(self.submission.files[f"{name}.py"], f"{name}.py", "exec"), vars(made))  # noqa: S102 - the kit's own text
-                    self.modules[name] = made
+                        exec(_compiled(self.submission.files[f"{name}.py"], f"{name}.py", "exec"), vars(loaded))  # noqa: S102 - the kit's own text
+                    self.modules[name] = loaded
                     if name == imports.modules[0]:
                         vars(self.modules[name]).update({f: self.homework.functions[f] for f in imports.helpers})
         except ImportError as error:
@@ -397,8 +394,8 @@ def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
             has_value = response.error is None and response.ended is None
             if is_compared and has_value and (failure is None or failure.kind == "value"):
                 dtype = "float32" if tolerance((call.args, call.kwargs)) == TOLERANCE["float32"] else "float64"
-                place = (module.module, call.test, call.number, dtype, call.allowed, call.criterion)
-                yield GradedCall(*place), call_result.deviation
+                graded = GradedCall(module.module, call.test, call.number, dtype, call.allowed, call.criterion)
+                yield graded, call_result.deviation
 
 
 def differing(rows: Iterable[Row], before: Mapping[str, Any]) -> Iterator[str]:

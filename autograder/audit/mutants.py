@@ -49,8 +49,8 @@ def _grade(grader: Grader, mutant: Case) -> Killed:
 def equivalent(homework: Homework) -> dict[str, str]:
     """Return the reasons in equivalent_mutants.yaml, by mutant; empty without this file."""
     path, reasons = homework.suites / "equivalent_mutants.yaml", {}
-    known = (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
-    for function, entries in known.items():
+    recorded = (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
+    for function, entries in recorded.items():
         for entry in entries:
             changed = entry["after"] if isinstance(entry["after"], list) else [entry["after"]]
             reasons.update({named(function, entry["before"], after): entry["why"] for after in changed})
@@ -60,10 +60,10 @@ def equivalent(homework: Homework) -> dict[str, str]:
 def problems(homework: Homework, graded: Iterable[Killed]) -> list[str]:
     """Survivors that are not recorded as equivalent, and recorded ones that lose a criterion."""
     excused, lines = equivalent(homework), []
-    for mutant, wrong in graded:
-        if not wrong and mutant.name not in excused:
+    for mutant, failing in graded:
+        if not failing and mutant.name not in excused:
             lines.append(f"survives: {mutant.name}")
-        elif wrong and mutant.name in excused:
+        elif failing and mutant.name in excused:
             lines.append(f"recorded as equivalent, but loses a criterion: {mutant.name}")
     return lines
 
@@ -71,12 +71,12 @@ def problems(homework: Homework, graded: Iterable[Killed]) -> list[str]:
 def report(homework: Homework, jobs: int | None = None) -> int:
     """Grade all mutants and print the survivors; the exit status is 1 if one is unexpected."""
     graded = list(run(homework, jobs))
-    wrong = problems(homework, graded)
-    for line in wrong:
+    lines = problems(homework, graded)
+    for line in lines:
         click.echo(f"PROBLEM {line}")
     killed = sum(bool(numbers) for _, numbers in graded)
     click.echo(f"{len(graded)} mutants, {killed} killed, {len(equivalent(homework))} recorded as equivalent.")
-    return 1 if wrong else 0
+    return 1 if lines else 0
 
 
 # The mutants
@@ -101,11 +101,11 @@ def of_text(homework: Homework, module: str, text: str) -> Iterator[Case]:
         function.returns = None
         for argument in function.args.args:
             argument.annotation = None
-        right = ast.unparse(function)
-        for wrong in _changed(right, function):
-            if wrong != right and is_python(wrong):
-                name = named(function.name, *_differing(right, wrong))
-                yield Case("mutant", name, module, function.name, text=f"{text}\n\n{wrong}")
+        source = ast.unparse(function)
+        for mutant in _changed(source, function):
+            if mutant != source and is_python(mutant):
+                name = named(function.name, *_differing(source, mutant))
+                yield Case("mutant", name, module, function.name, text=f"{text}\n\n{mutant}")
 
 
 def named(function: str, before: str, after: str) -> str:
@@ -132,9 +132,9 @@ def _is_exchanged(old: ast.AST, new: ast.AST) -> bool:
     return (new.left, new.op, new.right) == (old.right, old.op, old.left)
 
 
-def _differing(right: str, wrong: str) -> tuple[str, str]:
+def _differing(source: str, mutant: str) -> tuple[str, str]:
     """Return the lines of two texts without their common beginning and end."""
-    before, after = right.splitlines(), wrong.splitlines()
+    before, after = source.splitlines(), mutant.splitlines()
     for end in (0, -1):
         while before and after and before[end] == after[end]:
             del before[end], after[end]
@@ -161,11 +161,11 @@ def _statements(node: ast.AST, arguments: Sequence[str]) -> Iterable[ast.stmt]:
             operand = operands.get(ast.unparse(target))
             return [ast.Pass(), *([ast.AugAssign(target, op, operand)] if operand else [])]  # type: ignore[arg-type]
         case ast.AugAssign(target=target, op=op, value=value):
-            others = [other for other in ARITHMETIC if isinstance(op, ARITHMETIC) and not isinstance(op, other)]
+            operators = [kind for kind in ARITHMETIC if isinstance(op, ARITHMETIC) and not isinstance(op, kind)]
             return [
                 ast.Pass(),
                 ast.Assign([target], value),
-                *(ast.AugAssign(target, other(), value) for other in others),
+                *(ast.AugAssign(target, operator(), value) for operator in operators),
             ]
         case ast.Break():
             return [ast.Pass(), ast.Continue()]

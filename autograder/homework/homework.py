@@ -64,10 +64,10 @@ class Homework:
     @property
     def notebook(self) -> str:
         """The name of the master notebook, the only one in solutions/."""
-        found = [path.name for path in self.solutions.glob("*.ipynb")]
-        if len(found) != 1:
-            raise CommandError(f"there must be exactly one notebook in {self.solutions}, not {len(found)}")
-        return found[0]
+        names = [path.name for path in self.solutions.glob("*.ipynb")]
+        if len(names) != 1:
+            raise CommandError(f"there must be exactly one notebook in {self.solutions}, not {len(names)}")
+        return names[0]
 
     # The reference solutions
 
@@ -100,11 +100,13 @@ class Homework:
 
     def replacing(self, modules: Iterable[str]) -> list[Reference]:
         """Return references that replace a student's modules, preceded by those that they import."""
-        wanted, entries = set(modules), self.rubric.modules
-        needed = wanted.union(*map(self.rubric.below, wanted))
+        replaced, entries = set(modules), self.rubric.modules
+        needed = replaced.union(*map(self.rubric.below, replaced))
         return [
             Reference(
-                name, compiled(f"{name}.py", self.files[f"{name}.py"]), tuple(entry.functions) if name in wanted else ()
+                name,
+                compiled(f"{name}.py", self.files[f"{name}.py"]),
+                tuple(entry.functions) if name in replaced else (),
             )
             for name, entry in entries.items()
             if name in needed

@@ -121,10 +121,10 @@ class Version:
         """Return the namespace of the module, without state, in which every function uses this version and the helpers'."""
         return self._defined(tuple(self.homework.rubric.modules[self.module].functions), helpers)
 
-    def _defined(self, functions: tuple[str, ...], others: "Mapping[str, Version]") -> dict[str, Any]:
+    def _defined(self, functions: tuple[str, ...], helpers: "Mapping[str, Version]") -> dict[str, Any]:
         names = dict(vars(self.homework.modules[self.module]))
         for name in filter(functions.__contains__, self.homework.rubric.modules[self.module].functions):
-            version = self if name == self.function else others.get(name) or self.homework.correct(self.module, name)
+            version = self if name == self.function else helpers.get(name) or self.homework.correct(self.module, name)
             exec(compiled(version.source, name), names)
         return names
 
@@ -275,7 +275,7 @@ def is_python(text: str) -> bool:
 
 def edited(text: str, edits: Sequence[tuple[str, str]]) -> str | None:
     """Return the text with all edits; None if two of them change the same characters."""
-    spans = sorted((found.span(), new) for old, new in edits for found in re.finditer(re.escape(old), text))
+    spans = sorted((match.span(), new) for old, new in edits for match in re.finditer(re.escape(old), text))
     if any(first[1] > second[0] for (first, _), (second, _) in pairwise(spans)):
         return None
     for (start, end), new in reversed(spans):

@@ -42,7 +42,7 @@ RESERVED |= {"conftest", "integration", "readme", "test", "tests", "total", *exp
 
 
 def add(homework: Homework, name: str) -> list[Path]:
-    """Write a draft module and insert it before the last module of the rubric; return the changed files.
+    """Write a draft module after the others, but before a last one that has only questions; return the changed files.
 
     Before any change, raises ArgumentsError for an invalid or existing name, and CommandError without a clone.
     """
@@ -58,12 +58,16 @@ def add(homework: Homework, name: str) -> list[Path]:
     if taken or any(name in module.functions for module in current.modules.values()):
         raise ArgumentsError(f"{name!r} is taken{f': there is {taken[0]}' if taken else ', by a function'}")
     last = list(current.modules)[-1]
+    is_after = current.explains(last)
     rules, path = homework.rubric_file, homework.solutions / homework.notebook
-    texts[rules] = _with_draft(rules.read_text(encoding="utf-8"), last, template["home/rubric.yaml"], name)
+    texts[rules] = _with_draft(rules.read_text(encoding="utf-8"), last, is_after, template["home/rubric.yaml"], name)
     notebook, draft = _notebook(path), json.loads(template[NOTEBOOK])
-    at = next(place for place, cell in enumerate(notebook["cells"]) if _question(cell) == last)
+    cells = notebook["cells"]
+    at = next(place for place, cell in enumerate(cells) if _question(cell) == last)
+    while is_after and "".join(cells[at - 1]["source"]) != END:
+        at += 1
     sources = ["".join(cell["source"]) for cell in draft["cells"]]
-    notebook["cells"][at:at] = draft["cells"][sources.index(f"{BEGIN}\nname: {name}") : sources.index(END) + 1]
+    cells[at:at] = draft["cells"][sources.index(f"{BEGIN}\nname: {name}") : sources.index(END) + 1]
     texts[path] = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     for path, text in texts.items():
         write_atomically(path, text)
@@ -139,16 +143,20 @@ def _placed(texts: Mapping[str, str], folders: Mapping[str, Path]) -> dict[Path,
     return {folders[top] / rest: text for (top, _, rest), text in parted if top in folders}
 
 
-def _with_draft(text: str, before: str, draft: str, name: str) -> str:
-    """Insert the entry of a module of the rubric `draft` into the text of another one, and add its points to the total."""
+def _with_draft(text: str, last: str, is_after: bool, draft: str, name: str) -> str:
+    """Insert a module of the rubric `draft` before or after the last one of another, and add its points to the total."""
     root: Any = yaml.compose(text)
-    lines = text.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in text.splitlines()]
     total = next(value for key, value in root.value if key.value == "points")
     points = number(float(total.value) + yaml.safe_load(draft)["points"])
     start, end = total.start_mark, total.end_mark
     lines[start.line] = f"{lines[start.line][: start.column]}{points}{lines[start.line][end.column :]}"
     entry = draft.splitlines(keepends=True)[rubrics.line_of(yaml.compose(draft), f"modules.{name}") - 1 :]
-    at = rubrics.line_of(root, f"modules.{before}") - 1
+    at = rubrics.line_of(root, f"modules.{last}") - 1
+    if is_after:
+        at = next(value for key, value in root.value if key.value == "modules").end_mark.line
+        while not lines[at - 1].partition("#")[0].strip():  # the next key may have comments before it
+            at -= 1
     return "".join([*lines[:at], *entry, *lines[at:]])
 
 

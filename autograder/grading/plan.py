@@ -20,6 +20,8 @@ from autograder.homework.homework import Homework
 from autograder.homework.reference import hidden as hidden_modules
 from autograder.homework.rubric import INTEGRATION, TESTS, Rubric
 from autograder.values.compare import TOLERANCE, tolerance
+from autograder.values.display import literal
+from autograder.values.tree import copied
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,23 @@ def _examples(homework: Homework, module: str) -> list[TestCall]:
     recorder = Recorder(module, functions(homework), first=first)
     for function in homework.rubric.modules[module].functions:
         target = Target(module, function)
-        for args, kwargs in homework.library[module][function].examples:
+        table = homework.library[module][function]
+        for number, example in enumerate(table.examples):
+            where = f"{table.place_of_examples}: EXAMPLES[{function!r}][{number}]"
+            match example:
+                case (tuple() as args, dict() as kwargs):
+                    pass
+                case _:
+                    advice = f"must be a tuple of arguments and a dict, such as ((2,), {{}}), not {literal(example)}"
+                    raise RubricError(f"{where} {advice}")
             try:
-                homework.functions[function](*args, **kwargs)
+                homework.functions[function](*copied(args), **copied(kwargs))
                 rules = Rules(dtype=tolerance((args, kwargs)) == TOLERANCE["float32"])
             except ValueError:
                 rules = Rules(error="ValueError")
+            except Exception as error:
+                call = f"{function}({', '.join([*map(literal, args), *map('{0[0]}={0[1]!r}'.format, kwargs.items())])})"
+                raise RubricError(f"{where}: {call} raises {type(error).__name__}: {error}") from error
             recorder.call(target, args, kwargs, rules)
     return recorder.test_calls
 

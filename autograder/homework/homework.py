@@ -131,19 +131,21 @@ class Homework:
 
     def _tables(self, module: str) -> dict[str, Written]:
         functions, folder = self.rubric.modules[module].functions, self.misconceptions / module
-        tables, examples = dict[str, Written](), dict[str, list[Call]]()
+        tables, examples = dict[str, Written](), dict[str, tuple[list[Call], str]]()
         for path in sorted(folder.glob("*.py")):
             try:
                 loaded = vars(module_at(path, **{LOADED_BY: self}))
             except Exception as error:
                 raise RubricError(in_one_line(error, path, str(path))) from error
             tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
-            examples |= loaded.get("EXAMPLES", {})
+            line = path.read_text(encoding="utf-8").partition("EXAMPLES")[0].count("\n") + 1
+            examples |= {name: (calls, f"{path}:{line}") for name, calls in loaded.get("EXAMPLES", {}).items()}
         for name in tables:
             if name not in functions:
                 raise RubricError(f"{folder / name}.py: {name} is not a function of {module}; see rubric.yaml")
         for name in functions:  # perhaps without misconceptions
-            tables.setdefault(name, Written(self.functions[name], self)).examples = examples.get(name, [])
+            table = tables.setdefault(name, Written(self.functions[name], self))
+            table.examples, table.place_of_examples = examples.get(name, ([], ""))
         return {name: tables[name] for name in functions}
 
     def of_module(self, module: str) -> tuple[Misconception, ...]:

@@ -39,10 +39,11 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 KEPT = "the Python FAQ, Why are default values shared between objects?"
 ANY_ORDER = "Look up parameters by name: the keys of a dict can be in any order."
 COPIES = "the NumPy user guide, Copies and views"
+COPIES_OF_LISTS = "the Python FAQ, Why did changing list 'y' also change list 'x'?"
 PROMOTION = "the NumPy reference, Data type promotion in NumPy"
 IGNORES, USE = "Your code ignores the argument {} and uses {}", "Use the argument {}"
 CHANGES = "Your code changes the argument `{}`"
-NO_CHANGES = "Do not change the arguments: work on copies or new arrays."
+NO_CHANGES = "Do not change the arguments: work on copies."
 KEEP_DTYPE = "Results keep the dtype of the arguments"
 FLOAT64 = f"{KEEP_DTYPE}. Convert float64 values such as np.zeros(3) or np.sqrt(8); math.sqrt(8) keeps the dtype."
 
@@ -145,6 +146,7 @@ class Written:
         self.source = text_of(function)
         self.misconceptions: list[Misconception] = []
         self.examples: list[Call] = []  # from EXAMPLES in the file
+        self.place_of_examples = ""
 
     def wrong(self, name: str, criterion: str | tuple[str, ...], *edits: Mapping[str, str], **about: Any) -> None:
         """Add a misconception that edits the source: each key of `edits` is replaced by its value everywhere.

@@ -162,6 +162,18 @@ PLANTED = {  # file, two texts, and the line and problem that are reported
         "@written",
         "this version of nearest differs from the solution in {solution} for EXAMPLES['nearest'][1]",
     ),
+    "an example that the function does not accept": (
+        MISCONCEPTIONS.format("nearest"),
+        ('"nearest": [', '"nearest": [((np.eye(2)), {}), '),
+        "EXAMPLES",
+        "EXAMPLES['nearest'][0] must be a tuple of arguments and a dict, such as ((2,), {{}}), not (np.eye(2), {{}})",
+    ),
+    "an example with a missing argument": (
+        MISCONCEPTIONS.format("nearest"),
+        ('"nearest": [', '"nearest": [((np.eye(2),), {}), '),
+        "EXAMPLES",
+        "EXAMPLES['nearest'][0]: nearest(np.eye(2)) raises TypeError: nearest() missing 1 required positional argument",
+    ),
     "a wrong result in a docstring": (
         SOLUTION,
         ("[18.]", "[81.]"),

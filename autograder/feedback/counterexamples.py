@@ -5,6 +5,7 @@ arguments for which every wrong result would be correct, changes that make the c
 wrong result but not the correct one, or the reverse.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +22,7 @@ from autograder.homework.other_arguments import is_telling
 from autograder.homework.rubric import Rubric
 from autograder.submissions.text import cleaned_code
 from autograder.values.compare import equal, magnitude
-from autograder.values.differences import UNSTEADY, difference, reordered, transposed
+from autograder.values.differences import difference, reordered, transposed, unsteady
 from autograder.values.display import display, function_source, literal, pair
 
 LONGEST = 3000  # characters of a result
@@ -77,8 +78,10 @@ def lines(call_result: CallResult, rubric: Rubric, yours: str = "yours:", import
         rows = [row for row in text.split("\n") if row.strip()]
         results.append(f"# {label}".ljust(width) + f"\n#{' ' * (width - 1)}".join(rows))
     target = call_result.target
-    head = ["import numpy as np", f"from {target.module} import {target.function}", ""] if imports else []
-    return "\n".join([*head, *_call(call_result), *results])
+    call = "\n".join(_call(call_result))
+    numpy = ["import numpy as np"] if re.search(r"\bnp\.", call) else []
+    head = [*numpy, f"from {target.module} import {target.function}", ""] if imports else []
+    return "\n".join([*head, call, *results])
 
 
 def _call(call_result: CallResult) -> Iterator[str]:
@@ -133,7 +136,7 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
     if example.test_call.rules.error or example.response.ended is not None:
         return ""
     if is_unsteady(outcomes):
-        return UNSTEADY
+        return unsteady(example.test_call.expected)
     if not _returned(example):
         return _right_with(outcomes)
     wrong = [example, *(r for r in examples if r.test_call is not example.test_call and r.failed and _returned(r))]

@@ -29,7 +29,17 @@ from autograder.grading.known_responses import (
 )
 from autograder.grading.plan import Plan
 from autograder.grading.thresholds import BEST, LEAST_EVIDENCE, MOST_COMBINATIONS, MOST_TOGETHER, TELLING
-from autograder.homework.library import CHANGES, COPIES, KEEP_DTYPE, KEPT, NO_CHANGES, Misconception, Version, of_dtype
+from autograder.homework.library import (
+    CHANGES,
+    COPIES,
+    COPIES_OF_LISTS,
+    KEEP_DTYPE,
+    KEPT,
+    NO_CHANGES,
+    Misconception,
+    Version,
+    of_dtype,
+)
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import in_words, part
@@ -482,12 +492,15 @@ def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misco
 
 def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
     """The wrong side effects and dtypes in one call result."""
-    names, later = call_result.test_call.names, call_result.test_call.kind == "changes"
+    test_call = call_result.test_call
+    names, later = test_call.names, test_call.kind == "changes"
+    has_numpy = any(value is np for value in test_call.reference.__globals__.values())
+    copies = COPIES if has_numpy else COPIES_OF_LISTS
     for number in dict.fromkeys(change.argument for change in call_result.response.changed):
         name = part(names, number, ()).replace(" ", "_")
         how = in_words(names, (change for change in call_result.response.changed if change.argument == number))
         does = f"{CHANGES.format(name)}: {how}{', which is visible only after the call' if later else ''}."
-        mistake = _mistake(call_result, f"changes_{name}" + "_later" * later, does, NO_CHANGES, COPIES)
+        mistake = _mistake(call_result, f"changes_{name}" + "_later" * later, does, NO_CHANGES, copies)
         yield replace(mistake, changes=name)
     name, floats = _dtypes(call_result)
     if name:
@@ -498,8 +511,8 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
         does, right = "Your result shares memory with an argument.", "Return a new array, or a copy."
         yield _mistake(call_result, "shares_memory", does, right, COPIES)
     if call_result.kind == "overwritten":
-        does = "An array that you returned changed in a later call, or when another result was overwritten."
-        yield _mistake(call_result, "overwrites_result", does, "Return a new array in every call.", COPIES)
+        does = "A result that you returned changed in a later call, or when another result was overwritten."
+        yield _mistake(call_result, "overwrites_result", does, "Return a new one in every call.", copies)
     if call_result.kind == "unsteady" and not explained:
         does = "The same call returned a different result the second time."
         right = "Keep nothing from one call to the next, and use no random numbers."

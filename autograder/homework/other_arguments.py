@@ -30,7 +30,7 @@ STEPS = "Check each step that depends on {}."
 
 def result(function: Function, arguments: Arguments) -> Any:
     """Return the reference's result; None if it rejects the arguments."""
-    return _result_of(lambda: function(**copied(arguments)))
+    return _result_of(partial(_on_copies, function, arguments))
 
 
 def others(function: Function, arguments: Arguments, expected: Any, allowed: float) -> Iterator[tuple[str, str, Any]]:
@@ -54,10 +54,11 @@ def is_telling(value: Any) -> bool:
 
 def _calls(function: Function, arguments: Arguments, expected: Any) -> Iterator[tuple[str, str, Callable[[], Any]]]:
     for words, changed in _plain(function, arguments):
-        yield "right_for", words, partial(function, **changed)
+        yield "right_for", words, partial(_on_copies, function, changed)
         if words.endswith("one larger"):
-            shifted = f"{words}, without the first row of that result"
-            yield "right_for", shifted, partial(lambda arguments: function(**arguments)[1:], changed)
+            first = "row" if isinstance(expected, np.ndarray) and expected.ndim > 1 else "entry"
+            shifted = f"{words}, without the first {first} of that result"
+            yield "right_for", shifted, partial(lambda arguments: _on_copies(function, arguments)[1:], changed)
     kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(expected)]
     if all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds):  # floats, or many bools
         of_floats = all(kind == "f" for kind, _ in kinds)
@@ -65,10 +66,14 @@ def _calls(function: Function, arguments: Arguments, expected: Any) -> Iterator[
             *(_floats(function, arguments) if of_floats else ()),
             *_mixed_up(arguments, "`{}".format),
         ):
-            yield "right_for", words, partial(function, **changed)
+            yield "right_for", words, partial(_on_copies, function, changed)
     for name, value in arguments.items():
         if isinstance(value, np.ndarray):
             yield "unchanged", name, value.copy
+
+
+def _on_copies(function: Function, arguments: Arguments) -> Any:
+    return function(**copied(arguments))
 
 
 def _result_of(call: Callable[[], Any]) -> Any:

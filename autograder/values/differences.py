@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .compare import compare, deviations, equal, magnitude
-from .tree import Array, describe, dtype_of, in_order
+from .tree import Array, arrays, describe, dtype_of, in_order
 
 MANY = 5  # rows, columns, entries or parts named individually
 # Share of a difference that "every entry is ..." may leave unexplained, because an eps in the formula blurs factors.
@@ -25,7 +25,7 @@ NEARLY = 1e-3  # largest deviation of a result that is nearly right, as a share 
 
 FORMS = {
     "type": "the wrong type",
-    "length": "the wrong number of results",
+    "length": "a result of the wrong length",
     "shape": "an array of the wrong shape",
     "dtype": "the wrong dtype",
 }
@@ -36,11 +36,16 @@ REMEMBERED = (
     "The result is correct if this is the first call, but not after other calls: your code keeps state between calls, or "
     "its results are random."
 )
-UNSTEADY = (
-    "Called again with the same arguments, it returns a different result: look for random numbers, for an np.empty "
-    "array that is not completely filled, or for state that is kept between calls."
-)
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
+
+
+def unsteady(expected: Any) -> str:
+    """A sentence on a result that differs when the call is repeated."""
+    empty = ", for an np.empty array that is not completely filled," if arrays(expected) else ""
+    return (
+        f"Called again with the same arguments, it returns a different result: look for random numbers{empty} or for state "
+        "that is kept between calls."
+    )
 
 
 # Type, shape and dtype
@@ -68,6 +73,8 @@ def form(
             return f"It returned an array of shape {actual.shape} instead of {expected.shape}{text}."
         case "length" if isinstance(expected, tuple):
             return f"It returned {len(actual)} value{'s' * (len(actual) != 1)} instead of {len(expected)}; {due}."
+        case "length" if isinstance(expected, list):
+            return f"It returned a list of length {len(actual)} instead of {len(expected)}."
         case _:
             return f"It returned {_returned_kind(expected, actual)}; {due}." + f" {NO_RETURN}" * (actual is None)
 
@@ -185,7 +192,8 @@ def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
             f"All parts are correct, but they are in the wrong order: {', '.join(parts[place][0] for place in order)}."
         )
     wrong = [(place, wanted, got) for place, wanted, got in parts if not equal(wanted, got, allowed)]
-    differing = [(place, difference(wanted, got, allowed)) for place, wanted, got in wrong]
+    # A tuple within a tuple would have parts of the same names.
+    differing = [(p, "" if isinstance(wanted, tuple) else difference(wanted, got, allowed)) for p, wanted, got in wrong]
     details = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in differing if text)
     if len(wrong) == len(parts) or not wrong:
         return details

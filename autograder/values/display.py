@@ -5,6 +5,7 @@ import inspect
 import linecache
 import textwrap
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ DIGITS = (6, 9, 12, 17)  # tried in turn until two different values look differe
 LARGEST = 100  # entries of an array that is printed; larger ones are only described
 WIDTH = 96  # of a row of numbers
 BESIDE = 12  # further columns for the dtype and shape beside the last row; if they need more, they have their own line
-PARTS = 8  # of a list, tuple, set or dict that are printed
+PARTS = 8  # of a larger list, tuple, set or dict that are printed
 OBVIOUS = (np.float64, np.bool_, np.int64, np.dtype(int))  # int has 32 bits in a browser
 LONGEST = 200  # characters of a text that are printed, digits of an integer
+SHORT = 24  # characters of parts that share a line
+CONTAINERS = (tuple, list, dict, set, frozenset)
 
 
 def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WIDTH) -> tuple[str, str]:
@@ -44,8 +47,8 @@ def display(
 ) -> str:
     """A value as text, with dtype and shape unless they are obvious.
 
-    A student's value may be anything: very large values and nested lists are only described, and text is a literal on one
-    line. `names` are those of a tuple's parts; with them, each part is on its own line. `marked` arrays are called so.
+    A student's value may be anything: of large ones only the first parts are printed, and text is a literal on one line.
+    `names` are those of a tuple's parts; with them, each part is on its own line. `marked` arrays are called so.
     """
     if type(value) is np.ndarray and value.size <= LARGEST:
         obvious = value.ndim and value.dtype in OBVIOUS
@@ -55,7 +58,8 @@ def display(
         last = text.rpartition("\n")[2] + dtype + shape
         return text + ("" if len(last) <= width + BESIDE else "\n") + dtype + shape
     if isinstance(value, float | np.floating):
-        return f"{value + 0.0:.{digits}g}"  # no -0
+        text = f"{value + 0.0:.{digits}g}"  # no -0
+        return text if set(text) & set(".en") else f"{text}.0"
     if isinstance(value, int) and value.bit_length() > 3 * LONGEST:
         return "a very large integer"
     if isinstance(value, bool | int | np.integer | np.bool_ | None):
@@ -63,19 +67,46 @@ def display(
     if isinstance(value, str | bytes):
         more = len(value) - LONGEST
         return repr(value) if more <= 0 else f"{value[:LONGEST]!r}, and {more} more characters"
-    if not depth or not isinstance(value, tuple | list | dict | set | frozenset):
+    if not isinstance(value, CONTAINERS) or (depth <= 0 and not _is_small(value)):
         return describe(value)
-    parts = [display(part, digits, (), width, depth - 1, marked) for part in _elements(value)[:PARTS]]
+    parts = [display(part, digits, (), width, depth - 1, marked) for part in _first(value)]
     if isinstance(value, dict):
         parts = [f"{display(key, digits)}: {part}" for key, part in zip(value, parts, strict=False)]
     if names and len(names) == len(value):
         widest = max(map(len, names)) + 2
         lines = zip(names, parts, strict=True)
         return "\n".join(f"{name:{widest}}" + text.replace("\n", "\n" + " " * widest) for name, text in lines)
-    parts += ["..."] if len(value) > PARTS else []
+    parts += ["..."] if len(value) > len(parts) else []
     start, end = _brackets(value)
     line = start + ", ".join(parts) + end
-    return line if len(line) <= 90 and "\n" not in line else start + ",\n".join(parts) + end
+    return line if len(line) <= 90 and "\n" not in line else start + _rows(parts, 90) + end
+
+
+def _is_small(value: Any) -> bool:
+    """Whether a value has at most LARGEST parts, and parts of parts; one that contains itself has more."""
+    waiting, count = [value], 0
+    while waiting and count <= LARGEST:
+        part = waiting.pop()
+        count += 1
+        if isinstance(part, CONTAINERS):
+            waiting += islice(part.values() if isinstance(part, dict) else part, LARGEST + 1)
+    return not waiting
+
+
+def _first(value: Any) -> list[Any]:
+    """The elements that are printed."""
+    return _elements(value)[: LARGEST if _is_small(value) else PARTS]
+
+
+def _rows(parts: list[str], width: int) -> str:
+    """Parts on several lines: short ones side by side, others each on its own."""
+    rows = parts[:1]
+    for part in parts[1:]:
+        if max(map(len, parts)) <= SHORT and len(rows[-1]) + len(part) + 3 <= width:
+            rows[-1] += f", {part}"
+        else:
+            rows.append(part)
+    return ",\n".join(rows)
 
 
 def _elements(value: Any) -> list[Any]:
@@ -95,7 +126,7 @@ def _brackets(value: Any) -> tuple[str, str]:
 def _numbers(value: Any, digits: int, width: int = WIDTH, prefix: str = "") -> str:
     """The numbers of a value as text, without dtype and shape."""
     if isinstance(value, tuple | list):
-        return "; ".join(_numbers(part, digits) for part in value[:PARTS])
+        return "; ".join(_numbers(part, digits) for part in _first(value))
     if type(value) is not np.ndarray or value.size > LARGEST:
         return display(value, digits)
     few = digits == DIGITS[0]
@@ -153,7 +184,7 @@ def _wrapped(start: str, parts: list[str], end: str, width: int) -> str:
     line = start + ", ".join(parts) + end
     if len(line) <= width and "\n" not in line:
         return line
-    return start + "\n" + textwrap.indent(",\n".join(parts), "    ") + ",\n" + end.lstrip(",")
+    return start + "\n" + textwrap.indent(_rows(parts, width - 4), "    ") + ",\n" + end.lstrip(",")
 
 
 def _array_source(array: Array) -> str:

@@ -29,7 +29,7 @@ IN_A_BROWSER = {
     ),
 }
 ADVICE = {
-    "MemoryError": "It needs more memory than allowed: look for an array that is far larger than the result.",
+    "MemoryError": "It needs more memory than allowed: look for a list or an array that is far larger than the result.",
     "RecursionError": "Too many nested calls: check that the recursion ends, or use a loop.",
     "PermissionError": NOT_ALLOWED,
     "BlockingIOError": "Homework code may not start processes, and may start only a few threads.",

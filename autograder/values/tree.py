@@ -10,7 +10,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 NAMES: dict[type, str] = {
     bool: "a bool", np.bool_: "a bool", int: "an int", np.integer: "an int", float: "a float", np.floating: "a float",
-    str: "text", tuple: "a tuple", list: "a list", dict: "a dict", set: "a set", frozenset: "a set", bytes: "bytes",
+    str: "a string", tuple: "a tuple", list: "a list", dict: "a dict", set: "a set", frozenset: "a set", bytes: "bytes",
     complex: "a complex number", type: "a class",
 }  # fmt: skip
 _BRANCHES = (dict, list, tuple)  # faster than a new `dict | list` for each leaf

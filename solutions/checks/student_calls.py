@@ -35,7 +35,7 @@ from student_modules import alone, cut_off, find, not_written
 from student_values.changes import WORK_ON_COPIES, Change, differences, part
 from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
-from student_values.differences import NO_RETURN, REMEMBERED, UNSTEADY, difference, form, what_returns
+from student_values.differences import NO_RETURN, REMEMBERED, difference, form, unsteady, what_returns
 from student_values.display import display, literal, pair
 from student_values.signatures import accepts, misfit, signatures
 from student_values.tree import arrays, copied
@@ -47,6 +47,7 @@ WIDTH = 74  # of the text to the right of "Called    ", so that lines end before
 TOLERANCE = 5e-6
 
 COPY = "Work on a copy: x = x + y makes a new array, x += y writes into the caller's array."
+COPY_OF_LIST = "Work on a copy: sorted(x) and x + y make a new list, x.sort() and x += y change the caller's list."
 PRINTED = "It prints a value and returns None: write return in place of print."
 FLOAT32 = "In NumPy 2, float32_array / np.sqrt(8) is float64, and float32_array / math.sqrt(8) is float32."
 
@@ -131,6 +132,7 @@ class Call:
     part: str = ""
     choose: Callable[[Any], Any] = lambda result: result
     is_new: bool = False
+    may_modify: bool = False
     notes: list[Call] | None = field(default=None, compare=False)
     told: bool = True
     again: Again | None = field(default=None, compare=False)
@@ -160,6 +162,10 @@ class Call:
             except CheckFailed:
                 pass
 
+    def in_place(self) -> Call:
+        """The same call, which may modify its arguments."""
+        return replace(self, may_modify=True)
+
     @_going_on
     def gives(self, expected: Any, tolerance: float = TOLERANCE) -> None:
         """Check that the result has the type, shape and values of expected, and is float32 where expected is."""
@@ -178,7 +184,7 @@ class Call:
             shown = self._shown(expected, result)
             if right:  # only the dtype is wrong: more digits would distract
                 shown = [display(value, names=self.names, width=WIDTH - 12) for value in (expected, result)]
-            hint = FLOAT32 if right else COPY if modified else ""
+            hint = FLOAT32 if right else self._copy if modified else ""
             raise self._failed(hint, returned=shown[1], expected=shown[0], why=f"{why} {modified}".strip())
         self._require_unmodified(changes)
 
@@ -244,7 +250,7 @@ class Call:
             return (
                 self.error is not None and isinstance(error, self.error) and not isinstance(error, NotImplementedError)
             )
-        return self.error is None and not differences(given, before) and self.accepts(result)
+        return self.error is None and not self._changes(given, before) and self.accepts(result)
 
     def due(self, reference: Callable[..., Any]) -> dict[str, Any]:
         """The entry of known_mistakes for a correct result: the one in the check, else that of the reference."""
@@ -259,7 +265,11 @@ class Call:
             result = function(*args, **kwargs)
         except Exception as error:
             return known_mistakes.as_entry(raised=type(error).__name__)
-        return self._entry(function, result, differences(given, before))
+        return self._entry(function, result, self._changes(given, before))
+
+    def _changes(self, given: list[Any], before: list[Any]) -> list[Change]:
+        """The changes to arguments that a check does not accept."""
+        return [] if self.may_modify else differences(given, before)
 
     def _entry(self, function: Callable[..., Any], result: Any, changes: list[Change]) -> dict[str, Any]:
         names = self._names(function) if changes else []
@@ -303,7 +313,11 @@ class Call:
     def _require_unmodified(self, changes: list[Change]) -> None:
         """Fail one check of a function that modifies its arguments; the others are about its results."""
         if why := self._modified(changes):
-            raise self._failed(COPY, why=why)
+            raise self._failed(self._copy, why=why)
+
+    @property
+    def _copy(self) -> str:
+        return COPY if arrays([self.args, self.kwargs]) else COPY_OF_LIST
 
     def _made(self) -> tuple[Any, BaseException | None, list[Change]]:
         """Make the call: its result, the error that it raised, and the changes to its arguments."""
@@ -328,7 +342,7 @@ class Call:
         if self.is_new and any(np.shares_memory(one, other) for one in arrays(result) for other in arrays(given)):
             self._note(self._entry(function, result, []), False, TOLERANCE)
             raise self._failed(why="The result shares its memory with an argument: return a new array.")
-        return result, None, differences(given, before)
+        return result, None, self._changes(given, before)
 
     def _others(self) -> set[str]:
         """The other functions of the homework, which have checks of their own."""
@@ -358,7 +372,7 @@ class Call:
             return PRINTED
         first, *others = map(known_mistakes.as_entry, results)  # an object without __eq__ equals only itself
         if not all(known_mistakes.same(first, other, tolerance) for other in others):
-            return UNSTEADY
+            return unsteady(expected)
         return REMEMBERED if equal(expected, results[0], tolerance) else ""
 
     def _why(self, expected: Any, result: Any, tolerance: float, dtype: bool = False) -> str:

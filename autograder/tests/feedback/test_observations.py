@@ -14,7 +14,7 @@ from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call
 from autograder.tests.running import known_responses
 from autograder.values.compare import Failure, equal
-from autograder.values.differences import UNSTEADY
+from autograder.values.differences import unsteady
 
 F = HOMEWORK.functions
 ATTENTION, NORM = F["scaled_dot_product_attention"], F["layer_norm"]
@@ -187,7 +187,7 @@ def test_change_that_makes_the_call_correct(function: str, wrong: Callable[..., 
 def test_random_result_is_the_only_observation() -> None:
     rng = np.random.default_rng(0)
     _, text = observations_of("layer_norm", lambda x, *_: rng.normal(size=x.shape), *ARGS)
-    assert text == UNSTEADY
+    assert text == unsteady(X)
 
 
 def whole_columns(scores: Any, mask: Any) -> Any:

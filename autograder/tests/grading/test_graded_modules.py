@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autograder.tests.files import HOMEWORK
-from autograder.values.differences import UNSTEADY
+from autograder.values.differences import unsteady
 
 Alter = Callable[[str, str], dict[str, str]]
 Grade = Callable[..., dict[str, Any]]
 MODULES = tuple(name for name in HOMEWORK.rubric.modules if name != "concept_check")
 PARTLY = "Your code gives the correct values in every call tried with {}, but not with {}."
+UNSTEADY = unsteady(np.ones(1))
 EDIT = "A single edit on line LINE makes every call of `{}` pass."
 
 

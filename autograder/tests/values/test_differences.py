@@ -76,6 +76,7 @@ ALLOWED = 1e-8
     ("text", "test", ""),
     ([("a", 1), ("b", 2)], [("b", 2), ("a", 1)], "All elements are correct, but they are in the wrong order."),
     ([1, 2], [2, 2], ""),
+    ((1, (2, 3, 4)), (1, (2, 0, 4)), "Only part [1] is wrong."),
     ({1, 2}, {1, 3}, ""),
     ({"a": 1}, {"a": 2}, ""),
 ])  # fmt: skip
@@ -105,11 +106,11 @@ def test_correct_parts_are_not_mentioned() -> None:
 
 
 @pytest.mark.parametrize(("expected", "actual", "said"), [
-    ("text", None, "It returned None; it should return text. Does every path through the function return a value?"),
+    ("text", None, "It returned None; it should return a string. Does every path through the function return a value?"),
     ([1, 2], (1, 2), "It returned a tuple of 2; it should return a list of length 2."),
-    ([1, 2], [1], "It returned a list of length 1; it should return a list of length 2."),
+    ([1, 2], [1], "It returned a list of length 1 instead of 2."),
     ((TABLE, 1), (TABLE,), "It returned 1 value instead of 2; it should return a tuple of 2."),
-    ([1, "a"], [1, 2], "Part [1] is an int; it should be text."),
+    ([1, "a"], [1, 2], "Part [1] is an int; it should be a string."),
     ([("F", 19)], [("F", 19.0)], "Part [0][1] is a float; it should be an int."),
     ({"k": [1]}, {"k": [None]}, "Part ['k'][0] is None; it should be an int."),
     ({"k": 1}, {"j": None}, ""),

@@ -30,8 +30,8 @@ def test_digits_increase_even_if_the_dtypes_differ() -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (np.array([-0.0, -1e-9, 1.0]), "[0., 0., 1.]"), (-0.0, "0"),
-        ([1.0, 2.5], "[1, 2.5]"), ((1.0, True), "(1, True)"), ([], "[]"), ((1,), "(1,)"), (None, "None"),
+        (np.array([-0.0, -1e-9, 1.0]), "[0., 0., 1.]"), (-0.0, "0.0"),
+        ([1.0, 2.5], "[1.0, 2.5]"), ((1.0, True), "(1.0, True)"), ([], "[]"), ((1,), "(1,)"), (None, "None"),
         (("F", 19), "('F', 19)"), ([("F", 19)], "[('F', 19)]"), ({"a": 1, (1, "b"): None}, "{'a': 1, (1, 'b'): None}"),
         ({3, 1, 20}, "{1, 3, 20}"), (set(), "set()"), (frozenset({"x"}), "frozenset({'x'})"), (b"\xff", "b'\\xff'"),
         ("two\nlines `` ", "'two\\nlines `` '"), ("\u202e\ud800", "'\\u202e\\ud800'"), (10**40, "1" + 40 * "0"),
@@ -44,12 +44,24 @@ def test_display_of_plain_data(value: Any, shown: str) -> None:
 
 def test_large_or_deeply_nested_values_are_described() -> None:
     assert display(np.zeros(600)) == "an array of float64 with shape (600,)"
-    assert display([[[[1]]]]) == "[[[a list]]]"
-    assert display([0] * 50).endswith("...]")
+    assert display([[[[1] * 200]] * 9]) == f"[[{7 * '[a list], '}[a list], ...]]"
+    assert display([0] * 500) == "[0, 0, 0, 0, 0, 0, 0, 0, ...]"
+    endless: list[object] = []
+    endless.append(endless)
+    assert display(endless) == "[[[a list]]]"
 
 
-def test_small_arrays_are_shown_in_full() -> None:
-    assert "..." not in display(np.tri(9, dtype=bool))
+@pytest.mark.parametrize(
+    "value", [np.tri(9, dtype=bool), [[[[[1], ("a", {2})]]]], [("Alice", 19)] * 30, {n: [n] for n in range(40)}]
+)
+def test_small_values_are_shown_in_full_with_several_short_parts_in_a_line(value: Any) -> None:
+    shown = display(value)
+    assert "..." not in shown and len(shown.splitlines()) < 10
+    assert isinstance(value, np.ndarray) or eval(shown) == eval(literal(value)) == value
+
+
+def test_equal_numbers_of_different_types_look_different() -> None:
+    assert pair([2], [2.0]) == ("[2]", "[2.0]")
 
 
 def test_shape_has_its_own_line_if_it_does_not_fit_beside_the_last_row() -> None:

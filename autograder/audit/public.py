@@ -1,20 +1,17 @@
-"""Reports which misconceptions the public checks and the docstring examples detect.
+"""Reports which misconceptions the public checks detect.
 
 A detected misconception is *named* if both of its sentences are printed, *half* named if only one is, because another
 misconception with the same results shares it, and *misnamed* if a sentence of another misconception is printed.
 """
 
-import doctest
 import importlib
 import os
 import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import partial
-from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
@@ -30,14 +27,13 @@ from autograder.release import home_table
 
 @dataclass(frozen=True)
 class Detection:
-    """A misconception, the public checks that it fails, whether it fails a docstring example, and the printed sentences.
+    """A misconception, the public checks that it fails, and the printed sentences.
 
     `sentences` are those of the misconception. With an argument that it ignores, they name the number that is used.
     """
 
     misconception: Misconception
     checks: tuple[str, ...]
-    example: bool
     printed: frozenset[str] = frozenset()
     sentences: frozenset[str] = frozenset()
 
@@ -73,8 +69,7 @@ def _detection(homework: Homework, misconception: Misconception) -> Detection:
     student = ModuleType(misconception.module)  # the reference with the misconception, as a student would write it
     student.__file__ = str(homework.solutions / f"{misconception.module}.py")
     source = homework.files[f"{misconception.module}.py"].decode() + "\n\n" + misconception.source
-    code = compile(source, student.__file__, "exec")
-    exec(code, vars(student))  # noqa: S102 - the kit's own text
+    exec(compile(source, student.__file__, "exec"), vars(student))  # noqa: S102 - the kit's own text
     sys.modules[misconception.module] = student
     for cached in (importlib.import_module("student_modules").load, advice._failing, advice.explained):
         cached.cache_clear()
@@ -90,14 +85,7 @@ def _detection(homework: Homework, misconception: Misconception) -> Detection:
     ready = [error for error in failing.values() if not isinstance(error, errors.NotReady)]
     printed = {text for title, text in advice.Advice(ready, hint=0).said if title in ("probably", "right")}
     sentences = home_table.sentences(homework, misconception)
-    text = homework.functions[misconception.function].__doc__ or ""
-    names = {"__name__": misconception.module}
-    exec(code, names)  # noqa: S102 - without the state that the checks may have left
-    parsed = doctest.DocTestParser().get_doctest(text, names, misconception.function, None, 0)
-    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    with redirect_stdout(StringIO()):
-        fails = runner.run(parsed).failed > 0
-    return Detection(misconception, tuple(failing), fails, frozenset(printed), frozenset(sentences))
+    return Detection(misconception, tuple(failing), frozenset(printed), frozenset(sentences))
 
 
 def lines(detections: Iterable[Detection]) -> Iterator[str]:
@@ -105,19 +93,18 @@ def lines(detections: Iterable[Detection]) -> Iterator[str]:
     groups: dict[str, list[Detection]] = {}
     for detection in detections:
         groups.setdefault(detection.misconception.module, []).append(detection)
-    yield "check: a public check fails; example: a docstring example fails; each way to make the mistake has its own line"
+    yield "check: a public check fails; each way to make the mistake has its own line"
     yield "named: the message has both sentences of the misconception; half: one of them; misnamed: those of another"
     for module, group in groups.items():
         yield f"\n{module}"
         for one in group:
-            marks = f"{'check' if one.checks else '-':<7}{one.answer:<10}{'example' if one.example else '-':<9}"
-            yield f"  {marks}{one.misconception.id}" + (f"  ({', '.join(one.checks)})" if one.checks else "")
+            checks = f"  ({', '.join(one.checks)})" if one.checks else ""
+            yield f"  {'check' if one.checks else '-':<7}{one.answer:<10}{one.misconception.id}{checks}"
     yield ""
     groups["all"] = [one for group in groups.values() for one in group]
     for module, group in groups.items():
         count = Counter(one.answer for one in group if one.checks)
         yield (
             f"{module}: of {len(group)} mistakes the public checks detect {count.total()}, of which {count['named']} are "
-            f"named, {count['half']} half, {count['misnamed']} misnamed; "
-            f"the docstring examples detect {sum(one.example for one in group)}"
+            f"named, {count['half']} half, {count['misnamed']} misnamed"
         )

@@ -39,7 +39,7 @@ def audit(homework: Homework, check: str, jobs: int | None, only: str, rows: Pat
     cases       all of these (the default)
     tolerances  also show how far correct and wrong solutions are from each expected value
     pairs       every pair of misconceptions of a function (half an hour)
-    public      which misconceptions the public checks and docstring examples detect
+    public      which misconceptions the public checks detect and name
     mutants     generated mutants of the reference solutions
 
     To measure the effect of a grading rule, write the rows, disable the rule and compare:

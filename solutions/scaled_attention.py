@@ -18,7 +18,7 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 
     Subtracting the same number from all scores of a slice does not change the result; subtract the largest
     score, and exp cannot overflow. A score of -inf gets weight 0. A slice in which every score is -inf gives
-    all zeros, without a warning.
+    all zeros.
 
     Arguments: scores with at least one dimension, entries finite or -inf; axis one int.
     Returns: an array with the shape and dtype of scores.

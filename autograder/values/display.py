@@ -195,7 +195,8 @@ def _array_source(array: Array) -> str:
             return f"np.{'ones' if array.flat[0] else 'zeros'}({shape}{dtype})"
         if array.ndim == 2 and np.array_equal(array, np.eye(len(array))):
             return f"np.eye({len(array)}{dtype})"
-    return f"np.array({_nested(array)}{dtype})"
+    order = "" if array.flags.c_contiguous or not array.flags.f_contiguous else ", order='F'"
+    return f"np.array({_nested(array)}{dtype}{order})"
 
 
 def _nested(array: Array) -> str:

@@ -5,6 +5,8 @@ from student_calls import Caller
 
 X = np.array([[-2.0, 1.0, 5.0], [0.0, 0.0, 0.0], [2.0, -1.0, 1.5], [3.0, 1.0, 0.5]])
 
+SINGLE = np.array([[0.1], [0.7], [-0.3], [0.2]], dtype=np.float32)
+
 
 def identity(x: np.ndarray) -> np.ndarray:
     return x
@@ -18,6 +20,10 @@ def standardise(x: np.ndarray) -> np.ndarray:
 def one_before(x: np.ndarray) -> np.ndarray:
     """A filter of width 2 that looks back: y[t] = x[t] - 2 x[t - 1]."""
     return x - 2 * np.vstack([0 * x[:1], x[:-1]])
+
+
+def running_sums(x: np.ndarray) -> np.ndarray:
+    return np.cumsum(x, axis=0)
 
 
 def row_before(x: np.ndarray) -> np.ndarray:
@@ -221,6 +227,15 @@ def test_dependency_on_large_changes_only(call: Caller) -> None:
     call.dependency_matrix(large_numbers, X, delta=50.0).gives(np.tri(4, dtype=bool))
 
 
+def test_dependency_in_single_precision(call: Caller) -> None:
+    """f rounds to the dtype of its argument: with another dtype, every row differs a little."""
+    call.dependency_matrix(running_sums, SINGLE).gives(np.tri(4, dtype=bool))
+
+
+def test_large_changes_leave_no_trace_in_x(call: Caller) -> None:
+    call.dependency_matrix(identity, 0.7 * X, delta=3000.0).gives(np.eye(4, dtype=bool))
+
+
 def test_dependency_where_f_returns_its_argument_itself(call: Caller) -> None:
     call.dependency_matrix(identity, X).gives(np.eye(4, dtype=bool))
 
@@ -229,6 +244,10 @@ def test_is_autoregressive(call: Caller) -> None:
     call.is_autoregressive(one_before, X).gives(True)
     call.is_autoregressive(identity, X).gives(True)
     call.is_autoregressive(identity, X[:1]).gives(True)
+
+
+def test_is_autoregressive_in_single_precision(call: Caller) -> None:
+    call.is_autoregressive(running_sums, SINGLE).gives(True)
 
 
 def test_is_not_autoregressive(call: Caller) -> None:

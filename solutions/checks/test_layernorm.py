@@ -4,6 +4,7 @@ import numpy as np
 from student_calls import Caller
 
 TOKENS = np.array([[4.0, 2.0, 1.0, -3.0], [1.0, 2.0, -1.0, 2.0]])
+BY_COLUMNS = np.asfortranarray([TOKENS, -TOKENS])
 GAMMA, BETA = np.array([2.0, 1.0, 0.5, -1.0]), np.array([0.5, 1.0, -1.0, 0.0])
 
 
@@ -58,6 +59,18 @@ def test_mean_far_above_the_spread(call: Caller) -> None:
     call.layer_norm(TOKENS[0] + 1e8, GAMMA, BETA).gives(np.array([2.853392, 1.392232, -1.0, 1.568928]))
 
 
+def test_tokens_stored_by_columns(call: Caller) -> None:
+    """np.zeros_like(x) is stored like x, and its reshape(-1, d) may be a copy."""
+    call.layer_norm(BY_COLUMNS, GAMMA, BETA).gives(
+        np.array(
+            [
+                [[2.853392, 1.392232, -1.0, 1.568928], [0.5, 1.816494, -1.816494, -0.816494]],
+                [[-1.853392, 0.607768, -1.0, -1.568928], [0.5, 0.183506, -0.183506, 0.816494]],
+            ]
+        )
+    )
+
+
 def test_rms_norm(call: Caller) -> None:
     call.rms_norm(TOKENS, np.array([2.0, 1.0, 1.0, 10.0])).gives(
         np.array([[2.921187, 0.730297, 0.365148, -10.95445], [1.264911, 1.264911, -0.632455, 12.649108]])
@@ -71,6 +84,23 @@ def test_rms_norm_of_sentences(call: Caller) -> None:
             [
                 [[3.098386, 0.774597, 0.0], [0.816497, 0.408248, 0.816497]],
                 [[0.92582, 0.92582, -0.694365], [0.0, 1.698415, 0.169842]],
+            ]
+        )
+    )
+
+
+def test_rms_norm_of_many_features(call: Caller) -> None:
+    call.rms_norm(np.array([*64 * [3.0], 9.0]), np.array([*64 * [2.0], -1.0])).then(
+        "the last two features", lambda y: y[-2:]
+    ).gives(np.array([1.887231, -2.830847]))
+
+
+def test_rms_norm_of_tokens_stored_by_columns(call: Caller) -> None:
+    call.rms_norm(BY_COLUMNS, np.array([2.0, 1.0, 1.0, 10.0])).gives(
+        np.array(
+            [
+                [[2.921187, 0.730297, 0.365148, -10.95445], [1.264911, 1.264911, -0.632455, 12.649108]],
+                [[-2.921187, -0.730297, -0.365148, 10.95445], [-1.264911, -1.264911, 0.632455, -12.649108]],
             ]
         )
     )
@@ -91,6 +121,23 @@ def test_gradient(call: Caller) -> None:
             np.array([[0.633606, -0.573262, -0.392232, 0.331887], [-0.816494, -0.544326, 0.272157, 1.088662]]),
             np.array([2.353392, 0.816494, 0.0, 2.449482]),
             np.array([2.0, 1.0, 0.0, 3.0]),
+        )
+    )
+
+
+def test_gradient_of_tokens_stored_by_columns(call: Caller) -> None:
+    grad_out = np.asfortranarray([2 * TOKENS[::-1] + 1, TOKENS])
+    gradients = call.layer_norm_backward(grad_out, BY_COLUMNS, GAMMA)
+    gradients.returning("grad_x", "grad_gamma", "grad_beta").gives(
+        (
+            np.array(
+                [
+                    [[-0.131998, 0.773151, -0.735435, 0.094283], [8.675247, -2.891743, -2.891762, -2.891743]],
+                    [[1.180468, -0.75052, -1.127667, 0.697719], [1.326803, 1.190721, -0.442269, -2.075254]],
+                ]
+            ),
+            np.array([-1.176696, 3.626177, -6.531951, -18.26688]),
+            np.array([17.0, 14.0, 2.0, -1.0]),
         )
     )
 

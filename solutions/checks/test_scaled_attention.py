@@ -190,12 +190,13 @@ def test_multi_head_attention(call: Caller) -> None:
 
 
 def test_multi_head_attention_with_one_head(call: Caller) -> None:
-    call.multi_head_attention(SENTENCES[1], {**PARAMS, "w_q": 2 * np.eye(4)}, 1).gives(
+    w_v = np.array([[2.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 3.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 2.0]])
+    call.multi_head_attention(SENTENCES[1], {**PARAMS, "w_q": 2 * np.eye(4), "w_v": w_v}, 1).gives(
         np.array(
             [
-                [36.94835, 5.0, 4.994511, 34.972553],
-                [34.754972, 5.0, 3.776358, 28.881788],
-                [27.787596, 5.0, 4.99967, 34.998352],
+                [36.94835, 5.0, 4.994511, 49.956084],
+                [34.754972, 5.0, 3.776358, 40.210861],
+                [27.787596, 5.0, 4.99967, 49.997363],
             ]
         )
     )

@@ -201,7 +201,7 @@ def test_dependencies_show_for_changes_of_any_sign(source: Any) -> None:
         expected = HOMEWORK.functions["dependency_matrix"](f, x, **kwargs)
         for signs in product((1, -1), repeat=x.shape[1]):
             step = kwargs.get("delta", 1e-3) * np.linspace(1.0, 2.0, x.shape[1]) * signs
-            bumps = np.eye(len(x))[:, :, None] * step
+            bumps = (np.eye(len(x))[:, :, None] * step).astype(x.dtype)
             found = [np.any(np.abs(f(x + bump) - f(x.copy())) > 1e-8, axis=1) for bump in bumps]
             np.testing.assert_array_equal(np.transpose(found), expected, err_msg=f"{f.__name__}, {signs}")
     assert calls

@@ -91,6 +91,12 @@ def test_literal_evaluates_to_the_value(value: Any) -> None:
     np.testing.assert_equal(eval(literal(value), {"np": np}), value)
 
 
+def test_literal_keeps_the_order_in_memory() -> None:
+    """A function may be wrong for one order only."""
+    by_columns = np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])
+    assert literal(by_columns) == "np.array([[1.0, 2.0], [3.0, 4.0]], order='F')"
+
+
 def test_repeated_block_is_written_once() -> None:
     block = {"gamma": np.array([1.0, 2.0])}
     text = literal([block, {"gamma": block["gamma"].copy()}])

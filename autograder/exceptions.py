@@ -126,7 +126,7 @@ def of_system(error: OSError, place: Path | str = "", temporary: bool = False) -
 
 
 def in_one_line(error: BaseException, folder: Path, place: str) -> str:
-    """An error in code of this folder on one line, with its file and line there; `place` if it has none."""
+    """Return an error in code of this folder on one line, with its file and line there; `place` if it has none."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: {error.msg}"
     frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(folder)]

@@ -49,7 +49,7 @@ RULES: dict[Why, tuple[str, str]] = {
 
 
 def explanation(homework: Homework, result: Path, criterion: str) -> Iterator[str]:
-    """The explanation of one criterion. Raises BadParameter or ArgumentsError."""
+    """Yield the explanation of one criterion. Raises BadParameter or ArgumentsError."""
     criteria, groups = homework.rubric.criteria, homework.rubric.groups
     if criterion not in criteria:
         module = criterion.partition(".")[0]
@@ -167,7 +167,7 @@ def _mistake(
 
 
 def _found(homework: Homework, file: Path, text: str) -> str:
-    """The file, relative to the homework, and the line where a text first occurs."""
+    """Return the file, relative to the homework, and the line where a text first occurs."""
     rows = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     number = next((number for number, row in enumerate(rows, 1) if text in row), 0)
     place = file.relative_to(homework.folder) if file.is_relative_to(homework.folder) else file

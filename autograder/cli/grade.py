@@ -142,7 +142,7 @@ def grade(
 def _problems(
     rubric: Rubric, submissions: "Listing", run: "Run", store: "Store", roster: "Sequence[Person]", accept_names: bool
 ) -> Iterator[str]:
-    """Notes for the instructor, also in the report."""
+    """Yield notes for the instructor, also in the report."""
     from autograder.gradebook import rows, similar
     from autograder.sandbox import layers
 
@@ -160,7 +160,7 @@ def _problems(
 
 
 def _without_result(run: "Run") -> list[str]:
-    """A note on the students without a result for Classroom 50."""
+    """Return a note on the students without a result for Classroom 50."""
     from autograder.gradebook import outputs
 
     missing = [

@@ -44,12 +44,12 @@ Group = Mapping[str, Unexplained]
 
 
 def shortest(group: Group) -> Unexplained:
-    """The member with the shortest source."""
+    """Return the member with the shortest source."""
     return next(iter(group.values()))
 
 
 def unexplained(result: Result) -> Iterator[Unexplained]:
-    """The functions of one submission whose wrong results no misconception explains."""
+    """Yield the functions of one submission whose wrong results no misconception explains."""
     for module in result.modules:
         text = result.submission.text(f"{module.module}.py")
         for function, call_results in module.unexplained.items():
@@ -77,7 +77,7 @@ def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[St
 
 
 def digest_of(wrong: Sequence[CallResult]) -> str:
-    """The digest of the wrong responses of a function.
+    """Return the digest of the wrong responses of a function.
 
     Two digests are equal if the same calls fail, with the same errors or with values that are equal up to rounding.
     """
@@ -114,7 +114,7 @@ def _rounded(value: Any, step: float) -> Any:
 
 
 def _example(module: ModuleResult, function: str, rubric: Rubric) -> str:
-    """The public example that an instructor sees, without imports."""
+    """Return the public example that an instructor sees, without imports."""
     shown = (graded.shown for graded in module.graded)
     call_result = next((r for r in shown if r is not None and r.target.function == function), None)
     if call_result is None:
@@ -130,7 +130,7 @@ def _example(module: ModuleResult, function: str, rubric: Rubric) -> str:
 
 
 def standalone(text: bytes, function: str, rubric: Rubric) -> str:
-    """The source of a function, with everything it uses from its file inside. The file is not run.
+    """Return the source of a function, with everything it uses from its file inside. The file is not run.
 
     Comments, docstrings, annotations, error messages and prints are removed, since they could identify a person. "" if
     the definition is too complicated or too long.
@@ -144,7 +144,7 @@ def standalone(text: bytes, function: str, rubric: Rubric) -> str:
 
 
 def _standalone(tree: ast.Module | None, function: str, module: Module) -> ast.stmt | None:
-    """A copy of the last definition, with everything it uses at the start of its body; None if too long."""
+    """Return a copy of the last definition, with everything it uses at the start of its body; None if too long."""
     bound = {name: node for node in tree.body for name in _bound(node)} if tree else {}
     wanted, needed, names = bound.get(function), set[ast.stmt](), 0
     if tree is None or not isinstance(wanted, ast.FunctionDef):
@@ -171,7 +171,7 @@ def _standalone(tree: ast.Module | None, function: str, module: Module) -> ast.s
 
 
 def _bound(node: ast.stmt) -> list[str]:
-    """The names that a top-level statement defines."""
+    """Return the names that a top-level statement defines."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -199,7 +199,7 @@ def _anonymize(function: ast.FunctionDef) -> None:
 
 
 def _only_says(node: ast.stmt) -> bool:
-    """Whether a statement is a docstring or a print."""
+    """Return whether a statement is a docstring or a print."""
     match node:
         case ast.Expr(value=ast.Constant() | ast.Call(func=ast.Name(id="print"))):
             return True
@@ -232,7 +232,7 @@ def _without(words: Set[str], source: str) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """The words of two or more characters in a name or an identifier, in lower case."""
+    """Return the words of two or more characters in a name or an identifier, in lower case."""
     return {word.lower() for word in re.findall(r"\d\d+|[^\W\d_A-Z]{2,}|[A-Z][^\W\d_A-Z]+|[A-Z]{2,}", text)}
 
 
@@ -244,7 +244,7 @@ FILE = "guesses.json"
 
 
 def guesses(homework: Homework, submission: Submission) -> list[Guess]:
-    """The predictions of a submission, in the order of the notebook; none if the file is not in its format."""
+    """Return the predictions of a submission, in the order of the notebook; none if the file is not in its format."""
     try:
         document = json.loads(submission.text(FILE) or b"{}")
         given = [
@@ -259,7 +259,7 @@ def guesses(homework: Homework, submission: Submission) -> list[Guess]:
 
 
 def questions(homework: Homework, every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
-    """The predictions of a class by question, in the order of the notebook.
+    """Return the predictions of a class by question, in the order of the notebook.
 
     Each has the question's `text`, the number of students as `count`, and its `answers`, most frequent first: text, number of
     students, whether it is right.
@@ -276,7 +276,7 @@ def questions(homework: Homework, every: Iterable[Iterable[Guess]]) -> list[dict
 
 @cache
 def _texts(solutions: Path) -> dict[str, int]:
-    """The strings in the code of the notebook, with their positions."""
+    """Return the strings in the code of the notebook, with their positions."""
     places: dict[str, int] = {}
     for path in solutions.glob("*.ipynb"):
         for cell in json.loads(path.read_bytes())["cells"]:

@@ -85,7 +85,7 @@ def write(
 
 
 def classroom50_result(row: StudentRow) -> str:
-    """The criteria that the student may see now; "" without a grade, for a folder that is no clone, or without its metadata."""
+    """Return the criteria that the student may see now; "" without a grade, a clone or its metadata."""
     clone = platforms.clone(row.entry.upload) if row.entry.upload and row.student.login else None
     metadata = platforms.classroom50_metadata(row.entry.upload) if row.entry.upload and clone else None
     if not (clone and clone.time and metadata and row.grade) or row.excused or row.withheld:
@@ -122,7 +122,7 @@ def classroom50_result(row: StudentRow) -> str:
 
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:
-    """A table that is safe to open in a spreadsheet."""
+    """Return a table that is safe to open in a spreadsheet."""
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows([[cell(value) for value in line] for line in lines])
     return stream.getvalue()
@@ -169,7 +169,7 @@ def _canvas(row: StudentRow) -> dict[str, object]:
 
 
 def _submitted(row: StudentRow, rubric: Rubric) -> str:
-    """The time of a submission, in the time zone of its due date."""
+    """Return the time of a submission, in the time zone of its due date."""
     due = row.due or rubric.due
     if due is None or not row.entry.created_at:
         return row.entry.created_at
@@ -225,7 +225,7 @@ def mail_table(rows: Sequence[StudentRow], pages: Sequence[str]) -> str:
 
 
 def assignment(wanted: str, title: str) -> str:
-    """The Canvas header of an existing assignment, given by its id, its title, or both as Canvas writes them."""
+    """Return the Canvas header of an existing assignment, given by its id, its title, or both as Canvas writes them."""
     return f"{title} ({wanted})" if wanted.isdigit() else wanted or title
 
 
@@ -236,7 +236,7 @@ def assignment(wanted: str, title: str) -> str:
 
 
 def page_names(rows: Sequence[StudentRow]) -> list[str]:
-    """The name of each row's page, "" for one without a result."""
+    """Return the name of each row's page, "" for one without a result."""
     names = []
     pages = Counter[str]()  # members of a group may have different overrides, so each has a page
     for row in rows:
@@ -247,7 +247,7 @@ def page_names(rows: Sequence[StudentRow]) -> list[str]:
 
 
 def student_page(row: StudentRow, rubric: Rubric) -> str:
-    """The page as HTML. Criteria are link targets, and every other mention of their ids is a link."""
+    """Return the page as HTML. Criteria are link targets, and every other mention of their ids is a link."""
     grade, shown, most = row.grade, list[Mark](), row.max_score or 0.0
     if grade is not None:
         every = {mark.criterion: mark for mark in (*grade.marks, *grade.dropped) if mark.visibility != "hidden"}
@@ -283,7 +283,7 @@ def student_page(row: StudentRow, rubric: Rubric) -> str:
 
 
 def _by_message(marks: Iterable[Mark]) -> dict[str, list[Mark]]:
-    """The criteria with each message, so that it is shown once."""
+    """Return the criteria with each message, so that it is shown once."""
     groups: dict[str, list[Mark]] = {}
     for mark in marks:
         groups.setdefault(mark.output, []).append(mark)
@@ -291,7 +291,7 @@ def _by_message(marks: Iterable[Mark]) -> dict[str, list[Mark]]:
 
 
 def _lead(row: StudentRow, cause: str) -> str:
-    """The first sentence, in Markdown; the only one without a score."""
+    """Return the first sentence, in Markdown; the only one without a score."""
     if row.withheld:
         return "**Your grade for this homework is withheld.** Ask your instructor."
     if row.score is None:
@@ -301,7 +301,7 @@ def _lead(row: StudentRow, cause: str) -> str:
 
 
 def _adjustments(row: StudentRow) -> Iterator[str]:
-    """What the score has besides the points of the criteria, in Markdown."""
+    """Yield what the score has besides the points of the criteria, in Markdown."""
     if row.deduction and row.total is None and row.grade:
         raw, less = counted(number(row.grade.score), "point"), number(row.deduction)
         yield f"The submission earned {raw}; {less} were deducted because it was {row.late}."
@@ -317,7 +317,7 @@ def _adjustments(row: StudentRow) -> Iterator[str]:
 
 
 def _notes(row: StudentRow, folded: Sequence[Mark]) -> Iterator[str]:
-    """The notes on the upload, in Markdown, each with the points that are lost with its file."""
+    """Yield the notes on the upload, in Markdown, each with the points that are lost with its file."""
     files: dict[str, float] = {}
     for mark in folded:
         file = f"{module_of(mark.criterion)}.py"

@@ -41,13 +41,13 @@ ENDING = {signal.SIGINT, signal.SIGTERM}  # the signals that end a command
 
 
 def submission_digest(submission: Submission) -> str:
-    """The digest of all usable files and all notes, regardless of the student."""
+    """Return the digest of all usable files and all notes, regardless of the student."""
     return _digest(sorted(submission.files.items()), submission.refused)
 
 
 @cache
 def kit_digest(folder: Path | None) -> str:
-    """The digest of a homework's rules and files, of the files that grade it, and of the versions of NumPy and Python."""
+    """Return the digest of a homework's rules and files, of the files that grade it, and of the versions of NumPy and Python."""
     homework = Homework(folder)
     versions = np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()
     rules = homework.rubric.model_dump_json(exclude=AFTERWARDS)  # parsed, so that comments do not count
@@ -80,7 +80,7 @@ _opened = contextlib.ExitStack()
 
 @cache
 def warm(folder: Path | None) -> Grader:
-    """The grader of this process. Opening it, on first use, records the suites, which takes seconds."""
+    """Return the grader of this process. Opening it, on first use, records the suites, which takes seconds."""
     return _opened.enter_context(open_grader(Homework(folder)))
 
 
@@ -176,7 +176,7 @@ class Pool:
         self.ended, self.lock = False, threading.Lock()
 
     def submit(self, number: int, function: Callable[..., Any], *args: Any) -> "Future[Any]":
-        """Raises BrokenExecutor for a worker that has died, CancelledError if there are no workers left.
+        """Call a function in a worker. Raises BrokenExecutor for a worker that has died, CancelledError if none are left.
 
         Raises CommandError if this machine cannot start one.
         """
@@ -217,7 +217,7 @@ class Pool:
 
 
 def cores() -> int:
-    """The processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -230,7 +230,7 @@ def local(jobs: int) -> Pool:
 
 
 def processes(count: int, **options: Any) -> ProcessPoolExecutor:
-    """An executor with `count` processes. Raises CommandError if this machine has no locks that processes can share."""
+    """Return an executor with `count` processes. Raises CommandError if this machine has no locks that processes can share."""
     try:
         return ProcessPoolExecutor(count, **options)
     except (OSError, ImportError, NotImplementedError) as error:
@@ -239,7 +239,7 @@ def processes(count: int, **options: Any) -> ProcessPoolExecutor:
 
 
 def cluster(address: str, homework: Homework) -> Pool:
-    """The workers of a Dask scheduler. Raises ArgumentsError unless every worker has this kit."""
+    """Return the workers of a Dask scheduler. Raises ArgumentsError unless every worker has this kit."""
     try:
         import distributed  # an extra, and slow to import
     except ImportError:

@@ -49,7 +49,7 @@ NAMES = 40  # columns of a picture with names
 
 
 def html(homework: Homework, run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
-    """The page. `pages` are the names of the students' pages by row, for links."""
+    """Return the page. `pages` are the names of the students' pages by row, for links."""
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     grades = submissions_that_count(run.rows)
     people = [row.student for row in run.rows]
@@ -90,7 +90,7 @@ def html(homework: Homework, run: Run, anonymous: bool = False, pages: Sequence[
 
 
 def rendered(template: str, **content: object) -> str:
-    """A page from one of the templates; everything in `content` is escaped except Markup."""
+    """Return a page from one of the templates; everything in `content` is escaped except Markup."""
     return _environment().get_template(template).render(**content)
 
 
@@ -113,18 +113,18 @@ def _environment() -> jinja2.Environment:
 
 
 def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
-    """The submissions that count for at least one student and have something to grade, each once."""
+    """Return the submissions that count for at least one student and have something to grade, each once."""
     counting = (row.grade for row in rows if row.grade and not (row.excused or row.withheld or row.grade.empty))
     return list({grade.key: grade for grade in counting}.values())
 
 
 def final_scores(rows: Sequence[StudentRow]) -> list[float]:
-    """The scores of the students whose submission counts, after late deductions and overrides."""
+    """Return the scores of the students whose submission counts, after late deductions and overrides."""
     return [row.score for row in rows if row.score is not None and row.grade and not row.grade.empty]
 
 
 def mistakes(homework: Homework, rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
-    """The misconceptions that occurred, most frequent first; `rows` are the numbers of the rows."""
+    """Return the misconceptions that occurred, most frequent first; `rows` are the numbers of the rows."""
     rows_of: dict[str, list[int]] = {}
     for index, row in enumerate(rows):
         for name in {name for mark in row.grade.marks for name in mark.misconceptions} if row.grade else ():
@@ -139,7 +139,7 @@ def mistakes(homework: Homework, rows: Sequence[StudentRow]) -> list[dict[str, A
 
 
 def sentence(homework: Homework, name: str) -> str:
-    """The sentence of a misconception without Markdown; "" for an unknown one."""
+    """Return the sentence of a misconception without Markdown; "" for an unknown one."""
     mistake = homework.misconception(name)
     return mistake.sentence.replace("`", "") if mistake else ""
 
@@ -150,7 +150,7 @@ def picture(
     sentence: Callable[[str], str],
     places: Mapping[str, int] | None = None,
 ) -> dict[str, Any] | None:
-    """The picture of a class: a column per submission, best first, a row per criterion, a cell for each loss.
+    """Return the picture of a class: a column per submission, best first, a row per criterion, a cell for each loss.
 
     Cells of one kind form one path, so a class of 300 with 60 criteria takes a few kilobytes. `data` has the meaning of
     each cell, for the tooltip. `names` are the students by key; others are anonymous. `places` are the numbers of their
@@ -192,7 +192,7 @@ def _state(mark: Mark) -> str:
 
 
 def _path(lines: Sequence[str], state: str) -> str:
-    """A rectangle for each run of one state in a row."""
+    """Return a rectangle for each run of one state in a row."""
     runs = [(run.start(), y, len(run[0])) for y, line in enumerate(lines) for run in re.finditer(f"[{state}]+", line)]
     return "".join(f"M{x} {y}h{width}v1h-{width}z" for x, y, width in runs)
 
@@ -201,7 +201,7 @@ def _path(lines: Sequence[str], state: str) -> str:
 
 
 def overview(scores: Sequence[float], most: float) -> dict[str, float] | None:
-    """The totals of a class; None for an empty one."""
+    """Return the totals of a class; None for an empty one."""
     if not scores:
         return None
     return {
@@ -215,7 +215,7 @@ def overview(scores: Sequence[float], most: float) -> dict[str, float] | None:
 
 
 def histogram(scores: Sequence[float], most: float) -> dict[str, Any]:
-    """The number of scores in each bar, full marks in the last; the width of a bar in points, and the labels of the axis."""
+    """Return the number of scores in each bar, full marks in the last; the width of a bar in points, and the labels of the axis."""
     most = most or 1.0
     width, step = _round_step(most, BINS), _round_step(most, TICKS)
     counts = [0] * ceil(most / width - 1e-9)
@@ -225,13 +225,13 @@ def histogram(scores: Sequence[float], most: float) -> dict[str, Any]:
 
 
 def _round_step(length: float, most: int) -> float:
-    """The smallest of ..., 1, 2, 5, 10, 20, ... that covers a length in at most `most` steps."""
+    """Return the smallest of ..., 1, 2, 5, 10, 20, ... that covers a length in at most `most` steps."""
     steps = (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5))
     return next(step for step in steps if length / step <= most + 1e-9)
 
 
 def verdict(discrimination: float | None, cases: int, rarer: int) -> str:
-    """The discrimination in words, with Ebel's thresholds (Essentials of Educational Measurement, 1972).
+    """Return the discrimination in words, with Ebel's thresholds (Essentials of Educational Measurement, 1972).
 
     `rarer` is the number of cases that pass or that fail, whichever is smaller. If there is no correlation, the
     standard error is about 1 / sqrt(cases). A value within two of them may be chance.

@@ -123,7 +123,7 @@ def finished(
     rubric: Rubric,
     inputs: Inputs = NO_INPUTS,
 ) -> list[StudentRow]:
-    """The rows of a class after all five steps; the input has no `problems`."""
+    """Return the rows of a class after all five steps; the input has no `problems`."""
     rows, _ = _with_inputs(students(entries, inputs.roster, rubric), inputs)
     return [_overridden(_late(_counting(row, grades, errors, rubric), rubric)) for row in rows]
 
@@ -144,7 +144,7 @@ def problems(entries: Sequence[Upload], rubric: Rubric, inputs: Inputs) -> list[
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
-    """Notes to read before publishing: uploads that count, missing students, students who are not in the roster."""
+    """Return notes to read before publishing: uploads that count, missing students, students who are not in the roster."""
     lines = []
     for row in rows:
         if row.others:
@@ -180,7 +180,7 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
 
 
 def upload_notes(rows: Sequence[StudentRow], accept_names: bool) -> Iterator[str]:
-    """Notes on uploads with nothing to grade, and on files that are misnamed or cannot be used."""
+    """Yield notes on uploads with nothing to grade, and on files that are misnamed or cannot be used."""
     grades = {row.grade.key: row.grade for row in rows if row.grade}
     names = names_by_key(rows)
     who = {key: key if names[key] in ("", key) else f"{names[key]} ({key})" for key in grades}
@@ -203,7 +203,7 @@ def upload_notes(rows: Sequence[StudentRow], accept_names: bool) -> Iterator[str
 
 
 def names_by_key(rows: Iterable[StudentRow]) -> dict[str, str]:
-    """The names of the students for each submission that counts, in one text."""
+    """Return the names of the students for each submission that counts, in one text."""
     names = defaultdict[str, list[str]](list)
     for row in rows:
         names[row.entry.key].append(row.student.name)
@@ -281,12 +281,12 @@ def _in_roster(submitters: Iterable[Student], roster: Sequence[Person]) -> dict[
 
 
 def _is_without(kinds: Set[str], student: Student) -> bool:
-    """Whether a student has no address or id of these kinds, so that only the name can match."""
+    """Return whether a student has no address or id of these kinds, so that only the name can match."""
     return kinds.isdisjoint(kind for kind, _ in student.identities)
 
 
 def _words(name: str) -> str:
-    """The words of a name, sorted: "Abel, Ada" and "Ada_Abel" are one name."""
+    """Return the words of a name, sorted: "Abel, Ada" and "Ada_Abel" are one name."""
     return " ".join(sorted(re.findall(r"[^\W_]+", name.casefold())))
 
 
@@ -371,7 +371,7 @@ def _counting(row: StudentRow, grades: Mapping[str, Grade], errors: Mapping[str,
 
 
 def _worth(row: StudentRow, rubric: Rubric) -> float:
-    """The sort key by which the rubric chooses among the uploads of one student."""
+    """Return the sort key by which the rubric chooses among the uploads of one student."""
     if rubric.uploads == "best":
         score = _late(row, rubric).score
         return -1.0 if score is None else score
@@ -385,7 +385,7 @@ def _worth(row: StudentRow, rubric: Rubric) -> float:
 
 
 def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy, free: int = 0) -> tuple[str, float, int]:
-    """The lateness in words, the deduction in points, and how many of the `free` late days are used.
+    """Return the lateness in words, the deduction in points, and how many of the `free` late days are used.
 
     Points or a percentage are deducted for each started day after the grace period that no late day covers. Late days
     are used only if they change the deduction. `created_at` is a time in ISO format, `raw` the score to deduct from.
@@ -402,7 +402,7 @@ def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy, free:
 
 
 def _late(row: StudentRow, rubric: Rubric) -> StudentRow:
-    """The row with its late deduction; unchanged without a due date or a known time."""
+    """Return the row with its late deduction; unchanged without a due date or a known time."""
     due, at = row.due or rubric.due, row.entry.created_at
     if row.grade is None or not at or due is None:
         return row

@@ -14,18 +14,18 @@ Files = dict[str, str]
 
 
 def references(homework: Homework) -> Files:
-    """A perfect submission."""
+    """Return a perfect submission."""
     return {name: (homework.solutions / name).read_text(encoding="utf-8") for name in homework.rubric.files}
 
 
 def stubs(homework: Homework) -> Files:
-    """The files that a student starts with."""
+    """Return the files that a student starts with."""
     modules = zip(references(homework).items(), homework.rubric.modules.values(), strict=True)
     return {name: handout.stub(text, tuple(module.functions)) for (name, text), module in modules}
 
 
 def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
-    """The files with misconceptions, as if the student had written the wrong version last."""
+    """Return the files with misconceptions, as if the student had written the wrong version last."""
     changed = dict(files)
     for mistake in mistakes:
         changed[f"{mistake.module}.py"] += f"\n\n{mistake.source}"
@@ -33,13 +33,13 @@ def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
 
 
 def mistakes(homework: Homework, number: int) -> list[Misconception]:
-    """The `number`-th misconception of each module, cyclically."""
+    """Return the `number`-th misconception of each module, cyclically."""
     pools = [homework.of_module(name) for name in homework.rubric.modules]
     return [pool[number % len(pool)] for pool in pools if pool]
 
 
 def students(homework: Homework) -> dict[str, Files]:
-    """The class: one perfect submission, one unchanged, and five in between."""
+    """Return the class: one perfect submission, one unchanged, and five in between."""
     right, empty = references(homework), stubs(homework)
     names = list(right)
     second = names[:2][-1]  # a homework may have one module

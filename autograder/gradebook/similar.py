@@ -144,7 +144,7 @@ def write(out: Path, title: str, pairs: Sequence[Pair], works: Sequence[_Work], 
 
 
 def notices(out: Path) -> list[str]:
-    """A sentence for each of the first pairs that an earlier `autograder similar` found."""
+    """Return a sentence for each of the first pairs that an earlier `autograder similar` found."""
     try:
         pairs = [Pair(**pair) for pair in json.loads((out / NAME).read_bytes())]
     except (OSError, ValueError, TypeError):

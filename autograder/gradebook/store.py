@@ -63,11 +63,11 @@ class Store:
         return self.results / f"{key}.json"
 
     def keys(self) -> set[str]:
-        """The submissions that have a result, from any run."""
+        """Return the submissions that have a result, from any run."""
         return {path.stem for path in self.results.glob("[!.]*.json")}
 
     def valid(self, key: str, stamp: Mapping[str, Any]) -> Grade | None:
-        """The grade of an earlier run, if it is still valid."""
+        """Return the grade of an earlier run, if it is still valid."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             document = json.loads(self.path(key).read_bytes())
             if all(document["extra_data"][name] == value for name, value in stamp.items()):
@@ -75,7 +75,7 @@ class Store:
         return None
 
     def write(self, grade: Grade, stamp: Mapping[str, Any]) -> Grade:
-        """Raises OSError if it cannot be written, and keeps the old result."""
+        """Write a result. Raises OSError if it cannot be written, and keeps the old result."""
         # ASCII, so the file contains no bidirectional control characters.
         write_atomically(self.path(grade.key), json.dumps(grade.to_gradescope(**stamp), indent=2) + "\n")
         return replace(grade, graded_at=time.time())
@@ -128,7 +128,7 @@ def write_run(
 
 
 def read_run(folder: Path) -> Store:
-    """The run in a folder, or in the parent of its results folder. Raises ArgumentsError for anything else."""
+    """Return the run in a folder, or in the parent of its results folder. Raises ArgumentsError for anything else."""
     if folder.name == RESULTS and not (folder / RUN).is_file():
         folder = folder.absolute().parent
     if not (folder / RUN).is_file():

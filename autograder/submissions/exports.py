@@ -147,7 +147,7 @@ def _entry(key: str, upload: Tree) -> Upload:
 
 
 def keyed(entries: Iterable[Upload]) -> list[Upload]:
-    """The uploads with unique keys that are safe file names, even on case-insensitive file systems."""
+    """Return the uploads with unique keys that are safe file names, even on case-insensitive file systems."""
     entries = list(entries)
     keys = [safe_key(entry.key) for entry in entries]
     counts, taken = Counter(map(str.lower, keys)), set[str]()
@@ -164,7 +164,7 @@ def keyed(entries: Iterable[Upload]) -> list[Upload]:
 
 
 def safe_key(name: str) -> str:
-    """A name that every file system accepts; a digest is added if the name had to change."""
+    """Return a name that every file system accepts; a digest is added if the name had to change."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-")[:90].rstrip("._-")
     if slug.lower().split(".")[0] in RESERVED:
@@ -205,7 +205,7 @@ def _class(rubric: Rubric, tree: Tree, path: Path) -> tuple[list[Upload], list[s
 
 
 def _uploads(name: str, unit: Tree, login: str = "") -> list[Upload]:
-    """The upload in a student's folder, or each of its versions."""
+    """Return the upload in a student's folder, or each of its versions."""
     inner = next((folder for folder in _chain(unit) if _versions(folder)), None)
     if inner is None:
         return [Upload(name, unit, (Student(name=name, login=login),))]
@@ -219,7 +219,7 @@ def _uploads(name: str, unit: Tree, login: str = "") -> list[Upload]:
 
 
 def _versions(unit: Tree, is_top: bool = False) -> list[re.Match[str]]:
-    """The folders with the versions of one upload, such as 1 and 2, or "Revision 1 - On Time"; none if it has other work.
+    """Return the folders with the versions of one upload, such as 1 and 2, or "Revision 1 - On Time"; none if it has other work.
 
     Folders with mere numbers may also be the parts of one upload, so then they must have files in common. At the top of a
     path they may be students.
@@ -233,7 +233,7 @@ def _versions(unit: Tree, is_top: bool = False) -> list[re.Match[str]]:
 
 
 def _has_repeated(unit: Tree) -> bool:
-    """Whether two folders have work of the same name in them."""
+    """Return whether two folders have work of the same name in them."""
     folders = (folder for name, folder in unit.folders.items() if _is_student(name))
     counts = Counter(name for folder in folders for name in {*filter(platforms.is_work, _names(folder))})
     return any(count > 1 for count in counts.values())
@@ -242,7 +242,7 @@ def _has_repeated(unit: Tree) -> bool:
 def _left_out(
     tree: Tree, path: Path, used: Collection[str], default: str = "neither a folder nor an archive"
 ) -> list[str]:
-    """Notes on the files and folders of a class that are not submissions, by reason."""
+    """Return notes on the files and folders of a class that are not submissions, by reason."""
     names: dict[str, list[str]] = {}
     for name in (*tree.folders, *tree.files):
         if name not in used and not trees.is_litter(name):
@@ -261,7 +261,7 @@ def _left_out(
 
 
 def _several(rubric: Rubric, tree: Tree) -> list[str]:
-    """What makes a folder look like the work of several students, a line for each group of names, and all other names."""
+    """Return what makes a folder look like the work of several students, a line for each group of names, and all other names."""
     modules, affixes, others = dict[str, list[str]](), dict[str, list[str]](), list[str]()
     for name, source in _files(tree):
         meant = _meant(rubric, name, source)
@@ -298,7 +298,7 @@ def _reject_sections(rubric: Rubric, tree: Tree, path: Path) -> None:
 
 
 def _is_section(rubric: Rubric, unit: Tree) -> bool:
-    """Whether what may be a student's upload is a class or a download, in which the same file occurs several times."""
+    """Return whether what may be a student's upload is a class or a download, in which the same file occurs several times."""
     chain, found = _unwrapped(rubric, unit, False)
     tree = chain[-1]
     is_small = len(tree.folders) <= LOOKED_AT
@@ -314,7 +314,7 @@ def _reject(path: Path, seen: Sequence[str]) -> None:
 
 
 def _files(tree: Tree, above: str = "", depth: int = 0) -> Iterator[tuple[str, Source]]:
-    """The files at any depth, up to a limit; zips are opened."""
+    """Yield the files at any depth, up to a limit; zips are opened."""
     for name, source in tree.walk(LOOKED_AT):
         inner = _zip(name, source) if depth < ZIP_DEPTH else None
         if inner is not None:
@@ -324,7 +324,7 @@ def _files(tree: Tree, above: str = "", depth: int = 0) -> Iterator[tuple[str, S
 
 
 def _zip(name: str, source: Source) -> Tree | None:
-    """The contents of a zip; None for anything else, and for a zip that is too large or cannot be opened."""
+    """Return the contents of a zip; None for anything else, and for a zip that is too large or cannot be opened."""
     if name.lower().endswith(".zip") and not source.problem and source.size <= MOST_ZIPPED:
         with suppress(OSError, UnusableError):
             return trees.of_zip(Path(PurePosixPath(name).name), source.read(source.size), trees.MOST_NAMES)
@@ -332,7 +332,7 @@ def _zip(name: str, source: Source) -> Tree | None:
 
 
 def _meant(rubric: Rubric, name: str, source: Source) -> tuple[str, str] | None:
-    """The module that a file is meant to be, and what its name has besides the module's; None for any other file.
+    """Return the module that a file is meant to be, and what its name has besides the module's; None for any other file.
 
     A file is meant to be a module if it has a similar name, unless it has code but none of the module's functions, or if it
     defines most of the functions.
@@ -369,7 +369,7 @@ def _ignored_metadata(tree: Tree, path: Path) -> list[str]:
 
 
 def _unwrapped(rubric: Rubric, outer: Tree, is_trusted: bool) -> tuple[list[Tree], Found]:
-    """The folders from `outer` to the class or download inside, and its platforms; only `outer` if there is none."""
+    """Return the folders from `outer` to the class or download inside, and its platforms; only `outer` if there is none."""
     chain = _chain(outer)
     for depth, tree in enumerate(chain):
         # A student can submit metadata that claims other submissions, so an inner folder must have Gradescope's name.
@@ -381,7 +381,7 @@ def _unwrapped(rubric: Rubric, outer: Tree, is_trusted: bool) -> tuple[list[Tree
 
 
 def _chain(outer: Tree) -> list[Tree]:
-    """A folder, the only folder in it, and so on."""
+    """Return a folder, the only folder in it, and so on."""
     chain = [outer]
     while len(chain) <= trees.DEPTH:
         units = [unit for name, unit in chain[-1].folders.items() if _is_unit(name)]
@@ -410,12 +410,12 @@ def _is_class(rubric: Rubric, tree: Tree) -> bool:
 
 
 def _units(tree: Tree) -> list[str]:
-    """The folders and archives of a class."""
+    """Return the folders and archives of a class."""
     return [*filter(_is_student, tree.folders), *filter(_is_archive, tree.files)]
 
 
 def _is_handed_in(rubric: Rubric, unit: Tree) -> bool:
-    """Whether a folder is certainly a submission; one that cannot be listed must not be skipped."""
+    """Return whether a folder is certainly a submission; one that cannot be listed must not be skipped."""
     modules = rubric.modules
     return unit.itself.problem != "folder" or any(
         # Similar names count too: a whole class may have downloaded its files twice.
@@ -430,7 +430,7 @@ def _names(unit: Tree) -> list[str]:
 
 
 def _work(tree: Tree) -> list[str]:
-    """The files directly in a folder that are likely to have been handed in."""
+    """Return the files directly in a folder that are likely to have been handed in."""
     return [name for name in tree.files if platforms.is_work(name) and not trees.is_litter(name)]
 
 
@@ -439,15 +439,15 @@ def _has_module(rubric: Rubric, names: Iterable[str]) -> bool:
 
 
 def _is_unit(name: str) -> bool:
-    """Whether a folder can be a submission, or contain one."""
+    """Return whether a folder can be a submission, or contain one."""
     return not name.startswith(".") and (name not in trees.JUNK or name == "checks")
 
 
 def _is_student(name: str) -> bool:
-    """Whether a folder of a class is a student's."""
+    """Return whether a folder of a class is a student's."""
     return _is_unit(name) and name not in KIT_FOLDERS
 
 
 def _is_archive(name: str) -> bool:
-    """Whether a file is a zip, or an archive that is not opened."""
+    """Return whether a file is a zip, or an archive that is not opened."""
     return PurePosixPath(name).suffix.lower() in {".zip", *ARCHIVES} and not trees.is_litter(name)

@@ -51,7 +51,7 @@ class Platform:
     read: Callable[[Tree, Matches], Read] | None = None  # for a download that is not read by names
 
     def matches(self, tree: Tree) -> dict[str, re.Match[str]]:
-        """The files and folders that this platform named."""
+        """Return the files and folders that this platform named."""
         found = {name: self.names.fullmatch(name) for name in (*tree.folders, *tree.files) if not is_junk(name)}
         return {name: match for name, match in found.items() if match}
 
@@ -61,7 +61,7 @@ class Platform:
 
 
 def recognized(tree: Tree) -> list[tuple[Platform, Matches]]:
-    """The platforms whose downloads are here, each with its files and folders: at least half of those that are left."""
+    """Return the platforms whose downloads are here, each with its files and folders: at least half of those that are left."""
     found = list[tuple[Platform, Matches]]()
     left = {name for name in (*tree.folders, *tree.files) if not is_junk(name) and not name.startswith(".")}
     for platform in PLATFORMS:
@@ -80,7 +80,7 @@ def recognized(tree: Tree) -> list[tuple[Platform, Matches]]:
 
 
 def is_work(name: str) -> bool:
-    """Whether a file of this name is likely to have been handed in."""
+    """Return whether a file of this name is likely to have been handed in."""
     return splitext(name.lower())[1] in {".py", ".ipynb", ".zip", *ARCHIVES}
 
 
@@ -140,7 +140,7 @@ def _merged(tree: Tree, key: str, parts: list[re.Match[str]]) -> tuple[Tree, lis
 
 
 def _local_time(text: str, due: datetime | None) -> str:
-    """A time without a time zone, in that of the due date, as `_time` returns it; "" for an unknown format."""
+    """Return a time without a time zone, in that of the due date, as `_time` returns it; "" for an unknown format."""
     plain = re.sub(r"(\d{1,2}):?(\d\d)(?=\s?[AP]M$)", r"\1:\2", text.strip())
     for form in ("%Y-%m-%d-%H-%M-%S", "%b %d, %Y %I:%M %p", "%b %d, %Y %I:%M%p"):
         with suppress(ValueError):
@@ -162,17 +162,17 @@ _EXPORT_PART = re.compile(r"submission_(?:(?P<version>\d{1,18})|metadata\.yml)")
 
 
 def is_export_name(name: str) -> bool:
-    """Whether a folder, or a zip without its suffix, has Gradescope's name for an export."""
+    """Return whether a folder, or a zip without its suffix, has Gradescope's name for an export."""
     return re.fullmatch(r"assignment_\d+_export.*", name, re.DOTALL) is not None
 
 
 def is_named_export(tree: Tree) -> bool:
-    """Whether a folder has Gradescope's name, or that of its zip."""
+    """Return whether a folder has Gradescope's name, or that of its zip."""
     return is_export_name(tree.name) or (tree.zipped and tree.name == tree.place.stem)
 
 
 def is_export(tree: Tree) -> bool:
-    """Whether this is an export: the yml next to one or more folders, all named by Gradescope."""
+    """Return whether this is an export: the yml next to one or more folders, all named by Gradescope."""
     return METADATA in tree.files and bool(tree.folders) and all(map(_EXPORT_PART.fullmatch, tree.folders))
 
 
@@ -222,7 +222,7 @@ def _plain(value: Any) -> str:
 
 
 def _time(value: Any) -> str:
-    """A time in UTC with fixed width, so that strings sort by time; "" for anything else."""
+    """Return a time in UTC with fixed width, so that strings sort by time; "" for anything else."""
     text = re.sub(r"\s+(Z|UTC|[+-]\d\d:?\d\d)$", r"\1", _plain(value)).replace("UTC", "+00:00")
     try:
         time = datetime.fromisoformat(text)
@@ -291,7 +291,7 @@ class Clone:
 
 
 def logins(units: Mapping[str, Tree]) -> dict[str, str]:
-    """The account of each student of a class of clones; nothing unless each folder is a clone of another student's.
+    """Return the account of each student of a class of clones; nothing unless each folder is a clone of another student's.
 
     The account is the owner of the repository, or if all have one owner, the end of the repository's name: `ada` of
     `course/homework-ada`.

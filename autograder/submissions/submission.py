@@ -88,7 +88,7 @@ class Student:
         return [identity for identity in ids if identity[1]]
 
     def __str__(self) -> str:
-        """The name, with the most reliable id."""
+        """Return the name, with the most reliable id."""
         ids = [f"({value})" for _, value in self.identities[:1] if value != self.name]
         return " ".join(filter(None, (self.name, *ids))) or "nobody"
 
@@ -126,7 +126,7 @@ class Note:
     wanted: str = ""
 
     def __str__(self) -> str:
-        """The sentence for the student."""
+        """Return the sentence for the student."""
         name = shown(self.path)
         is_moved = PurePosixPath(self.path).name == self.wanted
         return TEXTS[self.kind].format(
@@ -147,12 +147,12 @@ class Submission:
     refused: tuple[Note, ...] = ()
 
     def text(self, name: str) -> bytes:
-        """A file that the grader reads itself; b"" if it is missing, or so long that parsing it takes seconds and gigabytes."""
+        """Return a file that the grader reads itself; b"" if it is missing, or so long that parsing it takes too much."""
         content = self.files.get(name, b"")
         return content if len(content) <= MOST_BYTES else b""
 
     def imports(self, module: str) -> set[str]:
-        """The modules that a module imports, directly or through other files of the submission."""
+        """Return the modules that a module imports, directly or through other files of the submission."""
         found, waiting = set[str](), [module]
         while waiting:
             new = imported(self.text(f"{waiting.pop()}.py")) - found
@@ -166,7 +166,7 @@ class Submission:
         return tuple(note for note in self.refused if note.kind != "beside")[:NOTES_SHOWN]
 
     def missing(self, module: str, rubric: Rubric) -> Note | None:
-        """The likely reason why the file of a module is missing; None if it is not."""
+        """Return the likely reason why the file of a module is missing; None if it is not."""
         wanted = f"{module}.py"
         if wanted in self.files:
             return None
@@ -240,7 +240,7 @@ def imported(content: bytes) -> frozenset[str]:
 
 
 def has_written(content: bytes, functions: Collection[str]) -> bool | None:
-    """Whether a source implements one of the functions, beyond the stub; None if it is not Python, or too long to parse."""
+    """Return whether a source implements one of the functions, beyond the stub; None if it is not Python, or too long to parse."""
     tree = parsed(content) if len(content) <= MOST_BYTES else None
     if tree is None:
         return None
@@ -253,7 +253,7 @@ def _is_blank(content: bytes) -> bool:
 
 
 def is_likely_code(name: str) -> bool:
-    """Whether a file with a similar name may be a module; `test_layernorm.py` is a public check."""
+    """Return whether a file with a similar name may be a module; `test_layernorm.py` is a public check."""
     last = PurePosixPath(name.lower())
     return last.suffix in CODE and not last.name.startswith("test_")
 
@@ -265,7 +265,7 @@ def is_likely_code(name: str) -> bool:
 
 
 def read(path: Path, rubric: Rubric) -> Submission:
-    """The submission at `path`: a folder, a zip or a single file. A link is followed only if it is `path` itself.
+    """Return the submission at `path`: a folder, a zip or a single file. A link is followed only if it is `path` itself.
 
     Raises CommandError if there is nothing at `path` or it cannot be read.
     """
@@ -279,7 +279,7 @@ def read(path: Path, rubric: Rubric) -> Submission:
 
 
 def read_tree(upload: Tree, rubric: Rubric, name: str) -> Submission:
-    """The submission in a tree. Zips in it are opened too; loose files take precedence.
+    """Return the submission in a tree. Zips in it are opened too; loose files take precedence.
 
     Raises CommandError.
     """
@@ -333,7 +333,7 @@ class _Reader:
         self.notes: list[Note] = []
 
     def loose(self, tree: Tree, in_zip: bool = False) -> dict[str, bytes]:
-        """The usable files of a tree, with notes on the others.
+        """Return the usable files of a tree, with notes on the others.
 
         Raises OSError, and UnusableError for a damaged file that is not in a student's zip.
         """
@@ -379,7 +379,7 @@ class _Reader:
         return files
 
     def _functions(self, notebook: Source) -> str:
-        """The functions of the homework that the first notebook defines; no cell is run."""
+        """Return the functions of the homework that the first notebook defines; no cell is run."""
         if any(note.kind == "beside" for note in self.notes):
             return ""
         try:
@@ -391,7 +391,7 @@ class _Reader:
         return ", ".join(name for name in defined if name in contract)
 
     def zipped(self, tree: Tree, depth: int = 1) -> Iterator[dict[str, bytes]]:
-        """The files of each zip in a tree, preceded by those of the zips in it."""
+        """Yield the files of each zip in a tree, preceded by those of the zips in it."""
         for path, source in tree.walk(LISTED_FACTOR * self.limits.upload_files):
             if path.lower().endswith(".zip") and source.problem not in ("folder", "deep", "closed", "many"):
                 inside = self._opened(path, source, depth)
@@ -422,7 +422,7 @@ class _Reader:
 
 
 def _decodable(files: dict[str, bytes]) -> tuple[dict[str, bytes], list[Note]]:
-    """The files without those that declare an encoding other than UTF-8 or Latin-1, and a note on each.
+    """Return the files without those that declare an encoding other than UTF-8 or Latin-1, and a note on each.
 
     A file must not choose the codec that decodes it in the grader or Python.
     """

@@ -23,7 +23,7 @@ def printable(text: str, instead: str = "?", most: int = 100_000) -> str:
 
 
 def shown(name: str) -> str:
-    """The name of a student's file as Markdown code: short, on one line."""
+    """Return the name of a student's file as Markdown code: short, on one line."""
     return re.sub(r"[`<>|*\[\]\\]", "?", printable(name, most=NAME_LENGTH))
 
 
@@ -39,7 +39,7 @@ def markdown(text: str) -> str:
 
 
 def cell(value: object) -> object:
-    """A CSV cell on one line that no spreadsheet interprets as a formula; values other than strings stay unchanged.
+    """Return a CSV cell on one line that no spreadsheet interprets as a formula; values other than strings stay unchanged.
 
     A spreadsheet may split a string at semicolons, so the rule applies to each part.
     """
@@ -57,12 +57,12 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
 
 
 def cleaned_code(text: str) -> str:
-    """A student's text for a code block, which it cannot end."""
+    """Return a student's text for a code block, which it cannot end."""
     return printable(without_places(text), " ", LONGEST).replace("```", "'''")
 
 
 def without_places(text: str) -> str:
-    """The text without folders, which are private or differ in every run: only file names remain."""
+    """Return the text without folders, which are private or differ in every run: only file names remain."""
     text = _QUOTED.sub(lambda match: f"{match[1]}{_name(match[2])}{match[1]}", text)
     text = _PLACE.sub(lambda match: _name(match[0]), text)
     return _ADDRESS.sub("0x...", text)
@@ -79,12 +79,12 @@ def number(points: float) -> float | int:
 
 
 def counted(count: float, what: str) -> str:
-    """A count with its unit: "1 file", "2 files"."""
+    """Return a count with its unit: "1 file", "2 files"."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def few(names: Sequence[str], most: int) -> str:
-    """The first names, and how many others there are: "a, b and 3 more"."""
+    """Return the first names, and how many others there are: "a, b and 3 more"."""
     others = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + others
 

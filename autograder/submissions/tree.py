@@ -186,7 +186,7 @@ def of_folder(folder: Path, depth: int = 0) -> Tree:
 
 
 def of_file(path: Path) -> Tree:
-    """A tree of one file. A link is followed if the command names it."""
+    """Return a tree of one file. A link is followed if the command names it."""
     real = Path(os.path.realpath(path))
     source = _on_disk(real, real.lstat())  # raises OSError now
     return of_sources(path.stem, path, {path.name: source}.items)
@@ -198,7 +198,7 @@ def _on_disk(path: Path, status: os.stat_result) -> Source:
 
 
 def content(path: Path, most: int) -> bytes:
-    """The first `most` bytes of a regular file.
+    """Return the first `most` bytes of a regular file.
 
     Raises UnusableError for anything else, and OSError if it cannot be read or has a second name: an upload has none, and the
     other name may be of a file that its student cannot read.
@@ -226,7 +226,7 @@ def content(path: Path, most: int) -> bytes:
 
 
 def of_zip(place: Path, data: bytes | None = None, most: int | None = None) -> Tree:
-    """The tree of a zip: of the `data` in memory, with at most `most` members, or else of the file, which stays open.
+    """Return the tree of a zip: of the `data` in memory, with at most `most` members, or else of the file, which stays open.
 
     Raises OSError, or UnusableError if it is not a zip or cannot be trusted.
     """
@@ -251,7 +251,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Source:
 
 
 def _path(member: zipfile.ZipInfo) -> str:
-    """The member's path: decoded by its flag, else as UTF-8, which many programs write without the flag, else as cp437,
+    """Return the member's path: decoded by its flag, else as UTF-8, which many programs write without the flag, else as cp437,
     like zipfile.
 
     Backslashes, from some Windows programs, become slashes.

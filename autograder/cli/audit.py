@@ -75,18 +75,18 @@ def audit(homework: Homework, check: str, jobs: int | None, only: str, rows: Pat
         problems = audits.pair_problems(verdicts)
     else:
         every = cases.cases(homework, chosen)
-        found = list(_progress(audits.run(homework, every, jobs), len(every)))
-        _write_or_compare(found, rows, before)
+        outcomes = list(_progress(audits.run(homework, every, jobs), len(every)))
+        _write_or_compare(outcomes, rows, before)
         whole = [name for name in chosen if name in homework.rubric.modules]
-        _print([*audits.table_lines(homework, found), *(audits.containing(homework, name) for name in whole)])
+        _print([*audits.table_lines(homework, outcomes), *(audits.containing(homework, name) for name in whole)])
         problems = [*building.wrong_docstrings(homework), *building.wrong_versions(record(homework))]
-        problems += audits.problems(homework, found, whole, complete=len(whole) == len(chosen))
+        problems += audits.problems(homework, outcomes, whole, complete=len(whole) == len(chosen))
         has_right = any(case.kind == "alternative" for case in every)
-        spread = audits.margins(found) if has_right else {}  # margins need correct solutions
+        spread = audits.margins(outcomes) if has_right else {}  # margins need correct solutions
         if check == "tolerances":
             _print_spread({call: both for call, both in spread.items() if not only or call.module in chosen})
         problems += [f"{c.module}, {c.test}: correct solutions exhaust the tolerance" for c in audits.too_close(spread)]
-        problems += [f"{name}: no result deviates by ten times the tolerance" for name in audits.unclear(found)]
+        problems += [f"{name}: no result deviates by ten times the tolerance" for name in audits.unclear(outcomes)]
     _print(f"PROBLEM {problem}" for problem in problems)
     click.echo(f"{counted(len(problems), 'problem')}." if problems else "No problems.")
     sys.exit(1 if problems else 0)
@@ -117,10 +117,10 @@ def _write_or_compare(rows: Sequence[Any], file: Path | None, before: dict[str, 
 
 def _print_spread(spread: Mapping[Any, tuple[float, float]]) -> None:
     lines = []
-    for check, (right, wrong) in spread.items():
-        least = "none is wrong" if wrong == float("inf") else f"{wrong:.1e}"
+    for check, (correct, least_wrong) in spread.items():
+        least = "none is wrong" if least_wrong == float("inf") else f"{least_wrong:.1e}"
         name = f"{check.module} {check.test} #{check.number}"
-        lines.append((name, check.dtype, f"{right:.1e}", f"{check.allowed:.0e}", least))
+        lines.append((name, check.dtype, f"{correct:.1e}", f"{check.allowed:.0e}", least))
     print_table(("check", "dtype", "correct, at most", "tolerance", "wrong, at least"), lines)
 
 

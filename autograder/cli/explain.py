@@ -59,14 +59,14 @@ def explanation(homework: Homework, result: Path, criterion: str) -> Iterator[st
     graded = _graded_again(homework, result)
     score = next(score for score in graded.graded if score.criterion.id == criterion)
     module_result = next(module for module in graded.modules if module.module == score.criterion.module)
-    own = [r for r in module_result.call_results if r.test_call.criterion == criterion]
+    calls = [r for r in module_result.call_results if r.test_call.criterion == criterion]
     yield from _criterion(homework, score)
-    yield from _calls(homework, score.criterion.module, own)
+    yield from _calls(homework, score.criterion.module, calls)
     yield "\nDiagnosis"
     yield from (f"  {line}" for line in _diagnosis(homework, score, module_result.call_results))
     text, function = RULES[score.why]
-    place = _found(homework, Path(scoring.__file__), f"def {function}(")
-    yield f"\nRule\n  {text}\n  {place}; autograder/docs/explanation/scoring.md"
+    where = _location(homework, Path(scoring.__file__), f"def {function}(")
+    yield f"\nRule\n  {text}\n  {where}; autograder/docs/explanation/scoring.md"
 
 
 def _graded_again(homework: Homework, result: Path) -> Result:
@@ -92,8 +92,8 @@ def _graded_again(homework: Homework, result: Path) -> Result:
 
 def _criterion(homework: Homework, score: CriterionScore) -> Iterator[str]:
     criterion = score.criterion
-    place = homework.rubric.place(criterion.id).rpartition(": ")[0].removeprefix(f"{homework.folder}/")
-    yield f"{criterion.id}: {score.points:g} of {criterion.most:g} points ({place})"
+    where = homework.rubric.place(criterion.id).rpartition(": ")[0].removeprefix(f"{homework.folder}/")
+    yield f"{criterion.id}: {score.points:g} of {criterion.most:g} points ({where})"
     yield f"  {criterion.about}{'; covers ' if criterion.grades else ''}{', '.join(criterion.grades)}"
     if criterion.counted:
         yield f"  this criterion {criterion.counted}"
@@ -104,7 +104,7 @@ def _calls(homework: Homework, module: str, call_results: list[CallResult]) -> I
     yield f"\nTest calls: {len(call_results)}, failing: {failing}"
     suite = homework.suites / f"test_{module}.py"
     for test, calls in groupby(call_results, key=lambda call_result: call_result.test_call.test.partition("[")[0]):
-        yield f"  {test} ({_found(homework, suite, f'def {test}(')})"
+        yield f"  {test} ({_location(homework, suite, f'def {test}(')})"
         for call_result in calls:
             yield from _call(homework, call_result)
 
@@ -115,8 +115,8 @@ def _call(homework: Homework, call_result: CallResult) -> Iterator[str]:
     arguments += [f"{name}={_argument(value)}" for name, value in test_call.kwargs.items()]
     function, kind = test_call.target.function, test_call.kind
     is_call = kind == "call"
-    said = f"{function}({', '.join(arguments)})" if is_call else f"an earlier call of {function}: {OF_EARLIER[kind]}"
-    yield f"    {'FAILS ' if call_result.failed else 'passes'} {said}"
+    call = f"{function}({', '.join(arguments)})" if is_call else f"an earlier call of {function}: {OF_EARLIER[kind]}"
+    yield f"    {'FAILS ' if call_result.failed else 'passes'} {call}"
     if call_result.failed:
         yield f"           {line('failure', call_result, rubric=homework.rubric)}"
         yield from (f"           {shorten(text, LONGEST, placeholder=' ...')}" for text in outcome(call_result))
@@ -155,20 +155,20 @@ def _mistake(
         yield f"{misconception.name} in {misconception.module}.py: a single edit of {misconception.function} makes every call pass"
         return
     file = homework.misconceptions / misconception.module / f"{misconception.function}.py"
-    place = _found(homework, file, '"' + misconception.name + '"')
-    yield f"{misconception.id} ({place}): {misconception.does}"
-    own = of_function(call_results, misconception.function)
-    wrong = sum(map(wrong_in_value, own))
-    beside = " with the other mistakes named," if len(score.misconceptions) > 1 else ""
+    where = _location(homework, file, '"' + misconception.name + '"')
+    yield f"{misconception.id} ({where}): {misconception.does}"
+    results = of_function(call_results, misconception.function)
+    failing = sum(map(wrong_in_value, results))
+    others_named = " with the other mistakes named," if len(score.misconceptions) > 1 else ""
     if score.at_least:
-        yield f"  it explains some of the {wrong} wrong results of {misconception.function}"
+        yield f"  it explains some of the {failing} wrong results of {misconception.function}"
     else:
-        yield f" {beside} it reproduces all {len(own)} results of {misconception.function}, {wrong} of them wrong"
+        yield f" {others_named} it reproduces all {len(results)} results of {misconception.function}, {failing} of them wrong"
 
 
-def _found(homework: Homework, file: Path, text: str) -> str:
+def _location(homework: Homework, file: Path, text: str) -> str:
     """Return the file, relative to the homework, and the line where a text first occurs."""
     rows = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     number = next((number for number, row in enumerate(rows, 1) if text in row), 0)
-    place = file.relative_to(homework.folder) if file.is_relative_to(homework.folder) else file
-    return f"{place}:{number}" if number else str(place)
+    where = file.relative_to(homework.folder) if file.is_relative_to(homework.folder) else file
+    return f"{where}:{number}" if number else str(where)

@@ -111,9 +111,9 @@ def grade(
     current = homework.rubric
     if late_days and late_days.resolve() == (out / outputs.LATE_DAYS).resolve():
         raise ArgumentsError(f"{late_days}: this run writes that file; give the late days left before this homework")
-    given, unusable = inputs.read(current, roster, overrides, comments, late_days)
+    tables, unusable = inputs.read(current, roster, overrides, comments, late_days)
     submissions = listing(paths, current, out, one_submission)
-    unusable += rows.problems(submissions.entries, current, given)
+    unusable += rows.problems(submissions.entries, current, tables)
     inputs.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster, homework) if cluster else pool.local(jobs or pool.cores())
@@ -127,12 +127,12 @@ def grade(
     except KeyboardInterrupt:
         advice = "Run the same command again to continue."
         raise KeyboardInterrupt(f"interrupted; finished results are in {out}. {advice}") from None
-    run.rows = rows.finished(submissions.entries, run.grades, run.errors, current, given)
-    run.problems = list(_problems(current, submissions, run, results, given.roster, accept_names))
+    run.rows = rows.finished(submissions.entries, run.grades, run.errors, current, tables)
+    run.problems = list(_problems(current, submissions, run, results, tables.roster, accept_names))
     store.write_run(out, paths, submissions.entries, [row.outcome for row in run.rows], one_submission)
     run.problems += _without_result(run) if classroom50 else []
     title = outputs.assignment(assignment, current.title)
-    outputs.write(homework, out, run, title, anonymous, feedback, given.late_days, classroom50)
+    outputs.write(homework, out, run, title, anonymous, feedback, tables.late_days, classroom50)
     if not quiet:
         _print_scores(run, out)
     _print_problems(run)
@@ -151,9 +151,9 @@ def _problems(
     yield from rows.upload_notes(run.rows, accept_names)
     yield from rows.notes(run.rows, rubric, roster)
     yield from similar.notices(store.folder)
-    if others := sorted(store.keys() - {entry.key for entry in submissions.entries}):
-        named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
-        yield f"{store.results} also has {len(others)} results from other runs, which are not in grades.csv: {named}"
+    if earlier := sorted(store.keys() - {entry.key for entry in submissions.entries}):
+        named = ", ".join(earlier[:5]) + (", ..." if len(earlier) > 5 else "")
+        yield f"{store.results} also has {len(earlier)} results from other runs, which are not in grades.csv: {named}"
     if missing := [layer for layer in layers.NAMES if layer not in run.layers]:
         advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
         yield f"the sandbox lacks {', '.join(missing)}; {advice}"
@@ -181,7 +181,7 @@ def _print_scores(run: "Run", out: Path) -> None:
             score += f" of {row.grade.max_score:g}" if row.grade else ""
             lines.append((row.student.name, row.entry.key, score))
         print_table(("Student", "Submission", "Score"), lines)
-    earlier = f" ({run.kept} unchanged since an earlier run)" if run.kept else ""
+    earlier = f" ({run.unchanged} unchanged since an earlier run)" if run.unchanged else ""
     most = max((grade.max_score for grade in report.submissions_that_count(run.rows)), default=0.0)
     overview = report.overview(report.final_scores(run.rows), most)
     median = f", median {round(overview['median'], 1):g} of {overview['most']:g}" if overview else ""
@@ -285,7 +285,7 @@ def similar(homework: Homework, out: Path, least: int) -> None:
     from autograder.gradebook import similar as similarity
     from autograder.gradebook import store
 
-    pairs, works = similarity.found(homework, out, least / 100)
+    pairs, works = similarity.compared(homework, out, least / 100)
     names = store.read_run(out).names
     similarity.write(out, homework.rubric.title, pairs, works, names)
     lines = [(f"{p.share:.0%}", names.get(p.one) or p.one, names.get(p.other) or p.other) for p in pairs]

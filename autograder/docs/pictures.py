@@ -26,7 +26,7 @@ def pages(folder: Path) -> dict[str, Path]:
     misconception = homework.misconception(MISTAKE)
     assert misconception is not None
     (folder / "class" / "maria").mkdir(parents=True)
-    for name, text in sample.wrong(sample.references(homework), misconception).items():
+    for name, text in sample.with_mistakes(sample.references(homework), misconception).items():
         (folder / "class" / "maria" / name).write_text(text, encoding="utf-8")
     kit = [sys.executable, "-m", "autograder"]
     subprocess.run([*kit, "grade", folder / "class", "-o", folder / "one", "--feedback"], check=True)

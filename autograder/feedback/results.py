@@ -20,7 +20,7 @@ from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.rubric import Rubric, file_of
 from autograder.sandbox.protocol import Response
-from autograder.submissions.text import counted, listed, markdown, number, printable, shown, unlinked, without_places
+from autograder.submissions.text import as_code, counted, listed, markdown, number, printable, unlinked, without_places
 from autograder.values import errors
 from autograder.values.source import instead_of_python, parsed, text_lines
 
@@ -382,7 +382,7 @@ def _why(broken: Response, own: str, result: Result) -> tuple[str, str, str]:
     is_syntax = "SyntaxError" in error.kinds
     if not_python := instead_of_python(content, file, error.line if is_syntax else 0):
         return f"{text}: ", not_python, "."
-    place = f" (line {error.line} of `{shown(file)}`)" if error.line else ""
+    place = f" (line {error.line} of `{as_code(file)}`)" if error.line else ""
     if is_syntax and code and parsed(content) is None:
         quoted = printable(code, " ", 100).replace("`", "'")
         reader = f"The grader runs {VERSION}, which" if NEWER.match(code) else "Python"

@@ -40,7 +40,7 @@ CRASHES = 15  # crashing submissions in a row that stop the run
 
 @dataclass
 class Run:
-    """A run so far: grades and grader errors by key. `kept` counts grades from an earlier run.
+    """A run so far: grades and grader errors by key. `unchanged` counts grades from an earlier run.
 
     `kit` is the digest of the workers' kit, `layers` are their sandbox layers, `stopped` is the reason if the run ended
     early. After grading, `rows` are the students and `problems` the notes for the instructor.
@@ -50,7 +50,7 @@ class Run:
     layers: tuple[str, ...]
     grades: dict[str, Grade] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    kept: int = 0
+    unchanged: int = 0
     stopped: str = ""
     rows: Sequence[StudentRow] = ()
     problems: Sequence[str] = ()
@@ -204,15 +204,15 @@ class Batch:
             self.store.set_aside(key)
         else:
             outcome.grades[key] = grade
-            outcome.kept += is_kept
+            outcome.unchanged += is_kept
             self.crashes = 0
             self.failed_writes = self.failed_writes if is_kept else 0
 
     def show(self, task: TaskID, total: int) -> None:
         """Show how many submissions have a grade or a grader error."""
         errors = len(self.outcome.errors)
-        done, kept = len(self.outcome.grades) + errors, self.outcome.kept
-        counts = [f"{kept} unchanged"] * bool(kept) + [counted(errors, "grader error")] * bool(errors)
+        done, unchanged = len(self.outcome.grades) + errors, self.outcome.unchanged
+        counts = [f"{unchanged} unchanged"] * bool(unchanged) + [counted(errors, "grader error")] * bool(errors)
         self.bar.update(task, completed=done, status=", ".join(counts))
         if not self.console.is_terminal and (done == total or done % EACH == 0):
             self.console.print(", ".join([f"{done} of {total}", *counts]))

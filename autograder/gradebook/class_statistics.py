@@ -53,13 +53,13 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
     for module in result.modules:
         text = result.submission.text(f"{module.module}.py")
         for function, call_results in module.unexplained.items():
-            wrong = [call_result for call_result in call_results if wrong_in_value(call_result)]
+            failing = [call_result for call_result in call_results if wrong_in_value(call_result)]
             lost = {graded.criterion.id for graded in module.graded if not graded.passed}
-            calls = Counter(r.test_call.criterion for r in wrong if r.test_call.criterion in lost)
+            calls = Counter(r.test_call.criterion for r in failing if r.test_call.criterion in lost)
             rubric, about = result.homework.rubric, result.homework.rubric.criteria
             criteria = sorted(calls, key=lambda name: (about[name].looks_at != "values", -calls[name]))
             source, example = standalone(text, function, rubric), _example(module, function, rubric)
-            yield Unexplained(function, digest_of(wrong), criteria, source, example)
+            yield Unexplained(function, digest_of(failing), criteria, source, example)
 
 
 def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[Student] = ()) -> list[Group]:
@@ -69,20 +69,20 @@ def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[St
     for key, every in submissions.items():
         for entry in every:
             alike.setdefault((entry.function, entry.responses), []).append((key, entry))
-    made = []
+    alike_groups = []
     for pairs in alike.values():
         pairs.sort(key=lambda pair: (not pair[1].source, len(pair[1].source), pair[0]))
-        made.append({key: replace(entry, source=_without(words, entry.source)) for key, entry in pairs})
-    return sorted(made, key=lambda group: (-len(group), shortest(group).function, shortest(group).responses))
+        alike_groups.append({key: replace(entry, source=_without(words, entry.source)) for key, entry in pairs})
+    return sorted(alike_groups, key=lambda group: (-len(group), shortest(group).function, shortest(group).responses))
 
 
-def digest_of(wrong: Sequence[CallResult]) -> str:
+def digest_of(call_results: Sequence[CallResult]) -> str:
     """Return the digest of the wrong responses of a function.
 
     Two digests are equal if the same calls fail, with the same errors or with values that are equal up to rounding.
     """
     total = hashlib.sha256()
-    for call_result in wrong:
+    for call_result in call_results:
         test_call = call_result.test_call
         numbers = map(np.asarray, filter(_is_number, leaves(test_call.expected)))
         sizes = [magnitude(array) for array in numbers if array.dtype.kind in "biuf"]
@@ -100,9 +100,9 @@ def _is_number(value: Any) -> bool:
 def _rounded(value: Any, step: float) -> Any:
     """Remove differences that the comparison ignores: list or tuple, dtype, rounding."""
     if isinstance(value, list | tuple):
-        return [_rounded(part, step) for part in value]
+        return [_rounded(item, step) for item in value]
     if isinstance(value, dict):
-        return [(key, _rounded(part, step)) for key, part in value.items()]
+        return [(key, _rounded(item, step)) for key, item in value.items()]
     array = np.asarray(value) if _is_number(value) else None
     if array is None or array.dtype.kind not in "biuf":
         return literal(value)
@@ -115,8 +115,8 @@ def _rounded(value: Any, step: float) -> Any:
 
 def _example(module: ModuleResult, function: str, rubric: Rubric) -> str:
     """Return the public example that an instructor sees, without imports."""
-    shown = (graded.shown for graded in module.graded)
-    call_result = next((r for r in shown if r is not None and r.target.function == function), None)
+    examples = (graded.shown for graded in module.graded)
+    call_result = next((r for r in examples if r is not None and r.target.function == function), None)
     if call_result is None:
         return ""
     if call_result.response.error is not None:  # the student may have written its text
@@ -146,28 +146,28 @@ def standalone(text: bytes, function: str, rubric: Rubric) -> str:
 def _standalone(tree: ast.Module | None, function: str, module: Module) -> ast.stmt | None:
     """Return a copy of the last definition, with everything it uses at the start of its body; None if too long."""
     bound = {name: node for node in tree.body for name in _bound(node)} if tree else {}
-    wanted, needed, names = bound.get(function), set[ast.stmt](), 0
-    if tree is None or not isinstance(wanted, ast.FunctionDef):
+    target, needed, names = bound.get(function), set[ast.stmt](), 0
+    if tree is None or not isinstance(target, ast.FunctionDef):
         return None
-    waiting: list[ast.AST] = [wanted]
+    waiting: list[ast.AST] = [target]
     while waiting:
         used = [node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)]
         names += len(used)
         if names > LONGEST:  # the source is too long as well
             return None
         for name in used:
-            definition = bound.get(name, wanted)
-            if name not in ("np", *module.functions) and definition not in (wanted, *needed):
+            definition = bound.get(name, target)
+            if name not in ("np", *module.functions) and definition not in (target, *needed):
                 # Functions imported from other modules under their original names are always available.
                 imported = isinstance(definition, ast.ImportFrom) and definition.module in module.uses
                 if not (imported and all(alias.asname is None for alias in definition.names)):  # type: ignore[attr-defined]
                     needed.add(definition)
                     waiting.append(definition)
-    wanted, inner = copy.deepcopy((wanted, [node for node in tree.body if node in needed]))
-    wanted.decorator_list = []
-    wanted.body = [*inner, *wanted.body]
-    _anonymize(wanted)
-    return wanted
+    target, inner = copy.deepcopy((target, [node for node in tree.body if node in needed]))
+    target.decorator_list = []
+    target.body = [*inner, *target.body]
+    _anonymize(target)
+    return target
 
 
 def _bound(node: ast.stmt) -> list[str]:
@@ -177,7 +177,7 @@ def _bound(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
     targets = node.targets if isinstance(node, ast.Assign) else []
-    return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+    return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
 
 
 def _anonymize(function: ast.FunctionDef) -> None:
@@ -247,15 +247,15 @@ def guesses(homework: Homework, submission: Submission) -> list[Guess]:
     """Return the predictions of a submission, in the order of the notebook; none if the file is not in its format."""
     try:
         document = json.loads(submission.text(FILE) or b"{}")
-        given = [
-            {"question": text, "answer": str(own["guess"]), "right": own["right"] is True}
-            for text, own in document.items()
+        written = [
+            {"question": text, "answer": str(prediction["guess"]), "right": prediction["right"] is True}
+            for text, prediction in document.items()
         ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
     places = _texts(homework.solutions)
-    known = [guess for guess in given if {guess["question"], guess["answer"]} <= places.keys()]
-    return sorted(known, key=lambda guess: places[guess["question"]])
+    of_notebook = [guess for guess in written if {guess["question"], guess["answer"]} <= places.keys()]
+    return sorted(of_notebook, key=lambda guess: places[guess["question"]])
 
 
 def questions(homework: Homework, every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
@@ -264,14 +264,14 @@ def questions(homework: Homework, every: Iterable[Iterable[Guess]]) -> list[dict
     Each has the question's `text`, the number of students as `count`, and its `answers`, most frequent first: text, number of
     students, whether it is right.
     """
-    every_guess = [guess for own in every for guess in own]
-    right = {(guess["question"], guess["answer"]) for guess in every_guess if guess["right"]}
-    places, found = _texts(homework.solutions), []
+    every_guess = [guess for one in every for guess in one]
+    correct = {(guess["question"], guess["answer"]) for guess in every_guess if guess["right"]}
+    places, by_question = _texts(homework.solutions), []
     for text in sorted({guess["question"] for guess in every_guess}, key=lambda text: places.get(text, 0)):
         counts = Counter(guess["answer"] for guess in every_guess if guess["question"] == text)
-        answers = [(answer, count, (text, answer) in right) for answer, count in counts.most_common()]
-        found.append({"text": text, "count": counts.total(), "answers": answers})
-    return found
+        answers = [(answer, count, (text, answer) in correct) for answer, count in counts.most_common()]
+        by_question.append({"text": text, "count": counts.total(), "answers": answers})
+    return by_question
 
 
 @cache

@@ -72,7 +72,7 @@ class Override:
     criterion: str
     points: float | str
     reason: str
-    place: str = ""
+    where: str = ""
     author: str = ""
     date: str = ""
 
@@ -89,7 +89,7 @@ class Comment:
     student: str
     about: str
     text: str
-    place: str
+    where: str
     author: str = ""
 
 
@@ -99,7 +99,7 @@ class Balance:
 
     student: str
     days: int
-    place: str
+    where: str
 
 
 @dataclass(frozen=True)

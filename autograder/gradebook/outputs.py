@@ -153,7 +153,7 @@ def table(rows: Sequence[StudentRow], rubric: Rubric) -> str:
             **({"Raw Score": _points(grade.score if grade else None)} if final else {}),
             **({"Late Deduction": _points(row.deduction if grade else None)} if final else {}),
             "Late": row.lateness or ("late" if row.entry.late else ""),
-            "Other Submissions": "; ".join(upload.key for upload in row.others),
+            "Other Submissions": "; ".join(upload.key for upload in row.other_uploads),
             "Remark": row.remark,
             **{criterion: _points(points.get(criterion)) for criterion in criteria},
             **({"Due": row.due.isoformat(timespec="seconds") if row.due else ""} if own_dates else {}),
@@ -224,9 +224,9 @@ def mail_table(rows: Sequence[StudentRow], pages: Sequence[str]) -> str:
     return csv_text(lines)
 
 
-def assignment(wanted: str, title: str) -> str:
+def assignment(chosen: str, title: str) -> str:
     """Return the Canvas header of an existing assignment, given by its id, its title, or both as Canvas writes them."""
-    return f"{title} ({wanted})" if wanted.isdigit() else wanted or title
+    return f"{title} ({chosen})" if chosen.isdigit() else chosen or title
 
 
 # A page for each student: `feedback/<submission>.html`, self-contained and printable.
@@ -248,15 +248,15 @@ def page_names(rows: Sequence[StudentRow]) -> list[str]:
 
 def student_page(row: StudentRow, rubric: Rubric) -> str:
     """Return the page as HTML. Criteria are link targets, and every other mention of their ids is a link."""
-    grade, shown, most = row.grade, list[Mark](), row.max_score or 0.0
+    grade, visible, most = row.grade, list[Mark](), row.max_score or 0.0
     if grade is not None:
         every = {mark.criterion: mark for mark in (*grade.marks, *grade.dropped) if mark.visibility != "hidden"}
-        shown = [every[name] for name in rubric.criteria if name in every]
-    counting = [mark for mark in shown if grade is not None and mark not in grade.dropped]
+        visible = [every[name] for name in rubric.criteria if name in every]
+    counting = [mark for mark in visible if grade is not None and mark not in grade.dropped]
     modules = [mark for mark in counting if module_of(mark.criterion) in rubric.modules]
     folded = [mark for mark in modules if mark.lost and mark.cause in ("missing", "import")]
     lost = [mark for mark in counting if mark.lost and mark not in folded]
-    ids = "|".join(re.escape(mark.criterion) for mark in shown if mark not in folded)
+    ids = "|".join(re.escape(mark.criterion) for mark in visible if mark not in folded)
 
     def md(text: str) -> Markup:
         return Markup(re.sub(rf"<code>({ids})</code>", r'<a href="#\1"><code>\1</code></a>', _READER.render(text)))
@@ -277,7 +277,7 @@ def student_page(row: StudentRow, rubric: Rubric) -> str:
         about={name: criterion.about for name, criterion in rubric.criteria.items()},
         lost={module: _by_message(marks) for module, marks in groupby(lost, lambda mark: module_of(mark.criterion))},
         rule=rule(rubric, counting),
-        earned=[mark for mark in shown if mark not in lost and mark not in folded],
+        earned=[mark for mark in visible if mark not in lost and mark not in folded],
         dropped=grade.dropped if grade is not None else (),
     )
 

@@ -258,16 +258,16 @@ def cluster(address: str, homework: Homework) -> Pool:
             raise ArgumentsError(f"--cluster {address}: the scheduler has no workers; {advice}")
         # A standard library function first: ours cannot be unpickled if the kit is missing.
         imported = client.run(importlib.import_module, "autograder", on_error="return")
-        without = [worker for worker, found in imported.items() if isinstance(found, BaseException)]
+        without = [worker for worker, module in imported.items() if isinstance(module, BaseException)]
         if without:
             raise ArgumentsError(
                 f"--cluster {address}: worker {few(without, 3)} cannot import the kit; install the same version there"
             )
         digests = client.run(kit_digest, homework.place, on_error="return")
-        others = [worker for worker, digest in digests.items() if digest != kit_digest(homework.place)]
-        if others:
+        different = [worker for worker, digest in digests.items() if digest != kit_digest(homework.place)]
+        if different:
             what = "a different kit (rubric, solutions, package, NumPy or Python) from this command"
             advice = "install the same version everywhere and restart the workers"
-            raise ArgumentsError(f"--cluster {address}: worker {few(others, 3)} has {what}; {advice}")
+            raise ArgumentsError(f"--cluster {address}: worker {few(different, 3)} has {what}; {advice}")
         # Two submissions for each worker: one to grade, one in transit.
         return Pool(lambda _: client.get_executor(), 2 * len(client.nthreads()), stack.pop_all().close)

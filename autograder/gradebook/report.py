@@ -56,7 +56,7 @@ def html(homework: Homework, run: Run, anonymous: bool = False, pages: Sequence[
     groups = class_statistics.groups({grade.key: grade.unexplained for grade in grades}, people)
     places = {row.entry.key: at for at, row in reversed(list(enumerate(run.rows)))}
     names = names_by_key(run.rows)
-    shown = ({}, {}) if anonymous else ({key: name or key for key, name in names.items()}, places)
+    named = ({}, {}) if anonymous else ({key: name or key for key, name in names.items()}, places)
     scores, most = final_scores(run.rows), max((grade.max_score for grade in grades), default=0.0)
     used = Counter(grade.layers for grade in grades)
     return rendered(
@@ -66,7 +66,7 @@ def html(homework: Homework, run: Run, anonymous: bool = False, pages: Sequence[
         pages=pages or [""] * len(run.rows),
         anonymous=anonymous,
         sentence=partial(sentence, homework),
-        picture=picture(grades, shown[0], partial(sentence, homework), shown[1]),
+        picture=picture(grades, named[0], partial(sentence, homework), named[1]),
         titles=homework.rubric.titles,
         title=homework.rubric.title,
         run=run,
@@ -129,13 +129,15 @@ def mistakes(homework: Homework, rows: Sequence[StudentRow]) -> list[dict[str, A
     for index, row in enumerate(rows):
         for name in {name for mark in row.grade.marks for name in mark.misconceptions} if row.grade else ():
             rows_of.setdefault(name, []).append(index)
-    found = []
+    entries = []
     for name, indices in sorted(rows_of.items(), key=lambda pair: (-len(pair[1]), pair[0])):
         mistake, function = homework.misconception(name), name.partition(".")[0]
-        place = f"{function} in {mistake.module}.py" if mistake else function
+        where = f"{function} in {mistake.module}.py" if mistake else function
         read = mistake.read.replace("`", "") if mistake else ""
-        found.append({"id": name, "place": place, "sentence": sentence(homework, name), "read": read, "rows": indices})
-    return found
+        entries.append(
+            {"id": name, "place": where, "sentence": sentence(homework, name), "read": read, "rows": indices}
+        )
+    return entries
 
 
 def sentence(homework: Homework, name: str) -> str:
@@ -160,11 +162,11 @@ def picture(
         return None
     criteria = [mark.criterion for mark in grades[0].marks]
     columns = sorted(grades, key=lambda grade: (-grade.score, [mark.score for mark in grade.marks]))
-    lines, cells, known = [], [], dict[str, int]()
+    lines, cells, numbers = [], [], dict[str, int]()
     for marks in zip(*(grade.marks for grade in columns), strict=True):
         line = "".join(map(_state, marks))
         named = {x: mark.misconceptions for x, mark in enumerate(marks) if mark.lost and mark.misconceptions}
-        cells.append({x: [known.setdefault(name, len(known)) for name in found] for x, found in named.items()})
+        cells.append({x: [numbers.setdefault(name, len(numbers)) for name in ids] for x, ids in named.items()})
         lines.append(line)
     data = {
         "names": [names.get(grade.key, "") for grade in columns],
@@ -173,10 +175,10 @@ def picture(
         "criteria": criteria,
         "lines": lines,
         "cells": cells,
-        "mistakes": [sentence(name) or name for name in known],
+        "mistakes": [sentence(name) or name for name in numbers],
         "states": {EARNED: "earned"} | {state: f"lost: {words}" for state, _, words in STATES.values()},
     }
-    present = [own for own in STATES.values() if any(own[0] in line for line in lines)]
+    present = [entry for entry in STATES.values() if any(entry[0] in line for line in lines)]
     return {
         "width": len(columns),
         "height": len(criteria),
@@ -258,8 +260,8 @@ def item_analysis(grades: Sequence[Grade]) -> list[dict[str, Any]]:
     items = []
     for marks in zip(*(grade.marks for grade in grades), strict=True):
         passed = np.array([mark.score >= mark.max_score for mark in marks])
-        others = np.array([grade.score - mark.score for grade, mark in zip(grades, marks, strict=True)])
-        passing, rest, rate = passed[working], others[working], float(passed.mean())
+        rest_scores = np.array([grade.score - mark.score for grade, mark in zip(grades, marks, strict=True)])
+        passing, rest, rate = passed[working], rest_scores[working], float(passed.mean())
         cases, rarer = len(passing), int(min(passing.sum(), (~passing).sum()))
         meaningful = cases >= FEW and rarer and np.ptp(rest)
         correlation = float(np.corrcoef(passing, rest)[0, 1]) if meaningful else None
@@ -277,8 +279,8 @@ def item_analysis(grades: Sequence[Grade]) -> list[dict[str, Any]]:
 
 def by_module(grades: Sequence[Grade]) -> list[dict[str, Any]]:
     """For each module: name, mean, population standard deviation and maximum of the points."""
-    found = []
+    rows = []
     for module, (_, most) in grades[0].subtotals.items() if grades else ():
         points = [grade.subtotals[module][0] for grade in grades]
-        found.append({"module": module, "mean": fmean(points), "deviation": pstdev(points), "most": most})
-    return found
+        rows.append({"module": module, "mean": fmean(points), "deviation": pstdev(points), "most": most})
+    return rows

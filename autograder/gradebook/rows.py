@@ -34,8 +34,8 @@ ON_TIME = ("", 0.0, 0)  # the lateness in words, the deduction, and the late day
 class StudentRow:
     """A student with the submission that counts and its grade, which is None after a grader error.
 
-    `others` are other uploads, in order of submission. `due` is an individual or extended due date. `absent` students
-    are in the roster but have no submission. `late` is the lateness in words, `deduction` the points lost after
+    `other_uploads` are in order of submission. `due` is an individual or extended due date. `absent` students are in the
+    roster but have no submission. `late` is the lateness in words, `deduction` the points lost after
     `days_used` of the late days in `balance`. `total` is the manual total, `automatic` the score before overrides.
     """
 
@@ -43,7 +43,7 @@ class StudentRow:
     entry: Upload
     grade: Grade | None
     error: str = ""
-    others: tuple[Upload, ...] = ()
+    other_uploads: tuple[Upload, ...] = ()
     section: str = ""
     in_roster: bool = False
     absent: bool = False
@@ -147,10 +147,12 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     """Return notes to read before publishing: uploads that count, missing students, students who are not in the roster."""
     lines = []
     for row in rows:
-        if row.others:
-            uploads = ", ".join(upload.key + f" ({upload.remark})" * bool(upload.remark) for upload in row.others)
+        if row.other_uploads:
+            uploads = ", ".join(
+                upload.key + f" ({upload.remark})" * bool(upload.remark) for upload in row.other_uploads
+            )
             lines.append(
-                f"{row.who} has {len(row.others) + 1} uploads; grading {row.entry.key} (uploads: {rubric.uploads}), "
+                f"{row.who} has {len(row.other_uploads) + 1} uploads; grading {row.entry.key} (uploads: {rubric.uploads}), "
                 f"ignoring {uploads}"
             )
     strangers = [row for row in rows if roster and not row.in_roster]
@@ -192,8 +194,8 @@ def upload_notes(rows: Sequence[StudentRow], accept_names: bool) -> Iterator[str
         "not used": {key: () if grade.empty else grade.paths(*UNUSED) for key, grade in grades.items()},
     }
     for what, files in groups.items():
-        if found := [f"{who[key]}: {', '.join(paths)}" for key, paths in files.items() if any(paths)]:
-            yield f"{what}: {'; '.join(found)}"
+        if lines := [f"{who[key]}: {', '.join(paths)}" for key, paths in files.items() if any(paths)]:
+            yield f"{what}: {'; '.join(lines)}"
     if not any(grade.misnamed for grade in grades.values()):
         return
     if accept_names:
@@ -207,7 +209,7 @@ def names_by_key(rows: Iterable[StudentRow]) -> dict[str, str]:
     names = defaultdict[str, list[str]](list)
     for row in rows:
         names[row.entry.key].append(row.student.name)
-    return {key: ", ".join(filter(None, own)) for key, own in names.items()}
+    return {key: ", ".join(filter(None, who)) for key, who in names.items()}
 
 
 # Identifying students
@@ -238,8 +240,8 @@ def students(entries: Sequence[Upload], roster: Sequence[Person], rubric: Rubric
     rows = []
     for identity, uploads in handed_in.items():
         uploads.sort(key=lambda pair: (pair[1].created_at, pair[1].version))
-        *others, (student, entry) = uploads
-        row = StudentRow(student, entry, None, "", tuple(entry for _, entry in others), entry.section)
+        *earlier, (student, entry) = uploads
+        row = StudentRow(student, entry, None, "", tuple(entry for _, entry in earlier), entry.section)
         rows.append(_completed(row, identity) if isinstance(identity, Person) else row)
     absent = StudentRow(Student(), Upload(""), None, absent=True, total=0.0 if rubric.missing == "zero" else None)
     return rows + [_completed(absent, person) for person in roster if person not in handed_in]
@@ -249,7 +251,7 @@ def _completed(row: StudentRow, person: Person) -> StudentRow:
     """Complete a row from the roster, which also has the official name."""
     upload, listed = asdict(row.student), asdict(person.student)
     student = Student(
-        **{part: upload[part] or listed[part] for part in upload} | {"name": listed["name"] or upload["name"]}
+        **{field: upload[field] or listed[field] for field in upload} | {"name": listed["name"] or upload["name"]}
     )
     return replace(row, student=student, in_roster=True, section=person.section, due=person.due, excused=person.excused)
 
@@ -297,7 +299,7 @@ def _with_inputs(students: Sequence[StudentRow], inputs: Inputs) -> tuple[list[S
     """Add overrides, comments and late days to the rows; also returns a sentence for each unusable line."""
     rows, problems, certain = list(students), [], []  # `certain`: everything that identifies one student only
     for row in rows:
-        student, uploads = row.student, (row.entry, *row.others)
+        student, uploads = row.student, (row.entry, *row.other_uploads)
         ids = student.email, student.sid, student.canvas, student.moodle, student.login
         names = (entry.upload.name for entry in uploads if entry.upload is not None)
         certain.append({name.lower() for name in (*ids, *(entry.key for entry in uploads), *names) if name})
@@ -310,32 +312,32 @@ def _with_inputs(students: Sequence[StudentRow], inputs: Inputs) -> tuple[list[S
             several = f"{len(matches)} students are named {line.student}"
             if len({rows[at].entry.key for at in matches}) == 1:
                 several = f"{line.student} is a group of {len(matches)}: {', '.join(rows[at].who for at in matches)}"
-            problems.append(f"{line.place}: {several}; give one line for each, with an email address or ID")
+            problems.append(f"{line.where}: {several}; give one line for each, with an email address or ID")
         elif not matches and not isinstance(line, Balance):  # late days may list students without a row
-            problems.append(f"{line.place}: no student is named {line.student}")
+            problems.append(f"{line.where}: no student is named {line.student}")
         return matches[0] if len(matches) == 1 else None
 
     for override in inputs.overrides:
         if (at := row_of(override)) is not None:
             row = rows[at]
             if row.absent and override.criterion != TOTAL:
-                problems.append(f"{override.place}: {override.student} has no grade; only the total can be set")
+                problems.append(f"{override.where}: {override.student} has no grade; only the total can be set")
             first = next((one for one in row.overrides if one.criterion == override.criterion), None)
             if first is None:
                 rows[at] = replace(row, overrides=(*row.overrides, override))
             elif first.points != override.points:
-                problems.append(f"{override.place}: {override.student}: {override}; but {first.place} says: {first}")
+                problems.append(f"{override.where}: {override.student}: {override}; but {first.where} says: {first}")
     for comment in inputs.comments:
         if (at := row_of(comment)) is not None:
             rows[at] = replace(rows[at], comments=(*rows[at].comments, comment))
             if rows[at].absent:
-                problems.append(f"{comment.place}: {comment.student} has handed in nothing to comment on")
+                problems.append(f"{comment.where}: {comment.student} has handed in nothing to comment on")
     for balance in inputs.late_days:
         if (at := row_of(balance)) is not None:
             earlier = rows[at].balance
             rows[at] = replace(rows[at], balance=earlier or balance)
             if earlier:
-                problems.append(f"{balance.place}: the same student as in {earlier.place}; give each student once")
+                problems.append(f"{balance.where}: the same student as in {earlier.where}; give each student once")
     return rows, problems
 
 
@@ -350,11 +352,11 @@ def _counting(row: StudentRow, grades: Mapping[str, Grade], errors: Mapping[str,
     """
     uploads = [
         replace(row, entry=upload, grade=grades.get(upload.key), error=errors.get(upload.key, ""))
-        for upload in (*row.others, row.entry)
+        for upload in (*row.other_uploads, row.entry)
     ]
     empty = [upload.grade is not None and bool(upload.grade.empty) for upload in uploads]
     best = max(range(len(uploads)), key=lambda at: (not empty[at], _worth(uploads[at], rubric), at))
-    others = tuple(
+    not_counting = tuple(
         replace(upload.entry, remark=NOTHING) if empty[at] else upload.entry
         for at, upload in enumerate(uploads)
         if at != best
@@ -367,7 +369,7 @@ def _counting(row: StudentRow, grades: Mapping[str, Grade], errors: Mapping[str,
             for is_dropped in (False, True)
         )
         chosen = replace(chosen, grade=replace(chosen.grade, marks=marks, dropped=without))
-    return replace(chosen, others=others)
+    return replace(chosen, other_uploads=not_counting)
 
 
 def _worth(row: StudentRow, rubric: Rubric) -> float:

@@ -24,7 +24,7 @@ def stubs(homework: Homework) -> Files:
     return {name: handout.stub(text, tuple(module.functions)) for (name, text), module in modules}
 
 
-def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
+def with_mistakes(files: Mapping[str, str], *mistakes: Misconception) -> Files:
     """Return the files with misconceptions, as if the student had written the wrong version last."""
     changed = dict(files)
     for mistake in mistakes:
@@ -40,18 +40,18 @@ def mistakes(homework: Homework, number: int) -> list[Misconception]:
 
 def students(homework: Homework) -> dict[str, Files]:
     """Return the class: one perfect submission, one unchanged, and five in between."""
-    right, empty = references(homework), stubs(homework)
-    names = list(right)
+    correct, empty = references(homework), stubs(homework)
+    names = list(correct)
     second = names[:2][-1]  # a homework may have one module
-    emil = wrong(right, *mistakes(homework, 3)[2:])
+    emil = with_mistakes(correct, *mistakes(homework, 3)[2:])
     return {
-        "ada": right,
-        "bela": wrong(right, mistakes(homework, 0)[0]),
-        "chidi": wrong(right, *mistakes(homework, 1)[1:3]),
-        "dana": {**wrong(right, *mistakes(homework, 2)[:2]), **{name: empty[name] for name in names[-3:]}},
+        "ada": correct,
+        "bela": with_mistakes(correct, mistakes(homework, 0)[0]),
+        "chidi": with_mistakes(correct, *mistakes(homework, 1)[1:3]),
+        "dana": {**with_mistakes(correct, *mistakes(homework, 2)[:2]), **{name: empty[name] for name in names[-3:]}},
         # The first module has a wrong file name.
         "emil": {name.title().replace("_", "") if name == names[0] else name: text for name, text in emil.items()},
-        "fatima": {**wrong(right, *mistakes(homework, 4)), second: right[second] + "\ndef unfinished(:\n"},
+        "fatima": {**with_mistakes(correct, *mistakes(homework, 4)), second: correct[second] + "\ndef unfinished(:\n"},
         "nobody-yet": empty,
     }
 

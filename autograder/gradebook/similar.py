@@ -60,7 +60,7 @@ class _Work:
     whole: Mapping[str, Any]
 
 
-def found(homework: Homework, out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
+def compared(homework: Homework, out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
     """Pairs of submissions that share at least `least` of their code, most similar first.
 
     Raises ArgumentsError for a folder that is not a run, or without copydetect.
@@ -72,8 +72,8 @@ def found(homework: Homework, out: Path, least: float) -> tuple[list[Pair], list
             submission = load(entry, homework.rubric, accept_names=True)
         except CommandError:  # already reported by grading
             continue
-        own = {name: submission.text(f"{name}.py").decode("utf-8", "replace") for name in homework.rubric.modules}
-        texts.append((entry, {name: text for name, text in own.items() if text}))
+        modules = {name: submission.text(f"{name}.py").decode("utf-8", "replace") for name in homework.rubric.modules}
+        texts.append((entry, {name: text for name, text in modules.items() if text}))
     works = _fingerprinted(homework, texts)
     # Two uploads of one student are not compared.
     people = {work.key: {identity for student in work.students for identity in student.identities} for work in works}
@@ -85,14 +85,14 @@ def found(homework: Homework, out: Path, least: float) -> tuple[list[Pair], list
 def _fingerprinted(homework: Homework, submissions: Sequence[tuple[Upload, dict[str, str]]]) -> list[_Work]:
     """Fingerprint the submissions, without code from the handout and common code."""
     handout = {file.removesuffix(".py"): text for file, text in sample.stubs(homework).items()}
-    given = {name: set(_print(name, text).hashes) for name, text in handout.items()}
-    counts = {name: Counter[int]() for name in given}
+    of_handout = {name: set(_print(name, text).hashes) for name, text in handout.items()}
+    counts = {name: Counter[int]() for name in of_handout}
     for name, text in (item for _, texts in submissions for item in texts.items()):
         counts[name].update(set(_print(name, text).hashes))
     most = max(FEW, COMMON * len(submissions))
-    ignored = {name: given[name] | {mark for mark, n in counts[name].items() if n > most} for name in given}
+    ignored = {name: of_handout[name] | {mark for mark, n in counts[name].items() if n > most} for name in of_handout}
     copies = Counter(item for _, texts in submissions for item in texts.items())
-    copied = {item: _print(*item, given[item[0]]) for item, n in copies.items() if n > 1}
+    copied = {item: _print(*item, of_handout[item[0]]) for item, n in copies.items() if n > 1}
     works = []
     for entry, texts in submissions:
         prints = {name: _print(name, text, ignored[name]) for name, text in texts.items()}
@@ -139,7 +139,7 @@ def write(out: Path, title: str, pairs: Sequence[Pair], works: Sequence[_Work], 
     write_atomically(out / "similar.html", page(title, pairs, works, names))
     head = ("Shared", "One", "Other", "Submission of one", "Submission of other", "Modules")
     who = [(names.get(pair.one, ""), names.get(pair.other, ""), pair.one, pair.other) for pair in pairs]
-    lines = [(round(pair.share, 2), *own, " ".join(pair.modules)) for pair, own in zip(pairs, who, strict=True)]
+    lines = [(round(pair.share, 2), *columns, " ".join(pair.modules)) for pair, columns in zip(pairs, who, strict=True)]
     write_atomically(out / "similar.csv", outputs.csv_text([head, *lines]))
 
 

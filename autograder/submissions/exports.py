@@ -61,17 +61,17 @@ def listing(paths: Sequence[Path], rubric: Rubric, out: Path | None = None, one_
     """
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
-    others = [path for path in paths if path not in modules]
-    opened = [_opened(path, out) for path in others]
+    folders = [path for path in paths if path not in modules]
+    opened = [_opened(path, out) for path in folders]
     are_downloads = not modules and all(_unwrapped(rubric, tree, is_trusted=True)[1] for tree in opened)
     parts: list[Part] = []
-    for tree, path in zip(opened, others, strict=True):
+    for tree, path in zip(opened, folders, strict=True):
         is_trusted = are_downloads or platforms.is_export_name(path.stem)
-        form, entries, problems = _part(rubric, tree, path, is_trusted, one_submission)
-        section = path.stem if len(others) > 1 else ""
+        form, entries, problems = _read(rubric, tree, path, is_trusted, one_submission)
+        section = path.stem if len(folders) > 1 else ""
         parts.append((form, [replace(entry, section=section) for entry in entries], problems))
     if modules:
-        parts.append(_part(rubric, _together(modules), Path(counted(len(modules), "file")), False, one_submission))
+        parts.append(_read(rubric, _together(modules), Path(counted(len(modules), "file")), False, one_submission))
     entries = keyed(entry for _, entries, _ in parts for entry in entries)
     if not entries:
         raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
@@ -110,17 +110,19 @@ def _together(paths: list[Path]) -> Tree:
     return trees.of_sources(key, folder, {path.name: trees.of_file(path).files[path.name] for path in paths}.items)
 
 
-def _part(rubric: Rubric, outer: Tree, path: Path, is_trusted: bool, one_submission: bool) -> Part:
-    chain, found = ([outer], []) if one_submission else _unwrapped(rubric, outer, is_trusted)
+def _read(rubric: Rubric, outer: Tree, path: Path, is_trusted: bool, one_submission: bool) -> Part:
+    chain, downloads = ([outer], []) if one_submission else _unwrapped(rubric, outer, is_trusted)
     tree, whats, entries, problems = chain[-1], list[str](), list[Upload](), list[str]()
-    for platform, matches in found:
+    for platform, matches in downloads:
         uploads, notes = platform.uploads(tree, matches, rubric.due)
         entries += uploads
         whats.append(f"{platform.what} of {counted(len(uploads), 'submission')}")
         problems += [f"{path}: {note}" for note in notes]
-    if found:
-        used = {name for _, matches in found for name in matches} | platforms.PAGES
-        problems += _left_out(tree, path, used, f"not part of {' or '.join(platform.what for platform, _ in found)}")
+    if downloads:
+        used = {name for _, matches in downloads for name in matches} | platforms.PAGES
+        problems += _left_out(
+            tree, path, used, f"not part of {' or '.join(platform.what for platform, _ in downloads)}"
+        )
     elif not one_submission and (_is_class(rubric, tree) or _versions(tree, is_top=True)):
         entries, problems = (
             (_uploads(tree.name, tree), []) if _versions(tree, is_top=True) else _class(rubric, tree, path)
@@ -130,8 +132,8 @@ def _part(rubric: Rubric, outer: Tree, path: Path, is_trusted: bool, one_submiss
     elif next(outer.walk(), None) is None:
         raise ArgumentsError(f"{path}: it is empty")
     else:
-        if not one_submission and (seen := _several(rubric, _chain(outer)[-1])):
-            _reject(path, seen)
+        if not one_submission and (groups := _several(rubric, _chain(outer)[-1])):
+            _reject(path, groups)
         # A student's damaged zip becomes a note.
         entries = [_entry(outer.name, trees.of_file(path) if outer.zipped else outer)]
         return f"{path}: one submission", entries, _ignored_metadata(outer, path)
@@ -154,8 +156,8 @@ def keyed(entries: Iterable[Upload]) -> list[Upload]:
     for number, (entry, key) in enumerate(zip(entries, keys, strict=True)):
         unique = key
         if counts[key.lower()] > 1:
-            place = entry.upload.place.absolute() if entry.upload else Path()
-            unique += f"-{_digest(f'{place.parent.name}/{place.name}/{entry.key}')}"
+            path = entry.upload.path.absolute() if entry.upload else Path()
+            unique += f"-{_digest(f'{path.parent.name}/{path.name}/{entry.key}')}"
         while unique.lower() in taken:
             unique += "x"
         taken.add(unique.lower())
@@ -189,8 +191,8 @@ def _class(rubric: Rubric, tree: Tree, path: Path) -> tuple[list[Upload], list[s
         stem = name
         while _is_archive(stem) and PurePosixPath(stem).stem:  # "bob" for bob.tar.gz
             stem = PurePosixPath(stem).stem
-        place = tree.place if tree.zipped else tree.place / name
-        entry = _entry(stem, trees.of_sources(stem, place, {name: tree.files[name]}.items))
+        path_of_file = tree.path if tree.zipped else tree.path / name
+        entry = _entry(stem, trees.of_sources(stem, path_of_file, {name: tree.files[name]}.items))
         if tree.files[name].problem == "link":
             entry = replace(entry, upload=None, problem=f"{name} is {_LINK}")
         entries.append(entry)
@@ -254,7 +256,7 @@ def _left_out(
             elif name in tree.folders and name.startswith("."):
                 reason = "its name starts with a dot"
             names.setdefault(reason, []).append(name)
-    return [f"{path}: not graded: {few(found, NAMED)} ({reason})" for reason, found in names.items()]
+    return [f"{path}: not graded: {few(listed, NAMED)} ({reason})" for reason, listed in names.items()]
 
 
 # The work of several students in a form that is not known
@@ -262,30 +264,30 @@ def _left_out(
 
 def _several(rubric: Rubric, tree: Tree) -> list[str]:
     """Return what makes a folder look like the work of several students, a line for each group of names, and all other names."""
-    modules, affixes, others = dict[str, list[str]](), dict[str, list[str]](), list[str]()
+    modules, affixes, unnamed = dict[str, list[str]](), dict[str, list[str]](), list[str]()
     for name, source in _files(tree):
         meant = _meant(rubric, name, source)
         if meant:
             modules.setdefault(meant[0], []).append(name)
             affixes.setdefault(meant[1], []).append(name)
         elif platforms.is_work(name) and (is_likely_code(name) or not name.lower().endswith(".py")):
-            others.append(name)
+            unnamed.append(name)
     affixes.pop("", None)
     named = {one.what: [*one.matches(tree)] for one in platforms.PLATFORMS if one.is_distinctive}
-    seen = {f"named as in {what}": names for what, names in named.items() if names}
-    seen = seen or {f"each may be {module}.py": names for module, names in modules.items() if len(names) > 1}
-    if not seen and len(affixes) > 1:
-        seen = {f"the name has {affix!r} besides that of a module": names for affix, names in affixes.items()}
-    if not seen and not _has_module(rubric, tree.files) and len(_units(tree)) > 1:
-        seen = {"each may be a student's": _units(tree)}
-    if not seen and not modules and len(others) > 1:
-        seen = {"none has the name of a module": others}
-    if not seen:
+    groups = {f"named as in {what}": names for what, names in named.items() if names}
+    groups = groups or {f"each may be {module}.py": names for module, names in modules.items() if len(names) > 1}
+    if not groups and len(affixes) > 1:
+        groups = {f"the name has {affix!r} besides that of a module": names for affix, names in affixes.items()}
+    if not groups and not _has_module(rubric, tree.files) and len(_units(tree)) > 1:
+        groups = {"each may be a student's": _units(tree)}
+    if not groups and not modules and len(unnamed) > 1:
+        groups = {"none has the name of a module": unnamed}
+    if not groups:
         return []
-    listed = {name.split("/")[0] for names in seen.values() for name in names}
+    listed = {name.split("/")[0] for names in groups.values() for name in names}
     rest = [name for name in (*tree.folders, *tree.files) if name not in listed and not trees.is_junk(name)]
-    seen |= {"also there": rest} if rest else {}
-    return [f"{few(names, NAMED)}: {why}" for why, names in seen.items()]
+    groups |= {"also there": rest} if rest else {}
+    return [f"{few(names, NAMED)}: {why}" for why, names in groups.items()]
 
 
 def _reject_sections(rubric: Rubric, tree: Tree, path: Path) -> None:
@@ -299,18 +301,20 @@ def _reject_sections(rubric: Rubric, tree: Tree, path: Path) -> None:
 
 def _is_section(rubric: Rubric, unit: Tree) -> bool:
     """Return whether what may be a student's upload is a class or a download, in which the same file occurs several times."""
-    chain, found = _unwrapped(rubric, unit, False)
+    chain, downloads = _unwrapped(rubric, unit, False)
     tree = chain[-1]
     is_small = len(tree.folders) <= LOOKED_AT
-    return bool(found) or (is_small and _is_class(rubric, tree) and not _versions(tree) and _has_repeated(tree))
+    return bool(downloads) or (is_small and _is_class(rubric, tree) and not _versions(tree) and _has_repeated(tree))
 
 
-def _reject(path: Path, seen: Sequence[str]) -> None:
+def _reject(path: Path, groups: Sequence[str]) -> None:
     advice = (
         "Give one folder or zip for each student in one folder, or each student's files as a PATH of its own. If each PATH "
         "is one student's, add --one-submission."
     )
-    raise ArgumentsError("\n  ".join([f"{path}: this looks like the work of several students:", *seen]) + f"\n{advice}")
+    raise ArgumentsError(
+        "\n  ".join([f"{path}: this looks like the work of several students:", *groups]) + f"\n{advice}"
+    )
 
 
 def _files(tree: Tree, above: str = "", depth: int = 0) -> Iterator[tuple[str, Source]]:
@@ -374,9 +378,13 @@ def _unwrapped(rubric: Rubric, outer: Tree, is_trusted: bool) -> tuple[list[Tree
     for depth, tree in enumerate(chain):
         # A student can submit metadata that claims other submissions, so an inner folder must have Gradescope's name.
         is_export = is_trusted and platforms.is_export(tree) and (depth == 0 or platforms.is_named_export(tree))
-        found: Found = [(GRADESCOPE, GRADESCOPE.matches(tree))] if is_export else platforms.recognized(tree)
-        if found or _versions(tree, is_top=True) or (_is_class(rubric, tree) and sum(map(_is_unit, tree.folders)) != 1):
-            return chain[: depth + 1], found
+        downloads: Found = [(GRADESCOPE, GRADESCOPE.matches(tree))] if is_export else platforms.recognized(tree)
+        if (
+            downloads
+            or _versions(tree, is_top=True)
+            or (_is_class(rubric, tree) and sum(map(_is_unit, tree.folders)) != 1)
+        ):
+            return chain[: depth + 1], downloads
     return [outer], []
 
 

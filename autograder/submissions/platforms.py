@@ -52,8 +52,8 @@ class Platform:
 
     def matches(self, tree: Tree) -> dict[str, re.Match[str]]:
         """Return the files and folders that this platform named."""
-        found = {name: self.names.fullmatch(name) for name in (*tree.folders, *tree.files) if not is_junk(name)}
-        return {name: match for name, match in found.items() if match}
+        every = {name: self.names.fullmatch(name) for name in (*tree.folders, *tree.files) if not is_junk(name)}
+        return {name: match for name, match in every.items() if match}
 
     def uploads(self, tree: Tree, matches: Matches, due: datetime | None) -> Read:
         """One upload for each attempt of each student, and notes on what does not count."""
@@ -62,21 +62,21 @@ class Platform:
 
 def recognized(tree: Tree) -> list[tuple[Platform, Matches]]:
     """Return the platforms whose downloads are here, each with its files and folders: at least half of those that are left."""
-    found = list[tuple[Platform, Matches]]()
-    left = {name for name in (*tree.folders, *tree.files) if not is_junk(name) and not name.startswith(".")}
+    downloads = list[tuple[Platform, Matches]]()
+    rest = {name for name in (*tree.folders, *tree.files) if not is_junk(name) and not name.startswith(".")}
     for platform in PLATFORMS:
-        matches = {name: match for name, match in platform.matches(tree).items() if name in left}
-        others = [name for name in left - matches.keys() if name in tree.folders or is_work(name)]
+        matches = {name: match for name, match in platform.matches(tree).items() if name in rest}
+        unmatched = [name for name in rest - matches.keys() if name in tree.folders or is_work(name)]
         if not platform.is_distinctive:
-            others += [
+            unmatched += [
                 name for name in matches if any(one.names.fullmatch(name) for one in PLATFORMS if one.is_distinctive)
             ]
-            if others or len({match["name"] for match in matches.values()}) < 2:
+            if unmatched or len({match["name"] for match in matches.values()}) < 2:
                 continue
-        if matches and len(matches) >= len(others):
-            found.append((platform, matches))
-            left -= matches.keys()
-    return found
+        if matches and len(matches) >= len(unmatched):
+            downloads.append((platform, matches))
+            rest -= matches.keys()
+    return downloads
 
 
 def is_work(name: str) -> bool:
@@ -88,10 +88,13 @@ def _by_names(tree: Tree, matches: Matches, due: datetime | None) -> Read:
     attempts: dict[tuple[Student, str, str, str], list[re.Match[str]]] = {}
     names: dict[str, set[tuple[str, str]]] = {}  # by id
     for match in matches.values():
-        found = match.groupdict("")
-        known = {name: value for name, value in found.items() if name in STUDENT and value}
-        student, title = Student(**{"name": next(iter(known.values())), **known}), found.get("title", "")
-        attempts.setdefault((student, title, found.get("version", ""), found.get("time", "")), []).append(match)
+        groups = match.groupdict("")
+        parts_of_student = {name: value for name, value in groups.items() if name in STUDENT and value}
+        student, title = (
+            Student(**{"name": next(iter(parts_of_student.values())), **parts_of_student}),
+            groups.get("title", ""),
+        )
+        attempts.setdefault((student, title, groups.get("version", ""), groups.get("time", "")), []).append(match)
         names.setdefault(str(student.identities or student.name), set()).add((title, student.name))
     uploads, older, undated = [], list[str](), list[str]()
     for (student, title, version, time), parts in attempts.items():
@@ -136,7 +139,7 @@ def _merged(tree: Tree, key: str, parts: list[re.Match[str]]) -> tuple[Tree, lis
 
     if [*names.values()] == [""]:
         return replace(tree.folders[next(iter(names))], name=key), older
-    return trees.of_sources(key, tree.place, files, tree.zipped), older
+    return trees.of_sources(key, tree.path, files, tree.zipped), older
 
 
 def _local_time(text: str, due: datetime | None) -> str:
@@ -168,7 +171,7 @@ def is_export_name(name: str) -> bool:
 
 def is_named_export(tree: Tree) -> bool:
     """Return whether a folder has Gradescope's name, or that of its zip."""
-    return is_export_name(tree.name) or (tree.zipped and tree.name == tree.place.stem)
+    return is_export_name(tree.name) or (tree.zipped and tree.name == tree.path.stem)
 
 
 def is_export(tree: Tree) -> bool:
@@ -187,7 +190,7 @@ def _export_uploads(tree: Tree, _: Matches) -> Read:
         for name, value in document.items() if isinstance(document, dict) else ():
             submitters = _list(_get(value, "submitters"))
             parts = [[_plain(_get(who, key)) for key in ("name", "sid", "email")] for who in submitters]
-            students = tuple(dict.fromkeys(Student(*own) for own in parts if any(own)))
+            students = tuple(dict.fromkeys(Student(*person) for person in parts if any(person)))
             counting[str(name)] = Upload(str(name), None, students, created_at=_time(_get(value, "created_at")))
             for old in _list(_get(value, "history")):
                 folder = f"submission_{_plain(_get(old, 'id'))}"
@@ -197,10 +200,10 @@ def _export_uploads(tree: Tree, _: Matches) -> Read:
     uploads = []
     for name in sorted(tree.folders, key=lambda name: (len(name), name)):  # submission_9 before submission_10
         match = _EXPORT_PART.fullmatch(name)
-        known = counting.get(name) or earlier.get(name) or Upload(name, remark=f"not in {METADATA}")
-        remark = known.remark or ("" if known.students else f"nobody is named in {METADATA}")
+        named = counting.get(name) or earlier.get(name) or Upload(name, remark=f"not in {METADATA}")
+        remark = named.remark or ("" if named.students else f"nobody is named in {METADATA}")
         number = int((match and match["version"]) or 0)
-        uploads.append(replace(known, upload=tree.folders[name], remark=remark, version=number))
+        uploads.append(replace(named, upload=tree.folders[name], remark=remark, version=number))
     unknown = [upload.key for upload in uploads if not upload.students and not problems]
     problems += [f"{key}: {METADATA} names no student; it was graded anyway" for key in unknown]
     problem = f"it is in {METADATA}, but the export has no folder for it"
@@ -297,12 +300,12 @@ def logins(units: Mapping[str, Tree]) -> dict[str, str]:
     `course/homework-ada`.
     """
     clones = {name: one for name, unit in units.items() if (one := clone(unit))}
-    found = {name: one.owner for name, one in clones.items()}
-    if len({*found.values()}) < len(found):
+    accounts = {name: one.owner for name, one in clones.items()}
+    if len({*accounts.values()}) < len(accounts):
         shared = len(commonpath([f"x/{one.repository.replace('-', '/')}" for one in clones.values()])) - 1
-        found = {name: one.repository[shared:] for name, one in clones.items()}
-    is_clear = 1 < len(found) == len(units) == len({*found.values()}) and all(found.values())
-    return found if is_clear else {}
+        accounts = {name: one.repository[shared:] for name, one in clones.items()}
+    is_clear = 1 < len(accounts) == len(units) == len({*accounts.values()}) and all(accounts.values())
+    return accounts if is_clear else {}
 
 
 def clone(unit: Tree) -> Clone | None:

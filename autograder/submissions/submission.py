@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from autograder.exceptions import CommandError, UnusableError
 from autograder.homework.rubric import Rubric
 from autograder.submissions import tree as trees
-from autograder.submissions.text import shown
+from autograder.submissions.text import as_code
 from autograder.submissions.tree import Source, Tree
 from autograder.values.source import codec, declared_encoding, is_stub, mend, parsed, resembles
 
@@ -47,22 +47,22 @@ TEXTS = {
     "absent": "There is no file {name} in the upload. Upload it under exactly this name.",
     "blank": "{file} is blank, so it counts as missing. Save your work in it, and upload it again.",
     "encoding": (
-        "{file} was not used: it declares the encoding {wanted}. The grader reads UTF-8 and Latin-1: "
+        "{file} was not used: it declares the encoding {target}. The grader reads UTF-8 and Latin-1: "
         "delete that line and save the file as UTF-8."
     ),
     "archive": "{file} was not opened: the only archive format supported is .zip. Upload the .py files themselves.",
     "suffix": "{file} was not used: only files whose names end in .py are graded.",
     "other": "{file} was not used: its name is not that of a module of this homework.",
-    "second": "{file} was not used: the upload has another {wanted}, which was graded.",
-    "accepted": "There was no file {wanted}; {file} was graded as {wanted}.",
-    "replaced": "{wanted} contains no finished function; {file} was graded as {wanted}.",
+    "second": "{file} was not used: the upload has another {target}, which was graded.",
+    "accepted": "There was no file {target}; {file} was graded as {target}.",
+    "replaced": "{target} contains no finished function; {file} was graded as {target}.",
     "beside": "{file} was not used: notebooks are not graded.",
     "notebook": (
         "There is no .py file in the upload, only {file}. Notebooks are not graded and never run: put "
-        "{wanted} into the .py files, and upload those."
+        "{target} into the .py files, and upload those."
     ),
-    "unwritten": "{wanted} contains no finished function, but {file} does: {rename} and upload again.",
-    "misnamed": "There is no file {wanted}, but there is {file}: {rename} and upload again.",
+    "unwritten": "{target} contains no finished function, but {file} does: {rename} and upload again.",
+    "misnamed": "There is no file {target}, but there is {file}: {rename} and upload again.",
 }
 
 UNUSED = TEXTS.keys() - {"absent", "accepted", "beside", "many", "misnamed", "notebook", "replaced", "unwritten"}
@@ -116,25 +116,25 @@ class Upload:
 class Note:
     """A note on an upload for its student. `path` is a name that the student chose, "" for the whole upload.
 
-    `number` is a size in MB or a count; `wanted` the correct name of a file, the functions in a notebook, or an
+    `number` is a size in MB or a count; `target` the correct name of a file, the functions in a notebook, or an
     encoding.
     """
 
     kind: str
     path: str = ""
     number: int = 0
-    wanted: str = ""
+    target: str = ""
 
     def __str__(self) -> str:
         """Return the sentence for the student."""
-        name = shown(self.path)
-        is_moved = PurePosixPath(self.path).name == self.wanted
+        name = as_code(self.path)
+        is_moved = PurePosixPath(self.path).name == self.target
         return TEXTS[self.kind].format(
             name=name,
             file=f"`{name}`" if name else "The upload",
             number=self.number,
-            wanted=self.wanted or "your functions",
-            rename="move it to your other files" if is_moved else mend(self.path, self.wanted),
+            target=self.target or "your functions",
+            rename="move it to your other files" if is_moved else mend(self.path, self.target),
         )
 
 
@@ -153,12 +153,12 @@ class Submission:
 
     def imports(self, module: str) -> set[str]:
         """Return the modules that a module imports, directly or through other files of the submission."""
-        found, waiting = set[str](), [module]
+        names, waiting = set[str](), [module]
         while waiting:
-            new = imported(self.text(f"{waiting.pop()}.py")) - found
-            found |= new
+            new = imported(self.text(f"{waiting.pop()}.py")) - names
+            names |= new
             waiting += new
-        return found
+        return names
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -167,16 +167,16 @@ class Submission:
 
     def missing(self, module: str, rubric: Rubric) -> Note | None:
         """Return the likely reason why the file of a module is missing; None if it is not."""
-        wanted = f"{module}.py"
-        if wanted in self.files:
+        file = f"{module}.py"
+        if file in self.files:
             return None
         for note in self.refused:
-            if PurePosixPath(note.path).name == wanted:
+            if PurePosixPath(note.path).name == file:
                 return note
         notebooks = [note.path for note in self.refused if note.kind == "beside" and resembles(note.path, module)]
         near, finished = self._copies(module, rubric)
         similar = [*(finished or near), *notebooks]
-        return Note("misnamed", similar[0], wanted=wanted) if similar else Note("absent", wanted)
+        return Note("misnamed", similar[0], target=file) if similar else Note("absent", file)
 
     def with_notes(self, rubric: Rubric) -> "Submission":
         """Remove blank modules, with notes.
@@ -189,14 +189,14 @@ class Submission:
             if name not in self.files:
                 continue
             _, finished = self._copies(module, rubric)
-            used = {f"{other}.py" for other in self.imports(module)} - {name} if finished else set()
-            others = [path for path in finished if self.files[path] != self.files[name] and path not in used]
+            used = {f"{imported}.py" for imported in self.imports(module)} - {name} if finished else set()
+            different = [path for path in finished if self.files[path] != self.files[name] and path not in used]
             if finished and has_written(self.files[name], entry.functions) is False:
-                notes.append(Note("unwritten", finished[0], wanted=name))
+                notes.append(Note("unwritten", finished[0], target=name))
             elif _is_blank(self.files[name]):
                 notes.append(Note("blank", name))
-            elif others:
-                notes.append(Note("second", others[0], wanted=name))
+            elif different:
+                notes.append(Note("second", different[0], target=name))
             if _is_blank(self.files[name]):
                 del files[name]
         return replace(self, files=files, refused=(*notes, *self.refused))
@@ -207,16 +207,16 @@ class Submission:
         If two different files are possible, neither is used.
         """
         files, notes = dict(self.files), []
-        unwritten = {note.wanted for note in self.refused if note.kind == "unwritten"}
+        unwritten = {note.target for note in self.refused if note.kind == "unwritten"}
         for module in rubric.modules:
             name, (near, finished) = f"{module}.py", self._copies(module, rubric)
             copies = finished or near
             if (name in unwritten or name not in files) and len({files[copy] for copy in copies}) == 1:
                 files[name] = files[copies[0]]
-                notes.append(Note("replaced" if name in unwritten else "accepted", copies[0], wanted=name))
-        taken = {note.wanted for note in notes}
-        left = (note for note in self.refused if note.kind != "unwritten" or note.wanted not in taken)
-        return replace(self, files=files, refused=(*notes, *left))
+                notes.append(Note("replaced" if name in unwritten else "accepted", copies[0], target=name))
+        taken = {note.target for note in notes}
+        rest = (note for note in self.refused if note.kind != "unwritten" or note.target not in taken)
+        return replace(self, files=files, refused=(*notes, *rest))
 
     def _copies(self, module: str, rubric: Rubric) -> tuple[list[str], list[str]]:
         """Return the files with a name like that of a module, and those of them that implement one of its functions.
@@ -226,8 +226,8 @@ class Submission:
         names = (name for name in self.files if name not in rubric.files and is_likely_code(name))
         near = [name for name in names if resembles(name, module) and not _is_blank(self.files[name])]
         sizes = accumulate(len(self.text(name)) for name in near)
-        parsed = [name for name, size in zip(near, sizes, strict=True) if size <= MOST_BYTES]
-        return near, [name for name in parsed if has_written(self.files[name], rubric.modules[module].functions)]
+        short = [name for name, size in zip(near, sizes, strict=True) if size <= MOST_BYTES]
+        return near, [name for name in short if has_written(self.files[name], rubric.modules[module].functions)]
 
 
 @lru_cache(64)
@@ -289,9 +289,9 @@ def read_tree(upload: Tree, rubric: Rubric, name: str) -> Submission:
         loose = reader.loose(upload)
         parts = [*reader.zipped(upload), loose]
     except UnusableError as error:
-        raise CommandError(f"{upload.place}: {error}; download it again") from error
+        raise CommandError(f"{upload.path}: {error}; download it again") from error
     except OSError as error:
-        raise CommandError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
+        raise CommandError(f"{upload.path}: cannot be read ({error.strerror or error})") from error
     merged = {path: content for files in parts for path, content in _flattened(files, rubric).items()}
     gathered = _gathered(merged, rubric)
     taken = {name.casefold() for name in gathered}
@@ -352,7 +352,7 @@ class _Reader:
             is_kept = suffix in KEPT or (is_likely_code(path) and is_similar)
             if not is_kept and source.problem not in ("deep", "folder"):
                 if suffix == ".ipynb":
-                    self.notes.append(Note("beside", path, wanted=self._functions(source)))
+                    self.notes.append(Note("beside", path, target=self._functions(source)))
                 elif suffix in ARCHIVES:
                     self.notes.append(Note("archive", path))
                 elif is_similar and suffix not in COMPILED:
@@ -428,9 +428,9 @@ def _decodable(files: dict[str, bytes]) -> tuple[dict[str, bytes], list[Note]]:
     """
     code = [name for name in files if name.lower().endswith((".py", ".txt"))]
     declared = {name: declared_encoding(files[name]) for name in code}
-    other = {name: encoding for name, encoding in declared.items() if not codec(encoding)}
-    notes = [Note("encoding", name, wanted=shown(encoding)) for name, encoding in other.items()]
-    return {name: content for name, content in files.items() if name not in other}, notes
+    undecodable = {name: encoding for name, encoding in declared.items() if not codec(encoding)}
+    notes = [Note("encoding", name, target=as_code(encoding)) for name, encoding in undecodable.items()]
+    return {name: content for name, content in files.items() if name not in undecodable}, notes
 
 
 def _flattened(files: dict[str, bytes], rubric: Rubric) -> dict[str, bytes]:
@@ -464,12 +464,12 @@ def _rank(folder: PurePosixPath, names: list[str], rubric: Rubric) -> tuple[int,
 def _gathered(files: dict[str, bytes], rubric: Rubric) -> dict[str, bytes]:
     """Add each module that exists only in another folder, with the files that it may import from there."""
     paths = sorted(map(PurePosixPath, files), key=lambda path: (len(path.parts), path))
-    modules, found = rubric.files, dict(files)
+    modules, gathered = rubric.files, dict(files)
     for name in modules:
         same = [path for path in paths if path.name == name]
         if name not in files and len({files[str(path)] for path in same}) == 1:
-            found[name] = files[str(same[0])]
+            gathered[name] = files[str(same[0])]
             for path in paths:
                 if path.parent == same[0].parent and path.name not in modules:
-                    found.setdefault(path.name, files[str(path)])
-    return found
+                    gathered.setdefault(path.name, files[str(path)])
+    return gathered

@@ -22,7 +22,7 @@ def printable(text: str, instead: str = "?", most: int = 100_000) -> str:
     return clean if len(clean) <= most else clean[: most - 3] + "..."
 
 
-def shown(name: str) -> str:
+def as_code(name: str) -> str:
     """Return the name of a student's file as Markdown code: short, on one line."""
     return re.sub(r"[`<>|*\[\]\\]", "?", printable(name, most=NAME_LENGTH))
 
@@ -46,7 +46,7 @@ def cell(value: object) -> object:
     if not isinstance(value, str):
         return value
     text = printable(re.sub(r"[\t\r\n\v\f]+", " ", value), instead="")
-    parts = [f"'{part}" if part.lstrip(' "').startswith(FORMULA) else part for part in text.split(";")]
+    parts = [f"'{piece}" if piece.lstrip(' "').startswith(FORMULA) else piece for piece in text.split(";")]
     return ";".join(parts)
 
 
@@ -85,8 +85,8 @@ def counted(count: float, what: str) -> str:
 
 def few(names: Sequence[str], most: int) -> str:
     """Return the first names, and how many others there are: "a, b and 3 more"."""
-    others = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + others
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def listed(names: Iterable[str], word: str = "and") -> str:

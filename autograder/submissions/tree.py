@@ -52,13 +52,13 @@ Contents = tuple[Mapping[str, Source], Mapping[str, "Tree"]]  # files and folder
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A folder. `place` is its path on disk or, for a folder in a zip, that of the zip.
+    """A folder. `path` is its path on disk or, for a folder in a zip, that of the zip.
 
     `contents` returns at most `most` names, or one more; all of them if it is None. It may raise OSError.
     """
 
     name: str
-    place: Path
+    path: Path
     contents: Callable[[int | None], Contents]
     zipped: bool = False
     most: int | None = MOST_NAMES
@@ -96,15 +96,15 @@ class Tree:
 
         After `most` names there is only one more, "" with the problem "many".
         """
-        waiting, left = deque([("", self)]), most
+        waiting, remaining = deque([("", self)]), most
         while waiting:
             above, folder = waiting.popleft()
             if folder.itself.problem != "folder" or above.lower().endswith((".py/", ".zip/")):
                 yield above.removesuffix("/"), folder.itself
             inside: list[tuple[str, Source | Tree]] = [*folder.files.items(), *folder.folders.items()]
             for name, inner in inside:
-                left -= 1
-                if left < 0:
+                remaining -= 1
+                if remaining < 0:
                     yield "", MANY
                     return
                 if any(map(is_junk, name.split("/"))):
@@ -124,13 +124,13 @@ def is_litter(name: str) -> bool:
 
 
 def of_sources(
-    name: str, place: Path, sources: Callable[[], Iterable[tuple[str, Source]]], zipped: bool = False
+    name: str, path: Path, sources: Callable[[], Iterable[tuple[str, Source]]], zipped: bool = False
 ) -> Tree:
     """Return the tree of files with their paths; `sources` is called when the tree is looked at."""
     return Tree(
         name,
-        place,
-        lambda most: _of_node(_nested(sources()), lambda file: file, name, place, zipped).contents(most),
+        path,
+        lambda most: _of_node(_nested(sources()), lambda file: file, name, path, zipped).contents(most),
         zipped,
     )
 
@@ -142,31 +142,31 @@ def _nested(files: Iterable[tuple[str, Any]]) -> Node:
     """Return the folders that contain files. A path with a slash at the end is a folder. The last of equal paths counts."""
     root: Node = {}
     for path, file in files:
-        parts = [part for part in path.split("/") if part not in ("", ".")]
+        parts = [step for step in path.split("/") if step not in ("", ".")]
         if path.startswith("/") or ".." in parts or not path:
             root[path] = file  # it leads outside, or stands for too many names
             continue
         folders = parts if path.endswith("/") else parts[:-1]
         node = root
-        for part in folders[: DEPTH + 1]:
-            node = node.setdefault(f"{part}/", {})
+        for step in folders[: DEPTH + 1]:
+            node = node.setdefault(f"{step}/", {})
         if len(folders) < min(len(parts), DEPTH + 1):
             node[parts[-1]] = file
     return root
 
 
-def _of_node(node: Node, source: Callable[[Any], Source], name: str, place: Path, zipped: bool, depth: int = 0) -> Tree:
+def _of_node(node: Node, source: Callable[[Any], Source], name: str, path: Path, zipped: bool, depth: int = 0) -> Tree:
     def contents(most: int | None) -> Contents:
         files, folders = dict[str, Source](), dict[str, Tree]()
-        for inner, found in sorted(node.items()):
-            if isinstance(found, dict):
-                below = place if zipped else place / inner
-                folders[inner[:-1]] = _of_node(found, source, inner[:-1], below, zipped, depth + 1)
+        for inner, item in sorted(node.items()):
+            if isinstance(item, dict):
+                below = path if zipped else path / inner
+                folders[inner[:-1]] = _of_node(item, source, inner[:-1], below, zipped, depth + 1)
             else:
-                files[inner] = source(found)
+                files[inner] = source(item)
         return files, folders
 
-    return Tree(name, place, contents, zipped, depth=depth)
+    return Tree(name, path, contents, zipped, depth=depth)
 
 
 # On disk. An unpacked upload may contain links to other students' files, endless devices and pipes without a writer: no link is
@@ -178,8 +178,8 @@ def of_folder(folder: Path, depth: int = 0) -> Tree:
         with os.scandir(folder) as entries:
             listed = sorted(islice(entries, None if most is None else most + 1), key=lambda entry: entry.name)
         folders = {entry.name for entry in listed if entry.is_dir(follow_symlinks=False)}
-        others = [entry for entry in listed if entry.name not in folders]
-        files = {entry.name: _on_disk(Path(entry), entry.stat(follow_symlinks=False)) for entry in others}
+        plain = [entry for entry in listed if entry.name not in folders]
+        files = {entry.name: _on_disk(Path(entry), entry.stat(follow_symlinks=False)) for entry in plain}
         return files, {name: of_folder(folder / name, depth + 1) for name in sorted(folders)}
 
     return Tree(folder.absolute().name, folder, contents, depth=depth)
@@ -225,7 +225,7 @@ def content(path: Path, most: int) -> bytes:
 # In a zip. Nothing is decompressed beyond the size that a member declares, which the limits of an upload bound.
 
 
-def of_zip(place: Path, data: bytes | None = None, most: int | None = None) -> Tree:
+def of_zip(path: Path, data: bytes | None = None, most: int | None = None) -> Tree:
     """Return the tree of a zip: of the `data` in memory, with at most `most` members, or else of the file, which stays open.
 
     Raises OSError, or UnusableError if it is not a zip or cannot be trusted.
@@ -233,13 +233,13 @@ def of_zip(place: Path, data: bytes | None = None, most: int | None = None) -> T
     if data is not None and most is not None and data.count(b"PK\1\2") > most:  # before zipfile makes an object of each
         raise UnusableError("zip_many")
     try:
-        archive = zipfile.ZipFile(place if data is None else BytesIO(data))
+        archive = zipfile.ZipFile(path if data is None else BytesIO(data))
     except OSError:
         raise
     except Exception:  # a crafted zip can raise anything: struct.error, ValueError, RuntimeError ...
         raise UnusableError("no_zip") from None
     members = ((_path(member), member) for member in archive.infolist())
-    return _of_node(_nested(members), partial(_member, archive), place.stem, place, zipped=True)
+    return _of_node(_nested(members), partial(_member, archive), path.stem, path, zipped=True)
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Source:

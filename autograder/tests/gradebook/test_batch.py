@@ -164,7 +164,7 @@ def test_outdated_and_damaged_results_are_regraded_and_fresh_regrades_all(graded
     for path, content in zip(paths[len(others) :], damaged, strict=False):
         path.write_text(content)
     for fresh, kept in ((False, len(paths) - len(others) - len(damaged)), (True, 0)):
-        assert run(small, out, fresh=fresh).kept == kept
+        assert run(small, out, fresh=fresh).unchanged == kept
         assert documents(out) == documents(graded)
 
 
@@ -192,7 +192,7 @@ def test_killed_run_resumes_where_it_stopped(graded: Path, small: Path, tmp_path
         there = len(documents(tmp_path))
         wait_for(partial(all_ended, children), 20)
     outcome = run(small, tmp_path)
-    assert outcome.kept >= there
+    assert outcome.unchanged >= there
     assert not outcome.errors
     assert documents(tmp_path) == documents(graded)
 
@@ -228,7 +228,7 @@ def test_sigint_and_sigterm_end_the_run_cleanly(
     assert "Traceback" not in said and "resource_tracker" not in said
     wait_for(partial(all_ended, children), 20)
     there = len(documents(tmp_path))
-    assert run(small, tmp_path).kept == there >= results
+    assert run(small, tmp_path).unchanged == there >= results
 
 
 # Submissions that crash or block a worker, and other grader errors

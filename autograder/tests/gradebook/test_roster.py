@@ -120,7 +120,11 @@ def test_folder_is_matched_by_a_unique_name_id_or_email(tmp_path: Path, name: st
 
 def test_uploads_under_name_and_id_belong_to_one_student(tmp_path: Path) -> None:
     (row,) = rows_of(read(tmp_path, "name,sid\nAda Abel,1\n"), Student("Ada Abel", moodle="7"), Student("1"))
-    assert (row.student, row.entry.key, [one.key for one in row.others]) == (Student("Ada Abel", "1"), "s1", ["s0"])
+    assert (row.student, row.entry.key, [one.key for one in row.other_uploads]) == (
+        Student("Ada Abel", "1"),
+        "s1",
+        ["s0"],
+    )
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_only_the_pair_that_shares_a_helper_is_found(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs, works = similar.found(HOMEWORK, run, 0.5)
+    pairs, works = similar.compared(HOMEWORK, run, 0.5)
     assert [(pair.one, pair.other, pair.modules) for pair in pairs] == [("s2", "s6", (NAME[:-3],))]
     assert len(works) == 8
     page = similar.page("Title", pairs, works, {"s2": "<b>Ada</b>"})
@@ -77,7 +77,7 @@ def test_shares_do_not_depend_on_the_hash_seed() -> None:
 
 def test_a_file_that_the_grader_does_not_read_is_not_compared(run: Path) -> None:
     (run / "class" / "s6" / NAME).write_text("x = 1\n" * 20_000)
-    pairs, works = similar.found(HOMEWORK, run, 0.5)
+    pairs, works = similar.compared(HOMEWORK, run, 0.5)
     assert not pairs and [work.key for work in works if not work.texts] == ["s6"]
 
 
@@ -90,7 +90,7 @@ def test_large_group_with_identical_files_is_found(tmp_path: Path) -> None:
         short = {names[1]: sample.stubs(HOMEWORK)[names[1]] + "\nWIDTH, DEPTH, HEADS = 1, 2, [3, 4]\n"}
         sample.write(tmp_path / "class" / f"s{number:02d}", {NAME: text} | short)
     store.write_run(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"], HOMEWORK.rubric).entries)
-    pairs, works = similar.found(HOMEWORK, tmp_path, 0.6)
+    pairs, works = similar.compared(HOMEWORK, tmp_path, 0.6)
     assert {key for pair in pairs for key in (pair.one, pair.other)} == {f"s{number:02d}" for number in range(12)}
     assert len(pairs) == 66 and {(pair.share, pair.modules) for pair in pairs} == {(1.0, (NAME[:-3],))}
     assert "<mark>" in similar.page("Title", pairs[:1], works, {})
@@ -113,4 +113,4 @@ def test_command_writes_the_page_and_the_next_report_mentions_the_pair(run: Path
     for number in (1, 2):  # two uploads of one student are not a pair
         sample.write(run / "canvas", {f"abelada_101_{number}_{NAME[:-3]}-{number}.py": text})
     store.write_run(run, [run / "canvas"], [])
-    assert similar.found(HOMEWORK, run, 0.5)[0] == []
+    assert similar.compared(HOMEWORK, run, 0.5)[0] == []

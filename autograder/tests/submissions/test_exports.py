@@ -234,4 +234,4 @@ def test_note_on_a_lone_notebook_lists_its_homework_functions(tmp_path: Path, pl
     put(tmp_path / place, {"a.ipynb": json.dumps({"cells": cells}), "b.ipynb": "{}"})
     (entry,) = listing([tmp_path / place], HOMEWORK.rubric, one_submission=True).entries
     (note,) = load(entry, HOMEWORK.rubric).notes
-    assert (note.kind, note.path, note.wanted) == ("notebook", "a.ipynb", ", ".join(own))
+    assert (note.kind, note.path, note.target) == ("notebook", "a.ipynb", ", ".join(own))

@@ -166,7 +166,7 @@ def test_newest_version_of_a_persons_work_counts(tmp_path: Path, form: str) -> N
     rows = students(found.entries, [], HOMEWORK.rubric)
     assert len(rows) == 2
     (ada,) = [row for row in rows if "ada" in row.student.name]
-    assert ada.entry.key.startswith(NEWEST[form]) and len(ada.others) == len(VERSIONS[form]) - 1
+    assert ada.entry.key.startswith(NEWEST[form]) and len(ada.other_uploads) == len(VERSIONS[form]) - 1
     assert ada.entry.late == (form == "Schoology")
     if form == "Schoology":
         assert ada.student.login == "s48"

@@ -113,7 +113,7 @@ def test_newest_of_two_brightspace_uploads_counts_and_times_are_utc_without_a_du
     files = DOWNLOADS["a Brightspace download of 4 submissions"][0]
     entries = listing([put(tmp_path, files)], HOMEWORK.rubric).entries
     ada, *_ = students(entries, [], HOMEWORK.rubric)
-    assert (ada.entry, ada.others) == (entries[1], (entries[0],)) and entries[
+    assert (ada.entry, ada.other_uploads) == (entries[1], (entries[0],)) and entries[
         0
     ].created_at == "2026-10-09T10:22:00.000000Z"
 

@@ -78,7 +78,7 @@ LARGER_THAN_DECLARED = patched(zipped({FIRST: bytes(range(256)) * 40}, zipfile.Z
          {FIRST: b"1", SECOND: b"2", "helpers.py": b"own", f"b/{SECOND}": b"2", "b/helpers.py": b"other"}, []),
         ({f"v1/{FIRST}": DONE, f"v2/{FIRST}": DONE + b"# new\n", f"v3/{FIRST}": DONE},
          {FIRST: DONE, f"v2/{FIRST}": DONE + b"# new\n", f"v3/{FIRST}": DONE},
-         [Note("second", f"v2/{FIRST}", wanted=FIRST)]),
+         [Note("second", f"v2/{FIRST}", target=FIRST)]),
         ({"a.zip": zipped({FIRST: "1", "x.py": "file"}), "b.zip": zipped({SECOND: "2", "x.py/y.py": "below"})},
          {FIRST: b"1", SECOND: b"2", "x.py": b"file"}, [Note("folder", "x.py")]),
         ({"up.zip": zipped({"a.txt": "1", "A.txt/b.py": "2", FIRST: "3"})}, {"a.txt": b"1", FIRST: b"3"}, []),

@@ -12,10 +12,10 @@ from autograder.tests.files import HOMEWORK
 @pytest.mark.parametrize("kind", submission.TEXTS)
 def test_every_note_is_one_sentence_with_file_names_as_code(kind: str) -> None:
     """Markdown has no links, entities or emphasis in code."""
-    text = str(Note(kind, "[x](evil)\n.py", number=20, wanted="layernorm.py"))
+    text = str(Note(kind, "[x](evil)\n.py", number=20, target="layernorm.py"))
     assert text.isprintable() and text.endswith(".") and "[x]" not in text
     name = "www.evil.example_&#x202e;~~a~~.py"
-    said = str(Note(kind, name, wanted="layernorm.py"))
+    said = str(Note(kind, name, target="layernorm.py"))
     assert kind == "absent" or said.count(name) == said.count(f"`{name}`")
 
 
@@ -25,7 +25,7 @@ REFUSED = Note("link", "hw/layernorm.py")
 @pytest.mark.parametrize(("name", "refused", "missing"), [
     ("layernorm.py", [Note("damaged", "old/layernorm.py")], None),
     ("LayerNorm.py", [REFUSED], REFUSED),
-    ("LayerNorm.py", [], Note("misnamed", "LayerNorm.py", wanted="layernorm.py")),
+    ("LayerNorm.py", [], Note("misnamed", "LayerNorm.py", target="layernorm.py")),
     ("test_layernorm.py", [], Note("absent", "layernorm.py")),
     ("x.py", [], Note("absent", "layernorm.py")),
 ])  # fmt: skip
@@ -79,7 +79,7 @@ def test_almost_right_name_is_accepted_if_unambiguous(files: list[str], taken: s
     given = Submission("ada", {name: name.encode() for name in files})
     found = given.accepting_names(HOMEWORK.rubric)
     assert found.files == given.files | ({"layernorm.py": taken.encode()} if taken else {})
-    assert found.refused == ((Note("accepted", taken, wanted="layernorm.py"),) if taken else ())
+    assert found.refused == ((Note("accepted", taken, target="layernorm.py"),) if taken else ())
 
 
 STUB = b'def layer_norm(x):\n    """Docs."""\n    raise NotImplementedError("layer_norm is not written yet")\n'
@@ -104,10 +104,10 @@ COPY = "layernorm (1).py"
 
 def test_finished_copy_next_to_the_stub_is_noted_and_used_on_request() -> None:
     given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, "layernorm (2).py": STUB}).with_notes(HOMEWORK.rubric)
-    assert given.refused == (Note("unwritten", COPY, wanted="layernorm.py"),)
+    assert given.refused == (Note("unwritten", COPY, target="layernorm.py"),)
     assert given.files["layernorm.py"] == STUB
     found = given.accepting_names(HOMEWORK.rubric)
-    assert found.refused == (Note("replaced", COPY, wanted="layernorm.py"),)
+    assert found.refused == (Note("replaced", COPY, target="layernorm.py"),)
     assert found.files["layernorm.py"] == DONE
 
 
@@ -120,7 +120,7 @@ def test_finished_copy_next_to_the_stub_is_noted_and_used_on_request() -> None:
 ], ids=["both", "not Python", "neither", "copy not Python", "too long to look at"])  # fmt: skip
 def test_file_is_not_replaced_unless_only_the_copy_is_written(files: dict[str, bytes], noted: str) -> None:
     given = Submission("ada", files).with_notes(HOMEWORK.rubric)
-    assert given.refused == ((Note(noted, COPY, wanted="layernorm.py"),) if noted else ())
+    assert given.refused == ((Note(noted, COPY, target="layernorm.py"),) if noted else ())
     assert given.accepting_names(HOMEWORK.rubric) == given
 
 
@@ -141,7 +141,7 @@ def test_two_copies_are_ambiguous_unless_identical() -> None:
 
 def test_copy_next_to_a_blank_file_is_used_but_a_blank_copy_is_not() -> None:
     given = Submission("ada", {"layernorm.py": b"\n", COPY: DONE}).with_notes(HOMEWORK.rubric)
-    assert (given.files, given.refused) == ({COPY: DONE}, (Note("unwritten", COPY, wanted="layernorm.py"),))
+    assert (given.files, given.refused) == ({COPY: DONE}, (Note("unwritten", COPY, target="layernorm.py"),))
     found = given.accepting_names(HOMEWORK.rubric)
     assert (found.files["layernorm.py"], [note.kind for note in found.refused]) == (DONE, ["replaced"])
     found = Submission("ada", {COPY: b"\n"}).with_notes(HOMEWORK.rubric)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from markdown_it import MarkdownIt
 
-from autograder.submissions.text import cell, cleaned_code, markdown, printable, shown, without_places
+from autograder.submissions.text import as_code, cell, cleaned_code, markdown, printable, without_places
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_printable_is_one_line_without_control_or_bidi_characters() -> None:
 
 
 def test_shown_name_is_short_and_has_no_markup() -> None:
-    assert shown("a`<b>|*[c]\\_d.py") == "a??b????c??_d.py"
-    assert len(shown("n" * 500)) == 60
+    assert as_code("a`<b>|*[c]\\_d.py") == "a??b????c??_d.py"
+    assert len(as_code("n" * 500)) == 60
 
 
 @pytest.mark.parametrize("text", [

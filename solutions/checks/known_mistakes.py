@@ -127,9 +127,9 @@ def explanation(
         if all(map(_of_two, results[i], fits[i], results[j], fits[j]))
     ]
     titles = ("probably", "read", "right", "also", "read", "right")
-    return (
-        [pair for pair in zip(titles, both[0], strict=True) if all(pair[1] in other for other in both)] if both else []
-    )
+    said = [pair for pair in zip(titles, both[0], strict=True) if all(pair[1] in o for o in both)] if both else []
+    is_alone = "probably" not in dict(said)
+    return [("probably" if is_alone and title == "also" else title, text) for title, text in said]
 
 
 def other_arguments(known: dict[str, Any], calls: list[Seen]) -> str:

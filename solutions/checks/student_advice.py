@@ -1,8 +1,8 @@
 """Summarises the failed checks once all have run.
 
-For each function, only the first failed check is shown in full, with the known mistake that explains all calls of the
-function. If the function calls another one that fails its own checks, only one line says to fix the other one first, since this one
-may be right.
+For each function, only one failed check is shown in full, the first whose result is not nearly right, with the known mistake
+that explains all calls of the function. If the function calls another one that fails its own checks, only one line says to fix
+the other one first, since this one may be right.
 
 Help comes in steps: where to look; with --hint what the code does wrong, or else the line of an edit that helps or the values on
 the way; with --hint --hint how to fix it.
@@ -35,12 +35,13 @@ class Advice:
         self.follow: dict[tuple[Function, ...], list[Function]] = {}
         self.same: dict[Function, Function] = {}  # functions with the same mistake as another one
         self.hints: set[Function] = set()  # functions with lines that one more --hint shows
-        self.said: list[tuple[str, str]] = []  # all lines about known mistakes, shown or not
         self.stopped: dict[Function, str] = {}  # the line that stopped a call
         self.names: dict[str, Function] = {}  # the function for which a known mistake was reported
+        by_function: dict[Function, list[tuple[int, CheckFailed]]] = {}
         for number, error in enumerate(failed):
-            if error.function in self.causes or any(error.function in names for names in self.follow.values()):
-                continue
+            by_function.setdefault(error.function, []).append((number, error))
+        for errors in by_function.values():
+            number, error = next((pair for pair in errors if not pair[1].is_faint), errors[0])
             said, causes = advice(error), causes_of(error.function)
             name = name_in(said)
             if causes:
@@ -51,7 +52,6 @@ class Advice:
                 continue
             self.causes[error.function] = None
             self.stopped[error.function] = error.at
-            self.said += said
             if name:
                 self.names[name] = error.function
             shown = [line for line in said if STEPS.get(line[0], 1) <= hint]
@@ -61,9 +61,9 @@ class Advice:
             if "probably" not in dict(said) and error.function not in UNFINISHED:
                 if hint:
                     place, found = searched(error.call, are_several="right" in dict(said))
-                    shown += [line for line in found if line[1]]
+                    shown += [line for line in found if line[1] and (place or not error.has_right_values)]
                     self.stopped[error.function] = place or error.at
-                else:
+                elif not error.has_right_values:
                     self.hints.add(error.function)
             lines = (labelled("fix" if title == "right" else title, text) for title, text in shown)
             self.texts[number] = "\n".join([str(error), *lines])

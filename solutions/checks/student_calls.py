@@ -51,6 +51,9 @@ COPY_OF_LIST = "Work on a copy: sorted(x) and x + y make a new list, x.sort() an
 PRINTED = "It prints a value and returns None: write return in place of print."
 FLOAT32 = "In NumPy 2, float32_array / np.sqrt(8) is float64, and float32_array / math.sqrt(8) is float32."
 
+# Deviations, in the same unit, that a reader takes for rounding; another failed check is shown if there is one.
+FAINT = 0.01
+
 TIMES = 5
 
 # The results of the calls of each function, by (module, function), in the order of the calls.
@@ -185,7 +188,9 @@ class Call:
             if right:  # only the dtype is wrong: more digits would distract
                 shown = [display(value, names=self.names, width=WIDTH - 12) for value in (expected, result)]
             hint = FLOAT32 if right else self._copy if modified else ""
-            raise self._failed(hint, returned=shown[1], expected=shown[0], why=f"{why} {modified}".strip())
+            failed = self._failed(hint, returned=shown[1], expected=shown[0], why=f"{why} {modified}".strip())
+            failed.has_right_values, failed.is_faint = right, not right and equal(expected, result, FAINT)
+            raise failed
         self._require_unmodified(changes)
 
     @_going_on
@@ -397,7 +402,9 @@ class Call:
         rows = [("called", called), *lines.items()]
         text = "\n".join(labelled(title, text) for title, text in rows if text)
         at = re.match(r"\w+\.py, line \d+", lines.get("stopped", ""))
-        return error(text, (self.module, self.function), hint, at[0] if at else "", self)
+        failed = error(text, (self.module, self.function), hint, at[0] if at else "", self)
+        failed.has_right_values = not {"returned", "stopped"} & lines.keys()
+        return failed
 
     def __str__(self) -> str:
         return self._with(source)

@@ -64,6 +64,12 @@ def test_positions(call: Caller) -> None:
     )
 
 
+def test_positions_of_another_width(call: Caller) -> None:
+    """A table that is kept for the next call must have its width too."""
+    call.positional_encoding(2, 2).gives(np.array([[0.0, 1.0], [0.841471, 0.540302]]))
+    call.positional_encoding(2, 4).gives(np.array([[0.0, 1.0, 0.0, 1.0], [0.841471, 0.540302, 0.01, 0.99995]]))
+
+
 def test_position_of_one_token(call: Caller) -> None:
     call.positional_encoding(1, 4).gives(np.array([[0.0, 1.0, 0.0, 1.0]]))
 
@@ -74,7 +80,7 @@ def test_positions_of_odd_width(call: Caller) -> None:
 
 
 def test_position_far_from_the_start(call: Caller) -> None:
-    call.positional_encoding(600, 4).then("the last row", lambda table: table[-1]).gives(
+    call.positional_encoding(600, 4).then("row 599", lambda table: table[599]).gives(
         np.array([0.864521, -0.502596, -0.289003, 0.957328])
     )
 
@@ -133,13 +139,24 @@ def test_logits_of_another_model(call: Caller) -> None:
     call.decoder_logits(np.array([0, 1, 0]), COIN, 1).gives(
         np.array([[0.693147, 2.079442], [0.693147, 2.079442], [0.693147, 2.079442]])
     )
+    call.decoder_logits(np.array([1, 0, 0, 1]), COIN, 1).gives(np.array(4 * [[0.693147, 2.079442]]))
+    call.decoder_logits(np.array([0, 1, 2, 1]), {**SMALL, "blocks": []}, 2).gives(
+        np.array(
+            [
+                [1.5, 2.5, 7.5],
+                [-0.574265, 8.040252, -0.35741],
+                [2.964648, 0.083653, 17.734542],
+                [-0.914442, 6.509558, -0.228217],
+            ]
+        )
+    )
 
 
 def test_logits_of_a_long_text(call: Caller) -> None:
     """The last token attends to all forty; the first is unlike the others."""
     params = {**SMALL, "blocks": SMALL["blocks"][:1], "embedding": SMALL["embedding"] * np.array([[9.0], [1.0], [1.0]])}
     tokens = np.array([0, *39 * [1]])
-    call.decoder_logits(tokens, params, 2).then("the last row", lambda logits: logits[-1]).gives(
+    call.decoder_logits(tokens, params, 2).then("row 39", lambda logits: logits[39]).gives(
         np.array([-1.890172, 12.331602, -8.765261])
     )
 

@@ -278,6 +278,11 @@ CASES = {
         "Does every path through the function return", absent="Probably ", arguments="--hint"),
     "other parameters": case(f"def rms_norm(x, gamma, epsilon=1e-6):\n{ROOT}",
         "Your function does not accept `eps` by name. Write `eps=1e-6`.", absent="other parameters"),
+    "a faint effect in the first failed check": case(re.sub(r"\(var \+ eps\)", "(var + 1e-9)",
+        HOMEWORK.correct("layernorm", "layer_norm").source), "test_eps ", absent="no entry is off by more than"),
+    "a changed argument that no known mistake explains": case(function("layer_norm", "beta += 1e-30",
+        "x -= np.mean(x, -1, keepdims=True)", "return gamma * x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) + beta"),
+        "It modified its arguments: values in `x` were overwritten", absent=("No known mistake", "Values "), arguments="--hint"),
     "harmless parameters": case(f"def rms_norm(x, weight, eps=None):\n    gamma, eps = weight, eps or 1e-6\n{ROOT}"
         .replace(" + 1e-6", " + eps"), "Note: rms_norm has other parameters than in the stub. The grader accepts them."),
     "no default": case(f"def rms_norm(x, gamma, eps):\n{ROOT}", "Your function has no default for `eps`. Write `eps=1e-6`."),
@@ -734,7 +739,6 @@ def test_commands_of_the_readme_are_found() -> None:
         "pytest --watch",
         "pytest layernorm.py",
         "pytest --only layer_norm",
-        "pytest --hint",
         "python train.py",
     }
     assert given < {*COMMANDS}

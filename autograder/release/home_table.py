@@ -1,4 +1,4 @@
-"""Writes checks/mistakes.json of the student folder, with which the public checks name misconceptions.
+"""Writes checks/mistakes.txt of the student folder, with which the public checks name misconceptions.
 
 The table has the wrong results of misconceptions for the inputs of the public checks, their sentences, and fingerprints
 of correct results for other arguments. The public checks show the correct results for these inputs, so the wrong ones
@@ -28,7 +28,7 @@ from autograder.homework.library import Misconception
 from autograder.sandbox.protocol import Call
 from autograder.values.tree import copied, mapped
 
-MISTAKES = "checks/mistakes.json"
+MISTAKES = "checks/mistakes.txt"  # not .json, since JupyterLite reads those in JavaScript: no NaN, and 1 for 1.0
 # Digits of a result in the table: few enough to remove rounding errors; costs a tenth of the checks' tolerance.
 DIGITS = 7
 SINGLE = 1e-5  # more than the rounding error of any public check in single precision

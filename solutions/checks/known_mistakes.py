@@ -1,6 +1,6 @@
 """Finds the known mistake that gives the same results as your function.
 
-mistakes.json is written when the homework is built. For each function it has the calls of the public checks, the wrong results
+mistakes.txt is written when the homework is built. For each function it has the calls of the public checks, the wrong results
 that known mistakes give there, and for each mistake two sentences, what to read, its results, and a wrong default value if
 that is the mistake:
 
@@ -38,7 +38,7 @@ from student_values.compare import equal
 from student_values.display import literal
 from student_values.tree import Opaque, describe, in_order
 
-TABLE = Path(__file__).resolve().parent / "mistakes.json"
+TABLE = Path(__file__).resolve().parent / "mistakes.txt"
 
 
 NO_ERROR = {"value": "no error"}

@@ -91,9 +91,12 @@ def build(homework: Homework, out: Path, with_site: bool, pyodide: Path | None) 
     For instructors, after every change to the homework.
     """
     from autograder.release import build as building
+    from autograder.release.site import notebook
 
     for path in building.build(homework, out, begin, True, with_site or pyodide is not None, pyodide):
         click.echo(path)
+    if (with_site or pyodide) and not notebook.is_installed():
+        click.echo("note: the site has no notebook; with it: pip install 'transformer-homework[site]'", err=True)
 
 
 @main.command()

@@ -16,9 +16,9 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parents[1]
 
 
-def check(module: str = "") -> None:
+def check(module: str = "", *options: str) -> None:
     """Run pytest on the checks of one module, or on all, and print what it prints."""
-    arguments = [f"checks/test_{module}.py" if module else "checks"]
+    arguments = [f"checks/test_{module}.py" if module else "checks", *options]
     if sys.platform == "emscripten":
         _in_this_process(arguments)
         return

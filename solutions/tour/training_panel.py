@@ -3,10 +3,14 @@
 The training itself is in train.py; this file has only the controls.
 """
 
+import asyncio
+import base64
 import html
 import importlib
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +24,12 @@ STEPS = 3000
 REDRAWN, SAMPLES_SHOWN = 2.0, 6  # seconds between pictures; lines of samples
 WITHOUT_CONTROLS = "(Buttons appear here in a running notebook with ipywidgets. Without them, run: python train.py)"
 FIRST = "Press <b>Train</b>. You see the curve of the loss here, and what the decoder writes."
+
+
+async def in_turns(steps: Iterator[None]) -> None:
+    """Let the browser handle its events after each step."""
+    for _ in steps:
+        await asyncio.sleep(0)
 
 
 class TrainingPanel:
@@ -58,7 +68,7 @@ class TrainingPanel:
         self.over = w.Button(description="Start over", layout={"width": "100px"})
         self.progress = w.IntProgress(min=0, max=steps, layout={"width": "300px"})
         self.status, self.written = w.HTML(FIRST), w.HTML(layout={"width": "400px"})
-        self.picture = w.Image(format="png", layout={"display": "none"})
+        self.picture = w.HTML()
         self.table = w.HTML(self.results_table())
         self.button.on_click(lambda _: self.stop() if self.running else self.go())
         self.over.on_click(lambda _: self.reset())
@@ -80,7 +90,7 @@ class TrainingPanel:
             ipython.display({**self.box._repr_mimebundle_(), "text/plain": WITHOUT_CONTROLS}, raw=True)
 
     def go(self) -> None:
-        """Start, or continue, in a thread."""
+        """Start, or continue, in a thread or between the events of a browser."""
         if self.running:
             return
         reference_values.reload()
@@ -104,8 +114,12 @@ class TrainingPanel:
             return
         self.running = True
         self.button.description, self.progress.max = "Stop", self.training.steps
-        self.thread = threading.Thread(target=self.work, args=(train,), daemon=True)
-        self.thread.start()
+        steps = self.work(train)
+        if sys.platform == "emscripten":  # a browser has no threads
+            self.task = asyncio.ensure_future(in_turns(steps))
+        else:
+            self.thread = threading.Thread(target=list, args=(steps,), daemon=True)
+            self.thread.start()
 
     def new(self, train: Any) -> Any:
         """Set up the training described by the controls."""
@@ -117,8 +131,11 @@ class TrainingPanel:
         rate = train.RATE if start is None else train.RATE / 4
         return train.Training(corpus, design, self.steps.value, rate=rate, start=start)
 
-    def work(self, train: Any) -> None:
-        """Train until the end, or until Stop; the best weights are saved with every picture and at the end."""
+    def work(self, train: Any) -> Iterator[None]:
+        """Train until the end, or until Stop; yield after each step.
+
+        The best weights are saved with every picture and at the end.
+        """
         training, shown = self.training, 0.0
         try:
             while self.running and not training.finished:
@@ -128,6 +145,7 @@ class TrainingPanel:
                     self.show()
                     train.save(training, self.model)
                     shown = time.perf_counter()
+                yield
             self.finish(train)
         except Exception as error:
             self.say(f"<b>Stopped:</b> {html.escape(reason(error))}")
@@ -164,7 +182,7 @@ class TrainingPanel:
         """Discard this training run; the next one uses the current settings of the controls."""
         self.stop()
         self.training, self.lines = None, []
-        self.progress.value, self.picture.layout.display, self.written.value = 0, "none", ""
+        self.progress.value, self.picture.value, self.written.value = 0, "", ""
         self.say(FIRST)
 
     def show(self) -> None:
@@ -177,8 +195,8 @@ class TrainingPanel:
             self.lines.append((step, [text or "(nothing)" for text in training.sample()]))
         with DRAWING:
             figure = curve(training.history, self.baselines, training.steps)
-            self.picture.value = png(figure)
-        self.picture.layout.width, self.picture.layout.display = f"{int(6.4 * PIXELS)}px", None
+            data = base64.b64encode(png(figure)).decode("ascii")  # text, since a kernel in a browser sends no bytes
+        self.picture.value = f'<img alt="" width="{int(6.4 * PIXELS)}" src="data:image/png;base64,{data}">'
         rows = [f"<b>{n:,}</b> {html.escape('  '.join(some))}" for n, some in self.lines[-SAMPLES_SHOWN:]]
         self.written.value = '<div style="line-height:1.5">' + "<br>".join(rows) + "</div>"
         self.say(f"{html.escape(training.corpus.report)} {self.progress_text()}")

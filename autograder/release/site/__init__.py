@@ -25,6 +25,7 @@ from autograder.files import write_atomically
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
 from autograder.release import packing
+from autograder.release.site import notebook
 
 PAGE = Path(__file__).parent
 SCRIPTS = ("editor.js", "in_browser.py", "python.js", "style.css", "training.js", "workbench.js", "worker.js", "zip.js")
@@ -36,8 +37,9 @@ LEXERS, USED_LEXERS = "pygments/lexers/", ("__init__", "_mapping", "diff", "pyth
 
 
 def python_files(pyodide: Path | None) -> dict[str, bytes]:
-    """Return the files of Pyodide and of the editor in a folder by their paths in the site; none without a folder.
+    """Return the files of Pyodide, the notebook's kernel and the editor in a folder by their paths in the site.
 
+    There are none without a folder, and none of the kernel if the extra `site` is not installed.
     Raises ArgumentsError if a file is missing or not of the version in pins.json. The editor may be missing.
     """
     if pyodide is None:
@@ -45,6 +47,8 @@ def python_files(pyodide: Path | None) -> dict[str, bytes]:
     pins, files = PINS["pyodide"], {}
     for name, pin in pins["files"].items():
         files[f"python/{name}"] = _verified(pyodide / name, pin["integrity"], f"Pyodide {pins['version']}")
+    if notebook.is_installed():
+        files |= {f"python/{name}": data for name, data in notebook.python_files(pyodide).items()}
     for name, pin in PINS["editor"]["packages"].items() if (pyodide / MODULES).is_dir() else ():
         path = f"{MODULES}/{name}/{pin['path']}"
         files[path] = _verified(pyodide / path, pin["integrity"], f"{name} {pin['version']}")
@@ -75,8 +79,18 @@ def write(homework: Homework, zipped: Path, folder: Path, python: dict[str, byte
     for page in pages:
         body = body.replace(f'href="{page}"', f'href="#{page}"')
     files["readme.html"] = _filled("readme.html", title=title, body=body)
-    policy, trains = _policy(imports, not python), "train.py" in student
-    files["index.html"] = _filled("index.html", title=title, policy=policy, imports=imports, trains=trains)
+    address = "./../python/" if python else PINS["pyodide"]["cdn"]
+    if notebook.is_installed():
+        built = notebook.files(student, address + notebook.SCRIPT)
+        files |= {f"notebook/{path}": data for path, data in built.items()}
+    files["index.html"] = _filled(
+        "index.html",
+        title=title,
+        policy=_policy(imports, not python),
+        imports=imports,
+        trains="train.py" in student,
+        notebook=Path(homework.notebook).name if notebook.is_installed() else "",
+    )
     about = {
         "name": name,
         "files": list(_tabs(student, homework.rubric)),
@@ -170,9 +184,6 @@ def _pytest() -> Iterator[tuple[str, bytes]]:
             needed = Requirement(line)
             if needed.name not in names and (needed.marker is None or needed.marker.evaluate(browser)):
                 names.append(needed.name)
-        for file in distribution.files or ():
-            path = file.as_posix()
-            if path.startswith("..") or not path.endswith((".py", "METADATA", "entry_points.txt", "LICENSE")):
-                continue
-            if not path.startswith(LEXERS) or file.stem in USED_LEXERS:
-                yield path, Path(str(file.locate())).read_bytes()
+        for path, data in notebook.installed(distribution):
+            if not path.startswith(LEXERS) or Path(path).stem in USED_LEXERS:
+                yield path, data

@@ -19,7 +19,9 @@ from click.testing import CliRunner
 from autograder.cli import main
 from autograder.exceptions import ArgumentsError
 from autograder.homework.homework import Homework
+from autograder.release import build as building
 from autograder.release import packing, site
+from autograder.release.site import notebook
 from autograder.tests.release import workbench
 from autograder.tests.release.workbench import Workbench
 
@@ -88,7 +90,9 @@ def test_site_has_no_solution_and_the_whole_student_folder(student: Path, writte
 
 def test_everything_before_the_first_check_is_at_most_20_mb(written: dict[str, bytes]) -> None:
     parts = json.loads(written["homework.json"])["python"]["parts"]
-    page = sum(len(data) for name, data in written.items() if name.endswith((".js", ".css", ".json", "index.html")))
+    page = sum(
+        len(data) for name, data in written.items() if re.fullmatch(r"[^/]*(\.js|\.css|\.json|index\.html)", name)
+    )
     editor = 1.2e6  # CodeMirror's packages
     assert page + editor + sum(part["bytes"] for part in parts) <= 20e6
 
@@ -121,6 +125,20 @@ def test_command_rejects_an_incomplete_pyodide_before_it_builds(tmp_path: Path) 
     done = CliRunner().invoke(main.main, ["build", "-o", str(tmp_path), "--pyodide", str(tmp_path)])
     assert done.exit_code == 2 and "the site needs Pyodide" in done.output
     assert not any(tmp_path.iterdir())
+
+
+def test_command_without_the_extra_says_so_and_builds_the_rest(
+    student: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def build(homework: Homework, out: Path, *_: Any) -> list[Path]:
+        return [workbench.write_site(out, student, None)]
+
+    monkeypatch.setattr(notebook, "is_installed", lambda: False)
+    monkeypatch.setattr(building, "build", build)
+    done = CliRunner().invoke(main.main, ["build", "-o", str(tmp_path), "--site"])
+    note = "note: the site has no notebook; with it: pip install 'transformer-homework[site]'"
+    assert done.output.splitlines() == [str(tmp_path / "index.html"), note]
+    assert not (tmp_path / "notebook").exists() and "Notebook" not in (tmp_path / "index.html").read_text()
 
 
 # In a browser
@@ -278,6 +296,42 @@ def test_keyboard_is_enough(bench: Workbench) -> None:
     keys.press("Enter")
     assert "rms_norm" in bench.wait("^(Checking rms_norm|Finished)") + bench.output()
     bench.wait("^Finished")
+
+
+@pytest.mark.slow
+def test_notebook_checks_like_the_terminal(bench: Workbench, student: Path, tmp_path: Path) -> None:
+    if not notebook.is_installed():
+        pytest.skip("the extra `site` is not installed")
+    page, keys, errors = bench.page, bench.page.keyboard, list[str]()
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.get_by_role("link", name="Notebook").click()
+    page.get_by_role("heading", name="A Transformer decoder in NumPy").wait_for()
+    cell = page.locator(".jp-CodeCell").filter(has_text='check("layernorm")').filter(has=page.locator(".cm-content"))
+    page.mouse.move(800, 400)
+    while not cell.count():  # cells that are not shown do not exist
+        page.mouse.wheel(0, 300)
+        page.wait_for_timeout(200)
+    page.get_by_role("listitem", name=re.compile("^Name: layernorm.py")).dblclick()
+    editor = page.locator(".jp-FileEditor .cm-content")
+    for text in (WRONG, RIGHT["layernorm.py"].decode()):
+        page.get_by_role("tab", name="layernorm.py").click()
+        editor.click()
+        keys.press("Control+A")
+        keys.insert_text(text)
+        keys.press("Control+S")
+        page.get_by_role("tab", name="transformer.ipynb").click()
+        cell.locator(".cm-content").click()
+        keys.press("Shift+Enter")
+        files = {"layernorm.py": text.encode()}
+        _, at_home = workbench.at_home(student, tmp_path / "home", files, ["checks/test_layernorm.py"])
+        last = at_home.splitlines()[-1]
+        output = cell.locator(".jp-OutputArea-output").filter(
+            has_text=re.compile(rf"^{re.escape(last)} in ", re.MULTILINE)
+        )
+        assert workbench.printed(output.inner_text()) == at_home
+    assert errors == []
+    bench.messages.clear()  # JupyterLab's remarks
 
 
 # With CodeMirror, from copied files and from the CDN

@@ -4,6 +4,7 @@ An invalid rubric raises a RubricError with file, line, key and advice.
 """
 
 import difflib
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
@@ -227,7 +228,9 @@ def load(path: Path) -> Rubric:
         problems = [(".".join(map(str, problem["loc"])), _explained(problem)) for problem in error.errors()]
     else:
         rubric._path, rubric._tree = path, tree
-        problems = [*_inconsistencies(rubric), *((where, "this key occurs twice") for where in _twice(tree))]
+        count = Counter(name for name, _ in _lines(tree))
+        repeated = [name for name in count if count[name] > 1 >= count[name.rpartition(".")[0]]]
+        problems = [*_inconsistencies(rubric), *((name, "this key occurs twice") for name in repeated)]
     if problems:
         places = (f"{path}:{line_of(tree, where)}: {where or 'the file'}: {text}" for where, text in problems)
         raise RubricError("\n".join(places))
@@ -373,25 +376,19 @@ def _form_of(where: list[str]) -> type[BaseModel]:
 
 def line_of(node: Any, where: str) -> int:
     """Return the line of the innermost key of `where` that the file has."""
-    line = node.start_mark.line + 1 if node is not None else 1
-    for part in where.split("."):
-        entries = {}
-        if isinstance(node, yaml.MappingNode):
-            entries = {key.value: (key, value) for key, value in node.value}
-        elif isinstance(node, yaml.SequenceNode):
-            entries = {str(number): (value, value) for number, value in enumerate(node.value)}
-        if part not in entries:
-            break
-        place, node = entries[part]
-        line = place.start_mark.line + 1
-    return line
+    lines = dict(_lines(node))
+    while where and where not in lines:
+        where = where.rpartition(".")[0]
+    return lines.get(where, node.start_mark.line + 1 if node is not None else 1)
 
 
-def _twice(node: Any, where: str = "") -> Iterator[str]:
-    """Duplicate keys in one mapping (YAML would silently take the last)."""
-    seen = set()
-    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
-        if key.value in seen:
-            yield where + key.value
-        seen.add(key.value)
-        yield from _twice(value, f"{where}{key.value}.")
+def _lines(node: Any, above: str = "") -> Iterator[tuple[str, int]]:
+    """Yield every key of the file, joined by dots, with its line; YAML would silently take the last of equal ones."""
+    entries: list[tuple[str, Any, Any]] = []
+    if isinstance(node, yaml.MappingNode):
+        entries = [(key.value, key, value) for key, value in node.value]
+    elif isinstance(node, yaml.SequenceNode):
+        entries = [(str(number), value, value) for number, value in enumerate(node.value)]
+    for name, key, value in entries:
+        yield f"{above}{name}", key.start_mark.line + 1
+        yield from _lines(value, f"{above}{name}.")

@@ -102,7 +102,6 @@ TIGHT = Limits(call_seconds=0.4, wall_factor=3, disk_mb=4)
 HOLDING = layers.holding()
 linux = pytest.mark.skipif(not kernel.LINUX, reason="needs Linux")
 sealed = pytest.mark.skipif("seccomp" not in HOLDING, reason="needs seccomp")
-locked = pytest.mark.skipif("landlock" not in HOLDING, reason="needs Landlock")
 as_root = pytest.mark.skipif("user" not in HOLDING, reason="only root gives students a user of their own")
 forked = pytest.mark.skipif("fork" not in HOLDING, reason="needs fork")
 

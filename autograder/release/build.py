@@ -64,6 +64,7 @@ def build(
         if problems := [*wrong_docstrings(homework), *wrong_versions(grader.plan)]:
             raise CommandError("\n".join(problems))
     drafts.refuse_placeholders(homework)
+    drafts.update_checks(homework)
     with assigned(homework, check, stage) as result:
         stage("Writing the zips")
         written = write(homework, result, out, homework.folder / "assignments")

@@ -85,19 +85,25 @@ def new_homework(folder: Path, name: str, title: str = "") -> Path:
         raise ArgumentsError(f"{folder} exists and is not an empty folder; give a new one")
     solutions = folder / "solutions"
     folders = {"home": folder, "solutions": solutions} | {top: folder / GRADING / FOLDERS[top] for top in FOLDERS}
-    texts = _placed(_template(name, {}, title), folders)
-    packaged = Homework().solutions  # the files that run the public checks
-    checks = [path for path in packaged.glob("checks/**/*.py") if not path.name.startswith(("test_", "my_tests"))]
-    for path in (packaged / "conftest.py", packaged / "pytest.ini", *checks):
-        texts[solutions / path.relative_to(packaged)] = path.read_text(encoding="utf-8")
     try:
-        for path, text in texts.items():
+        for path, text in _placed(_template(name, {}, title), folders).items():
             write_atomically(path, text)
-        order = solutions / handout.CHECKS
-        write_atomically(order, handout.ordered_checks(texts[order], rubrics.load(folder / "rubric.yaml")))
+        update_checks(Homework(folder))
     except OSError as error:
         raise of_system(error, folder) from error
     return folder
+
+
+def update_checks(homework: Homework) -> None:
+    """Make the files that run the public checks those of this kit, in a homework outside the package."""
+    packaged = Homework().solutions
+    checks = [path for path in packaged.glob("checks/**/*.py") if not path.name.startswith(("test_", "my_tests"))]
+    for path in () if homework.is_packaged else (packaged / "conftest.py", packaged / "pytest.ini", *checks):
+        copy, text = homework.solutions / path.relative_to(packaged), path.read_text(encoding="utf-8")
+        if copy == homework.solutions / handout.CHECKS:
+            text = handout.ordered_checks(text, homework.rubric)
+        if not copy.is_file() or copy.read_text(encoding="utf-8") != text:
+            write_atomically(copy, text)
 
 
 def refuse_placeholders(homework: Homework) -> None:

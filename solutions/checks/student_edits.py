@@ -50,7 +50,7 @@ def searched(call: Call, are_several: bool) -> tuple[str, list[tuple[str, str]]]
         return f"{call.module}.py, line {lines[0]}", [("look at", f"{slip} {said}".strip())]
     tried = ", and no single edit of your code makes every check pass" if finished and not lines else ""
     values = _values_on_the_way(call)
-    compare = " Compare these values with the formula:" if values else ""
+    compare = " Compare these values with those you expect:" if values else ""
     known = "Several known mistakes give" if are_several else "No known mistake gives"
     return "", [("search", f"{known} these results{tried}.{compare}"), ("values", values)]
 

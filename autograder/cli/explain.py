@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
 
 import click
 import numpy as np
@@ -22,7 +21,6 @@ from autograder.grading.grader import Result, open_grader
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.scoring import CriterionScore, Why
 from autograder.homework.homework import Homework
-from autograder.homework.library import Misconception
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import load
 from autograder.values.display import display
@@ -48,22 +46,34 @@ RULES: dict[Why, tuple[str, str]] = {
 }
 
 
-def explanation(homework: Homework, result: Path, criterion: str) -> Iterator[str]:
+def explanation(homework: Homework, result: Path, name: str) -> Iterator[str]:
     """Yield the explanation of one criterion. Raises BadParameter or ArgumentsError."""
-    criteria, groups = homework.rubric.criteria, homework.rubric.groups
-    if criterion not in criteria:
-        module = criterion.partition(".")[0]
-        near = [name for name in criteria if criterion in name or name.startswith(f"{module}.")]
-        near = near or [f"{group}.<name>" for group in groups]
-        raise click.BadParameter(f"there is no criterion {criterion!r}; known: {', '.join(near)}")
-    graded = _graded_again(homework, result)
-    score = next(score for score in graded.graded if score.criterion.id == criterion)
-    module_result = next(module for module in graded.modules if module.module == score.criterion.module)
-    calls = [r for r in module_result.call_results if r.test_call.criterion == criterion]
-    yield from _criterion(homework, score)
-    yield from _calls(homework, score.criterion.module, calls)
+    criteria = homework.rubric.criteria
+    if name not in criteria:
+        module = name.partition(".")[0]
+        near = [known for known in criteria if name in known or known.startswith(f"{module}.")]
+        near = near or [f"{group}.<name>" for group in homework.rubric.groups]
+        raise click.BadParameter(f"there is no criterion {name!r}; known: {', '.join(near)}")
+    graded, criterion = _graded_again(homework, result), criteria[name]
+    score = next(score for score in graded.graded if score.criterion.id == name)
+    call_results = next(module for module in graded.modules if module.module == criterion.module).call_results
+
+    where = homework.rubric.place(name).rpartition(": ")[0].removeprefix(f"{homework.folder}/")
+    yield f"{name}: {score.points:g} of {criterion.most:g} points ({where})"
+    yield f"  {criterion.about}{'; covers ' if criterion.grades else ''}{', '.join(criterion.grades)}"
+    if criterion.counted:
+        yield f"  this criterion {criterion.counted}"
+
+    calls = [call_result for call_result in call_results if call_result.test_call.criterion == name]
+    yield f"\nTest calls: {len(calls)}, failing: {sum(call_result.failed for call_result in calls)}"
+    suite = homework.suites / f"test_{criterion.module}.py"
+    for test, of_test in groupby(calls, key=lambda call_result: call_result.test_call.test.partition("[")[0]):
+        yield f"  {test} ({_location(homework, suite, f'def {test}(')})"
+        for call_result in of_test:
+            yield from _call(homework, call_result)
+
     yield "\nDiagnosis"
-    yield from (f"  {line}" for line in _diagnosis(homework, score, module_result.call_results))
+    yield from (f"  {line}" for line in _diagnosis(homework, score, call_results))
     text, function = RULES[score.why]
     where = _location(homework, Path(scoring.__file__), f"def {function}(")
     yield f"\nRule\n  {text}\n  {where}; autograder/docs/explanation/scoring.md"
@@ -90,47 +100,39 @@ def _graded_again(homework: Homework, result: Path) -> Result:
         return grader.grade((same or versions)[0])
 
 
-def _criterion(homework: Homework, score: CriterionScore) -> Iterator[str]:
-    criterion = score.criterion
-    where = homework.rubric.place(criterion.id).rpartition(": ")[0].removeprefix(f"{homework.folder}/")
-    yield f"{criterion.id}: {score.points:g} of {criterion.most:g} points ({where})"
-    yield f"  {criterion.about}{'; covers ' if criterion.grades else ''}{', '.join(criterion.grades)}"
-    if criterion.counted:
-        yield f"  this criterion {criterion.counted}"
-
-
-def _calls(homework: Homework, module: str, call_results: list[CallResult]) -> Iterator[str]:
-    failing = sum(call_result.failed for call_result in call_results)
-    yield f"\nTest calls: {len(call_results)}, failing: {failing}"
-    suite = homework.suites / f"test_{module}.py"
-    for test, calls in groupby(call_results, key=lambda call_result: call_result.test_call.test.partition("[")[0]):
-        yield f"  {test} ({_location(homework, suite, f'def {test}(')})"
-        for call_result in calls:
-            yield from _call(homework, call_result)
-
-
 def _call(homework: Homework, call_result: CallResult) -> Iterator[str]:
-    test_call = call_result.test_call
-    arguments = [_argument(value) for value in test_call.args]
-    arguments += [f"{name}={_argument(value)}" for name, value in test_call.kwargs.items()]
+    test_call, names = call_result.test_call, [""] * len(call_result.test_call.args)
+    names += [f"{name}=" for name in test_call.kwargs]
+    values = (
+        f"{value.dtype} {value.shape}" if isinstance(value, np.ndarray) else display(value)
+        for value in (*test_call.args, *test_call.kwargs.values())
+    )
     function, kind = test_call.target.function, test_call.kind
-    is_call = kind == "call"
-    call = f"{function}({', '.join(arguments)})" if is_call else f"an earlier call of {function}: {OF_EARLIER[kind]}"
+    call = f"{function}({', '.join(map(''.join, zip(names, values, strict=True)))})"
+    call = call if kind == "call" else f"an earlier call of {function}: {OF_EARLIER[kind]}"
     yield f"    {'FAILS ' if call_result.failed else 'passes'} {call}"
     if call_result.failed:
         yield f"           {line('failure', call_result, rubric=homework.rubric)}"
         yield from (f"           {shorten(text, LONGEST, placeholder=' ...')}" for text in outcome(call_result))
 
 
-def _argument(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} {value.shape}"
-    return display(value)
-
-
 def _diagnosis(homework: Homework, score: CriterionScore, call_results: Iterable[CallResult]) -> Iterator[str]:
     for misconception in score.misconceptions:
-        yield from _mistake(homework, misconception, score, call_results)
+        function, module = misconception.function, misconception.module
+        if misconception.is_observed:
+            yield f"observed: {misconception.does}"
+        elif not misconception.right:
+            yield f"{misconception.name} in {module}.py: a single edit of {function} makes every call pass"
+        else:
+            where = _location(homework, homework.misconceptions / module / f"{function}.py", f'"{misconception.name}"')
+            yield f"{misconception.id} ({where}): {misconception.does}"
+            results = of_function(call_results, function)
+            failing = sum(map(wrong_in_value, results))
+            with_others = " with the other mistakes named," if len(score.misconceptions) > 1 else ""
+            if score.at_least:
+                yield f"  it explains some of the {failing} wrong results of {function}"
+            else:
+                yield f" {with_others} it reproduces all {len(results)} results of {function}, {failing} of them wrong"
     if score.undecided:
         ids = ", ".join(misconception.id for misconception in score.undecided)
         yield f"these misconceptions give the same result in every call, so none is named: {ids}"
@@ -143,27 +145,6 @@ def _diagnosis(homework: Homework, score: CriterionScore, call_results: Iterable
     elif not (score.misconceptions or score.undecided):
         unexplained = "no misconception and no single edit explains the calls"
         yield f"none: {NOTHING_FAILS if score.call_result is None else unexplained}"
-
-
-def _mistake(
-    homework: Homework, misconception: Misconception, score: CriterionScore, call_results: Iterable[CallResult]
-) -> Iterator[str]:
-    if misconception.is_observed:
-        yield f"observed: {misconception.does}"
-        return
-    if not misconception.right:
-        yield f"{misconception.name} in {misconception.module}.py: a single edit of {misconception.function} makes every call pass"
-        return
-    file = homework.misconceptions / misconception.module / f"{misconception.function}.py"
-    where = _location(homework, file, '"' + misconception.name + '"')
-    yield f"{misconception.id} ({where}): {misconception.does}"
-    results = of_function(call_results, misconception.function)
-    failing = sum(map(wrong_in_value, results))
-    others_named = " with the other mistakes named," if len(score.misconceptions) > 1 else ""
-    if score.at_least:
-        yield f"  it explains some of the {failing} wrong results of {misconception.function}"
-    else:
-        yield f" {others_named} it reproduces all {len(results)} results of {misconception.function}, {failing} of them wrong"
 
 
 def _location(homework: Homework, file: Path, text: str) -> str:

@@ -128,22 +128,37 @@ def grade(
         advice = "Run the same command again to continue."
         raise KeyboardInterrupt(f"interrupted; finished results are in {out}. {advice}") from None
     run.rows = rows.finished(submissions.entries, run.grades, run.errors, current, tables)
-    run.problems = list(_problems(current, submissions, run, results, tables.roster, accept_names))
+    run.problems = list(_problems(current, submissions, run, results, tables.roster, accept_names, classroom50))
     store.write_run(out, paths, submissions.entries, [row.outcome for row in run.rows], one_submission)
-    run.problems += _without_result(run) if classroom50 else []
     title = outputs.assignment(assignment, current.title)
     outputs.write(homework, out, run, title, anonymous, feedback, tables.late_days, classroom50)
     if not quiet:
         _print_scores(run, out)
-    _print_problems(run)
+    for problem in run.problems:
+        click.echo(f"note: {printable(problem)}", err=True)
+    reasons: dict[str, list[str]] = {}
+    for key, why in run.errors.items():
+        reasons.setdefault(why, []).append(key)
+    for why, keys in list(reasons.items())[:SMALL]:
+        click.echo(f"ERROR {few(keys, 1)}: {printable(why)}", err=True)
+    if len(reasons) > SMALL:
+        click.echo(f"ERROR and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
+    if run.stopped:
+        click.echo(f"autograder: stopped: {run.stopped}. Fix the cause and run the same command again.", err=True)
     sys.exit(1 if run.errors or run.stopped else 0)
 
 
 def _problems(
-    rubric: Rubric, submissions: "Listing", run: "Run", store: "Store", roster: "Sequence[Person]", accept_names: bool
+    rubric: Rubric,
+    submissions: "Listing",
+    run: "Run",
+    store: "Store",
+    roster: "Sequence[Person]",
+    accept_names: bool,
+    classroom50: bool,
 ) -> Iterator[str]:
     """Yield notes for the instructor, also in the report."""
-    from autograder.gradebook import rows, similar
+    from autograder.gradebook import outputs, rows, similar
     from autograder.sandbox import layers
 
     yield from submissions.problems
@@ -157,17 +172,12 @@ def _problems(
     if missing := [layer for layer in layers.NAMES if layer not in run.layers]:
         advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
         yield f"the sandbox lacks {', '.join(missing)}; {advice}"
-
-
-def _without_result(run: "Run") -> list[str]:
-    """Return a note on the students without a result for Classroom 50."""
-    from autograder.gradebook import outputs
-
-    missing = [
-        row.student.name or row.entry.key for row in run.rows if not row.absent and not outputs.classroom50_result(row)
-    ]
-    why = "no grade, no clone of a repository, or no .classroom50.yaml with a classroom and an assignment"
-    return [f"no result.json for {', '.join(missing)}: {why}"] if missing else []
+    absent = (
+        [row.who for row in run.rows if not row.absent and not outputs.classroom50_result(row)] if classroom50 else []
+    )
+    if absent:
+        why = "no grade, no clone of a repository, or no .classroom50.yaml with a classroom and an assignment"
+        yield f"no result.json for {', '.join(absent)}: {why}"
 
 
 def _print_scores(run: "Run", out: Path) -> None:
@@ -186,21 +196,6 @@ def _print_scores(run: "Run", out: Path) -> None:
     overview = report.overview(report.final_scores(run.rows), most)
     median = f", median {round(overview['median'], 1):g} of {overview['most']:g}" if overview else ""
     click.echo(f"{len(run.grades)} graded{earlier}{median}; see {out / 'report.html'}")
-
-
-def _print_problems(run: "Run") -> None:
-    """Print the notes, and the grader errors by reason."""
-    for problem in run.problems:
-        click.echo(f"note: {printable(problem)}", err=True)
-    reasons: dict[str, list[str]] = {}
-    for key, why in run.errors.items():
-        reasons.setdefault(why, []).append(key)
-    for why, keys in list(reasons.items())[:SMALL]:
-        click.echo(f"ERROR {few(keys, 1)}: {printable(why)}", err=True)
-    if len(reasons) > SMALL:
-        click.echo(f"ERROR and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
-    if run.stopped:
-        click.echo(f"autograder: stopped: {run.stopped}. Fix the cause and run the same command again.", err=True)
 
 
 # Commands on the folders of runs

@@ -76,10 +76,13 @@ class Override:
     author: str = ""
     date: str = ""
 
+    @property
+    def who(self) -> str:
+        return ", ".join(filter(None, (self.author, self.date)))
+
     def __str__(self) -> str:
         what = self.points if isinstance(self.points, str) else f"{self.criterion} set to {number(self.points)}"
-        who = ", ".join(filter(None, (self.author, self.date)))
-        return f"{what}: {self.reason}" + (f" ({who})" if who else "")
+        return f"{what}: {self.reason}" + (f" ({self.who})" if self.who else "")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,7 +24,7 @@ from autograder.feedback.results import Mark, module_of, reason, rule
 from autograder.files import write_atomically
 from autograder.gradebook import report
 from autograder.gradebook.batch import Run
-from autograder.gradebook.inputs import TOTAL, Balance, Comment
+from autograder.gradebook.inputs import Balance
 from autograder.gradebook.rows import StudentRow, remaining
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import Rubric
@@ -248,7 +247,7 @@ def page_names(rows: Sequence[StudentRow]) -> list[str]:
 
 def student_page(row: StudentRow, rubric: Rubric) -> str:
     """Return the page as HTML. Criteria are link targets, and every other mention of their ids is a link."""
-    grade, visible, most = row.grade, list[Mark](), row.max_score or 0.0
+    grade, visible = row.grade, list[Mark]()
     if grade is not None:
         every = {mark.criterion: mark for mark in (*grade.marks, *grade.dropped) if mark.visibility != "hidden"}
         visible = [every[name] for name in rubric.criteria if name in every]
@@ -256,6 +255,9 @@ def student_page(row: StudentRow, rubric: Rubric) -> str:
     modules = [mark for mark in counting if module_of(mark.criterion) in rubric.modules]
     folded = [mark for mark in modules if mark.lost and mark.cause in ("missing", "import")]
     lost = [mark for mark in counting if mark.lost and mark not in folded]
+    by_message: dict[str, dict[str, list[Mark]]] = {}  # by module; each message is shown once
+    for mark in lost:
+        by_message.setdefault(module_of(mark.criterion), {}).setdefault(mark.output, []).append(mark)
     ids = "|".join(re.escape(mark.criterion) for mark in visible if mark not in folded)
 
     def md(text: str) -> Markup:
@@ -265,55 +267,20 @@ def student_page(row: StudentRow, rubric: Rubric) -> str:
         "student.html",
         md=md,
         title=rubric.title,
-        name=row.student.name,
-        score=row.score,
-        most=most,
-        lead=_lead(row, reason(counting)),
-        adjustments=list(_adjustments(row)),
+        markdown=markdown,
+        counted=counted,
+        row=row,
+        most=row.max_score or 0.0,
+        cause=reason(counting),
         notes=list(_notes(row, folded)),
-        comments=[_comment(comment) for comment in row.comments],
         titles=rubric.titles,
         subtotals=grade.subtotals if grade is not None else {},
         about={name: criterion.about for name, criterion in rubric.criteria.items()},
-        lost={module: _by_message(marks) for module, marks in groupby(lost, lambda mark: module_of(mark.criterion))},
+        lost=by_message,
         rule=rule(rubric, counting),
         earned=[mark for mark in visible if mark not in lost and mark not in folded],
         dropped=grade.dropped if grade is not None else (),
     )
-
-
-def _by_message(marks: Iterable[Mark]) -> dict[str, list[Mark]]:
-    """Return the criteria with each message, so that it is shown once."""
-    groups: dict[str, list[Mark]] = {}
-    for mark in marks:
-        groups.setdefault(mark.output, []).append(mark)
-    return groups
-
-
-def _lead(row: StudentRow, cause: str) -> str:
-    """Return the first sentence, in Markdown; the only one without a score."""
-    if row.withheld:
-        return "**Your grade for this homework is withheld.** Ask your instructor."
-    if row.score is None:
-        why = "; ".join(override.reason for override in row.overrides if override.criterion == TOTAL)
-        return f"You are excused from this homework, so it has no score{': ' if why else ''}{markdown(why)}."
-    return f"**{number(row.score)} of {counted(number(row.max_score or 0.0), 'point')}{cause}.**"
-
-
-def _adjustments(row: StudentRow) -> Iterator[str]:
-    """Yield what the score has besides the points of the criteria, in Markdown."""
-    if row.deduction and row.total is None and row.grade:
-        raw, less = counted(number(row.grade.score), "point"), number(row.deduction)
-        yield f"The submission earned {raw}; {less} were deducted because it was {row.late}."
-    if row.days_used and row.balance:
-        yield f"The submission was {row.lateness}, {row.balance.days - row.days_used} left."
-    for override in row.overrides:
-        if override.criterion == TOTAL and row.total is not None and row.automatic is not None:
-            who = ", ".join(filter(None, (override.author, override.date)))
-            reason = f"{override.reason} ({who})" if who else override.reason
-            yield f"**Earned {number(row.automatic)}, set to {number(row.total)}:** {markdown(reason)}"
-        else:
-            yield f"Manual override: {markdown(str(override))}"
 
 
 def _notes(row: StudentRow, folded: Sequence[Mark]) -> Iterator[str]:
@@ -327,9 +294,3 @@ def _notes(row: StudentRow, folded: Sequence[Mark]) -> Iterator[str]:
         yield note.markdown + (f" **This costs {counted(number(cost), 'point')}.**" if cost else "")
     for file, cost in files.items():
         yield f"`{file}` could not be used. **This costs {counted(number(cost), 'point')}.**"
-
-
-def _comment(comment: Comment) -> str:
-    about = "" if comment.about == TOTAL else f"`{comment.about}`: "
-    author = f" ({markdown(comment.author)})" if comment.author else ""
-    return f"{about}{markdown(comment.text)}{author}"

@@ -61,9 +61,13 @@ def add(homework: Homework, name: str) -> list[Path]:
     is_after = current.explains(last)
     rules, path = homework.rubric_file, homework.solutions / homework.notebook
     texts[rules] = _with_draft(rules.read_text(encoding="utf-8"), last, is_after, template["home/rubric.yaml"], name)
-    notebook, draft = _notebook(path), json.loads(template[NOTEBOOK])
-    cells = notebook["cells"]
-    at = next(place for place, cell in enumerate(cells) if _question(cell) == last)
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CommandError(f"{path}: not a notebook: {error}") from error
+    cells, draft = notebook["cells"], json.loads(template[NOTEBOOK])
+    question = {BEGIN, f"name: {last}"}
+    at = next(place for place, cell in enumerate(cells) if question <= {*"".join(cell["source"]).splitlines()})
     while is_after and "".join(cells[at - 1]["source"]) != END:
         at += 1
     sources = ["".join(cell["source"]) for cell in draft["cells"]]
@@ -108,14 +112,14 @@ def update_checks(homework: Homework) -> None:
 
 def refuse_placeholders(homework: Homework) -> None:
     """Raise CommandError with every placeholder of a draft that has not been replaced."""
-    left = []
+    problems = []
     for path in [*sorted(homework.solutions.glob("*.py")), homework.solutions / homework.notebook]:
-        for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for row, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for text in PLACEHOLDERS.values():
                 if text in line:
-                    left.append(f"{path}:{place}: replace the text of the draft: {text!r}")
-    if left:
-        raise CommandError("\n".join(left))
+                    problems.append(f"{path}:{row}: replace the text of the draft: {text!r}")
+    if problems:
+        raise CommandError("\n".join(problems))
 
 
 def _check_name(name: str) -> None:
@@ -164,19 +168,3 @@ def _with_draft(text: str, last: str, is_after: bool, draft: str, name: str) -> 
         while not lines[at - 1].partition("#")[0].strip():  # the next key may have comments before it
             at -= 1
     return "".join([*lines[:at], *entry, *lines[at:]])
-
-
-def _notebook(path: Path) -> Any:
-    """Read a notebook. Raises CommandError if it is not JSON."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise CommandError(f"{path}: not a notebook: {error}") from error
-
-
-def _question(cell: Mapping[str, Any]) -> str:
-    """Return the name of the question that begins with this cell, or ""."""
-    source = "".join(cell["source"])
-    if cell["cell_type"] != "raw" or not source.startswith(BEGIN):
-        return ""
-    return str((yaml.safe_load(source.removeprefix(BEGIN)) or {}).get("name", ""))

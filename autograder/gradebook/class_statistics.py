@@ -28,6 +28,7 @@ from autograder.grading.known_responses import wrong_in_value
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import Module, Rubric
 from autograder.submissions.submission import Student, Submission
+from autograder.values.bindings import bound_names
 from autograder.values.compare import magnitude
 from autograder.values.display import literal
 from autograder.values.source import UNREADABLE, parsed
@@ -145,7 +146,7 @@ def standalone(text: bytes, function: str, rubric: Rubric) -> str:
 
 def _standalone(tree: ast.Module | None, function: str, module: Module) -> ast.stmt | None:
     """Return a copy of the last definition, with everything it uses at the start of its body; None if too long."""
-    bound = {name: node for node in tree.body for name in _bound(node)} if tree else {}
+    bound = {name: node for node in tree.body for name in bound_names([node])} if tree else {}
     target, needed, names = bound.get(function), set[ast.stmt](), 0
     if tree is None or not isinstance(target, ast.FunctionDef):
         return None
@@ -166,23 +167,7 @@ def _standalone(tree: ast.Module | None, function: str, module: Module) -> ast.s
     target, inner = copy.deepcopy((target, [node for node in tree.body if node in needed]))
     target.decorator_list = []
     target.body = [*inner, *target.body]
-    _anonymize(target)
-    return target
-
-
-def _bound(node: ast.stmt) -> list[str]:
-    """Return the names that a top-level statement defines."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return [node.name]
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
-
-
-def _anonymize(function: ast.FunctionDef) -> None:
-    """Remove code that has no effect and text that could identify a person."""
-    for node in ast.walk(function):
+    for node in ast.walk(target):  # remove code that has no effect and text that could identify a person
         match node:
             case ast.FunctionDef():
                 node.returns = None
@@ -193,17 +178,15 @@ def _anonymize(function: ast.FunctionDef) -> None:
             case ast.Assert():
                 node.msg = None
         for block in ("body", "orelse", "finalbody"):
-            statements = getattr(node, block, None)
-            if isinstance(statements, list) and statements:
-                setattr(node, block, [one for one in statements if not _only_says(one)] or [ast.Pass()])
+            if isinstance(statements := getattr(node, block, None), list) and statements:
+                texts = [one for one in statements if isinstance(one, ast.Expr) and _is_text(one.value)]
+                setattr(node, block, [one for one in statements if one not in texts] or [ast.Pass()])
+    return target
 
 
-def _only_says(node: ast.stmt) -> bool:
-    """Return whether a statement is a docstring or a print."""
-    match node:
-        case ast.Expr(value=ast.Constant() | ast.Call(func=ast.Name(id="print"))):
-            return True
-    return False
+def _is_text(value: ast.expr) -> bool:
+    """Return whether an expression is a docstring or a print."""
+    return isinstance(value, ast.Constant) or (isinstance(value, ast.Call) and ast.unparse(value.func) == "print")
 
 
 def _without(words: Set[str], source: str) -> str:
@@ -215,16 +198,9 @@ def _without(words: Set[str], source: str) -> str:
     if not isinstance(function, ast.FunctionDef):
         return ""
     outer = {function.name, *(argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg))}
-    defined = set[str]()
-    for node in ast.walk(function):
-        match node:
-            case (
-                ast.Name(id=name, ctx=ast.Store())
-                | ast.arg(arg=name)
-                | ast.FunctionDef(name=name)
-                | ast.ClassDef(name=name)
-            ):
-                defined.add(name)
+    statements = [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
+    arguments = (node.arg for node in ast.walk(function) if isinstance(node, ast.arg))
+    defined = {*bound_names(statements), *arguments}
     spoken = sorted(name for name in defined - outer if not words.isdisjoint(_words(name)))
     for number, name in enumerate(spoken, 1):
         source = re.sub(rf"(?<![\w.]){name}(?!\w)", f"name_{number}", source)

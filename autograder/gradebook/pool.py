@@ -131,7 +131,14 @@ def start(number: int) -> None:
     for ending in ENDING:
         signal.signal(ending, lambda *_: None)
     mask("SIG_UNBLOCK")
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+    def end_with_parent() -> None:
+        parent = parent_process()
+        if parent is not None:
+            wait([parent.sentinel])
+            os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def mask(how: str) -> None:
@@ -146,13 +153,6 @@ def keep_to_core(number: int) -> None:
         cores = sorted(os.sched_getaffinity(0))
         with contextlib.suppress(OSError):  # it only saves time
             os.sched_setaffinity(0, {cores[(os.getppid() + number) % len(cores)]})
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 # In the main process

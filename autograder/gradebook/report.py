@@ -21,7 +21,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from autograder.feedback.results import Cause, Grade, Mark, module_of
+from autograder.feedback.results import Cause, Grade, module_of
 from autograder.gradebook import class_statistics
 from autograder.gradebook.batch import Run
 from autograder.gradebook.rows import StudentRow, names_by_key
@@ -164,7 +164,7 @@ def picture(
     columns = sorted(grades, key=lambda grade: (-grade.score, [mark.score for mark in grade.marks]))
     lines, cells, numbers = [], [], dict[str, int]()
     for marks in zip(*(grade.marks for grade in columns), strict=True):
-        line = "".join(map(_state, marks))
+        line = "".join(STATES[mark.cause or "manual"][0] if mark.lost else EARNED for mark in marks)
         named = {x: mark.misconceptions for x, mark in enumerate(marks) if mark.lost and mark.misconceptions}
         cells.append({x: [numbers.setdefault(name, len(numbers)) for name in ids] for x, ids in named.items()})
         lines.append(line)
@@ -187,10 +187,6 @@ def picture(
         "groups": tuple(Counter(map(module_of, criteria)).items()),
         "data": data,
     }
-
-
-def _state(mark: Mark) -> str:
-    return STATES[mark.cause or "manual"][0] if mark.lost else EARNED
 
 
 def _path(lines: Sequence[str], state: str) -> str:

@@ -377,7 +377,8 @@ def _unwrapped(rubric: Rubric, outer: Tree, is_trusted: bool) -> tuple[list[Tree
     chain = _chain(outer)
     for depth, tree in enumerate(chain):
         # A student can submit metadata that claims other submissions, so an inner folder must have Gradescope's name.
-        is_export = is_trusted and platforms.is_export(tree) and (depth == 0 or platforms.is_named_export(tree))
+        is_named = platforms.is_export_name(tree.name) or (tree.zipped and tree.name == tree.path.stem)
+        is_export = is_trusted and platforms.is_export(tree) and (depth == 0 or is_named)
         downloads: Found = [(GRADESCOPE, GRADESCOPE.matches(tree))] if is_export else platforms.recognized(tree)
         if (
             downloads

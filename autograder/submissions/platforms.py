@@ -169,11 +169,6 @@ def is_export_name(name: str) -> bool:
     return re.fullmatch(r"assignment_\d+_export.*", name, re.DOTALL) is not None
 
 
-def is_named_export(tree: Tree) -> bool:
-    """Return whether a folder has Gradescope's name, or that of its zip."""
-    return is_export_name(tree.name) or (tree.zipped and tree.name == tree.path.stem)
-
-
 def is_export(tree: Tree) -> bool:
     """Return whether this is an export: the yml next to one or more folders, all named by Gradescope."""
     return METADATA in tree.files and bool(tree.folders) and all(map(_EXPORT_PART.fullmatch, tree.folders))

@@ -298,7 +298,11 @@ def read_tree(upload: Tree, rubric: Rubric, name: str) -> Submission:
     for path in list(gathered):
         if any(str(parent) in taken for parent in PurePosixPath(path.casefold()).parents):
             del gathered[path]  # below a path that is itself a file, as can happen in a zip
-    files, notes = _decodable(gathered)
+    # A file must not choose the codec that decodes it in the grader or Python.
+    code = [path for path in gathered if path.lower().endswith((".py", ".txt"))]
+    undecodable = {path: encoding for path in code if not codec(encoding := declared_encoding(gathered[path]))}
+    files = {path: content for path, content in gathered.items() if path not in undecodable}
+    notes = [Note("encoding", path, target=as_code(encoding)) for path, encoding in undecodable.items()]
     return Submission(name, files, (*notes, *reader.notes)).with_notes(rubric)
 
 
@@ -419,18 +423,6 @@ class _Reader:
             number = {"zip_large": ZIP_FACTOR * self.limits.upload_mb, "zip_many": self.limits.upload_files}
             self.notes.append(Note(error.kind, "" if is_upload else path, number.get(error.kind, 0)))
             return None
-
-
-def _decodable(files: dict[str, bytes]) -> tuple[dict[str, bytes], list[Note]]:
-    """Return the files without those that declare an encoding other than UTF-8 or Latin-1, and a note on each.
-
-    A file must not choose the codec that decodes it in the grader or Python.
-    """
-    code = [name for name in files if name.lower().endswith((".py", ".txt"))]
-    declared = {name: declared_encoding(files[name]) for name in code}
-    undecodable = {name: encoding for name, encoding in declared.items() if not codec(encoding)}
-    notes = [Note("encoding", name, target=as_code(encoding)) for name, encoding in undecodable.items()]
-    return {name: content for name, content in files.items() if name not in undecodable}, notes
 
 
 def _flattened(files: dict[str, bytes], rubric: Rubric) -> dict[str, bytes]:

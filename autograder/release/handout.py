@@ -184,16 +184,25 @@ def without_otter(text: str, export: str) -> str:
     """Return the students' notebook without Otter: its cells run the public checks, and its last cell is `export`.
 
     That cell zips the notebook, the predictions, and every .py file next to it, including files that students add. It
-    works without running all cells, since figures wait for predictions. Raises CommandError if Otter adds other cells.
+    works without running all cells, since figures wait for predictions. Cells with the tag "instructor" are left out.
+    Raises CommandError if Otter adds other cells.
     """
     notebook = json.loads(text)
     notebook["metadata"].pop("otter", None)  # the tests of its questions
+    notebook["cells"] = [cell for cell in notebook["cells"] if "instructor" not in cell["metadata"].get("tags", [])]
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if source.startswith(CHECK):
             question = source.removeprefix(CHECK).removesuffix('")')
             argument = "" if question == INTEGRATION else f'"{question}"'
-            cell["source"] = ["from checks.cells import check\n", "\n", f"check({argument})"]
+            hint = "check(" + (argument or '""') + ', "--hint")'
+            cell["source"] = [
+                "from checks.cells import check\n",
+                "\n",
+                f"check({argument})\n",
+                f"# For a hint, run: {hint}",
+            ]
+            cell["metadata"] = {}  # students may edit it
         elif "otter.Notebook(" in source or "grader.export(" in source:
             raise CommandError("the notebook's first cell must have `init_cell: false` and `export_cell: false`")
     fixed = {"deletable": False, "editable": False}

@@ -1,7 +1,8 @@
 """Runs the public checks from a cell of the notebook, in a process of their own where there are processes.
 
-check("layernorm")      the checks of layernorm.py
-check()                 all of them
+check("layernorm")               the checks of layernorm.py
+check()                          all of them
+check("layernorm", "--hint")     with an option of pytest
 """
 
 from __future__ import annotations

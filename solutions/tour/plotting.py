@@ -16,7 +16,7 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 BLUE, RED, GREEN, PURPLE, GREY, PALE = "#0072B2", "#C2500A", "#00795A", "#8F4B93", "#5F5F5F", "#EDEDED"
 LAYOUT = "constrained"  # the layout engine; the tests do without it, because it takes as long as drawing
 GROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.7}  # of a text crossed by a line
-MINUS_TO_PLUS, ZERO_TO_ONE = colormaps["PuOr_r"], colormaps["cividis"]
+MINUS_TO_PLUS, ZERO_TO_ONE = colormaps["PuOr_r"], colormaps["Blues"]
 
 
 def canvas(width: float, height: float, columns: int, title: str, **options: Any) -> tuple[Figure, list[Axes]]:
@@ -55,8 +55,19 @@ def ink(colour: Sequence[float]) -> str:
     return "black" if luminance(colour) > 0.18 else "white"
 
 
-def heat(axes: Axes, values: np.ndarray, title: str, limit: float = 0.0, form: str = ".2f", **names: Any) -> None:
-    """A coloured table of numbers, from 0 to 1, or from -limit to limit if a limit is given; minus infinity is pale."""
+def heat(
+    axes: Axes,
+    values: np.ndarray,
+    title: str,
+    limit: float = 0.0,
+    form: str = ".2f",
+    largest: bool = False,
+    **names: Any,
+) -> None:
+    """A coloured table of numbers, from 0 to 1, or from -limit to limit if a limit is given; minus infinity is pale.
+
+    With `largest`, the largest number of each row has a frame.
+    """
     colours = MINUS_TO_PLUS if limit else ZERO_TO_ONE
     low, high = (-limit, limit) if limit else (0.0, 1.0)
     finite = np.where(np.isfinite(values), values, np.nan)
@@ -67,6 +78,9 @@ def heat(axes: Axes, values: np.ndarray, title: str, limit: float = 0.0, form: s
             text = f"{np.round(value, int(form[1])) + 0.0:{form}}" if np.isfinite(value) else "-inf"
             axes.text(j, i, text, ha="center", va="center", fontsize=8, color=ink(ground))
     ticks(axes, values, title, **names)
+    for i, row in enumerate(values if largest else []):
+        if np.isfinite(row).any() and row.max() > row.min():
+            outline(axes, i, int(np.argmax(row)), colour=RED)
 
 
 def grid(axes: Axes, allowed: np.ndarray, title: str, future: str = BLUE, **names: Any) -> None:

@@ -197,7 +197,7 @@ class TrainingPanel:
             figure = curve(training.history, self.baselines, training.steps)
             data = base64.b64encode(png(figure)).decode("ascii")  # text, since a kernel in a browser sends no bytes
         self.picture.value = f'<img alt="" width="{int(6.4 * PIXELS)}" src="data:image/png;base64,{data}">'
-        rows = [f"<b>{n:,}</b> {html.escape('  '.join(some))}" for n, some in self.lines[-SAMPLES_SHOWN:]]
+        rows = [f"<b>step {n:,}</b> {html.escape('  '.join(some))}" for n, some in self.lines[-SAMPLES_SHOWN:]]
         self.written.value = '<div style="line-height:1.5">' + "<br>".join(rows) + "</div>"
         self.say(f"{html.escape(training.corpus.report)} {self.progress_text()}")
 

@@ -90,7 +90,7 @@ def test_notebook_text_matches_the_finished_runs(homework: Any) -> None:
     assert best["without positions"] == best["complete"] and f"{last[2]:.2f}" == "2.80"
     for words in (
         f"*From3.30natsto{best['complete']}",
-        f"{runs['complete']['processor_seconds']}secondsofprocessortime",
+        f"(seed0,{runs['complete']['processor_seconds']}s;",
         f"{best['without residuals']}natsafter{lowest['without residuals'][0]}steps",
         f"scores{best['without the mask']}when",
         f"Withoutnormsitscores{best['without norms']}.",
@@ -296,7 +296,7 @@ def test_panel_trains_on_the_users_own_text(panel: Any) -> None:
     shown.thread.join()
     assert shown.progress.value == 12 and shown.button.description == "Train"
     assert "49 different entries" in shown.status.value and "Finished after" in shown.status.value
-    assert bytes(shown.picture.value).startswith(b"\x89PNG") and "<b>12</b>" in shown.written.value
+    assert bytes(shown.picture.value).startswith(b"\x89PNG") and "<b>step 12</b>" in shown.written.value
     assert Path("own_model.npz").is_file() and Path("own_samples.txt").is_file()
 
 

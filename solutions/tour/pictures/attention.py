@@ -68,7 +68,7 @@ def attention_steps(attention: Any, masks: Any, d_k: int = 16, scaled: bool = Tr
     figure, axes = canvas(10.4, 2.7, len(panels), title)
     for axis, (values, name, limit, form) in zip(axes, panels, strict=True):
         across = "feature" if values is output else "key"
-        heat(axis, values, name, limit, form, across=across, down="query", words=SENTENCE)
+        heat(axis, values, name, limit, form, values is weights, across=across, down="query", words=SENTENCE)
     return figure
 
 
@@ -149,7 +149,7 @@ def two_heads(attention: Any, words: Sequence[str], d_model: int = 8) -> Figure:
     weights = attention.scaled_dot_product_attention(q, k, v)[1]
     figure, axes = canvas(9, 3.5, 2, "Two heads with random matrices: the same words, different weights")
     for h, axis in enumerate(axes):
-        heat(axis, weights[h], f"head {h + 1}", across="key", down="query", words=list(words))
+        heat(axis, weights[h], f"head {h + 1}", largest=True, across="key", down="query", words=list(words))
     return figure
 
 
@@ -209,7 +209,7 @@ def before_or_after(attention: Any, masks: Any, hidden_score: float = 1.0) -> Fi
     limit = max(3.0, abs(hidden_score))
     heat(axes[0], scores, "scores", limit, ".1f", across="key", down="query", words=SENTENCE)
     for axis, weights, name in ((axes[1], right, "mask, then softmax"), (axes[2], wrong, "softmax, then zeros")):
-        heat(axis, weights, name, across="key", down="query", words=SENTENCE)
+        heat(axis, weights, name, largest=True, across="key", down="query", words=SENTENCE)
         for i, total in enumerate(weights.sum(axis=1)):
             axis.text(4.6, i, f"sum {total:.2f}", fontsize=8.5, va="center")
     return figure

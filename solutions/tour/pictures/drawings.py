@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-from tour.plotting import BLUE, GREEN, GREY, PALE, PURPLE, RED, arrow, blank, box, canvas, heat
+from tour.plotting import BLUE, GREEN, GREY, PALE, PURPLE, RED, ZERO_TO_ONE, arrow, blank, box, canvas, heat, ink
 
 ABOVE = np.rad2deg(
     np.arctan(2**-0.5)
@@ -113,11 +113,11 @@ def heads_drawing(attention: Any, n_heads: int = 2) -> Figure:
         (f"merged {merged.shape}", merged),
     ]
     for axis, (name, values) in zip(axes, panels, strict=True):
-        heat(axis, (values % 10 - 1) / (d - 1), name, form="")
+        shades = (values % 10 - 1) / (d - 1)
+        heat(axis, shades, name, form="")
         for (i, j), value in np.ndenumerate(values):
-            axis.text(
-                j, i, f"{value:.0f}", ha="center", va="center", fontsize=9, color="white" if value % 10 < 4 else "black"
-            )
+            colour = ink(ZERO_TO_ONE(shades[i, j]))
+            axis.text(j, i, f"{value:.0f}", ha="center", va="center", fontsize=9, color=colour)
     axes[0].set_xlabel("feature", fontsize=9)
     axes[0].set_ylabel("token", fontsize=9)
     if n_heads > 1:

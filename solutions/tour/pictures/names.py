@@ -249,7 +249,7 @@ def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, 
     axes[1].tick_params(length=0)
     label(
         axes[1],
-        f"block {block + 1}: what its heads attend to\n(dark 0, bright 1)"
+        f"block {block + 1}: what its heads attend to\n(white 0, blue 1)"
         if looks
         else "only attention attends\nto other characters",
     )

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tour import ladder, names
-from tour.plotting import BLUE, GREY, RED, canvas, label, legend
+from tour.plotting import BLUE, GREY, GROUND, RED, canvas, label, legend
 from tour.tables import Table
 
 RUNS = Path(__file__).parents[1] / "finished_runs.json"  # computed by the instructors with the solutions
@@ -42,14 +42,17 @@ def curve(history: Sequence[Sequence[float]], baselines: Mapping[str, float], st
 
 
 def losses(axes: Axes, history: Sequence[Sequence[float]], baselines: Mapping[str, float], steps: int) -> None:
-    for name, loss in baselines.items():
+    highest = 1.1 * max([*baselines.values(), *(row[2] for row in history[:1])])
+    place = highest
+    for name, loss in sorted(baselines.items(), key=lambda entry: -entry[1]):
         axes.axhline(loss, color=GREY, linestyle=":", linewidth=1)
-        axes.text(steps, loss, f"{name} {loss:.2f}", ha="right", va="bottom", fontsize=8, color=GREY)
+        place = min(loss, place - 0.08 * highest)  # below the label above, if two lines are close
+        axes.text(steps, place, f"{name} {loss:.2f}", ha="right", va="bottom", fontsize=8, color=GREY, bbox=GROUND)
     done = [row[0] for row in history]
     axes.plot(done, [row[1] for row in history], color=BLUE, label="training")
     axes.plot(done, [row[2] for row in history], "--", color=RED, label="held out")
     axes.set_xlim(0, steps)
-    axes.set_ylim(0, 1.1 * max([*baselines.values(), *(row[2] for row in history[:1])]))
+    axes.set_ylim(0, highest)
     legend(axes, loc="lower left", ncols=2)
     label(axes, "", "step", "nats per character")
 

@@ -80,24 +80,6 @@ def test_files_of_two_graders_are_merged_with_author_and_date(tmp_path: Path) ->
             read(tmp_path, kim.replace(",Kim,2026", wrong))
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("Nobody,total,5,x\n", "o0.csv:2: no student is named Nobody"),
-    ("Bela,total,5,x\n", "o0.csv:2: 2 students are named Bela"),
-    ("Ada,nosuch.thing,5,x\n", "o0.csv:2: there is no criterion 'nosuch.thing'"),
-    ("Ada,total,many,x\n", "o0.csv:2: 'many' is neither a number"),
-    ("Ada,total,-1,x\n", "o0.csv:2: -1 points, but total allows 0"),
-    ("Ada,total,1000,x\n", "o0.csv:2: 1000 points"),
-    ("Ada,total,nan,x\n", "o0.csv:2: nan points"),
-    ("Ada,total,5,\n", "o0.csv:2: the column 'reason' is empty"),
-    ("Ada,total,5,x\n\n1,total,6,y\n", "o0.csv:4: 1: total set to 6: y; but "),
-    (f"Ada,{FIRST.id},EX,x\n", "o0.csv:2: EX concerns the whole homework"),
-    (f"Chidi,{FIRST.id},1,x\n", "o0.csv:2: Chidi has no grade"),
-])  # fmt: skip
-def test_invalid_line_is_rejected_with_its_number(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(ArgumentsError, match=re.escape(said)):
-        rows_with_overrides(tmp_path, text)
-
-
 def test_line_that_names_a_group_says_who_is_in_it() -> None:
     group = [Upload("s7", None, (ADA, BELA))]
     given = Inputs(overrides=[inputs.Override("s7", "total", 5.0, "agreed", "o.csv:2")])
@@ -144,6 +126,40 @@ def test_gradescope_adjustments_are_the_manual_overrides(tmp_path: Path) -> None
 COMMENTS = "student,about,comment,author\n"
 
 
+@pytest.mark.parametrize(("file", "text", "said"), [
+    ("o0", "Nobody,total,5,x", ":2: no student is named Nobody"),
+    ("o0", "Bela,total,5,x", ":2: 2 students are named Bela"),
+    ("o0", "Ada,nosuch.thing,5,x", ":2: there is no criterion 'nosuch.thing'"),
+    ("o0", "Ada,total,many,x", ":2: 'many' is neither a number"),
+    ("o0", "Ada,total,-1,x", ":2: -1 points, but total allows 0"),
+    ("o0", "Ada,total,1000,x", ":2: 1000 points"),
+    ("o0", "Ada,total,nan,x", ":2: nan points"),
+    ("o0", "Ada,total,5,", ":2: the column 'reason' is empty"),
+    ("o0", "Ada,total,5,x\n\n1,total,6,y", ":4: 1: total set to 6: y; but "),
+    ("o0", f"Ada,{FIRST.id},EX,x", ":2: EX concerns the whole homework"),
+    ("o0", f"Chidi,{FIRST.id},1,x", ":2: Chidi has no grade"),
+    ("c", "1,layernorm.exampel,x,", ":2: about is 'layernorm.exampel'; give a criterion's id, a line such as"),
+    ("c", "1,layernorm.py:0,x,", ":2: about is 'layernorm.py:0'"),
+    ("c", "1,total,,", ":2: the column 'comment' is empty"),
+    ("c", "nobody@x,total,x,", ":2: no student is named nobody@x"),
+    ("c", "Chidi,total,x,", ":2: Chidi has handed in nothing to comment on"),
+    ("days", "ada@x,-1", ":2: days is '-1', which is not a number of days such as 3"),
+    ("days", "ada@x,", ":2: the column 'days' is empty"),
+])  # fmt: skip
+def test_invalid_line_is_rejected_with_its_file_and_number(tmp_path: Path, file: str, text: str, said: str) -> None:
+    head = {"o0": HEAD, "c": COMMENTS, "days": "student,days\n"}[file] + text + "\n"
+    with pytest.raises(ArgumentsError, match=re.escape(f"{file}.csv{said}")):
+        finished_rows(
+            read(
+                tmp_path,
+                *[head] * (file == "o0"),
+                comments=head * (file == "c"),
+                days=head * (file == "days"),
+                rubric=LATE,
+            )
+        )
+
+
 def test_comments_appear_on_the_page_and_change_no_points(tmp_path: Path) -> None:
     text = f"{COMMENTS}1,{FIRST.id},see [me],Kim\nada@x,layernorm.py:12,use keepdims,\n1,total,well done,\n"
     (ada, *_), (before, *_) = finished_rows(read(tmp_path, comments=text)), finished_rows(Inputs())
@@ -155,18 +171,6 @@ def test_comments_appear_on_the_page_and_change_no_points(tmp_path: Path) -> Non
         "<p>well done</p>",
     ):
         assert line in page
-
-
-@pytest.mark.parametrize(("line", "message"), [
-    ("1,layernorm.exampel,x", "c.csv:2: about is 'layernorm.exampel'; give a criterion's id, a line such as"),
-    ("1,layernorm.py:0,x", "c.csv:2: about is 'layernorm.py:0'"),
-    ("1,total,", "c.csv:2: the column 'comment' is empty"),
-    ("nobody@x,total,x", "c.csv:2: no student is named nobody@x"),
-    ("Chidi,total,x", "c.csv:2: Chidi has handed in nothing to comment on"),
-])  # fmt: skip
-def test_invalid_comment_is_rejected(tmp_path: Path, line: str, message: str) -> None:
-    with pytest.raises(ArgumentsError, match=re.escape(message)):
-        finished_rows(read(tmp_path, comments=f"{COMMENTS}{line},\n"))
 
 
 DUE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
@@ -234,20 +238,12 @@ def test_late_days_carry_over_to_the_next_homework(tmp_path: Path) -> None:
     assert [row.outcome.reasons for row in found[1:]] == [(f"{late}, 1 point deducted",), ("total set to 4: agreed",)]
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("student,days\nada@x,-1\n", "days.csv:2: days is '-1', which is not a number of days such as 3"),
-    ("student,days\nada@x,\n", "days.csv:2: the column 'days' is empty"),
-    ("student\nada@x\n", "days.csv:1: there is no column 'days'"),
-])  # fmt: skip
-def test_invalid_balance_is_rejected(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ArgumentsError, match=message):
-        read(tmp_path, days=text, rubric=LATE)
-
-
 def test_late_days_need_a_late_policy_and_unique_students(tmp_path: Path) -> None:
     left = read(tmp_path, days="student,days\nada@x,2\nAda,1\n", rubric=LATE).late_days
     with pytest.raises(ArgumentsError, match="add `late:`"):
         read(tmp_path, days="student,days\nada@x,2\n")
+    with pytest.raises(ArgumentsError, match="there is no column 'days'"):
+        read(tmp_path, days="student\nada@x\n", rubric=LATE)
     entries = [Upload("a", None, (Student("Ada", email="ada@x"),))]
     (said,) = problems(entries, LATE, inputs.Inputs(late_days=left))
     assert "days.csv:3: the same student as in " in said and "days.csv:2; give each student once" in said

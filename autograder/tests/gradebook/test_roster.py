@@ -97,18 +97,6 @@ def test_lines_of_one_student_are_merged(tmp_path: Path) -> None:
     assert DUE.due and ada.due and ((ada.due - DUE.due).days, bela.student.name) == (2, "Bela")
 
 
-@pytest.mark.parametrize(("second", "said"), [
-    ("Adam,1,,,", "name is Adam here and Ada there"),
-    ("Ada,1,,2026-11-25T10:00+01:00,", "due is 2026-11-25T10:00+01:00 here and 2026-11-24T10:00+01:00 there"),
-    ("Ada,1,,,no", "excused is no here and yes there"),
-])  # fmt: skip
-def test_contradicting_lines_of_one_student_are_both_reported(tmp_path: Path, second: str, said: str) -> None:
-    first = "Ada,1,ada@x,2026-11-24T10:00+01:00,yes"
-    with pytest.raises(ArgumentsError) as caught:
-        read(tmp_path, f"name,sid,email,due,excused\n{first}\nBela,3,,,\n{second}\n")
-    assert "r.csv:4: the same student as in " in str(caught.value) and f"r.csv:2, but {said}" in str(caught.value)
-
-
 @pytest.mark.parametrize("name", ["Ada Abel", "abel, ada", "Ada_Abel", "3000001", "ADA@x.org", "3000001_Ada Abel"])
 def test_folder_is_matched_by_a_unique_name_id_or_email(tmp_path: Path, name: str) -> None:
     lines = "Ada Abel,3000001,ada@x.org,A\nBela,2,b@x.org,B\nBela,3,,B\n"
@@ -181,21 +169,25 @@ def test_excused_student_has_no_score_and_ex_in_canvas(tmp_path: Path, cell: str
     assert report.submissions_that_count([row]) == []
 
 
-@pytest.mark.parametrize(("cells", "rubric", "said"), [
-    ("20.11.2026,,", DUE, "due is '20.11.2026'; write it as 2026-11-27T23:59"),
-    (",two,", DUE, "extension_hours is 'two', which is not a number of hours"),
-    (",-3,", DUE, "extension_hours is '-3'"),
-    ("2026-11-21T23:59+01:00,3,", DUE, "give either due or extension_hours"),
-    (",,maybe", DUE, "excused is 'maybe'; write yes or no"),
-    (",3,", RUBRIC, "extension_hours needs a due date for the class; add due: 2026-11-27T23:59+01:00"),
-    ("2026-11-21T23:59,,", RUBRIC, "without a time zone; write it as 2026-11-27T23:59+01:00"),
+FULL = "1,Ada,ada@x,2026-11-24T10:00+01:00,,yes"
+
+
+@pytest.mark.parametrize(("line", "rubric", "said"), [
+    ("2,,,20.11.2026,,", DUE, "due is '20.11.2026'; write it as 2026-11-27T23:59"),
+    ("2,,,,two,", DUE, "extension_hours is 'two', which is not a number of hours"),
+    ("2,,,,-3,", DUE, "extension_hours is '-3'"),
+    ("2,,,2026-11-21T23:59+01:00,3,", DUE, "give either due or extension_hours"),
+    ("2,,,,,maybe", DUE, "excused is 'maybe'; write yes or no"),
+    ("2,,,,3,", RUBRIC, "extension_hours needs a due date for the class; add due: 2026-11-27T23:59+01:00"),
+    ("2,,,2026-11-21T23:59,,", RUBRIC, "without a time zone; write it as 2026-11-27T23:59+01:00"),
+    ("1,Adam,,,,", DUE, "r.csv:2, but name is Adam here and Ada there"),
+    ("1,Ada,,2026-11-25T10:00+01:00,,", DUE, "but due is 2026-11-25T10:00+01:00 here and 2026-11-24T10:00+01:00 there"),
+    ("1,Ada,,,,no", DUE, "but excused is no here and yes there"),
 ])  # fmt: skip
-def test_invalid_due_extension_or_excused_cell_is_rejected(
-    tmp_path: Path, cells: str, rubric: Rubric, said: str
-) -> None:
+def test_invalid_or_contradicting_line_is_rejected(tmp_path: Path, line: str, rubric: Rubric, said: str) -> None:
     with pytest.raises(ArgumentsError) as caught:
-        row_of_ada(tmp_path, cells, "", rubric)
-    assert "r.csv:2: " in str(caught.value) and said in str(caught.value)
+        read(tmp_path, f"sid,name,email,due,extension_hours,excused\n{FULL}\n{line}\n", rubric)
+    assert "r.csv:3: " in str(caught.value) and said in str(caught.value)
 
 
 @pytest.mark.parametrize(("missing", "score", "said"), [("zero", 0, "0 points"), ("empty", None, "no score")])

@@ -22,7 +22,7 @@ from autograder.homework.other_arguments import is_telling
 from autograder.homework.rubric import Rubric
 from autograder.submissions.text import cleaned_code
 from autograder.values.compare import equal, magnitude
-from autograder.values.differences import difference, reordered, transposed, unsteady
+from autograder.values.differences import difference, reordered, transposed
 from autograder.values.display import display, function_source, literal, pair
 
 LONGEST = 3000  # characters of a result
@@ -133,10 +133,8 @@ def _raised(call_result: CallResult, rubric: Rubric) -> str:
 
 def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: Sequence[ProbeResult] = ()) -> str:
     """A few sentences about a failing public example that are also true of its probes and of the other failing `examples`."""
-    if example.test_call.rules.error or example.response.ended is not None:
+    if example.test_call.rules.error or example.response.ended is not None or is_unsteady(outcomes):
         return ""
-    if is_unsteady(outcomes):
-        return unsteady(example.test_call.expected)
     if not _returned(example):
         return _right_with(outcomes)
     wrong = [example, *(r for r in examples if r.test_call is not example.test_call and r.failed and _returned(r))]

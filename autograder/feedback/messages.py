@@ -8,7 +8,8 @@ from itertools import takewhile
 
 from autograder.feedback.counterexamples import Counterexample
 from autograder.feedback.sentences import paragraphs, unwritten
-from autograder.grading.call_results import CallResult
+from autograder.grading.call_results import CallResult, of_function
+from autograder.grading.examples import fails_alike, is_unsteady
 from autograder.grading.grader import Result
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.rubric import INTEGRATION, Criterion
@@ -46,8 +47,19 @@ class Message:
         self.places = list(dict.fromkeys(reported[m.id] for m in self.reported))
         self.new = [m for m in graded.misconceptions if m.id not in reported]
         example = _example(graded)
-        self.place = examples.get(example, "") if example is not None else ""
-        self.example = None if self.place else example
+        # An example is shown once; a later criterion points to it if it shows the same failure.
+        self.is_shown_before = example is not None and example in examples
+        self.place = examples.get(example, "") if example is not None and self._fails_like(example) else ""
+        self.example = None if self.is_shown_before else example
+        # Whether results vary: public calls show it, or hidden ones to a criterion that may say so.
+        public = any(is_unsteady(o) for t, o in own.probe_results.items() if t.target.function == self.function)
+        hidden = [] if graded.criterion.visible else of_function(own.call_results, self.function)
+        self.is_unsteady = public or any(call_result.kind == "unsteady" for call_result in hidden)
+
+    def _fails_like(self, example: CallResult) -> bool:
+        """Whether an example shows the failure of this criterion, or its misconceptions, as examples.py chooses them."""
+        is_named = any(m.right and not m.is_observed for m in self.graded.misconceptions)
+        return self.call is not None and (is_named or fails_alike(example, self.call))
 
     @property
     def charged_places(self) -> list[str]:
@@ -62,7 +74,7 @@ class Message:
             return False
         if self.is_explained and self.call.kind == "value":
             return False
-        return self.call.kind not in FORMS or self.example is None or not _alike(self.example, self.call)
+        return self.call.kind not in FORMS or self.example is None or not fails_alike(self.example, self.call)
 
     @property
     def counterexample(self) -> Counterexample:
@@ -71,7 +83,7 @@ class Message:
             return Counterexample.beside(self.example, self.rubric)
         target, outcomes = self.example.target, self.probe_results.get(self.example.test_call, ())
         public = [r for r in self.at_home if not r.test_call.criterion and r.target == target]
-        is_alike = _alike(self.example, self.call)
+        is_alike = fails_alike(self.example, self.call)
         return Counterexample.of(self.example, self.rubric, self.is_explained, public, outcomes, is_alike)
 
     @property
@@ -95,12 +107,6 @@ class Message:
         lost = (g.criterion for m in self.result.modules for g in m.graded if not g.passed)
         wrong = {criterion.module for criterion in lost if may_name(self.criterion, criterion)}
         return [name for name in self.graded.blamed if name in wrong]
-
-
-def _alike(example: CallResult, call_result: CallResult) -> bool:
-    """Whether an example fails in the same way as the first call of the message."""
-    first, second = ((r.kind, r.error.kind if r.error is not None else "") for r in (example, call_result))
-    return first == second
 
 
 def _example(graded: CriterionScore) -> CallResult | None:

@@ -52,6 +52,7 @@ def _template() -> jinja2.Template:
         "WORK_ON_COPIES": changes.WORK_ON_COPIES,
         "advice": errors.advice,
         "missing": errors.missing,
+        "unsteady": differences.unsteady,
     }
     return environment.get_template("messages.j2")
 

@@ -166,6 +166,11 @@ class Candidate:
         others = (known.version(tuple(m for m in self.misconceptions if m.id != one.id)) for one in misconceptions)
         return any(other is not None and known.differ(self.version, other, number) for other in others)
 
+    def number_alike(self, call_result: CallResult) -> int:
+        """The number of single misconceptions that give the response of a call: few if it shows what is special about this one."""
+        singles = ((misconception,) for misconception in self.search.misconceptions if not misconception.memory)
+        return sum(candidate.fits(call_result) for candidate in self.search.candidates(self.known, singles))
+
 
 def for_one_reason(first: Response, second: Response) -> bool:
     """Whether two errors mention the same numbers, such as shapes, or have equal texts if there are no numbers."""

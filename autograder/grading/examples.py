@@ -28,6 +28,7 @@ from autograder.values.compare import deviations, magnitude, values_agree
 from autograder.values.signatures import as_tested
 
 Results = Mapping[TestCall, CallResult]
+MOST_SMALLNESS = 1  # of a difference that does not look like rounding
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,13 @@ def _ranked(examples: Iterable[CallResult], function: str) -> list[CallResult]:
     """The failing examples of a function: the largest relative errors first, by order of magnitude."""
     return sorted(
         (call_result for call_result in of_function(examples, function) if call_result.failed),
-        key=lambda r: max(0, int(-np.log10(r.deviation))) if 0 < r.deviation < np.inf else 0,
+        key=_smallness,
     )
+
+
+def _smallness(call_result: CallResult) -> int:
+    """The order of magnitude of a relative error: 2 for 0.01; 0 for one that is large or not a number."""
+    return max(0, int(-np.log10(call_result.deviation))) if 0 < call_result.deviation < np.inf else 0
 
 
 def with_example(
@@ -117,15 +123,18 @@ def with_example(
 
     # The example must show the mistake that the criterion is lost to.
     diagnosis = analysis.diagnoses.get(function)
-    example, chosen = alone, diagnosis.chosen if diagnosis is not None and wrong_in_value(failure) else None
-    if chosen is not None:
-        own = [m for m in score.misconceptions if has(chosen.misconceptions, m) and not chosen.memory]
-        if own and chosen.is_complete:
-            example = next((e for e in examples if chosen.shows(own, e)), None)
-        elif own:
-            example = next((e for e in examples if chosen.fits(e)), alone)
-        elif score.why == "unexplained" and alone is not None and chosen.fits(alone):
-            example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
+    chosen = diagnosis.chosen if diagnosis is not None and wrong_in_value(failure) else None
+    own = [m for m in score.misconceptions if chosen and has(chosen.misconceptions, m) and not chosen.memory]
+    if chosen is not None and own:
+        showing = [example for example in examples if chosen.shows(own[:1], example)]
+        fitting = list(filter(chosen.fits, showing)) or showing
+        example = min(fitting, key=lambda e: (_smallness(e) > MOST_SMALLNESS, chosen.number_alike(e)), default=None)
+    elif chosen is not None and score.why == "unexplained" and alone is not None and chosen.fits(alone):
+        example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
+    elif alone is None or fails_alike(alone, failure):
+        example = alone
+    else:
+        example = next((e for e in examples if fails_alike(e, failure)), alone)
     if example is None:
         return score
     shown = example if tried is not None and example is alone else at_home[example.test_call]
@@ -133,6 +142,14 @@ def with_example(
         return replace(score, shown=shown)
     fix_first = tuple(name for name, is_faulty in imported.items() if is_faulty)
     return replace(score, shown=shown, differs=True, fix_first=fix_first, imported=tuple(imported))
+
+
+def fails_alike(first: CallResult, second: CallResult) -> bool:
+    """Whether two calls fail in the same way: with the same kind of error or difference, in the same part."""
+    ways = [
+        (r.kind, r.failure and r.failure.part, r.error.kind if r.error is not None else "") for r in (first, second)
+    ]
+    return ways[0] == ways[1]
 
 
 def same_outcome(first: CallResult, second: CallResult) -> bool:

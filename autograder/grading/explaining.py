@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall, compared, of_function, repeats, with_needed
+from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function, repeats, with_needed
 from autograder.grading.diagnosis import Analysis, Candidate, Diagnoser, Diagnosis, shortest
 from autograder.grading.examples import made
 from autograder.grading.known_responses import alike, wrong_in_value
@@ -38,6 +38,7 @@ from autograder.values.edits import Text, line_names, units
 from autograder.values.tree import arrays, leaves, mapped
 
 TOGETHER = 50  # edits per message
+PARTLY = "partly_right"  # the name of a mistake that a property of the arguments separates
 Run = Callable[[Sequence[TestCall]], list[Response]]
 # An edit: (whether it is on a line of no earlier repair, its size), its number, its line.
 Row = tuple[tuple[bool, int], int, int]
@@ -68,6 +69,7 @@ class Explainer:
         self.runner, self.rubric, self.diagnoser = runner, runner.rubric, diagnoser
         self.endless = 0
         self.repairs: dict[str, list[Repair]] = defaultdict(list)  # by module
+        self.tried: dict[Target, list[CallResult]] = {}  # new calls like the public ones
 
     def with_correct_helpers(self, analysis: Analysis, function: str) -> Analysis:
         """Run an unexplained function again with the reference in place of its wrong helpers.
@@ -85,8 +87,11 @@ class Explainer:
             return analysis  # the mistakes of its helpers explain everything
         earlier = of_function(analysis.call_results, function)
         responses = self.runner.with_helpers(analysis.module, helpers, _needed(analysis, earlier))
-        again = {r.test_call: r for r in of_function(compared(responses, responses.values()), function)}
-        if _badness(again.values()) > _badness(earlier):
+        # An end of the process counts for calls that failed before.
+        answered = of_function(compared(responses, responses.values()), function)
+        passing = {call_result.test_call for call_result in earlier if not call_result.failed}
+        again = {r.test_call: r for r in answered if r.response.ended is None or r.test_call not in passing}
+        if _badness(again.values()) > _badness(r for r in earlier if r.test_call in again):
             return analysis
         before = tuple(call_result for call_result in earlier if call_result.failed)
         is_changed = any(not alike(r.test_call, r.response, again[r.test_call].response) for r in before)
@@ -185,7 +190,8 @@ class Explainer:
         failing = {call_result.test_call.criterion for call_result in wrong}
         criteria = [c for c in self.rubric.of(analysis.module) if c.id in failing and c.looks_at != "examples"]
         on_values = [c for c in criteria if c.id in in_value and c.looks_at == "values"]
-        return next((c for c in criteria if c.id in kept_state), (on_values or criteria)[0]).id
+        first = [c.id for c in (*(c for c in criteria if c.id in kept_state), *on_values, *criteria)]
+        return first[0] if first else ""  # public examples have no criterion
 
     # A misconception next to an unknown mistake
 
@@ -219,6 +225,15 @@ class Explainer:
 
     # A property of the arguments that separates failing calls from passing ones
 
+    def seen_in_public(self, visible: Analysis, every: Analysis, function: str) -> Analysis:
+        """Explain a function from its public calls alone by a property, if one separates all calls."""
+        diagnosis, shown = every.diagnoses.get(function), visible.diagnoses.get(function)
+        is_separated = diagnosis is not None and any(m.name == PARTLY for m in diagnosis.misconceptions)
+        if not is_separated or shown is None or shown.complete:
+            return visible
+        found = self._separated(visible, function)
+        return visible if found is None else replace(visible, diagnoses=visible.diagnoses | {function: found})
+
     def _separated(self, analysis: Analysis, function: str) -> Diagnosis | None:
         """The property that separates all failing calls from all passing ones, also in new calls like the public ones."""
         own = [r for r in of_function(analysis.call_results, function) if not r.failed or wrong_in_value(r)]
@@ -242,9 +257,11 @@ class Explainer:
             for like in made(test_call, changed)
             if is_telling(like.expected)
         }
-        with self.runner.apart(analysis.module, analysis.helpers(function)) as run:
-            responses = run([*new.values()])
-        tried = [compared([like], [response])[0] for like, response in zip(new.values(), responses, strict=False)]
+        if (tried := self.tried.get(Target(analysis.module, function))) is None:
+            with self.runner.apart(analysis.module, analysis.helpers(function)) as run:
+                responses = zip(new.values(), run([*new.values()]), strict=False)
+            tried = [compared([like], [response])[0] for like, response in responses]
+            self.tried[Target(analysis.module, function)] = tried
         separating = _separating(tried)
         causes = []
         for shared, (right, _) in _separating([*plain, *tried]).items():
@@ -254,7 +271,7 @@ class Explainer:
                     *(shared.text.format(listed(sorted(words), "or")) for words in (right, wrong))
                 )
                 read = f"the docstring of `{function}` in `{analysis.module}.py`"
-                fields = analysis.module, function, "partly_right", (self._home(analysis, function),)
+                fields = analysis.module, function, PARTLY, (self._home(analysis, function),)
                 twice = "" if shared.advice == FROM_THE_END else f"{function}: {does}"
                 causes.append(Misconception(*fields, does, shared.advice, read, twice=twice))
         named = {m.same for d in analysis.diagnoses.values() for m in d.misconceptions}
@@ -314,7 +331,9 @@ class Explainer:
                     places = tuple(dict.fromkeys(lines for _, lines, _ in fixing.values()))
                     edit, _, criteria = next(iter(fixing.values()))
                     sentence = self._sentence(analysis, function, edit)
-                    is_shown = bool(sentence) or (is_few and sum(map(len, places)) <= FEW)
+                    # Edits of several lines may fix a few booleans by chance.
+                    most = FEW if any(map(_has_floats, alone)) else 1
+                    is_shown = bool(sentence) or (is_few and sum(map(len, places)) <= most)
                     earlier.append(Repair(function, edit, places, is_shown, sentence, criteria))
                     return earlier[-1]
         return None
@@ -381,9 +400,10 @@ def _needed(analysis: Analysis, call_results: Iterable[CallResult]) -> list[Test
 
 
 def _badness(call_results: Iterable[CallResult]) -> tuple[int, int]:
-    """The numbers of failing calls and of calls that ended the process."""
+    """The numbers of failing calls, and of calls that ended the process or reached unwritten code."""
     own = list(call_results)
-    return sum(r.failed for r in own), sum(r.response.ended is not None for r in own)
+    unwritten = [r for r in own if r.error is not None and r.error.kind == "NotImplementedError"]
+    return sum(r.failed for r in own), len(unwritten) + sum(r.response.ended is not None for r in own)
 
 
 def _is_wrong(call_result: CallResult, is_slip: bool) -> bool:
@@ -401,10 +421,9 @@ def _separating(call_results: Iterable[CallResult]) -> dict[Property, tuple[set[
     for call_result in call_results:
         expected = call_result.test_call.expected
         lengths = [n for array in arrays((expected, [*call_result.test_call.arguments.values()])) for n in array.shape]
-        has_floats = any(np.asarray(leaf).dtype.kind == "f" for leaf in leaves(expected))
         if wrong_in_value(call_result):
             failing.append(call_result)
-        elif has_floats and is_telling(expected) and min(lengths, default=0) > 1:
+        elif _has_floats(call_result) and is_telling(expected) and min(lengths, default=0) > 1:
             passing.append(call_result)
     if min(len({r.test_call.call.payload for r in own}) for own in (passing, failing)) < 2:
         return {}
@@ -412,6 +431,10 @@ def _separating(call_results: Iterable[CallResult]) -> dict[Property, tuple[set[
     in_all = [key for key in each[0][0] if all(key in found for own in each for found in own)]
     words = {key: ({found[key] for found in each[0]}, {found[key] for found in each[1]}) for key in in_all}
     return {key: both for key, both in words.items() if both[0].isdisjoint(both[1])}
+
+
+def _has_floats(call_result: CallResult) -> bool:
+    return any(np.asarray(leaf).dtype.kind == "f" for leaf in leaves(call_result.test_call.expected))
 
 
 def _with_objects(test_call: TestCall, by_number: Mapping[int, TestCall]) -> TestCall:

@@ -180,6 +180,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
 
             # 4: single edits of its source.
             every = explainer.repaired(every, function)
+            visible = explainer.seen_in_public(visible, every, function)
             runner.outstanding.remove(Target(module, function))
         runner.outstanding -= {module, *(Target(module, function) for function in functions)}
 

@@ -26,6 +26,6 @@ MOST_SPENT = 0.5  # share of a submission's processor time after which searches 
 
 # Words and examples only.
 MOST_PROBES_SPENT = 0.03  # share of a submission's processor time for probes; only slow code comes close
-TIMES = 5  # repetitions that show a varying result
+TIMES = 20  # repetitions that show a varying result
 MOVES = 1e-5  # deviation above which a result has moved
 FEW = 2  # rows, lines, changes or sentences that a message lists

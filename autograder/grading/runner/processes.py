@@ -279,10 +279,14 @@ class Runner:
     def with_helpers(
         self, module: str, helpers: tuple[str, ...], test_calls: Sequence[TestCall]
     ) -> dict[TestCall, Response]:
-        """Run test calls of a module again, with some of the module's functions replaced by the reference."""
+        """Run test calls of a module again, with some of the module's functions replaced by the reference.
+
+        If one ends the process, its response is also that of the calls after it.
+        """
         with self.apart(module, helpers) as run:
-            responses = dict(zip(test_calls, run(test_calls), strict=False))
-        return {test_call: responses.get(test_call, SPENT) for test_call in test_calls}
+            responses = run(test_calls) or [SPENT]
+        last = responses[-1] if responses[-1].ended is not None else SPENT
+        return dict(zip(test_calls, [*responses, *[last] * (len(test_calls) - len(responses))], strict=False))
 
     @contextlib.contextmanager
     def apart(

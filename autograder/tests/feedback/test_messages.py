@@ -104,7 +104,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     "the same example again": (lambda: message_of(lost(AFFINE), lost(SECRET)), [UNDER], ["```"]),
     "an example of another symptom": (
         lambda: message_of(lost(AFFINE, call_result=raised("layer_norm", "KeyError")), lost(SECRET)),
-        [UNDER], ["```"],
+        [], ["```", "is shown under", "No public example"],
     ),
     "no reference to what is shown later": (
         lambda: message_of(lost(EXAMPLE, SAMPLE, criterion=VISIBLE), lost(SECRET, SAMPLE)),

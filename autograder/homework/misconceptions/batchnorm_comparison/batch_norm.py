@@ -34,6 +34,10 @@ batch_norm.wrong("layer_statistics", "training",
     {" mean = x.mean(axis=0)": " mean = x.mean(axis=1, keepdims=True)",
     " var = x.var(axis=0)": " var = x.var(axis=1, keepdims=True)"},
     does="In training, your code normalises each example over its own features, as layer norm does, so a feature does not get mean 0 over the batch.", right=BATCH, read=SOURCE)
+batch_norm.wrong("over_features", "training", {"axis=0": "axis=1"}, {"axis=0": "axis=1, keepdims=True"},
+    *({"mean(axis=0)": f"mean({axis})", "x.var(axis=0)": f"x.var({axis})", "x.var(axis=0, ddof=1)": f"x.var({axis}) * len(x) / (len(x) - 1)"}
+      for axis in ("axis=1", "axis=1, keepdims=True")),
+    does="Your code takes all statistics over the features, as layer norm does.", right=BATCH, read=SOURCE)
 batch_norm.wrong("whole_array", "training", {" mean = x.mean(axis=0)": " mean = x.mean()",
     " var = x.var(axis=0)": " var = x.var()"},
     does="In training, your code uses one mean and one variance for the whole array.", right=BATCH, read=SOURCE)

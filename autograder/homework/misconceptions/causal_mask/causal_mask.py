@@ -26,12 +26,10 @@ causal_mask.wrong("inverted", "causal", {WHOLE: "np.triu(np.ones((t, t), dtype=b
     does="Your mask is True where attention is not allowed.", right=LOOK)
 causal_mask.wrong("nothing_hidden", "causal", {WHOLE: "np.ones((t, t), dtype=bool)"}, does="Your mask hides nothing.", right=SEES)
 causal_mask.wrong("only_itself", "causal", {WHOLE: "np.eye(t, dtype=bool)"}, does="Your mask allows only the diagonal.", right=SEES)
-causal_mask.wrong("additive", "causal", {WHOLE: "np.where(np.tri(t, dtype=bool), 0.0, -np.inf)"},
-    {WHOLE: "np.where(np.tri(t, dtype=bool), 0.0, -1e9)"}, does="Your mask contains numbers to be added to the scores.", right=BOOLEAN)
 causal_mask.wrong("numbers", "causal", {"dtype=bool": "dtype=float"}, {"dtype=bool": "dtype=int"},
     {"dtype=bool": "dtype=np.float32"},
-    {"dtype=bool": "dtype=np.int8"}, {"dtype=bool": "dtype=np.uint8"},
-    does="Your mask contains the numbers 0 and 1.", right=BOOLEAN, read="numpy.ones, argument dtype")
+    {"dtype=bool": "dtype=np.int8"}, {"dtype=bool": "dtype=np.uint8"}, {WHOLE: "np.where(np.tri(t, dtype=bool), 0.0, -np.inf)"},
+    does="Your mask contains numbers, such as 0 and 1, or 0 and -inf.", right=BOOLEAN, read="numpy.ones, argument dtype")
 causal_mask.wrong("list", "causal", {WHOLE: WHOLE + ".tolist()"}, does="Your mask is a list.", right=BOOLEAN,
     read="numpy.array")
 causal_mask.wrong("batch_axis", "causal", {WHOLE: WHOLE + "[np.newaxis]"},

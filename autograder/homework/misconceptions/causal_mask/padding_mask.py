@@ -55,11 +55,8 @@ padding_mask.wrong("heads_axis", "padding", {"[:, np.newaxis, :]": "[:, np.newax
 padding_mask.wrong("width_of_the_longest", "padding", {"np.arange(t)": "np.arange(lengths.max())"},
     does="Your mask is only as wide as the longest sequence, so it does not fit the scores of a batch that is padded to t.", right="The last axis has length t.")
 padding_mask.wrong("numbers", "padding", {"return seen[:, np.newaxis, :]": "return seen[:, np.newaxis, :].astype(float)"},
-    {"return seen[:, np.newaxis, :]": "return seen[:, np.newaxis, :].astype(int)"}, does="Your mask contains numbers.", right=BOOLEAN,
+    {"return seen[:, np.newaxis, :]": "return seen[:, np.newaxis, :].astype(int)"}, does="Your mask contains numbers, such as 0 and 1, or 0 and -inf.", right=BOOLEAN,
     read="numpy.ndarray.astype")
-padding_mask.wrong("additive", "padding",
-    {"return seen[:, np.newaxis, :]": "return np.where(seen[:, np.newaxis, :], 0.0, -np.inf)"},
-    does="Your mask contains numbers to be added to the scores.", right=BOOLEAN)
 padding_mask.wrong("squeezed", "padding", {"    return seen[:, np.newaxis, :]": "    return seen if len(seen) == 1 else seen[:, np.newaxis, :]"},
     {"return seen[:, np.newaxis, :]": "return seen[:, np.newaxis, :].squeeze()"},
     does="Your code removes axes of length 1.", right=THREE_AXES + " This includes a single sequence.", read="numpy.squeeze")

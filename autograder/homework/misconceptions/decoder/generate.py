@@ -103,7 +103,7 @@ generate.wrong("at_most_ten", "generate", {"range(max_new_tokens)": "range(min(m
     does="Your code never produces more than 10 tokens.", right="Produce max_new_tokens tokens, unless eos comes first.",
     read=GREEDY)
 generate.wrong("window", "generate", {"context = text": "context = text[-len(tokens) :]"},
-    {"context = text": "context = text[-2:]"}, {"context = text": "context = text[-8:]"},
+    *({"context = text": f"context = text[-{length}:]"} for length in (2, 3, 4, 8, 16)),
     does="Your code passes only the last part of the text to the decoder.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("prepended", "generate", {"np.append(text, token)": "np.append(token, text)"},
     does="Your code prepends the new tokens.", right="Append new tokens at the end.", read=GREEDY)

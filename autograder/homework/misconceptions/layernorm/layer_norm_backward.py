@@ -67,6 +67,8 @@ layer_norm_backward.wrong("not_divided", "backward_x", {"through_var) / std": "t
     does="Your grad_x is not divided by s.", right="Divide by s = sqrt(var + eps).", read=BACKWARD)
 layer_norm_backward.wrong("divided_by_variance", "backward_x", {"through_var) / std": "through_var) / (var + eps)"},
     does="Your grad_x is divided by s squared.", right="Divide by s = sqrt(var + eps) once.", read=BACKWARD)
+layer_norm_backward.wrong("first_axis", "backward_x", {"axis=-1": "axis=0"},
+    does="Your code averages over the first axis, as batch norm does.", right="Average over the features: axis=-1, keepdims=True.", read=BACKWARD)
 layer_norm_backward.wrong("means_over_rows", "backward_x",
     {"g.mean(axis=-1": "g.mean(axis=0", "np.mean(g * n, axis=-1": "np.mean(g * n, axis=0"},
     does="Your grad_x takes its two means over the first axis.",

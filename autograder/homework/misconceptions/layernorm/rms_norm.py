@@ -59,6 +59,9 @@ rms_norm.wrong("multiplied", "rms", {"x / ": "x * "},
 
 rms_norm.wrong("eps_outside_root", "rms_epsilon", {"np.sqrt(mean_square + eps)": "(np.sqrt(mean_square) + eps)"},
     does="Your code adds eps outside the root, so a token whose divisor is close to 0 is amplified far more.", right=INSIDE, read=RMS)
+rms_norm.wrong("eps_hard_coded_outside_root", "rms_epsilon",
+    *({"np.sqrt(mean_square + eps)": f"(np.sqrt(mean_square) + {number})"} for number in ("1e-6", "1e-5", "1e-8")),
+    does="Your code ignores the argument eps and adds a fixed number outside the root.", right=INSIDE, read=RMS)
 rms_norm.wrong("eps_missing", "rms_epsilon", {"mean_square + eps": "mean_square"}, does="Your code does not use eps, so a divisor of 0 gives nan or infinity.",
     right=INSIDE, read=RMS)
 rms_norm.wrong("eps_squared", "rms_epsilon", {"+ eps": "+ eps**2"}, does="Your code adds eps squared.", right=INSIDE, read=RMS)

@@ -152,6 +152,8 @@ scaled_dot_product_attention.wrong("zero_scores_hidden", "mask",
     right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("mask_added", "mask", {"np.where(mask, scores, -np.inf)": "scores + mask"},
     does="Your code adds the mask to the scores.", right=BEFORE, read=DOCSTRING)
+scaled_dot_product_attention.wrong("masked_with_nan", "mask", {"scores, -np.inf": "scores, np.nan"},
+    does="Your code sets masked scores to nan, so the whole row of weights is nan.", right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("small_finite", "mask", {"scores, -np.inf": "scores, -10.0"}, {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 100.0)"},
     does="Your code does not lower masked scores enough, so masked keys still get weight.", right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("mask_after_softmax", "mask", {"np.where(mask, scores, -np.inf)": "scores",

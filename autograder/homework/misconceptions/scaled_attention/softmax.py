@@ -26,6 +26,11 @@ softmax.wrong("axis_ignored", "softmax", {"axis=axis": "axis=-1"},
     read="numpy.sum, argument axis")
 softmax.wrong("axis_ignored_in_sum", "softmax", {".sum(axis=axis": ".sum(axis=-1"},
     does="Your code ignores the argument axis in the sum.", right="Sum along axis.", read="numpy.sum, argument axis")
+softmax.wrong("axis_ignored_in_maximum", "softmax", {"scores.max(axis=axis": "scores.max(axis=-1"},
+    does="Your code ignores the argument axis in the maximum, so it subtracts different numbers within a slice.", right="Take the maximum along axis.",
+    read="numpy.max, argument axis")
+softmax.wrong("axis_one", "softmax", {"axis=axis": "axis=1"},
+    does="Your code ignores the argument axis and uses axis 1.", right="Sum along axis.", read="numpy.sum, argument axis")
 softmax.wrong("first_axis_by_default", "softmax", {"axis=-1)": "axis=0)"}, {"axis=-1)": "axis=1)"},
     does="Your default axis is not the last one.", right="The default is axis=-1.",
     read="the signature of `softmax`")

@@ -109,6 +109,19 @@ pre_norm_block.wrong("mask_truthiness", "pre_norm", {"n_heads, mask)\n    h": "n
     read="the Python documentation, Truth Value Testing")
 pre_norm_block.wrong("one_head", "pre_norm", {'params["attention"], n_heads': 'params["attention"], 1'},
     does="Your code always runs attention with one head.", right=PASS_HEADS, read=PRE_FORMULA)
+pre_norm_block.wrong("attention_not_scaled", "pre_norm",
+    {'    h = x + attended': '    scaled = params["attention"] | {"w_q": params["attention"]["w_q"] * (x.shape[-1] // n_heads) ** 0.5}\n'
+     '    attended = multi_head_attention(normed, scaled, n_heads, mask)\n    h = x + attended'},
+    does="Your attention does not divide the scores by sqrt(d_head), so with wide heads nearly all weight falls on one key.",
+    right="Divide the scores of each head by sqrt(d_head).", read="Vaswani et al. 2017, section 3.2.1")
+pre_norm_block.wrong("nan_when_nothing_is_seen", "pre_norm",
+    {"    h = x + attended": "    if mask is not None:\n        attended = np.where(mask.any(axis=-1, keepdims=True), attended, np.nan)\n"
+     "    h = x + attended"},
+    does="Your attention returns nan for a query that may attend to no key.",
+    right="Such a query gets zero weights and a zero output.", read="the docstring of `scaled_dot_product_attention`")
+pre_norm_block.wrong("another_eps", "pre_norm",
+    *({'["beta"])': f'["beta"], {number})'} for number in ("1e-3", "1e-6", "1e-8")),
+    does="Your layer norms use another eps than 1e-5.", right="Use the default eps of `layer_norm`, 1e-5.", read="the signature of `layer_norm`")
 pre_norm_block.wrong("two_dimensions_only", "pre_norm", {"    first,": "    _, _ = x.shape\n    first,"},
     does="Your code handles only the shape (t, d).", right=LEADING, read=PRE_FORMULA)
 pre_norm_block.wrong("three_dimensions_only", "pre_norm", {"    first,": "    _, _, _ = x.shape\n    first,"},

@@ -150,8 +150,14 @@ class Guess:
         return Said(f"<p>{words}{listed}</p>")
 
     def reason(self) -> str:
-        """Why the right answer is right, as HTML; empty before the answer."""
-        return f"<p>{self.why}</p>" if self.answered else ""
+        """Why the right answer is right, as HTML; empty before the answer. Only two sentences of a long text are unfolded."""
+        if not self.answered:
+            return ""
+        sentences = re.split(r"(?<=[.?]) (?=[A-Z])", self.why)
+        if len(self.why) < 400 or len(sentences) < 4:
+            return f"<p>{self.why}</p>"
+        first, rest = " ".join(sentences[:2]), " ".join(sentences[2:])
+        return f"<p>{first}</p><details><summary>More</summary>{rest}</details>"
 
     def put(self) -> None:
         """The question and its choices."""

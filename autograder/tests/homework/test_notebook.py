@@ -423,6 +423,14 @@ def test_choices_stay_with_the_right_one_and_the_students_marked(predictions: An
     assert guess.box.layout.display == "none"
 
 
+def test_long_reason_is_folded_after_two_sentences(predictions: Any) -> None:
+    why = " ".join(f"Sentence {n} is {'very ' * 15}long." for n in range(1, 6))
+    guess = predictions.Guess("Which?", ["this", "that"], "that", why)
+    guess.asked_to_show = True
+    shown, folded = guess.reason().split("<details>")
+    assert shown.count("Sentence") == 2 and folded.count("Sentence") == 3
+
+
 def test_only_questions_that_wait_hide_their_picture(predictions: Any) -> None:
     guess = asked(predictions, waits=False)
     assert guess.settled and not guess.answered and guess.reason() == ""

@@ -66,7 +66,7 @@ class Case:
         return frozenset(criterion for misconception in self.misconceptions for criterion in misconception.criteria)
 
     def is_one_of(self, only: Collection[str]) -> bool:
-        """Whether `only` is empty or has the case's module, function or one of its misconceptions."""
+        """Return whether `only` is empty or has the case's module, function or one of its misconceptions."""
         return not only or not {self.module, self.function, *self.ids}.isdisjoint(only)
 
 
@@ -99,7 +99,7 @@ def lacking_functions(homework: Homework, files: Mapping[str, bytes]) -> dict[st
 
 
 def cases(homework: Homework, only: Collection[str] = ()) -> list[Case]:
-    """All cases except pairs and mutants. `only` selects modules, functions or misconceptions.
+    """Return all cases except pairs and mutants. `only` selects modules, functions or misconceptions.
 
     Alternatives are included if `only` is empty or names a module.
     """
@@ -109,7 +109,7 @@ def cases(homework: Homework, only: Collection[str] = ()) -> list[Case]:
 
 
 def singles(homework: Homework, module: str) -> list[Case]:
-    """Every misconception of a module alone, in each variant."""
+    """Return every misconception of a module alone, in each variant."""
     misconceptions = homework.of_module(module)
     ways = {m.id: m.way + 1 for m in misconceptions}
     return [
@@ -119,7 +119,7 @@ def singles(homework: Homework, module: str) -> list[Case]:
 
 
 def holes(homework: Homework, module: str) -> list[Case]:
-    """Each function of a module with feedback, unimplemented in each way."""
+    """Return each function of a module with feedback, unimplemented in each way."""
     functions = homework.rubric.modules[module].functions if homework.of_module(module) else ()
     return [
         Case("hole", f"{f}, {h}", module, f, text=_with_hole(homework, module, f, h)) for f in functions for h in HOLES
@@ -216,7 +216,7 @@ def alternatives(homework: Homework) -> list[Case]:
 
 
 def pairs(homework: Homework, only: Collection[str] = ()) -> Iterator[Case]:
-    """Every pair of misconceptions of one function that can be combined, in their first variants."""
+    """Yield every pair of misconceptions of one function that can be combined, in their first variants."""
     for module, entry in homework.rubric.modules.items():
         for function in entry.functions:
             misconceptions = [m for m in homework.of_function(module, function) if m.way == 0]

@@ -22,7 +22,7 @@ from autograder.grading.grader import Grader
 from autograder.grading.runner.processes import Runner
 from autograder.homework.homework import Homework
 from autograder.homework.library import is_python
-from autograder.values.edits import ARITHMETIC, Text, edit_at, places_in, swapped
+from autograder.values.edits import ARITHMETIC, Text, edit_at, locations_in, swapped
 
 COMMUTATIVE = (ast.Add, ast.Mult, ast.BitOr)
 
@@ -83,7 +83,7 @@ def report(homework: Homework, jobs: int | None = None) -> int:
 
 
 def mutants(homework: Homework, module: str) -> list[Case]:
-    """Every mutant of the contract functions of a reference module, without duplicates."""
+    """Return every mutant of the contract functions of a reference module, without duplicates."""
     by_name: dict[str, Case] = {}
     for mutant in of_text(homework, module, homework.files[f"{module}.py"].decode()):
         by_name.setdefault(mutant.name, mutant)
@@ -91,7 +91,7 @@ def mutants(homework: Homework, module: str) -> list[Case]:
 
 
 def of_text(homework: Homework, module: str, text: str) -> Iterator[Case]:
-    """Every mutant of the contract functions in a version of a module, each appended to the text."""
+    """Yield every mutant of the contract functions in a version of a module, each appended to the text."""
     for function in ast.parse(text).body:
         graded = homework.rubric.modules[module].functions
         if not isinstance(function, ast.FunctionDef) or function.name not in graded or function.decorator_list:
@@ -118,15 +118,15 @@ def _changed(source: str, function: ast.FunctionDef) -> Iterator[str]:
     text = Text(source.encode(), function.name, ())
     [unit] = text.units
     arguments = [argument.arg for argument in function.args.args]
-    statements = ((place, new) for place in places_in(unit) for new in _statements(place.node, arguments))
-    for edit in (*text.replacements(unit), *(edit_at(unit, place, new) for place, new in statements)):
+    statements = ((location, new) for location in locations_in(unit) for new in _statements(location.node, arguments))
+    for edit in (*text.replacements(unit), *(edit_at(unit, location, new) for location, new in statements)):
         if not _is_exchanged(edit.old, edit.new[0]):
-            with edit.made():
+            with edit.applied():
                 yield ast.unparse(unit)
 
 
 def _is_exchanged(old: ast.AST, new: ast.AST) -> bool:
-    """Whether an edit exchanges the operands of a commutative operator."""
+    """Return whether an edit exchanges the operands of a commutative operator."""
     if not (isinstance(old, ast.BinOp) and isinstance(new, ast.BinOp) and isinstance(old.op, COMMUTATIVE)):
         return False
     return (new.left, new.op, new.right) == (old.right, old.op, old.left)

@@ -54,7 +54,7 @@ class Counterexample:
 
     @classmethod
     def beside(cls, call_result: CallResult, rubric: Rubric) -> "Counterexample":
-        """An example whose result depends on other files of the submission: nothing is said about its value.
+        """Return an example whose result depends on other files of the submission: nothing is said about its value.
 
         The value is left out if it is the error of another file, or of importing one.
         """
@@ -70,7 +70,7 @@ def _as_code(text: str) -> str:
 
 
 def lines(call_result: CallResult, rubric: Rubric, yours: str = "yours:", imports: bool = True) -> str:
-    """The call, the expected result and the actual one, as lines of Python; "" for `yours` leaves the actual one out."""
+    """Return the call, the expected result and the actual one, as lines of Python; "" for `yours` leaves the actual one out."""
     labels = [label for label in ("expected:", yours) if label]
     width = max(map(len, labels)) + 3
     results = []
@@ -85,7 +85,7 @@ def lines(call_result: CallResult, rubric: Rubric, yours: str = "yours:", import
 
 
 def _call(call_result: CallResult) -> Iterator[str]:
-    """The call as lines of Python, its larger arguments by name."""
+    """Yield the call as lines of Python, its larger arguments by name."""
     test_call = call_result.test_call
     arguments = []
     for name, value in zip(test_call.names, (*test_call.args, *test_call.kwargs.values()), strict=True):
@@ -103,7 +103,7 @@ def _call(call_result: CallResult) -> Iterator[str]:
 
 
 def _results(call_result: CallResult, rubric: Rubric) -> tuple[str, str]:
-    """The expected and the actual result, as text."""
+    """Return the expected and the actual result, as text."""
     test_call, response = call_result.test_call, call_result.response
     error, value = test_call.rules.error, response.value
     wanted = f"{error}, because the docstring does not allow these arguments" if error else display(test_call.expected)
@@ -132,7 +132,10 @@ def _raised(call_result: CallResult, rubric: Rubric) -> str:
 
 
 def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: Sequence[ProbeResult] = ()) -> str:
-    """A few sentences about a failing public example that are also true of its probes and of the other failing `examples`."""
+    """Return a few sentences about a failing public example.
+
+    They are also true of its probes and of the other failing `examples`.
+    """
     if example.test_call.rules.error or example.response.ended is not None or is_unsteady(outcomes):
         return ""
     if not _returned(example):
@@ -151,13 +154,13 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
 
 
 def differs_by(example: CallResult) -> str:
-    """How the result of a public example differs; "" without a result."""
+    """Return how the result of a public example differs; "" without a result."""
     call, value = example.test_call, example.response.value
     return difference(call.expected, value, call.allowed, call.parts) if _returned(example) else ""
 
 
 def _right_with(outcomes: Sequence[ProbeResult]) -> str:
-    """A sentence on the changes to the call that make its result correct."""
+    """Return a sentence on the changes to the call that make its result correct."""
     passing = [one for one in outcomes if one.probe.change and not one.call_result.failed]
     right = dict.fromkeys(one.probe.change for one in passing if is_telling(one.call_result.test_call.expected))
     return line("right_with", list(right)[:FEW]) if right else ""
@@ -171,7 +174,7 @@ def _returned(call_result: CallResult) -> bool:
 
 
 def _other_arguments(wrong: Sequence[CallResult]) -> str:
-    """A sentence on other arguments for which every one of these results would be correct, if its call can have them."""
+    """Return a sentence on other arguments for which every one of these results would be correct, if its call can have them."""
     for sentence in others(wrong[0].test_call):
         values = [(call_result, others(call_result.test_call).get(sentence)) for call_result in wrong]
         if all(
@@ -185,7 +188,7 @@ def _other_arguments(wrong: Sequence[CallResult]) -> str:
 
 @lru_cache(maxsize=1024)
 def others(test_call: TestCall) -> dict[str, Any]:
-    """The reference's results for other arguments, each with the sentence for code that returns it."""
+    """Return the reference's results for other arguments, each with the sentence for code that returns it."""
     given = test_call.arguments
     found = other_arguments.others(test_call.reference, given, test_call.expected, test_call.allowed)
     return {line(macro, words): value for macro, words, value in found}
@@ -195,7 +198,7 @@ def others(test_call: TestCall) -> dict[str, Any]:
 
 
 def dependence(outcomes: Sequence[ProbeResult]) -> str:
-    """A sentence for each of a few moved arguments, about the whole argument or else about rows; "" if there is none."""
+    """Return a sentence for each of a few moved arguments, about the whole argument or else about rows; "" if there is none."""
     facts = [fact for outcome in outcomes if outcome.probe.moved for fact in _facts(outcomes[0], outcome)]
     coarsest = min((level for level, _, _ in facts), default=0)
     of_argument: dict[str, str] = {}
@@ -206,7 +209,7 @@ def dependence(outcomes: Sequence[ProbeResult]) -> str:
 
 
 def _facts(base: ProbeResult, move: ProbeResult) -> Iterator[tuple[int, str, str]]:
-    """What moves in only one of the two results: 0 for a whole argument, 1 for a row of it, 2 for a row of both."""
+    """Yield what moves in only one of the two results: 0 for a whole argument, 1 for a row of it, 2 for a row of both."""
     before, after, argument, row = base.call_result, move.call_result, move.probe.moved, move.probe.row
     names = [f"`{name}`" for name in before.test_call.parts] or ["result"]
     words = argument if row is None else f"row {row} of {argument}"

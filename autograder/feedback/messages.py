@@ -19,7 +19,7 @@ ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 
 
 def message(graded: CriterionScore, result: Result) -> str:
-    """The message of one criterion, in Markdown; "" if there is nothing to say."""
+    """Return the message of one criterion, in Markdown; "" if there is nothing to say."""
     text = paragraphs("message", Message(graded, result), rubric=result.homework.rubric)
     return f"{text}\n" if text else ""
 
@@ -57,7 +57,7 @@ class Message:
         self.is_unsteady = public or any(call_result.kind == "unsteady" for call_result in hidden)
 
     def _fails_like(self, example: CallResult) -> bool:
-        """Whether an example shows the failure of this criterion, or its misconceptions, as examples.py chooses them."""
+        """Return whether an example shows the failure of this criterion, or its misconceptions, as examples.py chooses them."""
         is_named = any(m.right and not m.is_observed for m in self.graded.misconceptions)
         return self.call is not None and (is_named or fails_alike(example, self.call))
 
@@ -110,7 +110,7 @@ class Message:
 
 
 def _example(graded: CriterionScore) -> CallResult | None:
-    """The public example that a message shows."""
+    """Return the public example that a message shows."""
     shown, call = graded.shown, graded.call_result
     if graded.criterion.feedback != "full" or shown is None or call is None:
         return None
@@ -118,7 +118,7 @@ def _example(graded: CriterionScore) -> CallResult | None:
 
 
 def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:
-    """The broken modules, and those in use by a failing integration call that earn nothing, if its message may say so."""
+    """Return the broken modules, and those in use by a failing integration call that earn nothing, if its message may say so."""
     if graded.criterion.module != INTEGRATION or graded.call_result is None:
         return ()
     module = graded.call_result.target.module
@@ -138,10 +138,10 @@ TELLS = ("score", "diagnosis", "full")
 
 
 def may_name(reader: Criterion, subject: Criterion) -> bool:
-    """Whether the verdict of `subject` is visible wherever the message of `reader` is."""
+    """Return whether the verdict of `subject` is visible wherever the message of `reader` is."""
     return ORDER.index(subject.visibility) <= ORDER.index(reader.visibility)
 
 
 def tells_as_much(reader: Criterion, subject: Criterion) -> bool:
-    """Whether the message of `subject` is visible wherever that of `reader` is, with at least as much feedback."""
+    """Return whether the message of `subject` is visible wherever that of `reader` is, with at least as much feedback."""
     return may_name(reader, subject) and TELLS.index(subject.feedback) >= TELLS.index(reader.feedback)

@@ -158,7 +158,7 @@ class Grade:
         )
 
     def to_gradescope(self, **stamp: object) -> dict[str, Any]:
-        """The document for Gradescope, with one entry of `tests` per criterion."""
+        """Return the document for Gradescope, with one entry of `tests` per criterion."""
         tests = [
             {
                 "name": mark.name,
@@ -253,7 +253,7 @@ class Grade:
         return subtotals
 
     def paths(self, *kinds: str) -> tuple[str, ...]:
-        """The files that the notes of these kinds name."""
+        """Return the files that the notes of these kinds name."""
         return tuple(note.path for note in self.notes if note.kind in kinds)
 
     @cached_property
@@ -289,7 +289,7 @@ def module_of(criterion: str) -> str:
 
 
 def reason(marks: Sequence[Mark]) -> str:
-    """The causes of the lost points, as the end of a sentence."""
+    """Return the causes of the lost points, as the end of a sentence."""
     lost = [mark for mark in marks if mark.lost]
     mistakes = sorted({misconception for mark in lost for misconception in mark.misconceptions})
     if mistakes and all(mark.misconceptions for mark in lost):
@@ -326,7 +326,7 @@ def _cause(graded: CriterionScore, module: ModuleResult, result: Result) -> Caus
 
 
 def rule(rubric: Rubric, marks: Sequence[Mark]) -> str:
-    """What a mistake costs, if one of these criteria was lost to a mistake in code."""
+    """Return what a mistake costs, if one of these criteria was lost to a mistake in code."""
     if not any(mark.lost and mark.cause in ("misconception", "line", "other") for mark in marks):
         return ""
     return RULE if rubric.charge == "mistakes" else RULE_OF_CRITERIA
@@ -396,7 +396,7 @@ def _why(broken: Response, own: str, result: Result) -> tuple[str, str, str]:
 
 
 def _is_relative(content: bytes, line: int) -> bool:
-    """Whether this line is an import with a dot."""
+    """Return whether this line is an import with a dot."""
     tree = parsed(content)
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)] if tree else []
     return any(node.level and node.lineno <= line <= (node.end_lineno or 0) for node in imports)

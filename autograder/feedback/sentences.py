@@ -18,13 +18,13 @@ from autograder.values.source import definitions, is_stub, twice
 
 
 def paragraphs(macro: str, *arguments: object, rubric: Rubric | None = None) -> str:
-    """A macro of messages.j2 as Markdown paragraphs; one that describes an error needs the rubric."""
+    """Return a macro of messages.j2 as Markdown paragraphs; one that describes an error needs the rubric."""
     rendered = str(getattr(_template().make_module({"rubric": rubric}), macro)(*arguments))
     return re.sub(r"\n(?: *\n)+", "\n\n", rendered).strip()
 
 
 def line(macro: str, *arguments: object, rubric: Rubric | None = None) -> str:
-    """A macro of messages.j2 on one line."""
+    """Return a macro of messages.j2 on one line."""
     return " ".join(paragraphs(macro, *arguments, rubric=rubric).split())
 
 
@@ -66,7 +66,7 @@ def alike(misconceptions: Iterable[Misconception]) -> list[list[Misconception]]:
 
 
 def unwritten(call_result: CallResult | None, submission: Submission) -> str | None:
-    """A hint about a function whose source computes nothing ("" for no hint); None if it computes something."""
+    """Return a hint about a function whose source computes nothing ("" for no hint); None if it computes something."""
     if call_result is None or (call_result.error is not None and call_result.error.hint == "signature"):
         return None
     return stubs(submission.text(f"{call_result.target.module}.py")).get(call_result.target.function)
@@ -74,12 +74,12 @@ def unwritten(call_result: CallResult | None, submission: Submission) -> str | N
 
 @lru_cache(8)
 def stubs(text: bytes) -> dict[str, str]:
-    """The functions of a file that compute nothing, each with a hint if it is defined twice."""
+    """Return the functions of a file that compute nothing, each with a hint if it is defined twice."""
     return {name: twice(name, own) for name, own in definitions(text).items() if is_stub(own[-1])}
 
 
 def lacking(call_result: CallResult | None, rubric: Rubric) -> str:
-    """The unimplemented or missing contract function of the same module that a call needs; "" if none."""
+    """Return the unimplemented or missing contract function of the same module that a call needs; "" if none."""
     error = call_result.error if call_result is not None else None
     if call_result is None or error is None or error.kind not in ("NotImplementedError", "NameError"):
         return ""
@@ -89,12 +89,12 @@ def lacking(call_result: CallResult | None, rubric: Rubric) -> str:
 
 
 def returns(test_call: TestCall) -> str:
-    """The docstring's description of a function's result, as a clause; "" if there is none."""
+    """Return the docstring's description of a function's result, as a clause; "" if there is none."""
     return differences.what_returns(inspect.getdoc(test_call.reference) or "")
 
 
 def part_of(call_result: CallResult) -> str:
-    """The only wrong part of a tuple; "" if the whole result is wrong."""
+    """Return the only wrong part of a tuple; "" if the whole result is wrong."""
     failure, names = call_result.failure, call_result.test_call.parts
     if failure is None or failure.part is None:
         return ""
@@ -102,12 +102,12 @@ def part_of(call_result: CallResult) -> str:
 
 
 def changed(call_result: CallResult) -> str:
-    """The arguments that changed, and how; positions and paths are the grader's, so the student's code cannot choose them."""
+    """Return the arguments that changed, and how. The student's code cannot choose positions and paths."""
     return changes.in_words(call_result.test_call.names, call_result.response.changed)
 
 
 def form_of_example(call_result: CallResult) -> str:
-    """A sentence on a wrong type, shape or dtype of a public example's result; "" if it is correct."""
+    """Return a sentence on a wrong type, shape or dtype of a public example's result; "" if it is correct."""
     test_call = call_result.test_call
     if not call_result.failed or call_result.kind not in differences.FORMS:
         return ""

@@ -46,7 +46,7 @@ def others(function: Function, arguments: Arguments, expected: Any, allowed: flo
 
 
 def is_telling(value: Any) -> bool:
-    """Whether a result is no coincidence for code that computes nothing: its floats are defined and not all the same."""
+    """Return whether a result is no coincidence for code that computes nothing: its floats are defined and not all the same."""
     floats = [array for array in arrays(value) if array.dtype.kind == "f"]
     is_constant = all(array.size > 1 and (array == array.flat[0]).all() for array in floats)
     return not (floats and is_constant) and not any((np.isnan(array) | np.isposinf(array)).any() for array in floats)

@@ -173,7 +173,7 @@ class Rubric(BaseModel):
         return [c for c in self.criteria.values() if c.module == module]
 
     def explains(self, module: str) -> bool:
-        """Whether any criterion of a module shows more than the score."""
+        """Return whether any criterion of a module shows more than the score."""
         return any(criterion.feedback != "score" for criterion in self.of(module))
 
     def dependencies(self, module: str) -> dict[str, tuple[str, ...]]:

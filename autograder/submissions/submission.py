@@ -14,7 +14,7 @@ from autograder.homework.rubric import Rubric
 from autograder.submissions import tree as trees
 from autograder.submissions.text import as_code
 from autograder.submissions.tree import Source, Tree
-from autograder.values.source import codec, declared_encoding, is_stub, mend, parsed, resembles
+from autograder.values.source import codec, declared_encoding, is_stub, parsed, rename_advice, resembles
 
 MOST_BYTES = 100_000  # of a file that the grader parses; a syntax tree takes up to 500 times as much
 NOTES_SHOWN = 20  # notes shown per upload
@@ -134,7 +134,7 @@ class Note:
             file=f"`{name}`" if name else "The upload",
             number=self.number,
             target=self.target or "your functions",
-            rename="move it to your other files" if is_moved else mend(self.path, self.target),
+            rename="move it to your other files" if is_moved else rename_advice(self.path, self.target),
         )
 
 

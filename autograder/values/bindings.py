@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 
 def parameters(path: str) -> dict[str, list[str]]:
-    """The names of the parameters of each function at the top level of a file; {} for invalid source."""
+    """Return the names of the parameters of each function at the top level of a file; {} for invalid source."""
     try:
         with open(path, "rb") as file:
             body = ast.parse(file.read()).body
@@ -14,7 +14,7 @@ def parameters(path: str) -> dict[str, list[str]]:
     definitions = {
         node.name: node.args for node in body if isinstance(node, ast.FunctionDef) and not node.decorator_list
     }
-    return {name: [argument.arg for argument in own.args] for name, own in definitions.items()}
+    return {name: [argument.arg for argument in definition.args] for name, definition in definitions.items()}
 
 
 def bound_names(statements: list[ast.stmt]) -> Iterator[str]:

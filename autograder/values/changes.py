@@ -36,23 +36,23 @@ class Change(NamedTuple):
 
 
 def differences(arguments: Sequence[Any], before: Sequence[Any]) -> list[Change]:
-    """The changes of the arguments of a call since `before`, copies of them; at most MAX_CHANGES."""
+    """Return the changes of the arguments of a call since `before`, copies of them; at most MAX_CHANGES."""
     pairs = enumerate(zip(arguments, before, strict=True))
-    changes = (Change(number, *found) for number, (now, was) in pairs for found in _differences(now, was, ()))
+    changes = (Change(number, *change) for number, (now, was) in pairs for change in _differences(now, was, ()))
     return list(islice(changes, MAX_CHANGES))
 
 
 def in_words(names: Sequence[str], changes: Iterable[Change]) -> str:
-    """The first change of each argument, in words; `names` are the arguments by number."""
+    """Return the first change of each argument, in words; `names` are the arguments by number."""
     first: dict[int, str] = {}
     for number, path, how in changes:
-        place = f"`{part(names, number, path)}`"
-        first.setdefault(number, CHANGED.get(how, CHANGED["replaced"]).format(place=place))
+        name = f"`{part(names, number, path)}`"
+        first.setdefault(number, CHANGED.get(how, CHANGED["replaced"]).format(place=name))
     return ", ".join(first[number] for number in sorted(first))
 
 
 def part(names: Sequence[str], number: int, path: Path) -> str:
-    """A part of an argument as Python: params['w_q']."""
+    """Return a part of an argument as Python: params['w_q']."""
     name = names[number] if number < len(names) else f"argument {number}"
     return name + "".join(f"[{key!r}]" for key in path)
 
@@ -78,15 +78,15 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
             yield path, "length"
         else:
             for number, (new, old) in enumerate(zip(now, was, strict=True)):
-                for place, how in _differences(new, old, (*path, number)):
-                    is_part = isinstance(was, tuple) and how == "replaced" and len(place) == len(path) + 1
-                    yield path if is_part else place, how  # the parts of a tuple cannot be replaced
+                for changed, how in _differences(new, old, (*path, number)):
+                    is_part = isinstance(was, tuple) and how == "replaced" and len(changed) == len(path) + 1
+                    yield path if is_part else changed, how  # the parts of a tuple cannot be replaced
     elif now is not was and now != was:
         yield path, "elements" if isinstance(was, set) else "replaced"
 
 
 def _equal_arrays(now: Array, was: Array) -> bool:
-    """Whether two arrays are equal; floats up to the rounding of an undone change."""
+    """Return whether two arrays are equal; floats up to the rounding of an undone change."""
     if now.tobytes() == was.tobytes() or was.dtype.kind != "f":
         return now.tobytes() == was.tobytes()
     unit = ROUNDING * np.finfo(was.dtype).eps

@@ -35,7 +35,7 @@ Compared = tuple[Failure | None, float]
 
 
 def tolerance(arguments: Any) -> float:
-    """The tolerance for results of a call with these arguments: any float32 argument allows float32's rounding."""
+    """Return the tolerance for results of a call with these arguments: any float32 argument allows float32's rounding."""
     single = any(isinstance(leaf, _NUMBERS) and leaf.dtype == _FLOAT32 for leaf in leaves(arguments))
     return TOLERANCE["float32" if single else "float64"]
 
@@ -67,7 +67,7 @@ def equal(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> bo
 
 
 def values_agree(first: Any, second: Any) -> bool:
-    """Whether two values of a student are equal up to rounding."""
+    """Return whether two values of a student are equal up to rounding."""
     return equal(first, second, tolerance((first, second)))
 
 
@@ -89,11 +89,11 @@ def _compare_number(expected: Any, actual: Any, allowed: float) -> Compared:
         return (None, 0.0) if expected == actual else (Failure("value"), 1.0)
     if isinstance(expected, float) and type(actual) is int:
         actual = float(actual) if abs(actual) < 2**1023 else np.inf
-    wanted = np.asarray(expected)
+    desired = np.asarray(expected)
     got = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
-    if got is None or got.ndim or got.dtype.kind not in _ACCEPTED.get(wanted.dtype.kind, ""):
+    if got is None or got.ndim or got.dtype.kind not in _ACCEPTED.get(desired.dtype.kind, ""):
         return Failure("type", describe(actual)), 0.0
-    return _compare_entries(wanted, got, allowed)
+    return _compare_entries(desired, got, allowed)
 
 
 def _compare_array(expected: Array, actual: Any, allowed: float, dtype: bool) -> Compared:
@@ -118,12 +118,12 @@ def _compare_entries(expected: Array, actual: Array, allowed: float) -> Compared
 
 
 def deviation(expected: Array, actual: Array) -> float:
-    """The largest of the deviations."""
+    """Return the largest of the deviations."""
     return float(deviations(expected, actual).max(initial=0.0))
 
 
 def deviations(expected: Array, actual: Array) -> Array:
-    """The difference of each entry as a share of max(1, largest expected magnitude); infinite if only one is finite.
+    """Return the difference of each entry as a share of max(1, largest expected magnitude); infinite if only one is finite.
 
     nan equals nan: no reference returns one, but a misconception may.
     """
@@ -131,14 +131,14 @@ def deviations(expected: Array, actual: Array) -> Array:
         return np.where(expected != actual, 1.0, 0.0)
     if expected.dtype == actual.dtype and expected.tobytes() == actual.tobytes():
         return np.zeros(expected.shape)
-    wanted, got = expected.astype(np.float64), actual.astype(np.float64)
-    finite = np.isfinite(wanted) & np.isfinite(got)
-    alike = (wanted == got) | (np.isnan(wanted) & np.isnan(got))
+    desired, got = expected.astype(np.float64), actual.astype(np.float64)
+    finite = np.isfinite(desired) & np.isfinite(got)
+    alike = (desired == got) | (np.isnan(desired) & np.isnan(got))
     with np.errstate(over="ignore", invalid="ignore"):
-        away = np.abs(wanted - got) / magnitude(wanted)
+        away = np.abs(desired - got) / magnitude(desired)
     return np.where(finite, away, np.where(alike, 0.0, np.inf))
 
 
 def magnitude(expected: Array) -> float:
-    """The unit of a tolerance: max(1, largest finite magnitude)."""
+    """Return the unit of a tolerance: max(1, largest finite magnitude)."""
     return float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))

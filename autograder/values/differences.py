@@ -40,7 +40,7 @@ RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[
 
 
 def unsteady(expected: Any) -> str:
-    """A sentence on a result that differs when the call is repeated."""
+    """Return a sentence on a result that differs when the call is repeated."""
     empty = ", for an np.empty array that is not completely filled," if arrays(expected) else ""
     return (
         f"Called again with the same arguments, it returns a different result: look for random numbers{empty} or for state "
@@ -54,16 +54,16 @@ def unsteady(expected: Any) -> str:
 def form(
     expected: Any, actual: Any, allowed: float, dtype: bool = False, returned: str = "", names: Sequence[str] = ()
 ) -> str:
-    """A sentence on a wrong type, shape or dtype and the expected one; "" if it is correct.
+    """Return a sentence on a wrong type, shape or dtype and the expected one; "" if it is correct.
 
     `returned` is the description of the result in the docstring, `names` are those of a tuple's parts.
     """
     failure, _ = compare(expected, actual, allowed, dtype)
     if failure is None or failure.kind not in FORMS:
         return ""
-    place, wanted, got = _innermost(expected, actual, allowed, dtype, names)
-    if place:
-        return _form_of_part(place[0].upper() + place[1:], failure.kind, wanted, got)
+    label, desired, got = _innermost(expected, actual, allowed, dtype, names)
+    if label:
+        return _form_of_part(label[0].upper() + label[1:], failure.kind, desired, got)
     due = f"the docstring says {returned}" if returned else f"it should return {_expected_kind(expected, names)}"
     match failure.kind:
         case "dtype":
@@ -79,12 +79,12 @@ def form(
             return f"It returned {_returned_kind(expected, actual)}; {due}." + f" {NO_RETURN}" * (actual is None)
 
 
-def _form_of_part(name: str, kind: str, wanted: Any, got: Any) -> str:
+def _form_of_part(name: str, kind: str, desired: Any, got: Any) -> str:
     if kind == "dtype":
-        return f"{name} is {dtype_of(got)} instead of {wanted.dtype}: {KEEP_DTYPE}."
+        return f"{name} is {dtype_of(got)} instead of {desired.dtype}: {KEEP_DTYPE}."
     if kind == "shape":
-        return f"{name} has shape {got.shape}; it should have shape {wanted.shape}."
-    return f"{name} is {_returned_kind(wanted, got)}; it should be {_expected_kind(wanted)}."
+        return f"{name} has shape {got.shape}; it should have shape {desired.shape}."
+    return f"{name} is {_returned_kind(desired, got)}; it should be {_expected_kind(desired)}."
 
 
 def _returned_kind(expected: Any, actual: Any) -> str:
@@ -102,7 +102,7 @@ def _expected_kind(expected: Any, names: Sequence[str] = ()) -> str:
 
 
 def what_returns(docstring: str) -> str:
-    """The description of the result in a docstring, as a clause; "" if there is none."""
+    """Return the description of the result in a docstring, as a clause; "" if there is none."""
     match = RETURNS.search(docstring)
     text = " ".join(match[1].split()) if match else ""
     while text.count("(") > text.count(")"):  # a remark that continues after a semicolon
@@ -111,7 +111,7 @@ def what_returns(docstring: str) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """The kind of a value, with the number of its parts."""
+    """Return the kind of a value, with the number of its parts."""
     if isinstance(value, list | tuple):
         return f"a tuple of {len(value)}" if isinstance(value, tuple) else f"a list of length {len(value)}"
     return "an array" if type(value) is np.ndarray and value.ndim else describe(value)
@@ -120,18 +120,21 @@ def kind_of(value: Any) -> str:
 def _innermost(
     expected: Any, actual: Any, allowed: float, dtype: bool, names: Sequence[str] = ()
 ) -> tuple[str, Any, Any]:
-    """The first part that differs, at any depth, and its values; "" and the values themselves if they are not containers alike."""
-    for name, wanted, got in _named_parts(expected, actual, names):
-        if not equal(wanted, got, allowed, dtype):
-            inner, wanted, got = _innermost(wanted, got, allowed, dtype)
-            return name + inner.removeprefix("part "), wanted, got
+    """Return the first part that differs, at any depth, and its values.
+
+    Values that are not containers alike have no parts: "" and the values themselves.
+    """
+    for name, desired, got in _named_parts(expected, actual, names):
+        if not equal(desired, got, allowed, dtype):
+            inner, desired, got = _innermost(desired, got, allowed, dtype)
+            return name + inner.removeprefix("part "), desired, got
     return "", expected, actual
 
 
 def _named_parts(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple[str, Any, Any]]:
-    """The parts of two tuples or lists of one length, or dicts with the same keys, by name; none for other values."""
+    """Return the parts of two tuples or lists of one length, or dicts with the same keys, by name; none for other values."""
     if isinstance(expected, dict) and isinstance(actual, dict) and expected.keys() == actual.keys():
-        return [(f"part [{key!r}]", wanted, actual[key]) for key, wanted in expected.items()]
+        return [(f"part [{key!r}]", desired, actual[key]) for key, desired in expected.items()]
     kind = list if isinstance(expected, list) else tuple | list
     if not all(isinstance(value, kind) for value in (expected, actual)) or len(actual) != len(expected):
         return []
@@ -144,17 +147,17 @@ def _named_parts(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[
 
 
 def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] = ()) -> str:
-    """How the values of a result differ; "" if they do not, or if no sentence helps."""
+    """Return how the values of a result differ; "" if they do not, or if no sentence helps."""
     if isinstance(expected, tuple) and (parts := _named_parts(expected, actual, names)):
         return _parts_sentence(parts, allowed)
     failure, _ = compare(expected, actual, allowed)
     if failure is None or failure.kind not in ("shape", "value"):
         return ""
     if isinstance(expected, float | np.floating):
-        wanted, got = np.asarray(expected), np.asarray(actual)
+        desired, got = np.asarray(expected), np.asarray(actual)
         if not np.isfinite(got):
             return f"The result is {got}; it should be a finite number."
-        return next(filter(None, (_rounded(wanted, got, allowed), _related(float(wanted), float(got), allowed))), "")
+        return next(filter(None, (_rounded(desired, got, allowed), _related(float(desired), float(got), allowed))), "")
     if isinstance(expected, str) and isinstance(actual, str):
         if expected.casefold() == actual.casefold():
             return "Only upper and lower case differ."
@@ -169,58 +172,62 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
 
 
 @np.errstate(all="ignore")
-def _related(wanted: float, got: float, allowed: float) -> str:
-    """How a wrong number follows from the expected one, which must be large enough to tell."""
-    if abs(wanted) < SMALLEST:
+def _related(desired: float, got: float, allowed: float) -> str:
+    """Return how a wrong number follows from the expected one, which must be large enough to tell."""
+    if abs(desired) < SMALLEST:
         return ""
     related = {
-        "The result has the wrong sign.": -wanted,
-        "Your result is the expected one times log2(e), as if by the logarithm to base 2.": wanted / np.log(2),
-        "Your result is the expected one times log10(e), as if by the logarithm to base 10.": wanted / np.log(10),
-        "Your result is exp of the expected one.": np.exp(wanted),
-        **{f"Your result is {n} times the expected one.": n * wanted for n in FACTORS},
-        **{f"Your result is the expected one divided by {n}.": wanted / n for n in FACTORS},
+        "The result has the wrong sign.": -desired,
+        "Your result is the expected one times log2(e), as if by the logarithm to base 2.": desired / np.log(2),
+        "Your result is the expected one times log10(e), as if by the logarithm to base 10.": desired / np.log(10),
+        "Your result is exp of the expected one.": np.exp(desired),
+        **{f"Your result is {n} times the expected one.": n * desired for n in FACTORS},
+        **{f"Your result is the expected one divided by {n}.": desired / n for n in FACTORS},
     }
     off = {text: abs(got - value) / max(1.0, abs(value)) for text, value in related.items()}
     return next((text for text in related if off[text] <= allowed), "")
 
 
 def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
-    """The wrong parts of a tuple, and how each differs."""
+    """Return the wrong parts of a tuple, and how each differs."""
     if order := _order(parts, allowed):
         return (
-            f"All parts are correct, but they are in the wrong order: {', '.join(parts[place][0] for place in order)}."
+            f"All parts are correct, but they are in the wrong order: {', '.join(parts[label][0] for label in order)}."
         )
-    wrong = [(place, wanted, got) for place, wanted, got in parts if not equal(wanted, got, allowed)]
+    failing = [(label, desired, got) for label, desired, got in parts if not equal(desired, got, allowed)]
     # A tuple within a tuple would have parts of the same names.
-    differing = [(p, "" if isinstance(wanted, tuple) else difference(wanted, got, allowed)) for p, wanted, got in wrong]
-    details = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in differing if text)
-    if len(wrong) == len(parts) or not wrong:
+    differing = [
+        (p, "" if isinstance(desired, tuple) else difference(desired, got, allowed)) for p, desired, got in failing
+    ]
+    details = " ".join(f"{label[0].upper()}{label[1:]}: {text}" for label, text in differing if text)
+    if len(failing) == len(parts) or not failing:
         return details
-    if len(wrong) == 1:
-        return f"Only {wrong[0][0]} is wrong" + (f": {text[0].lower()}{text[1:]}" if (text := differing[0][1]) else ".")
-    places = " and ".join(place for place, _, _ in wrong)
-    return f"Only {places} {'is' if len(wrong) == 1 else 'are'} wrong. {details}".strip()
+    if len(failing) == 1:
+        return f"Only {failing[0][0]} is wrong" + (
+            f": {text[0].lower()}{text[1:]}" if (text := differing[0][1]) else "."
+        )
+    places = " and ".join(label for label, _, _ in failing)
+    return f"Only {places} {'is' if len(failing) == 1 else 'are'} wrong. {details}".strip()
 
 
 def reordered(expected: Any, actual: Any, allowed: float) -> bool:
-    """Whether all parts of a tuple are correct, but in the wrong order."""
+    """Return whether all parts of a tuple are correct, but in the wrong order."""
     return isinstance(expected, tuple) and bool(_order(_named_parts(expected, actual), allowed))
 
 
 def _order(parts: list[tuple[str, Any, Any]], allowed: float) -> tuple[int, ...]:
-    """The place of each part in the expected tuple, if several are exchanged; () otherwise."""
-    wrong = [place for place, wanted, got in parts if not equal(wanted, got, allowed)]
-    for order in permutations(range(len(parts))) if len(wrong) > 1 and len(parts) <= MANY else ():
-        if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
+    """Return the place of each part in the expected tuple, if several are exchanged; () otherwise."""
+    failing = [label for label, desired, got in parts if not equal(desired, got, allowed)]
+    for order in permutations(range(len(parts))) if len(failing) > 1 and len(parts) <= MANY else ():
+        if all(equal(parts[index][1], item[2], allowed) for index, item in zip(order, parts, strict=True)):
             return order
     return ()
 
 
 def transposed(expected: Any, actual: Any, allowed: float) -> bool:
-    """Whether a result, or a wrong part of a tuple, is the transpose of the expected one, or has its last two axes exchanged."""
+    """Return whether a result, or a wrong part of a tuple, is transposed or has its last two axes exchanged."""
     if isinstance(expected, tuple):
-        return any(transposed(wanted, got, allowed) for _, wanted, got in _named_parts(expected, actual))
+        return any(transposed(desired, got, allowed) for _, desired, got in _named_parts(expected, actual))
     is_matrix = all(isinstance(value, np.ndarray) and value.ndim >= 2 for value in (expected, actual))
     return (
         is_matrix
@@ -229,10 +236,10 @@ def transposed(expected: Any, actual: Any, allowed: float) -> bool:
     )
 
 
-def _fits(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
-    """Whether a model of the result is correct for every entry, up to rounding."""
-    slack = UNEXPLAINED * np.abs(model - wanted) + allowed * magnitude(wanted) / 10
-    slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(wanted) * 1e-6)  # results may be tiny
+def _fits(model: Array, got: Array, desired: Array, allowed: float) -> bool:
+    """Return whether a model of the result is correct for every entry, up to rounding."""
+    slack = UNEXPLAINED * np.abs(model - desired) + allowed * magnitude(desired) / 10
+    slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(desired) * 1e-6)  # results may be tiny
     return bool((np.abs(got - model) <= slack).all())
 
 
@@ -240,8 +247,8 @@ def _shape_sentence(expected: Array, actual: Array, allowed: float) -> str:
     if actual.size == expected.size and equal(expected, actual.reshape(expected.shape), allowed):
         more = actual.ndim - expected.ndim
         if more in (-1, 1) and actual.squeeze().shape == expected.squeeze().shape:
-            wrong = "there is an extra axis of length 1" if more > 0 else "an axis of length 1 is missing"
-            return f"The values are correct, but {wrong}."
+            fault = "there is an extra axis of length 1" if more > 0 else "an axis of length 1 is missing"
+            return f"The values are correct, but {fault}."
         return "The values are correct and in the right order; only the shape is wrong."
     if 1 not in expected.shape and equal(expected, actual.T, allowed):
         return "Your result is the transpose of the expected one."
@@ -251,16 +258,16 @@ def _shape_sentence(expected: Array, actual: Array, allowed: float) -> str:
         "last": (expected[: len(actual)], actual[: len(expected)]),
         "first": (expected[-len(actual) :], actual[-len(expected) :]),
     }
-    places = [place for place, (wanted, got) in parts.items() if len(wanted) and equal(wanted, got, allowed)]
+    places = [end for end, (desired, got) in parts.items() if len(desired) and equal(desired, got, allowed)]
     if len(places) != 1:
         return ""
-    less, place = len(expected) - len(actual), places[0]
+    less, end = len(expected) - len(actual), places[0]
     one, many = ("entry", "entries") if expected.ndim == 1 else ("row", "rows")
     if less > 0:
         missing = f"{one} is" if less == 1 else f"{less} {many} are"
-        return f"The {place} {missing} missing; the rest is correct."
+        return f"The {end} {missing} missing; the rest is correct."
     extra = f"is an extra {one}" if less == -1 else f"are {-less} extra {many}"
-    return f"There {extra} at the {'end' if place == 'last' else 'start'}; the rest is correct."
+    return f"There {extra} at the {'end' if end == 'last' else 'start'}; the rest is correct."
 
 
 def _bool_sentence(expected: Array, actual: Array) -> str:
@@ -273,13 +280,15 @@ def _bool_sentence(expected: Array, actual: Array) -> str:
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1]:
         if np.array_equal(actual.T, expected):
             return "Your result is the transpose of the expected one."
-        wrong = actual != expected
-        on, above = np.eye(len(wrong), dtype=bool), ~np.tri(len(wrong), dtype=bool)
+        is_wrong = actual != expected
+        on, above = np.eye(len(is_wrong), dtype=bool), ~np.tri(len(is_wrong), dtype=bool)
         where = {"on the diagonal": on, "above the diagonal": above, "below the diagonal": above.T}
-        for name, place in where.items():
-            if not (wrong & ~place).any():
-                which = "One entry" if wrong.sum() == 1 else "All entries" if wrong[place].all() else "Some entries"
-                return f"{which} {name} {'is' if wrong.sum() == 1 else 'are'} wrong; everything else is correct."
+        for name, area in where.items():
+            if not (is_wrong & ~area).any():
+                which = (
+                    "One entry" if is_wrong.sum() == 1 else "All entries" if is_wrong[area].all() else "Some entries"
+                )
+                return f"{which} {name} {'is' if is_wrong.sum() == 1 else 'are'} wrong; everything else is correct."
     return ""
 
 
@@ -299,13 +308,13 @@ def _value_sentences(expected: Array, actual: Array, allowed: float) -> Iterator
         if off <= NEARLY * np.abs(expected[np.isfinite(expected)]).max(initial=0.0):
             unit = 10.0 ** np.floor(np.log10(off))
             yield f"In this call, no entry is off by more than {np.ceil(round(off / unit, 6)) * unit:.1g}."
-    wrong = deviations(expected, actual) > (allowed if expected.dtype.kind == "f" else 0.0)
-    yield _wrong_lines(wrong)
-    if wrong.size > 1:
+    is_wrong = deviations(expected, actual) > (allowed if expected.dtype.kind == "f" else 0.0)
+    yield _wrong_lines(is_wrong)
+    if is_wrong.size > 1:
         away = deviations(expected, actual)
         worst = tuple(int(i) for i in np.unravel_index(_largest(away), away.shape))
-        here = f"entry {list(worst)} is {actual[worst]:.7g} instead of {expected[worst]:.7g}"
-        yield f"{wrong.sum()} of {wrong.size} entries are wrong: {here}."
+        example = f"entry {list(worst)} is {actual[worst]:.7g} instead of {expected[worst]:.7g}"
+        yield f"{is_wrong.sum()} of {is_wrong.size} entries are wrong: {example}."
 
 
 def _largest(away: Array) -> int:
@@ -317,30 +326,32 @@ def _largest(away: Array) -> int:
 def _not_finite(expected: Array, actual: Array) -> str:
     if np.isfinite(actual[np.isfinite(expected)]).all():
         return ""
-    got, wanted = (int((~np.isfinite(values)).sum()) for values in (actual, expected))
+    got, desired = (int((~np.isfinite(values)).sum()) for values in (actual, expected))
     kind = "nan" if np.isnan(actual).sum() == got else "nan or infinite"
     verb = "entry is" if got == 1 else "entries are"
-    return f"{got} {verb} {kind}; there should be {wanted or 'none'}."
+    return f"{got} {verb} {kind}; there should be {desired or 'none'}."
 
 
 @np.errstate(all="ignore")
 def _common_to_all(expected: Array, actual: Array, allowed: float) -> str:
-    """A sentence that is true of every entry."""
+    """Return a sentence that is true of every entry."""
     finite = np.isfinite(expected)
-    wanted, got = expected[finite], actual[finite]
-    if wanted.size < 2 or np.ptp(wanted) <= allowed * magnitude(wanted):
+    desired, got = expected[finite], actual[finite]
+    if desired.size < 2 or np.ptp(desired) <= allowed * magnitude(desired):
         return ""
     if not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
         return ""
-    if finite.all() and _fits(-wanted, got, wanted, allowed):
+    if finite.all() and _fits(-desired, got, desired, allowed):
         return "Every entry has the wrong sign."
-    offset = float(np.mean(got - wanted))
-    shifted = abs(offset) > 2 * allowed * magnitude(wanted) and _fits(wanted + offset, got, wanted, allowed)
-    if shifted and wanted.size >= SEVERAL:
+    offset = float(np.mean(got - desired))
+    shifted = abs(offset) > 2 * allowed * magnitude(desired) and _fits(desired + offset, got, desired, allowed)
+    if shifted and desired.size >= SEVERAL:
         return f"Every entry is off by the same amount, {offset:.6g}."
-    ratio = float(got @ wanted / (wanted @ wanted))
-    scaled = abs(ratio - 1) > 5 * NEARLY and np.abs(got).max() > allowed and _fits(ratio * wanted, got, wanted, allowed)
-    if scaled and wanted.size >= SEVERAL and np.count_nonzero(wanted) > 1:
+    ratio = float(got @ desired / (desired @ desired))
+    scaled = (
+        abs(ratio - 1) > 5 * NEARLY and np.abs(got).max() > allowed and _fits(ratio * desired, got, desired, allowed)
+    )
+    if scaled and desired.size >= SEVERAL and np.count_nonzero(desired) > 1:
         return f"Every entry is multiplied by the same factor, {ratio:.6g}."
     if finite.all() and np.ptp(got) <= allowed * magnitude(got):
         return f"All entries are equal: {got[0]:.6g}."
@@ -348,7 +359,7 @@ def _common_to_all(expected: Array, actual: Array, allowed: float) -> str:
 
 
 def _common_to_lines(expected: Array, actual: Array, allowed: float) -> str:
-    """A sentence that is true of the entries of each row or column, if none of these is correct."""
+    """Return a sentence that is true of the entries of each row or column, if none of these is correct."""
     for name, axis in (("row", 1), ("column", 0)):
         if expected.shape[axis] < SEVERAL or min(np.ptp(expected, axis)) <= allowed * magnitude(expected):
             continue
@@ -365,20 +376,20 @@ def _common_to_lines(expected: Array, actual: Array, allowed: float) -> str:
 
 
 def _wrong_sums(expected: Array, actual: Array) -> str:
-    """A sentence on rows or columns of weights that should sum to 1 but do not."""
+    """Return a sentence on rows or columns of weights that should sum to 1 but do not."""
     for axis, name in ((-1, "row"), (-2, "column")):
         weights = (expected >= 0).all() and ((expected > 0) & (expected < 1)).any()
         if expected.ndim < -axis or expected.shape[axis] < 2 or not weights:
             continue
-        wanted, got = expected.sum(axis), actual.sum(axis)
-        if np.allclose(wanted, 1, atol=1e-5) and not np.allclose(got, 1, atol=1e-3):
-            wrong = float(np.ravel(got)[_largest(np.abs(got - 1))])
-            return f"Every {name} should sum to 1; one of yours sums to {wrong:.6g}."
+        desired, got = expected.sum(axis), actual.sum(axis)
+        if np.allclose(desired, 1, atol=1e-5) and not np.allclose(got, 1, atol=1e-3):
+            worst = float(np.ravel(got)[_largest(np.abs(got - 1))])
+            return f"Every {name} should sum to 1; one of yours sums to {worst:.6g}."
     return ""
 
 
 def _rounded(expected: Array, actual: Array, allowed: float) -> str:
-    """A sentence on a result that is the expected one, rounded to a few decimals."""
+    """Return a sentence on a result that is the expected one, rounded to a few decimals."""
     if not np.isfinite(expected).all() or not np.isfinite(actual).all() or not actual.any():
         return ""
     off = np.abs(actual.astype(float) - expected).max() - allowed * magnitude(expected)
@@ -391,24 +402,24 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
     return ""
 
 
-def _wrong_lines(wrong: Array) -> str:
-    """The wrong rows, columns or entries, if they are few and others are correct."""
-    if wrong.ndim == 0 or wrong.all():
+def _wrong_lines(is_wrong: Array) -> str:
+    """Return the wrong rows, columns or entries, if they are few and others are correct."""
+    if is_wrong.ndim == 0 or is_wrong.all():
         return ""
-    if wrong.ndim > 1:
-        columns = wrong.reshape(-1, wrong.shape[-1]).any(axis=0)
-        for name, lines in (("row", wrong.any(axis=-1)), ("column", columns)):
-            if not lines.all() and wrong.sum() > 1:
+    if is_wrong.ndim > 1:
+        columns = is_wrong.reshape(-1, is_wrong.shape[-1]).any(axis=0)
+        for name, lines in (("row", is_wrong.any(axis=-1)), ("column", columns)):
+            if not lines.all() and is_wrong.sum() > 1:
                 return _only(name, f"{name}s", lines)
-    return _only("entry", "entries", wrong)
+    return _only("entry", "entries", is_wrong)
 
 
-def _only(singular: str, plural: str, wrong: Any) -> str:
-    """A sentence on the wrong or the correct places, whichever are fewer."""
-    few = 2 * wrong.sum() <= wrong.size
-    places = [[int(i) for i in index] for index in np.argwhere(wrong if few else ~wrong)]
+def _only(singular: str, plural: str, is_wrong: Any) -> str:
+    """Return a sentence on the wrong or the correct places, whichever are fewer."""
+    few = 2 * is_wrong.sum() <= is_wrong.size
+    places = [[int(i) for i in index] for index in np.argwhere(is_wrong if few else ~is_wrong)]
     if len(places) > MANY:
         return ""
-    named = [str(place[0]) if len(place) == 1 and singular != "entry" else str(place) for place in places]
+    named = [str(index[0]) if len(index) == 1 and singular != "entry" else str(index) for index in places]
     listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
     return f"Only {f'{singular} {listed} is' if len(named) == 1 else f'{plural} {listed} are'} {'wrong' if few else 'correct'}."

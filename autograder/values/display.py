@@ -30,11 +30,11 @@ def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WID
     return display(expected, digits, names, width, marked=marked), display(actual, digits, names, width, marked=marked)
 
 
-def _is_list_for_array(one: Any, other: Any) -> bool:
-    """Whether one value has a list or tuple where the other one has an array."""
-    if isinstance(one, tuple | list) and isinstance(other, tuple | list):
-        return any(map(_is_list_for_array, one, other))
-    return {type(one), type(other)} in ({np.ndarray, list}, {np.ndarray, tuple})
+def _is_list_for_array(first: Any, second: Any) -> bool:
+    """Return whether one value has a list or tuple where the other one has an array."""
+    if isinstance(first, tuple | list) and isinstance(second, tuple | list):
+        return any(map(_is_list_for_array, first, second))
+    return {type(first), type(second)} in ({np.ndarray, list}, {np.ndarray, tuple})
 
 
 def display(
@@ -45,7 +45,7 @@ def display(
     depth: int = 3,
     marked: bool = False,
 ) -> str:
-    """A value as text, with dtype and shape unless they are obvious.
+    """Return a value as text, with dtype and shape unless they are obvious.
 
     A student's value may be anything: of large ones only the first parts are printed, and text is a literal on one line.
     `names` are those of a tuple's parts; with them, each part is on its own line. `marked` arrays are called so.
@@ -69,9 +69,9 @@ def display(
         return repr(value) if more <= 0 else f"{value[:LONGEST]!r}, and {more} more characters"
     if not isinstance(value, CONTAINERS) or (depth <= 0 and not _is_small(value)):
         return describe(value)
-    parts = [display(part, digits, (), width, depth - 1, marked) for part in _first(value)]
+    parts = [display(piece, digits, (), width, depth - 1, marked) for piece in _first(value)]
     if isinstance(value, dict):
-        parts = [f"{display(key, digits)}: {part}" for key, part in zip(value, parts, strict=False)]
+        parts = [f"{display(key, digits)}: {piece}" for key, piece in zip(value, parts, strict=False)]
     if names and len(names) == len(value):
         widest = max(map(len, names)) + 2
         lines = zip(names, parts, strict=True)
@@ -83,29 +83,29 @@ def display(
 
 
 def _is_small(value: Any) -> bool:
-    """Whether a value has at most LARGEST parts, and parts of parts; one that contains itself has more."""
+    """Return whether a value has at most LARGEST parts, and parts of parts; one that contains itself has more."""
     waiting, count = [value], 0
     while waiting and count <= LARGEST:
-        part = waiting.pop()
+        piece = waiting.pop()
         count += 1
-        if isinstance(part, CONTAINERS):
-            waiting += islice(part.values() if isinstance(part, dict) else part, LARGEST + 1)
+        if isinstance(piece, CONTAINERS):
+            waiting += islice(piece.values() if isinstance(piece, dict) else piece, LARGEST + 1)
     return not waiting
 
 
 def _first(value: Any) -> list[Any]:
-    """The elements that are printed."""
+    """Return the elements that are printed."""
     return _elements(value)[: LARGEST if _is_small(value) else PARTS]
 
 
 def _rows(parts: list[str], width: int) -> str:
     """Parts on several lines: short ones side by side, others each on its own."""
     rows = parts[:1]
-    for part in parts[1:]:
-        if max(map(len, parts)) <= SHORT and len(rows[-1]) + len(part) + 3 <= width:
-            rows[-1] += f", {part}"
+    for piece in parts[1:]:
+        if max(map(len, parts)) <= SHORT and len(rows[-1]) + len(piece) + 3 <= width:
+            rows[-1] += f", {piece}"
         else:
-            rows.append(part)
+            rows.append(piece)
     return ",\n".join(rows)
 
 
@@ -124,9 +124,9 @@ def _brackets(value: Any) -> tuple[str, str]:
 
 
 def _numbers(value: Any, digits: int, width: int = WIDTH, prefix: str = "") -> str:
-    """The numbers of a value as text, without dtype and shape."""
+    """Return the numbers of a value as text, without dtype and shape."""
     if isinstance(value, tuple | list):
-        return "; ".join(_numbers(part, digits) for part in _first(value))
+        return "; ".join(_numbers(piece, digits) for piece in _first(value))
     if type(value) is not np.ndarray or value.size > LARGEST:
         return display(value, digits)
     few = digits == DIGITS[0]
@@ -143,12 +143,12 @@ def literal(value: Any, width: int = 100) -> str:
     if isinstance(value, np.ndarray):
         return _array_source(value)
     if isinstance(value, dict):
-        return _wrapped("{", [f"{key!r}: {literal(part, width)}" for key, part in value.items()], "}", width)
+        return _wrapped("{", [f"{key!r}: {literal(piece, width)}" for key, piece in value.items()], "}", width)
     if isinstance(value, tuple | set | frozenset):
         start, end = _brackets(value)
-        return _wrapped(start, [literal(part, width) for part in _elements(value)], end, width)
+        return _wrapped(start, [literal(piece, width) for piece in _elements(value)], end, width)
     if isinstance(value, list):
-        parts = [literal(part, width) for part in value]
+        parts = [literal(piece, width) for piece in value]
         if len(parts) > 1 and len({*parts}) == 1 and isinstance(value[0], dict):  # the same block again
             return f"{len(parts)} * {_wrapped('[', parts[:1], ']', width)}"
         return _wrapped("[", parts, "]", width)
@@ -158,7 +158,7 @@ def literal(value: Any, width: int = 100) -> str:
 
 
 def function_source(function: Callable[..., Any]) -> str:
-    """The source of a function; for a lambda, only the lambda."""
+    """Return the source of a function; for a lambda, only the lambda."""
     if function.__name__ != "<lambda>":
         return inspect.getsource(function).strip()
     tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
@@ -167,7 +167,7 @@ def function_source(function: Callable[..., Any]) -> str:
 
 
 def _lambda(function: Callable[..., Any]) -> str:
-    """A lambda, or a function with only a return, as a lambda; else its name."""
+    """Return a lambda, or a function with only a return, as a lambda; else its name."""
     source = textwrap.dedent(function_source(function))
     match ast.parse(source).body[0]:
         case ast.Expr():
@@ -204,7 +204,7 @@ def _nested(array: Array) -> str:
 
 
 def _number(value: Any) -> str:
-    """A number as Python; a float32 has the few digits of its type, not those of the equal float64."""
+    """Return a number as Python; a float32 has the few digits of its type, not those of the equal float64."""
     item = value.item() if isinstance(value, np.generic) else value
     text = str(value) if isinstance(value, np.float32) else repr(item)
     return text.replace("inf", "np.inf").replace("nan", "np.nan")

@@ -58,7 +58,7 @@ WITHOUT_EDITS = ("ctx", "annotation", "returns", "decorator_list", "type_comment
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """The position of a node: a field of its parent, and an index if the field is a list."""
 
     parent: ast.AST
@@ -89,26 +89,26 @@ class Edit:
     """
 
     unit: ast.stmt
-    places: tuple[Place, ...]
+    locations: tuple[Location, ...]
     old: ast.AST
     new: tuple[ast.AST, ...]
     lines: tuple[int, ...]
     size: int
     sentence: str = ""
 
-    def make(self, nodes: Sequence[Any] = ()) -> None:
-        for place, node in zip(self.places, nodes or self.new, strict=True):
-            place.put(node)
+    def put(self, nodes: Sequence[Any] = ()) -> None:
+        for location, node in zip(self.locations, nodes or self.new, strict=True):
+            location.put(node)
 
     @contextmanager
-    def made(self) -> Iterator[None]:
+    def applied(self) -> Iterator[None]:
         """Apply the edit to the tree while the context is open."""
-        before = [place.node for place in self.places]
+        before = [location.node for location in self.locations]
         try:
-            self.make()
+            self.put()
             yield
         finally:
-            self.make(before)
+            self.put(before)
 
 
 class Text:
@@ -118,14 +118,14 @@ class Text:
     invalid.
     """
 
-    def __init__(self, source: bytes, function: str, others: Iterable[str]):
+    def __init__(self, source: bytes, function: str, unedited: Iterable[str]):
         if len(source) > MOST_BYTES:
             raise ValueError("the source is too large to be edited")
         self.tree = ast.parse(source)
         every = list(ast.walk(self.tree))
         if len(every) > MOST_NODES:
             raise ValueError("the source has too many nodes to be edited")
-        self.units = list(units(self.tree, function, set(others)))
+        self.units = list(units(self.tree, function, set(unedited)))
         self.functions = list(bound_names([s for s in self.tree.body if not isinstance(s, ast.Assign)]))
         strings = [node.value for node in every if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         names = dict.fromkeys(string for string in strings if string.isidentifier())  # such as keys
@@ -139,7 +139,7 @@ class Text:
         self.edits = [edit for *_, edit in sorted(ranked, key=itemgetter(0, 1))]
 
     def reached(self, lines: Iterable[int]) -> Iterator[tuple[int, Edit]]:
-        """The edits, with their numbers, of the statements to which some of these lines belong."""
+        """Return the edits, with their numbers, of the statements to which some of these lines belong."""
         nodes = (node for unit in self.units for node in ast.walk(unit) if isinstance(node, ast.stmt))
         of_line: dict[int, ast.stmt] = {}
         for node in nodes:  # outer statements first
@@ -147,57 +147,57 @@ class Text:
         run = {of_line.get(line) for line in lines}
         return ((n, edit) for n, edit in enumerate(self.edits) if any(of_line[line] in run for line in edit.lines))
 
-    def made_from(self, unit: ast.stmt) -> list[ast.stmt]:
-        """A unit, and the later units that use it when they are defined or that rebind its name."""
-        below = (other for other in self.units if other.lineno > unit.lineno)
-        own = set(bound_names([unit]))
+    def dependents(self, unit: ast.stmt) -> list[ast.stmt]:
+        """Return a unit, and the later units that use it when they are defined or that rebind its name."""
+        below = (unit_below for unit_below in self.units if unit_below.lineno > unit.lineno)
+        bound = set(bound_names([unit]))
         return [
             unit,
             *(
                 u
                 for u in below
-                if not isinstance(u, ast.FunctionDef) or u.decorator_list or own & set(bound_names([u]))
+                if not isinstance(u, ast.FunctionDef) or u.decorator_list or bound & set(bound_names([u]))
             ),
         ]
 
     def _distinct(self, unit: ast.stmt) -> Iterator[Edit]:
-        seen = set()
+        tried = set()
         for edit in self._edits(unit):
-            place = edit.places[0]
+            location = edit.locations[0]
             new = "\n".join(dict.fromkeys(map(_text, edit.new)))
-            key = (id(place.parent), place.field, place.index, len(edit.places), new)
-            if edit.size <= LARGEST and key not in seen and _text(edit.old) != key[-1]:
-                seen.add(key)
+            key = (id(location.parent), location.field, location.index, len(edit.locations), new)
+            if edit.size <= LARGEST and key not in tried and _text(edit.old) != key[-1]:
+                tried.add(key)
                 yield edit
 
     def _edits(self, unit: ast.stmt) -> Iterator[Edit]:
         for group in slips(self.tree, unit) if isinstance(unit, ast.FunctionDef) else ():
-            places = tuple(Place(unit, "body", slip.position) for slip in group)
+            locations = tuple(Location(unit, "body", slip.position) for slip in group)
             lines = tuple(sorted({line for slip in group for line in slip.lines}))
             statements = tuple(slip.statement for slip in group)
-            yield Edit(unit, places, places[0].node, statements, lines, 0, group[0].sentence)
+            yield Edit(unit, locations, locations[0].node, statements, lines, 0, group[0].sentence)
         bound = _names(unit)
         read = {node.id for node in ast.walk(unit) if isinstance(node, ast.Name) and not _stored(node)}
         same: dict[tuple[str, str], list[Edit]] = defaultdict(list)
-        for place in places_in(unit):
-            names = _names_at(place, bound)
-            for new in (*self._replacements(place, names), *self._extensions(place, names, read)):
-                edit = edit_at(unit, place, new)
+        for location in locations_in(unit):
+            names = _names_at(location, bound)
+            for new in (*self._replacements(location, names), *self._extensions(location, names, read)):
+                edit = edit_at(unit, location, new)
                 yield edit
-                if isinstance(place.node, ast.expr):
-                    same[_text(place.node), _text(new)].append(edit)
+                if isinstance(location.node, ast.expr):
+                    same[_text(location.node), _text(new)].append(edit)
         yield from (_together(group) for group in same.values() if 1 < len(group) <= MOST_PLACES)
         yield from map(_together, _reductions(unit))
 
     def replacements(self, unit: ast.stmt) -> Iterator[Edit]:
-        """The edits of one place of a unit that replace or remove something and add no operation."""
+        """Yield the edits of one place of a unit that replace or remove something and add no operation."""
         bound = _names(unit)
-        for place in places_in(unit):
-            for new in self._replacements(place, _names_at(place, bound)):
-                yield edit_at(unit, place, new)
+        for location in locations_in(unit):
+            for new in self._replacements(location, _names_at(location, bound)):
+                yield edit_at(unit, location, new)
 
-    def _replacements(self, place: Place, names: list[str]) -> Iterator[ast.AST]:
-        node = place.node
+    def _replacements(self, location: Location, names: list[str]) -> Iterator[ast.AST]:
+        node = location.node
         match node:
             case ast.Constant(value=value):
                 yield from map(_constant, self._constants(value))
@@ -205,45 +205,45 @@ class Text:
                     yield from map(_name, names)
                     infinity = _attribute(_name("np"), "inf")
                     yield from (infinity, ast.UnaryOp(ast.USub(), infinity))
-                if place.field == "args":  # an omitted bound
+                if location.field == "args":  # an omitted bound
                     yield _constant(None)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 yield from map(_constant, self._constants(-value))
             case ast.Name(id=name, ctx=ast.Load()):
-                others = self.functions if place.is_called and name in self.functions else names
-                yield from (_name(other) for other in others if other != name and name in others)
+                choices = self.functions if location.is_called and name in self.functions else names
+                yield from (_name(choice) for choice in choices if choice != name and name in choices)
                 yield from map(_name, _alike(name))
         if isinstance(node, ast.Slice):
             yield from _slices(node)
         elif isinstance(node, ast.expr) and not _stored(node):
             yield from _operation(node)
 
-    def _extensions(self, place: Place, names: list[str], read: Set[str]) -> Iterator[ast.AST]:
-        node = place.node
+    def _extensions(self, location: Location, names: list[str], read: Set[str]) -> Iterator[ast.AST]:
+        node = location.node
         if not isinstance(node, ast.expr) or isinstance(node, ast.Slice) or _stored(node):
             return
-        if not place.is_called:
+        if not location.is_called:
             yield from (_name(name) for name in names if name not in read)  # a value that is never used
-            yield from _around(node, place)
+            yield from _around(node, location)
             yield from _exchanged(node)
 
     def _constants(self, value: Any) -> list[Any]:
         """Other constants to try for `value`."""
-        others: list[Any] = []
+        values: list[Any] = []
         match value:
             case bool():
-                others = [not value]
+                values = [not value]
             case int():
-                own = [number for number in self.numbers if type(number) is int]
-                others = [value + 1, value - 1, -value, 0, 1, -1, 2, 2 * value, *own]
+                integers = [number for number in self.numbers if type(number) is int]
+                values = [value + 1, value - 1, -value, 0, 1, -1, 2, 2 * value, *integers]
             case float():
                 near = [-value, 0.0, 1.0, 2 * value, value / 2, float(f"{value * 10:g}"), float(f"{value / 10:g}")]
-                others = [*near, *self.numbers]
+                values = [*near, *self.numbers]
             case str() if value in self.words:
-                others = self.words
+                values = self.words
             case None:
-                others = [True, 0, -1]
-        return [other for other in dict.fromkeys(others) if other != value]
+                values = [True, 0, -1]
+        return [choice for choice in dict.fromkeys(values) if choice != value]
 
 
 def line_names(lines: Sequence[int]) -> str:
@@ -256,9 +256,9 @@ def redefined(
     units: Iterable[ast.stmt], names: dict[str, Any], file: str, limited: Callable[[], AbstractContextManager[None]]
 ) -> Iterator[None]:
     """Redefine units in the namespace of their module while the context is open; `limited` bounds its time."""
-    own = sorted(units, key=lambda unit: unit.lineno)
-    before = {name: names[name] for name in bound_names(own) if name in names}
-    code = compile(ast.Module(own, []), file, "exec", dont_inherit=True)
+    ordered = sorted(units, key=lambda unit: unit.lineno)
+    before = {name: names[name] for name in bound_names(ordered) if name in names}
+    code = compile(ast.Module(ordered, []), file, "exec", dont_inherit=True)
     try:
         with limited():
             exec(code, names)  # noqa: S102 - in a process of the submission, or at home
@@ -269,7 +269,7 @@ def redefined(
 
 @contextmanager
 def executed(file: str) -> Iterator[set[int]]:
-    """The numbers of the lines of a file that run while the context is open."""
+    """Collect the numbers of the lines of a file that run while the context is open."""
     lines = set[int]()
 
     def trace(frame: FrameType, *_: Any) -> Any:
@@ -285,23 +285,23 @@ def executed(file: str) -> Iterator[set[int]]:
         sys.settrace(None)
 
 
-def units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.stmt]:
-    """The top-level statements that bind a function, and those that bind the names they use."""
+def units(tree: ast.Module, function: str, excluded: set[str]) -> Iterator[ast.stmt]:
+    """Yield the top-level statements that bind a function, and those that bind the names they use."""
     bound = [(set(bound_names([statement])), statement) for statement in tree.body]
-    wanted, seen = [function], {function, *others}
-    while wanted:
-        name = wanted.pop(0)
+    pending, visited = [function], {function, *excluded}
+    while pending:
+        name = pending.pop(0)
         for names, statement in bound:
             if name in names and not isinstance(statement, ast.Import | ast.ImportFrom):
                 yield statement
                 used = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
-                new = [n for n in dict.fromkeys(used) if n not in seen and any(n in own for own, _ in bound)]
-                seen.update(new, names)
-                wanted += new
+                new = [n for n in dict.fromkeys(used) if n not in visited and any(n in targets for targets, _ in bound)]
+                visited.update(new, names)
+                pending += new
 
 
 def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
-    """The numbers in the source with their signs, including those in docstrings."""
+    """Return the numbers in the source with their signs, including those in docstrings."""
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
     operands = [node.operand for node in nodes if isinstance(node, ast.UnaryOp)]
     signed: list[Any] = [operand.value for operand in operands if isinstance(operand, ast.Constant)]
@@ -316,7 +316,7 @@ def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
 
 
 def _names(unit: ast.stmt) -> dict[str, int]:
-    """The arguments and variables of a unit, each with the line that binds it first."""
+    """Return the arguments and variables of a unit, each with the line that binds it first."""
     names: dict[str, int] = {}
     for node in ast.walk(unit):
         if isinstance(node, ast.arg):
@@ -326,39 +326,39 @@ def _names(unit: ast.stmt) -> dict[str, int]:
     return names
 
 
-def _names_at(place: Place, bound: Mapping[str, int]) -> list[str]:
-    """The names that are bound before a place."""
-    return [name for name, line in bound.items() if line <= getattr(place.node, "lineno", line)]
+def _names_at(location: Location, bound: Mapping[str, int]) -> list[str]:
+    """Return the names that are bound before a place."""
+    return [name for name, line in bound.items() if line <= getattr(location.node, "lineno", line)]
 
 
-def places_in(node: ast.AST) -> Iterator[Place]:
-    """Every place of a unit whose node may be replaced."""
+def locations_in(node: ast.AST) -> Iterator[Location]:
+    """Yield every place of a unit whose node may be replaced."""
     if isinstance(node, ast.Raise | ast.JoinedStr):
         return
     for name, value in ast.iter_fields(node):
         if name in WITHOUT_EDITS:
             continue
-        for index, part in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if isinstance(part, ast.AST):
-                yield Place(node, name, index)
-                if not (isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant)):
-                    yield from places_in(part)
+        for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if isinstance(child, ast.AST):
+                yield Location(node, name, index)
+                if not (isinstance(child, ast.UnaryOp) and isinstance(child.operand, ast.Constant)):
+                    yield from locations_in(child)
 
 
-def edit_at(unit: ast.stmt, place: Place, new: ast.AST) -> Edit:
-    old = place.node
-    where = old if hasattr(old, "lineno") else place.parent
+def edit_at(unit: ast.stmt, location: Location, new: ast.AST) -> Edit:
+    old = location.node
+    where = old if hasattr(old, "lineno") else location.parent
     _locate(new, where)
     gone, come = ({id(getattr(n, "moved", n)) for n in ast.walk(tree) if _is_counted(n)} for tree in (old, new))
     lines = (getattr(where, "lineno", unit.lineno),)
-    return Edit(unit, (place,), old, (new,), lines, len(gone ^ come) or 2)
+    return Edit(unit, (location,), old, (new,), lines, len(gone ^ come) or 2)
 
 
 _UNCOUNTED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
 
 
 def _is_counted(node: ast.AST) -> bool:
-    """Whether a node counts in the size of an edit; a negative number is one node."""
+    """Return whether a node counts in the size of an edit; a negative number is one node."""
     is_sign = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
     return not isinstance(node, _UNCOUNTED) and not is_sign
 
@@ -373,10 +373,10 @@ def _locate(node: ast.AST, where: ast.AST) -> None:
 
 
 def _together(group: Sequence[Edit]) -> Edit:
-    """The same edit in several places as one edit."""
+    """Return the same edit in several places as one edit."""
     first, lines = group[0], tuple(sorted({edit.lines[0] for edit in group}))
-    places, new = tuple(edit.places[0] for edit in group), tuple(edit.new[0] for edit in group)
-    return Edit(first.unit, places, first.old, new, lines, first.size + 1)
+    locations, new = tuple(edit.locations[0] for edit in group), tuple(edit.new[0] for edit in group)
+    return Edit(first.unit, locations, first.old, new, lines, first.size + 1)
 
 
 def _text(node: ast.AST) -> str:
@@ -403,7 +403,7 @@ def _alike(name: str) -> Iterator[str]:
 
 
 def swapped(parts: Sequence[Any]) -> Iterator[list[Any]]:
-    """The parts with two of them swapped; three parts are also rotated."""
+    """Yield the parts with two of them swapped; three parts are also rotated."""
     for i, j in combinations(range(len(parts)), 2):
         order = list(parts)
         order[i], order[j] = order[j], order[i]
@@ -413,7 +413,7 @@ def swapped(parts: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 def shorter(parts: Sequence[Any]) -> Iterator[list[Any]]:
-    """The parts without one of them."""
+    """Return the parts without one of them."""
     return ([*parts[:i], *parts[i + 1 :]] for i in range(len(parts)))
 
 
@@ -432,11 +432,15 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
             yield operand
         case ast.BoolOp(op=op, values=values):
             yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
-            yield from (own[0] if len(own) == 1 else ast.BoolOp(op, own) for own in shorter(values))
+            yield from (operands[0] if len(operands) == 1 else ast.BoolOp(op, operands) for operands in shorter(values))
         case ast.Compare(left=left, ops=ops, comparators=parts):
             for i, compares in enumerate(ops):
-                others: tuple[Any, ...] = ORDER if isinstance(compares, ORDER) else OTHERS[type(compares)]
-                exchanged = [[*ops[:i], other(), *ops[i + 1 :]] for other in others if not isinstance(compares, other)]
+                replacements: tuple[Any, ...] = ORDER if isinstance(compares, ORDER) else OTHERS[type(compares)]
+                exchanged = [
+                    [*ops[:i], replacement(), *ops[i + 1 :]]
+                    for replacement in replacements
+                    if not isinstance(compares, replacement)
+                ]
                 yield from (ast.Compare(left, operators, parts) for operators in exchanged)
             if len(ops) > 1:
                 yield from (ast.Compare(left, ops[:-1], parts[:-1]), ast.Compare(parts[0], ops[1:], parts[1:]))
@@ -471,7 +475,7 @@ def _call(node: ast.Call) -> Iterator[ast.AST]:
 
 
 def _with(node: ast.Call, keywords: dict[str, Any]) -> ast.Call:
-    """A call with other keywords; None drops a keyword."""
+    """Return a call with other keywords; None drops a keyword."""
     unchanged = [keyword for keyword in node.keywords if keyword.arg not in keywords]
     new = [ast.keyword(name, _constant(value)) for name, value in keywords.items() if value is not None]
     return ast.Call(node.func, node.args, unchanged + new)
@@ -486,17 +490,20 @@ def _slices(node: ast.Slice) -> Iterator[ast.AST]:
     yield from (bound for bound in (lower, upper) if bound is not None)
 
 
-def _around(node: ast.expr, place: Place) -> Iterator[ast.AST]:
-    """The node with one more operation applied."""
-    if isinstance(place.parent, ast.Assign | ast.keyword):
+def _around(node: ast.expr, location: Location) -> Iterator[ast.AST]:
+    """Yield the node with one more operation applied."""
+    if isinstance(location.parent, ast.Assign | ast.keyword):
         yield from map(_constant, (-1, 0, 1, None))
-    if place.field == "test" or isinstance(node, ast.Compare | ast.BoolOp):
+    if location.field == "test" or isinstance(node, ast.Compare | ast.BoolOp):
         yield from (ast.UnaryOp(ast.Not(), node), ast.UnaryOp(ast.Invert(), node), _constant(True), _constant(False))
     elif isinstance(node, ast.Name | ast.BinOp | ast.Call | ast.Subscript | ast.Attribute):
         yield ast.UnaryOp(ast.USub(), node)
-        if isinstance(place.parent, ast.Slice | ast.Compare | ast.Call | ast.Subscript) and place.field != "value":
+        if (
+            isinstance(location.parent, ast.Slice | ast.Compare | ast.Call | ast.Subscript)
+            and location.field != "value"
+        ):
             yield from (ast.BinOp(node, op(), _constant(1)) for op in (ast.Add, ast.Sub))
-        if not isinstance(place.parent, ast.Attribute | ast.Subscript | ast.Starred | ast.keyword):
+        if not isinstance(location.parent, ast.Attribute | ast.Subscript | ast.Starred | ast.keyword):
             yield from (_attribute(node, "T"), ast.Call(_attribute(node, "copy"), [], []))
             index = ast.Tuple([_constant(...), _constant(None)], ast.Load())
             yield from (ast.Subscript(node, key, ast.Load()) for key in (index, _constant(None)))
@@ -512,43 +519,43 @@ def _exchanged(node: ast.expr) -> Iterator[ast.AST]:
     """P(Q(x)) as Q(P(x)): two operations in reverse order."""
     for outer in _operands(node):
         inner = outer.node
-        for place in _operands(inner):
+        for location in _operands(inner):
             lowered, raised = copy.copy(node), copy.copy(inner)
             lowered.moved, raised.moved = node, inner  # type: ignore[attr-defined]
-            operand = place.node
-            _set(raised, place, lowered)
+            operand = location.node
+            _set(raised, location, lowered)
             _set(lowered, outer, operand)
             yield raised
 
 
-def _operands(node: ast.AST) -> list[Place]:
+def _operands(node: ast.AST) -> list[Location]:
     match node:
         case ast.BinOp():
-            return [Place(node, "left"), Place(node, "right")]
+            return [Location(node, "left"), Location(node, "right")]
         case ast.UnaryOp():
-            return [Place(node, "operand")]
+            return [Location(node, "operand")]
         case ast.Subscript(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
-            return [Place(node, "value")]
+            return [Location(node, "value")]
         case ast.Call(args=args):
-            return [Place(node, "args", i) for i, arg in enumerate(args) if not isinstance(arg, ast.Starred)]
+            return [Location(node, "args", i) for i, arg in enumerate(args) if not isinstance(arg, ast.Starred)]
     return []
 
 
-def _set(node: ast.AST, place: Place, value: ast.AST) -> None:
+def _set(node: ast.AST, location: Location, value: ast.AST) -> None:
     """Replace one operand in a copy of the node of a place."""
-    if place.index is not None:
-        setattr(node, place.field, list(getattr(node, place.field)))
-    Place(node, place.field, place.index).put(value)
+    if location.index is not None:
+        setattr(node, location.field, list(getattr(node, location.field)))
+    Location(node, location.field, location.index).put(value)
 
 
 def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:
-    """The same keywords in all reductions of a unit, in those of one name, or in those with the same keywords."""
-    groups: dict[Any, list[Place]] = defaultdict(list)
-    for place in places_in(unit):
-        if isinstance(place.node, ast.Call) and called(place.node) in REDUCTIONS:
-            given = tuple(keyword.arg for keyword in place.node.keywords)
-            for key in ("", called(place.node), given, (called(place.node), given)):
-                groups[key].append(place)
+    """Yield the same keywords in all reductions of a unit, in those of one name, or in those with the same keywords."""
+    groups: dict[Any, list[Location]] = defaultdict(list)
+    for location in locations_in(unit):
+        if isinstance(location.node, ast.Call) and called(location.node) in REDUCTIONS:
+            present = tuple(keyword.arg for keyword in location.node.keywords)
+            for key in ("", called(location.node), present, (called(location.node), present)):
+                groups[key].append(location)
     for group, keywords in product(groups.values(), KEYWORDS):
         if len(group) > 1:
-            yield [edit_at(unit, place, _with(place.node, keywords)) for place in group]
+            yield [edit_at(unit, location, _with(location.node, keywords)) for location in group]

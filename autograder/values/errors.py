@@ -39,14 +39,14 @@ ADVICE = {
 
 
 def builtin_kinds(error: BaseException) -> list[str]:
-    """The built-in classes of an error by name, the most specific first."""
+    """Return the built-in classes of an error by name, the most specific first."""
     classes = [cls for cls in type(error).__mro__ if issubclass(cls, BaseException)]
     kinds = [cls.__name__ for cls in classes if getattr(builtins, cls.__name__, None) is cls]
     return kinds or ["Exception"]
 
 
 def text_of(error: BaseException, own: Callable[[str], bool] = lambda _: False) -> str:
-    """The shortened text of an error; "" if even that raises an error. `own` selects the student's files."""
+    """Return the shortened text of an error; "" if even that raises an error. `own` selects the student's files."""
     try:
         if _is_refused(error):
             function = _called(error.__traceback__, own)
@@ -57,14 +57,14 @@ def text_of(error: BaseException, own: Callable[[str], bool] = lambda _: False) 
 
 
 def _is_refused(error: BaseException | None) -> bool:
-    """Whether the system rejected something other than a file; the standard library may wrap that error in its own."""
+    """Return whether the system rejected something other than a file; the standard library may wrap that error in its own."""
     of_system = isinstance(error, PermissionError) and error.errno == errno.EPERM and error.filename is None
     of_network = type(error).__name__ == "gaierror"
     return isinstance(error, OSError) and (of_system or of_network or _is_refused(error.__context__))
 
 
 def _called(trace: TracebackType | None, own: Callable[[str], bool]) -> str:
-    """The standard library function called by the last of the student's frames; "" if none."""
+    """Return the standard library function called by the last of the student's frames; "" if none."""
     frames = [frame for frame, _ in walk_tb(trace)]
     after = [number + 1 for number, frame in enumerate(frames) if own(frame.f_code.co_filename)][-1:]
     for frame in (frames[number] for number in after if number < len(frames)):
@@ -85,7 +85,7 @@ def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str,
 
 
 def is_circular(error: BaseException) -> bool:
-    """Whether an import or an attribute of a module failed because that module was still being imported."""
+    """Return whether an import or an attribute of a module failed because that module was still being imported."""
     try:
         name = error.name if isinstance(error, ImportError) else ""
         if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
@@ -97,7 +97,7 @@ def is_circular(error: BaseException) -> bool:
 
 
 def passed(error: BaseException, own: Callable[[str], bool]) -> list[str]:
-    """The names of the student's functions that an error passed through, innermost first.
+    """Return the names of the student's functions that an error passed through, innermost first.
 
     The name that a NameError did not find comes first.
     """

@@ -32,9 +32,9 @@ def parametrize(names: str | Sequence[str], values: Iterable[Any]) -> Callable[[
 
     def decorated(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
-        def run(**given: Any) -> None:
+        def run(**arguments: Any) -> None:
             for row in rows:
-                test(**given, **dict(zip(keys, row if len(keys) > 1 else (row,), strict=True)))
+                test(**arguments, **dict(zip(keys, row if len(keys) > 1 else (row,), strict=True)))
 
         return run
 
@@ -45,14 +45,14 @@ mark = SimpleNamespace(parametrize=parametrize)
 
 
 def pytest_module() -> ModuleType:
-    """The module that `import pytest` returns if pytest is not installed; in the sandbox it is a reference."""
+    """Return the module that `import pytest` returns if pytest is not installed; in the sandbox it is a reference."""
     module = ModuleType("pytest")
     vars(module).update(raises=raises, mark=mark)
     return module
 
 
 def tested(test: str, functions: Iterable[str]) -> str:
-    """The function under test, by the name of the test: layer_norm for test_layer_norm_of_one_row; "" if none."""
+    """Return the function under test, by the name of the test: layer_norm for test_layer_norm_of_one_row; "" if none."""
     name = test.removeprefix("test_")
     fitting = [function for function in functions if name == function or name.startswith(f"{function}_")]
     return max(fitting, key=len, default="")

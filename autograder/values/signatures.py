@@ -44,7 +44,7 @@ def as_tested(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping
     return tuple(bound.arguments[name] for name in names), named
 
 
-def misfit(contract: Signature, own: Signature) -> Misfit | None:
+def misfit(contract: Signature, signature: Signature) -> Misfit | None:
     """Return why a student's signature does not accept every call of the contract; None if it does.
 
     The sentences contain no name that the student chose.
@@ -52,22 +52,26 @@ def misfit(contract: Signature, own: Signature) -> Misfit | None:
     names = _required(contract)
     count, optional = len(names), _optional(contract)
     its = f"its {count} required arguments" if count > 1 else "its required argument"
-    if not _accepts(own, count):
-        bare = [name for name in optional if name in own.parameters and own.parameters[name].default is Parameter.empty]
-        if bare and _accepts(own, count, bare):
+    if not _accepts(signature, count):
+        bare = [
+            name
+            for name in optional
+            if name in signature.parameters and signature.parameters[name].default is Parameter.empty
+        ]
+        if bare and _accepts(signature, count, bare):
             return Misfit(f"Your function has no default for {_code(bare)}.", f"Write {_written(contract, bare)}.")
-        if any(_accepts(own, count + more) for more in range(1, MORE)):
+        if any(_accepts(signature, count + more) for more in range(1, MORE)):
             needs = f"more than {its}" if count else "arguments, but is called without any"
             return Misfit(f"Your function requires {needs}.", "Give every other argument a default.")
         order = f"Call them {_code(names)} or as you like, in this order."
         return Misfit(f"Your function does not accept {its} by position.", order)
-    lacking = [name for name in optional if not _accepts(own, count, [name])]
+    lacking = [name for name in optional if not _accepts(signature, count, [name])]
     if not lacking:
         return None
     return Misfit(f"Your function does not accept {_code(lacking)} by name.", f"Write {_written(contract, lacking)}.")
 
 
-def adapted(contract: Signature, own: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:
+def adapted(contract: Signature, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:
     """Return the arguments of a call as a student's signature accepts them; unchanged if it accepts neither.
 
     An optional argument that the signature lacks is left out, one with another name gets that name, and one without a default
@@ -75,33 +79,33 @@ def adapted(contract: Signature, own: Signature, args: Sequence[Any], kwargs: Ma
     """
     names, optional = list(contract.parameters), _optional(contract)
     end, named, unused = len(args), dict[str, Any](), dict(kwargs)
-    for index, (name, parameter) in enumerate(own.parameters.items()):
-        is_renamed = name not in names and index < len(names) and names[index] not in own.parameters
+    for index, (name, parameter) in enumerate(signature.parameters.items()):
+        is_renamed = name not in names and index < len(names) and names[index] not in signature.parameters
         meant = names[index] if is_renamed else name
         if meant in optional and (meant in unused or parameter.default is Parameter.empty):
             named[name] = unused.pop(meant, contract.parameters[meant].default)
         elif parameter.kind is Parameter.KEYWORD_ONLY and index < len(args):
             named[name], end = args[index], min(end, index)
-    positional, kinds = list(args[:end]), {parameter.kind for parameter in own.parameters.values()}
+    positional, kinds = list(args[:end]), {parameter.kind for parameter in signature.parameters.values()}
     if Parameter.VAR_KEYWORD in kinds:
         named |= unused
     elif Parameter.VAR_POSITIONAL in kinds:  # all of them up to the last one
         while unused and len(positional) < len(names):
             name = names[len(positional)]
             positional.append(unused.pop(name, contract.parameters[name].default))
-    return (tuple(positional), named) if accepts(own, positional, named) else (tuple(args), dict(kwargs))
+    return (tuple(positional), named) if accepts(signature, positional, named) else (tuple(args), dict(kwargs))
 
 
-def accepts(own: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+def accepts(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     try:
-        own.bind(*args, **kwargs)
+        signature.bind(*args, **kwargs)
     except TypeError:
         return False
     return True
 
 
-def _accepts(own: Signature, count: int, names: Iterable[str] = ()) -> bool:
-    return accepts(own, [None] * count, dict.fromkeys(names))
+def _accepts(signature: Signature, count: int, names: Iterable[str] = ()) -> bool:
+    return accepts(signature, [None] * count, dict.fromkeys(names))
 
 
 def _takes_any(parameter: Parameter) -> bool:
@@ -122,5 +126,5 @@ def _code(words: Iterable[str]) -> str:
 
 
 def _written(contract: Signature, names: Iterable[str]) -> str:
-    """Optional arguments with their defaults, as in a definition."""
+    """Return optional arguments with their defaults, as in a definition."""
     return _code(f"{name}={contract.parameters[name].default!r}".replace("e-0", "e-") for name in names)

@@ -111,10 +111,10 @@ def _replaced(function: ast.FunctionDef, names: "_Names", only: str | None) -> I
     for index, statement in enumerate(function.body):
         replacing = _Replacing(names, only)
         new = replacing.visit(copy.deepcopy(statement))
-        if replacing.found:
-            lines = tuple(sorted({line for line, _ in replacing.found}))
-            said = "\n".join(dict.fromkeys(sentence for _, sentence in replacing.found))
-            yield Slip(index, ast.fix_missing_locations(new), lines, only or said)
+        if replacing.replaced:
+            lines = tuple(sorted({line for line, _ in replacing.replaced}))
+            sentence = "\n".join(dict.fromkeys(text for _, text in replacing.replaced))
+            yield Slip(index, ast.fix_missing_locations(new), lines, only or sentence)
 
 
 class _Names:
@@ -122,9 +122,9 @@ class _Names:
 
     def __init__(self, tree: ast.Module, function: ast.FunctionDef):
         inside = list(ast.walk(function))
-        own = [node.arg for node in inside if isinstance(node, ast.arg)]
-        own += [node.name for node in inside if isinstance(node, ast.ExceptHandler) and node.name]
-        self.inside = list(dict.fromkeys([*own, *bound_names(function.body), *_stored(inside)]))
+        inner_names = [node.arg for node in inside if isinstance(node, ast.arg)]
+        inner_names += [node.name for node in inside if isinstance(node, ast.ExceptHandler) and node.name]
+        self.inside = list(dict.fromkeys([*inner_names, *bound_names(function.body), *_stored(inside)]))
         self.module = list(dict.fromkeys(bound_names(tree.body)))
         imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
         aliases = [alias for node in imports for alias in node.names]
@@ -141,7 +141,7 @@ class _Names:
         self.is_open = "*" in self.module  # anything may exist
 
     def nearest(self, name: str) -> str | None:
-        """The most similar name that exists; None if `name` itself does."""
+        """Return the most similar name that exists; None if `name` itself does."""
         if self.is_open or name in (*self.inside, *self.module) or hasattr(builtins, name) or name.startswith("__"):
             return None
         return _nearest(name, self.inside) or _nearest(name, (*self.module, *dir(builtins)))
@@ -152,12 +152,12 @@ class _Replacing(ast.NodeTransformer):
 
     def __init__(self, names: _Names, only: str | None):
         self.names, self.only = names, only
-        self.found: list[tuple[int, str]] = []
+        self.replaced: list[tuple[int, str]] = []
 
     def _replace(self, old: ast.AST, new: Any, sentence: str) -> Any:
         if self.only not in (None, sentence) or len(sentence) > LONGEST:
             return old
-        self.found.append((old.lineno, sentence))  # type: ignore[attr-defined]
+        self.replaced.append((old.lineno, sentence))  # type: ignore[attr-defined]
         return ast.copy_location(new, old) if new is not old else old
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -169,8 +169,8 @@ class _Replacing(ast.NodeTransformer):
                 form = METHODS.get((name, len(node.args))) or METHODS.get((name, None))
                 if form is not None:
                     letters = ", ".join("ab"[: len(node.args)]) if (name, len(node.args)) in METHODS else "..."
-                    said = f"`x.{name}({letters})` is PyTorch; NumPy has `{_readable(form)}`."
-                    return self._replace(node, self._formed(form, of, node), said)
+                    sentence = f"`x.{name}({letters})` is PyTorch; NumPy has `{_readable(form)}`."
+                    return self._replace(node, self._formed(form, of, node), sentence)
         if called(node) in REDUCTIONS and len(node.args) > 1 and _is_bool(node.args[-1]):
             keyword = ast.keyword("keepdims", node.args[-1])
             new = ast.Call(node.func, node.args[:-1], [*node.keywords, keyword])
@@ -183,23 +183,23 @@ class _Replacing(ast.NodeTransformer):
     def _keyword(self, call: ast.Call, keyword: ast.keyword) -> ast.keyword:
         name = keyword.arg
         parameters = self.names.parameters.get(called(call)) if isinstance(call.func, ast.Name) else None
-        known = ARGUMENTS if parameters is None else parameters
-        if name is None or name in known:
+        arguments = ARGUMENTS if parameters is None else parameters
+        if name is None or name in arguments:
             return keyword
         similar: str | None
         if name in KEYWORDS and (parameters is None or KEYWORDS[name] in parameters):
-            similar, said = KEYWORDS[name], f"`{name}` is PyTorch's argument; NumPy's is `{KEYWORDS[name]}`."
+            similar, sentence = KEYWORDS[name], f"`{name}` is PyTorch's argument; NumPy's is `{KEYWORDS[name]}`."
             if parameters is not None:
-                said = f"`{name}` is PyTorch's argument; that of `{called(call)}` is `{similar}`."
+                sentence = f"`{name}` is PyTorch's argument; that of `{called(call)}` is `{similar}`."
         else:
-            similar = _nearest(name, known) if parameters is not None or hasattr(np, called(call)) else None
-            said = f"`{called(call)}` has no argument `{name}`; did you mean `{similar}`?"
+            similar = _nearest(name, arguments) if parameters is not None or hasattr(np, called(call)) else None
+            sentence = f"`{called(call)}` has no argument `{name}`; did you mean `{similar}`?"
         if similar is None:
             return keyword
         value: ast.expr = keyword.value
         if name == "unbiased" and isinstance(value, ast.Constant):
             value = ast.copy_location(ast.Constant(int(bool(value.value))), value)
-        return self._replace(keyword, ast.keyword(similar, value), said)  # type: ignore[no-any-return]
+        return self._replace(keyword, ast.keyword(similar, value), sentence)  # type: ignore[no-any-return]
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
@@ -223,15 +223,15 @@ class _Replacing(ast.NodeTransformer):
             is_module = isinstance(of, ast.Name) and of.id in self.names.modules
             is_named = hasattr(np.ndarray, name) or any(name == method for method, _ in METHODS)
             similar = None if is_module or is_named else _nearest(name, _public(np.ndarray))
-            said = f"Arrays have no attribute `{name}`; did you mean `{similar}`?"
+            sentence = f"Arrays have no attribute `{name}`; did you mean `{similar}`?"
         elif name in FUNCTIONS and not hasattr(np, name):
-            similar, said = FUNCTIONS[name], f"`{name}` is PyTorch's function; NumPy's is `np.{FUNCTIONS[name]}`."
+            similar, sentence = FUNCTIONS[name], f"`{name}` is PyTorch's function; NumPy's is `np.{FUNCTIONS[name]}`."
         elif name in REMOVED and not hasattr(np, name):
-            similar, said = REMOVED[name], f"NumPy 2 has no `np.{name}`; use `np.{REMOVED[name]}`."
+            similar, sentence = REMOVED[name], f"NumPy 2 has no `np.{name}`; use `np.{REMOVED[name]}`."
         else:
             similar = None if hasattr(np, name) else _nearest(name, _public(np))
-            said = f"NumPy has no `{name}`; did you mean `np.{similar}`?"
-        return node if similar is None else self._replace(node, ast.Attribute(of, similar, node.ctx), said)
+            sentence = f"NumPy has no `{name}`; did you mean `np.{similar}`?"
+        return node if similar is None else self._replace(node, ast.Attribute(of, similar, node.ctx), sentence)
 
     def visit_Name(self, node: ast.Name) -> Any:
         similar = self.names.nearest(node.id) if isinstance(node.ctx, ast.Load) else None
@@ -242,8 +242,8 @@ class _Replacing(ast.NodeTransformer):
         )
 
     def _formed(self, form: str, array: ast.expr, call: ast.Call) -> ast.expr:
-        """The expression of a table entry, with its letters replaced."""
-        own = {"x": array, **dict(zip("ab", call.args, strict=False))}
+        """Return the expression of a table entry, with its letters replaced."""
+        operands = {"x": array, **dict(zip("ab", call.args, strict=False))}
         args = call.args
 
         class Filled(ast.NodeTransformer):
@@ -251,7 +251,7 @@ class _Replacing(ast.NodeTransformer):
                 if node.id == "args":
                     is_one = len(args) == 1 and isinstance(args[0], ast.Tuple)
                     return args[0] if is_one else ast.Tuple(args, ast.Load())
-                return own.get(node.id, node)
+                return operands.get(node.id, node)
 
         filled: ast.expr = Filled().visit(ast.parse(form, mode="eval").body)
         if isinstance(filled, ast.Call):

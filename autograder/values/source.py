@@ -20,32 +20,32 @@ _COMMENT = re.compile(rb"[ \t\f]*(#.*)?")
 _LINES = re.compile(r"\r\n|\r|\n")
 
 
-def mend(name: str, wanted: str) -> str:
+def rename_advice(name: str, file: str) -> str:
     """Advice on renaming a misnamed file."""
     is_notebook = PurePosixPath(name).suffix.lower() == ".ipynb"
-    return f"that is a notebook: copy its code into a file {wanted}" if is_notebook else f"rename it to {wanted}"
+    return f"that is a notebook: copy its code into a file {file}" if is_notebook else f"rename it to {file}"
 
 
 def resembles(name: str, module: str) -> bool:
-    """Whether a name is like my_module: `MyModule.py`, `my_module (1).py`, `my-module.py.txt`, `my_module_final.py`."""
+    """Return whether a name is like my_module: `MyModule.py`, `my_module (1).py`, `my-module.py.txt`, `my_module_final.py`."""
     stem = PurePosixPath(name).name.lower().split(".")[0]
     letters = "".join(c for c in unicodedata.normalize("NFKD", stem) if c.isalpha())
-    wanted = module.replace("_", "")
-    return letters.startswith(wanted) or letters.endswith(wanted)
+    name = module.replace("_", "")
+    return letters.startswith(name) or letters.endswith(name)
 
 
 def declared_encoding(data: bytes) -> str:
-    """The encoding declared in the first two lines (PEP 263), as written; "" if none."""
+    """Return the encoding declared in the first two lines (PEP 263), as written; "" if none."""
     for line in re.split(rb"\r\n|\r|\n", data[:1000].removeprefix(codecs.BOM_UTF8))[:2]:
-        if found := _DECLARED.match(line):
-            return found[1].decode("ascii", "replace")
+        if declared := _DECLARED.match(line):
+            return declared[1].decode("ascii", "replace")
         if not _COMMENT.fullmatch(line):
             break
     return ""
 
 
 def codec(declared: str) -> str:
-    """The codec of a declared encoding, UTF-8 if none is declared; "" for an unsupported one."""
+    """Return the codec of a declared encoding, UTF-8 if none is declared; "" for an unsupported one."""
     name = declared.lower().replace("-", "_") or "utf_8"
     name = re.sub(r"^(utf_8|latin_1|iso_8859_1|iso_latin_1)_.*", r"\1", name)  # like Python: Emacs writes utf-8-unix
     name = "latin_1" if name == "iso_latin_1" else aliases.get(name, name)
@@ -53,7 +53,7 @@ def codec(declared: str) -> str:
 
 
 def decoded(data: bytes) -> str:
-    """The text of a Python file. Raises SyntaxError or ValueError if it cannot be decoded."""
+    """Return the text of a Python file. Raises SyntaxError or ValueError if it cannot be decoded."""
     name, bom = codec(declared_encoding(data)), data.startswith(codecs.BOM_UTF8)
     if not name or (bom and name != "utf_8"):
         raise SyntaxError(f"encoding problem: {declared_encoding(data)}")
@@ -61,7 +61,7 @@ def decoded(data: bytes) -> str:
 
 
 def parsed(text: bytes | str) -> ast.Module | None:
-    """The syntax tree of a student's source, without warnings; None if it is invalid."""
+    """Return the syntax tree of a student's source, without warnings; None if it is invalid."""
     with warnings.catch_warnings(action="ignore"):
         try:
             return ast.parse(decoded(text) if isinstance(text, bytes) else text)
@@ -70,7 +70,7 @@ def parsed(text: bytes | str) -> ast.Module | None:
 
 
 def no_python(data: bytes, name: str) -> str:
-    """A sentence about a file that is not Python; "" if it is, or if its SyntaxError is clear enough."""
+    """Return a sentence about a file that is not Python; "" if it is, or if its SyntaxError is clear enough."""
     if not data.strip():
         return f"{name} is blank: save your work in it"
     try:
@@ -81,7 +81,7 @@ def no_python(data: bytes, name: str) -> str:
 
 
 def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
-    """The same without parsing, for a file with a SyntaxError on `line`, 0 if unknown."""
+    """Return the same without parsing, for a file with a SyntaxError on `line`, 0 if unknown."""
     text = data.rstrip(b"\0")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 3 * text.count(0) > len(text):
         return f"{name} is saved as UTF-16: save it as UTF-8"
@@ -106,12 +106,12 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
 
 
 def text_lines(data: bytes) -> list[str]:
-    """The lines of a file as Python counts them; undecodable bytes are replaced."""
+    """Return the lines of a file as Python counts them; undecodable bytes are replaced."""
     return _LINES.split(data.decode(codec(declared_encoding(data)) or "utf-8", "replace").removeprefix("\ufeff"))
 
 
 def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
-    """The functions of a file by name, once per definition; none if it is invalid."""
+    """Return the functions of a file by name, once per definition; none if it is invalid."""
     tree, by_name = parsed(data), dict[str, list[ast.FunctionDef]]()
     for node in tree.body if tree else ():
         if isinstance(node, ast.FunctionDef):
@@ -120,7 +120,7 @@ def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
 
 
 def is_stub(function: ast.FunctionDef) -> bool:
-    """Whether a function has only a docstring, an error, or a return of nothing or of an unchanged argument."""
+    """Return whether a function has only a docstring, an error, or a return of nothing or of an unchanged argument."""
     texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
     match [node for node in function.body if node not in texts and not isinstance(node, ast.Pass)]:
         case [] | [ast.Return(value=None | ast.Constant(value=None))]:
@@ -133,6 +133,6 @@ def is_stub(function: ast.FunctionDef) -> bool:
 
 
 def twice(function: str, nodes: Sequence[ast.FunctionDef]) -> str:
-    """A sentence about a function that is defined more than once; "" if it is not."""
+    """Return a sentence about a function that is defined more than once; "" if it is not."""
     lines = " and ".join(str(node.lineno) for node in nodes)
     return f"`{function}` is defined on lines {lines}: only the last definition counts." if len(nodes) > 1 else ""

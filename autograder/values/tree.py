@@ -29,7 +29,7 @@ def dtype_of(array: Array) -> str:
 
 
 def describe(value: Any) -> str:
-    """The kind of a value, in words that student code cannot choose."""
+    """Return the kind of a value, in words that student code cannot choose."""
     if isinstance(value, Opaque):
         return value.kind
     if isinstance(value, np.ndarray):
@@ -44,7 +44,7 @@ def describe(value: Any) -> str:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Every leaf, in the order of the value."""
+    """Yield every leaf, in the order of the value."""
     if isinstance(value, Mapping | list | tuple | set | frozenset):
         for part in value.values() if isinstance(value, Mapping) else value:
             yield from leaves(part)
@@ -53,7 +53,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def arrays(value: Any) -> list[Array]:
-    """The leaves that are arrays."""
+    """Return the leaves that are arrays."""
     return [leaf for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
 
 
@@ -68,7 +68,7 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """A copy of the value with copies of all arrays, lists, dicts and sets; arrays keep their memory layout."""
+    """Return a copy of the value with copies of all arrays, lists, dicts and sets; arrays keep their memory layout."""
     return mapped(_copied, value)
 
 

@@ -94,7 +94,7 @@ def _contract(module: str) -> set[str]:
 
 def _is_fixed(text: Text, edit: Edit, names: dict[str, Any], file: str, calls: Sequence[Call]) -> bool:
     try:
-        with edit.made(), redefined(text.made_from(edit.unit), names, file, as_graded):
+        with edit.applied(), redefined(text.dependents(edit.unit), names, file, as_graded):
             return all(call.passes(names[call.function], EDITED_SECONDS, process_time) for call in calls)
     except (Exception, SystemExit, TooLong, Stopped):
         return False

@@ -29,7 +29,7 @@ from student_limits import as_graded
 from student_values.errors import CIRCULAR, missing
 from student_values.errors import place as place_of
 from student_values.source import definitions as functions_of
-from student_values.source import is_stub, mend, no_python, resembles, twice
+from student_values.source import is_stub, no_python, rename_advice, resembles, twice
 from time_limit import SECONDS, limit
 
 UNFINISHED: set[tuple[str, str]] = set()
@@ -68,7 +68,9 @@ def load(module: str) -> ModuleType | Broken:
     if name not in files:
         near = next((file for file in files if resembles(file, module)), "")
         advice = (
-            f", but there is {near}: {mend(near, name)}" if near else f": it belongs next to the folder {CHECKS.name}"
+            f", but there is {near}: {rename_advice(near, name)}"
+            if near
+            else f": it belongs next to the folder {CHECKS.name}"
         )
         return Broken(f"{name} is missing{advice}", module)
     data = (FOLDER / name).read_bytes()

@@ -65,7 +65,7 @@ class Edited(Request):
     def answer(session: "Session", number: int, call: bytes) -> Sequence[Any]:
         editor: Editor = session.editor
         edit = editor.text.edits[number]
-        with edit.made(), editor.defined(editor.text.made_from(edit.unit)):
+        with edit.applied(), editor.defined(editor.text.dependents(edit.unit)):
             return session.answer(call)
 
     def check(self, *parts: Any) -> Response:
@@ -82,7 +82,7 @@ class Edit(Request):
     def answer(session: "Session", module: str, function: str, others: list[str], number: int) -> Sequence[Any]:
         editor = Editor(session.submission, module, function, others)
         edit = editor.text.edits[number]
-        edit.make()
+        edit.put()
         session.submission.edited = {editor.path: editor.text.tree}
         return [tuple(edit.lines)]
 

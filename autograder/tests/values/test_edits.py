@@ -48,7 +48,7 @@ def text(body: str) -> str:
 def versions(source: str) -> list[str]:
     found, tree = Text(source.encode(), "f", ()), []
     for edit in found.edits:
-        with edit.made():
+        with edit.applied():
             tree.append(ast.unparse(ast.fix_missing_locations(found.tree)))
     return tree
 
@@ -65,7 +65,7 @@ def test_edits_are_undone_and_deterministic() -> None:
     found = Text(source.encode(), "f", ())
     before = ast.dump(found.tree)
     for edit in found.edits:
-        with edit.made():
+        with edit.applied():
             assert ast.dump(found.tree) != before
     assert ast.dump(found.tree) == before
     again = Text(source.encode(), "f", ()).edits

@@ -51,7 +51,7 @@ def slips(body: str) -> dict[str, str]:
     found = {}
     for edit in text.edits:
         if edit.size == 0:
-            with edit.made():
+            with edit.applied():
                 found[ast.unparse(edit.unit).splitlines()[-1].strip()] = edit.sentence
     return found
 

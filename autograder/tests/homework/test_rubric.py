@@ -78,21 +78,25 @@ def test_error_has_file_key_and_advice(tmp_path: Path, old: str, new: str, where
     assert old in TEXT + END
     with pytest.raises(RubricError) as caught:
         loaded(tmp_path, (TEXT + END).replace(old, new, 1))
-    assert str(tmp_path / "rubric.yaml") in str(caught.value)
-    assert where in str(caught.value)
-    assert said in str(caught.value)
+    assert all(text in str(caught.value) for text in (str(tmp_path / "rubric.yaml"), where, said))
+
+
+CALLS = 1 + TEXT.split("call_seconds")[0].count("\n")
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (TEXT.replace("call_seconds", "call_secnods", 1), rf":{CALLS}: limits\.call_secnods: unknown key"),
+    ("", r":1: the file: must be keys with values; rubric\.yaml has title"),
+    (None, rf": cannot be read: {os.strerror(errno.ENOENT)}$"),
+], ids=["line", "empty", "missing"])  # fmt: skip
+def test_error_has_the_line_if_there_is_one(tmp_path: Path, text: str | None, said: str) -> None:
+    with pytest.raises(RubricError, match=rf"rubric\.yaml{said}"):
+        rubric.load(tmp_path / "rubric.yaml") if text is None else loaded(tmp_path, text)
 
 
 @pytest.mark.parametrize("text", ['"3.12"', "3.12"])
 def test_python_of_the_image_may_be_written_without_quotes(tmp_path: Path, text: str) -> None:
     assert loaded(tmp_path, TEXT.replace("limits:", f"python: {text}\nlimits:", 1)).python == "3.12"
-
-
-def test_empty_file_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(
-        RubricError, match=r"rubric\.yaml:1: the file: must be keys with values; rubric\.yaml has title"
-    ):
-        loaded(tmp_path, "")
 
 
 def test_commented_lines_for_student_tests_are_valid(tmp_path: Path) -> None:
@@ -101,17 +105,6 @@ def test_commented_lines_for_student_tests_are_valid(tmp_path: Path) -> None:
     assert [criterion.id for criterion in own.of("tests")] == ["tests.first", "tests.second", "tests.third"]
     lines = "".join(f"       {line}\n" for line in ["tests:", *more.replace("\n# ", "\n").splitlines()[1:]])
     assert lines in (PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
-
-
-def test_error_has_the_correct_line(tmp_path: Path) -> None:
-    line = 1 + TEXT.split("call_seconds")[0].count("\n")
-    with pytest.raises(RubricError, match=f":{line}: limits.call_secnods: unknown key"):
-        loaded(tmp_path, TEXT.replace("call_seconds", "call_secnods", 1))
-
-
-def test_missing_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(RubricError, match=rf"rubric\.yaml: cannot be read: {os.strerror(errno.ENOENT)}$"):
-        rubric.load(tmp_path / "rubric.yaml")
 
 
 AGAIN = f"again: {{points: {STATISTICS / 2}, grades: [rms_norm], about: more}}\n      statistics: {{points: {STATISTICS / 2}"

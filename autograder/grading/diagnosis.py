@@ -285,10 +285,10 @@ class Diagnoser:
 
     def diagnosed(self, analysis: Analysis, function: str) -> Analysis:
         """Diagnose a function if it has a failing call, with its helpers as they were diagnosed unless they were replaced."""
+        diagnoses = {name: diagnosis for name, diagnosis in analysis.diagnoses.items() if name != function}
+        if not any(test_call.target.function == function for test_call in analysis.wrong):
+            return analysis if diagnoses == analysis.diagnoses else replace(analysis, diagnoses=diagnoses)
         own, above = of_function(analysis.call_results, function), analysis.diagnoses
-        diagnoses = {name: diagnosis for name, diagnosis in above.items() if name != function}
-        if not any(call_result.failed for call_result in own):
-            return replace(analysis, diagnoses=diagnoses)
         wrong = [call_result for call_result in own if wrong_in_value(call_result)]
         empty = bool(wrong) and computes_nothing(own)
         diagnosis = Diagnosis(empty=empty)

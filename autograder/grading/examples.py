@@ -99,13 +99,11 @@ def with_example(
     public: Results,
     at_home: Results,
     found: Mapping[str, Confirmed],
-    imported: Mapping[str, bool],
 ) -> CriterionScore:
     """The score with the example to show; prefer one with the same outcome with the student's own files.
 
     `public` are the results that count, beside correct modules; `at_home` those with the student's own files. `found`
-    has no entry for functions whose examples were not tried alone. `imported` says of each imported file whether it
-    fails a public call.
+    has no entry for functions whose examples were not tried alone.
     """
     failure = score.call_result
     if failure is None or not analysis.diagnoses:
@@ -138,10 +136,7 @@ def with_example(
     if example is None:
         return score
     shown = example if tried is not None and example is alone else at_home[example.test_call]
-    if same_outcome(shown, example):
-        return replace(score, shown=shown)
-    fix_first = tuple(name for name, is_faulty in imported.items() if is_faulty)
-    return replace(score, shown=shown, differs=True, fix_first=fix_first, imported=tuple(imported))
+    return replace(score, shown=shown, differs=not same_outcome(shown, example))
 
 
 def fails_alike(first: CallResult, second: CallResult) -> bool:

@@ -76,7 +76,9 @@ def open_grader(homework: Homework, without: tuple[str, ...] = (), limits: Limit
     Raises RubricError, CommandError or SandboxError.
     """
     plan = record(homework)
-    with Sandbox(limits or plan.rubric.limits, without, homework.secret) as sandbox:
+    # Importing it into the process of each version would take longer than the students' tests.
+    preloaded = ("numpy.testing",) if TESTS in plan.rubric.groups else ()
+    with Sandbox(limits or plan.rubric.limits, without, homework.secret, preloaded) as sandbox:
         grader = Grader(plan, sandbox)
         self_test(grader)
         gc.freeze()  # long-lived objects need not be scanned for every submission
@@ -173,24 +175,28 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
         for function in functions if broken is None else ():
             visible = diagnoser.diagnosed(visible, function)
             every = diagnoser.diagnosed(every, function)
+            if function in every.diagnoses:
+                # 3: the function again with correct helpers, then its pure calls in a new process.
+                every = explainer.with_correct_helpers(every, function)
+                every = explainer.with_kept_state(every, function)
 
-            # 3: the function again with correct helpers, then its pure calls in a new process.
-            every = explainer.with_correct_helpers(every, function)
-            every = explainer.with_kept_state(every, function)
-
-            # 4: single edits of its source.
-            every = explainer.repaired(every, function)
-            visible = explainer.seen_in_public(visible, every, function)
+                # 4: single edits of its source.
+                every = explainer.repaired(every, function)
+                visible = explainer.seen_in_public(visible, every, function)
             runner.outstanding.remove(Target(module, function))
         runner.outstanding -= {module, *(Target(module, function) for function in functions)}
 
         # The points, and an example for each lost criterion.
-        below = rubric.below(module) & runner.submission.imports(module) - missing
-        imported = {name: name in failing for name in rubric.modules if name in below}
-        graded[module] = tuple(
-            with_example(score, visible if score.criterion.visible else every, public, at_home, found, imported)
-            for score in _with_refusals(runner, every, scored(rubric, visible, every, at_home))
-        )
+        scores = list[CriterionScore]()
+        for score in _with_refusals(runner, every, scored(rubric, visible, every, at_home)):
+            analysis = visible if score.criterion.visible else every
+            scores.append(with_example(score, analysis, public, at_home, found))
+            if scores[-1].differs:
+                below = rubric.below(module) & runner.submission.imports(module) - missing
+                imported = tuple(name for name in rubric.modules if name in below)
+                fix_first = tuple(name for name in imported if name in failing)
+                scores[-1] = replace(scores[-1], imported=imported, fix_first=fix_first)
+        graded[module] = tuple(scores)
         probes = {c.example.test_call: c.probes for f in functions if (c := found.get(f)) and c.example is not None}
         seen = tuple(at_home[test_call] for test_call in plan.shown(module))
         unexplained = dict(_unexplained(rubric, every))
@@ -256,8 +262,9 @@ def _with_refusals(runner: Runner, analysis: Analysis, scores: Iterable[Criterio
     values that has such a call, besides the criteria that failed because a call could not be adapted.
     """
     refused: dict[str, dict[str, CallResult]] = defaultdict(dict)  # the first call by criterion and function
-    for call_result in analysis.call_results:
-        refusal, test_call = runner.refusals.get(call_result.target), call_result.test_call
+    refusals = runner.refusals.get(analysis.module, {})
+    for call_result in analysis.call_results if refusals else ():
+        refusal, test_call = refusals.get(call_result.target.function), call_result.test_call
         if refusal is not None and test_call.criterion and refusal.refuses(test_call):
             refused[test_call.criterion].setdefault(call_result.target.function, call_result)
     every, cost = list(scores), ""
@@ -278,8 +285,7 @@ def _with_refusals(runner: Runner, analysis: Analysis, scores: Iterable[Criterio
 
 
 def _refused(runner: Runner, call_result: CallResult, criterion: Criterion) -> Misconception:
-    (module, function), refusal = astuple(call_result.target), runner.refusals[call_result.target]
-    assert refusal is not None
-    does, right = refusal.misfit
+    module, function = astuple(call_result.target)
+    does, right = runner.refusals[module][function].misfit
     read = f"the docstring of `{function}`"
     return Misconception(module, function, "signature", (criterion.id,), does, right, read, twice=f"{function}: {does}")

@@ -241,12 +241,14 @@ class StudentProcess:
         references: Sequence[Reference] = (),
         helpers: Reference | None = None,
         account: str = "",
+        functions: Mapping[str, Sequence[str]] | None = None,
     ) -> Response:
         """Import modules of the submission, with `references` in place of some of its files.
 
-        The functions of `helpers` replace those of the first module.
+        The functions of `helpers` replace those of the first module. The value of the response is the signatures of
+        `functions`, names by module, as a dict; None without any.
         """
-        requests: list[Request] = [Load(modules)]
+        requests: list[Request] = [Load(modules, functions)]
         if references or helpers or not self._modules:
             requests.insert(0, Define(references, helpers))
         self._modules.update(modules)
@@ -295,10 +297,10 @@ class StudentProcess:
                 self._ran = self._ran or not call.is_kits
                 clock.check(False)
                 data = self.connection.receive(clock.check)
-                message = wire.decode(data)
+                message, values = wire.received(data)
                 response = call.response(message, self.lines)
                 if call.is_stored:  # all together must not fill the grader's memory
-                    size, values = len(data), wire.count(message)
+                    size = len(data)
                     if size > REPLY_SHARE * self._bytes_left or values > REPLY_SHARE * self._values_left:
                         response = TOO_LARGE
                     else:
@@ -352,7 +354,7 @@ class StudentProcess:
         with contextlib.suppress(TimeoutError, WireError):
             while left:
                 look(False)
-                message = wire.decode(self.connection.receive(look))
+                message, _ = wire.received(self.connection.receive(look))
                 found = left[0][0].response(message, self.lines).error
                 if found is not None and found.kind == "KeyboardInterrupt":
                     place, is_known = (found.file, found.line), True

@@ -163,18 +163,37 @@ class Define(Request):
 
 
 class Load(Request):
-    """Import modules."""
+    """Import modules; reports the signatures of functions, by module, as `signatures` in values/signatures.py does.
 
-    kind, is_stored = "load", False
+    Defaults are not sent.
+    """
 
-    def __init__(self, modules: Sequence[str]):
-        super().__init__(modules, runs=" ".join(modules))
+    kind, returns, is_stored = "load", (list,), False
+
+    def __init__(self, modules: Sequence[str], functions: Mapping[str, Sequence[str]] | None = None):
+        self.names = [(module, name) for module, names in (functions or {}).items() for name in names]
+        super().__init__(modules, self.names, runs=" ".join(modules))
 
     @staticmethod
-    def answer(session: "Session", modules: list[str]) -> Sequence[Any]:
+    def answer(session: "Session", modules: list[str], names: list[tuple[str, str]]) -> Sequence[Any]:
         session.flush()  # code of the submission could change earlier responses
         session.submission.load(modules)
-        return []
+        every = []
+        for module, name in names:
+            try:
+                found = signatures(session.function(module, name))
+                every.append(
+                    [[[p.name, int(p.kind), p.default is not p.empty] for p in s.parameters.values()] for s in found]
+                )
+            except Exception:  # the student's code may define any signature
+                every.append([])
+        return [every]
+
+    def check(self, *parts: Any) -> Response:
+        (every,) = parts
+        if len(every) != len(self.names):
+            raise ValueError("malformed signatures")
+        return Response({name: [*map(_signature, own)] for name, own in zip(self.names, every, strict=True)} or None)
 
 
 class Call(Request):
@@ -184,7 +203,7 @@ class Call(Request):
     functions (see wire.py) and `Kept` objects of earlier calls.
     """
 
-    kind, returns = "call", (object, tuple, bool)
+    kind, returns = "call", (object, list, bool)
 
     def __init__(
         self,
@@ -196,7 +215,7 @@ class Call(Request):
         number: int = 0,
     ):
         named = dict(kwargs or {})
-        super().__init__(module, function, args, named, checks, number, runs=f"{module}.{function}")
+        super().__init__(module, function, [*args], named, checks, number, runs=f"{module}.{function}")
         self.arguments = (*args, *named.values())
 
     @staticmethod
@@ -205,45 +224,17 @@ class Call(Request):
         if not callable(function):
             raise Missing
         session.calling = function, args, kwargs
-        response = session.calls.call(function, args, kwargs, *more)
-        return response.value, response.changed, response.shared
+        return session.calls.call(function, args, kwargs, *more)
 
     def check(self, *parts: Any) -> Response:
         value, changed, shared = parts
         return Response(value, _changes(changed, self.arguments), shared)
 
 
-class Signatures(Request):
-    """Report the signatures of some functions of a module, as `signatures` in values/signatures.py does, without defaults."""
-
-    kind, returns, is_stored = "signatures", (list,), False
-
-    @staticmethod
-    def answer(session: "Session", module: str, names: list[str]) -> Sequence[Any]:
-        every = []
-        for name in names:
-            try:
-                found = signatures(getattr(sys.modules.get(module), name))
-                parts = [
-                    [[p.name, int(p.kind), p.default is not p.empty] for p in s.parameters.values()] for s in found
-                ]
-            except Exception:  # the student's code may define any signature
-                parts = []
-            every.append(parts)
-        return [every]
-
-    def check(self, *parts: Any) -> Response:
-        (every,) = parts
-        _, names = self.parts
-        if len(every) != len(names):
-            raise ValueError("malformed signatures")
-        return Response([[*map(_signature, found)] for found in every])
-
-
 class Changes(Request):
     """Report how the arguments of an earlier `call` with this number differ from their values before it."""
 
-    kind, returns = "changes", (tuple,)
+    kind, returns = "changes", (list,)
 
     def __init__(self, number: int, call: Call):
         super().__init__(number)
@@ -296,9 +287,7 @@ class Extend(Request):
         return []
 
 
-REQUESTS: dict[str, type[Request]] = {
-    cls.kind: cls for cls in (Define, Load, Signatures, Call, Changes, Look, Write, Extend)
-}
+REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Define, Load, Call, Changes, Look, Write, Extend)}
 
 
 # Validation
@@ -313,7 +302,7 @@ def _signature(parts: Any) -> Signature:
         raise ValueError(f"a malformed signature: {error}") from None
 
 
-def _changes(parts: tuple[Any, ...], arguments: tuple[Any, ...]) -> tuple[Change, ...]:
+def _changes(parts: list[Any], arguments: tuple[Any, ...]) -> tuple[Change, ...]:
     changes = list[Change]()
     for part in parts[: MAX_CHANGES + 1]:
         match part:
@@ -380,8 +369,8 @@ class Calls:
         kwargs: Mapping[str, Any],
         checks: Sequence[str] = (),
         number: int = 0,
-    ) -> Response:
-        """Call a function with the observations in `checks`.
+    ) -> tuple[Any, list[Change], bool]:
+        """Call a function with the observations in `checks`; returns the value and what was observed.
 
         Each `Kept` is replaced by the kept object. "pure": the arguments that changed; "new": whether the result shares
         memory with an argument. A `number` keeps the objects for later. Raises Raised for any exception of the
@@ -399,13 +388,13 @@ class Calls:
             raise Raised(error) from error
         if number:
             self._objects[number]["result"] = value
-        changed = tuple(differences(arguments, before)) if "pure" in checks else ()
+        changed = differences(arguments, before) if "pure" in checks else []
         shared = "new" in checks and any(np.shares_memory(a, b) for a in arrays(value) for b in arrays(arguments))
-        return Response(wire.sendable(value, self.limit), changed, shared)
+        return wire.sendable(value, self.limit), changed, shared
 
-    def changes(self, number: int) -> tuple[Change, ...]:
+    def changes(self, number: int) -> list[Change]:
         """The differences of the arguments of an earlier call from their values before it."""
-        return tuple(differences(*self._arguments[number])) if number in self._arguments else ()
+        return differences(*self._arguments[number]) if number in self._arguments else []
 
     def look(self, kept: Kept) -> Any:
         """The present value of a kept object; raises Absent."""

@@ -54,8 +54,7 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
     control = socket.socket(fileno=int(sys.argv[2]))
     sys.argv[:] = sys.orig_argv[:] = [""]  # they contain the path of the kit
     _preload_extensions()
-    # Importing numpy.testing into each process would take longer than the students' tests.
-    _load(["numpy.testing"] if settings.has("fork") else RARE_EXTENSIONS)
+    _load(settings.preloaded if settings.has("fork") else RARE_EXTENSIONS)
     # Every student process may read the submission, the interpreter and NumPy, but no other packages.
     numpy_folder = os.path.dirname(numpy.__file__)
     readable = [Path(place) for place in (settings.submission, settings.view or numpy_folder, numpy_folder + ".libs")]

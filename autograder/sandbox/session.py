@@ -55,22 +55,20 @@ class Session:
     def response(self, request: bytes) -> bytes:
         """The response to one request."""
         try:
-            response = wire.encode(self._answered(request))
+            try:
+                parts = ["answered", *self.answer(request)]
+            except Raised as raised:
+                parts = ["raised", described(raised.error, self.folder, *self.calling)]
+            response = wire.encode(parts)
         except BaseException as error:
             file, line = place(error.__traceback__, lambda name: True)
             response = wire.encode(["fault", f"{type(error).__name__}: {text_of(error)} ({file}:{line})"])
         self.calling = ()
         return response
 
-    def _answered(self, request: bytes) -> list[Any]:
-        try:
-            return ["answered", *self.answer(request)]
-        except Raised as raised:
-            return ["raised", described(raised.error, self.folder, *self.calling)]
-
     def answer(self, request: bytes) -> Sequence[Any]:
         """The parts of the response; raises the exceptions of the student's code."""
-        kind, *parts = wire.decode(request, from_grader=True)
+        kind, *parts = wire.decode(request)
         asked = self.requests[kind]
         try:
             return asked.answer(self, *parts)

@@ -10,9 +10,9 @@ import marshal
 import math
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -55,8 +55,7 @@ class Kept:
 
 # MessagePack's extension types. A list that begins with a mark arrives as a value of that class.
 _ARRAY, _SCALAR, _BY_COLUMNS, _INTEGER, _OPAQUE, _FUNCTION, _MARK = range(7)
-_MARKED = (tuple, set, frozenset, Kept)
-_MARKS = {cls: msgpack.ExtType(_MARK, bytes([number])) for number, cls in enumerate(_MARKED)}
+_MARKS = {cls: msgpack.ExtType(_MARK, bytes([number])) for number, cls in enumerate((tuple, set, frozenset, Kept))}
 
 
 def encode(value: Any) -> bytes:
@@ -79,8 +78,8 @@ def _extended(value: Any) -> Any:
             return msgpack.ExtType(_BY_COLUMNS, _extended(value.T).data)
         head = _head(value.dtype, value.shape)
         return msgpack.ExtType(_ARRAY if kind is np.ndarray else _SCALAR, head + value.tobytes())
-    if isinstance(value, tuple | set | frozenset):
-        return [next(mark for cls, mark in _MARKS.items() if isinstance(value, cls)), *value]
+    if isinstance(value, (tuple, set, frozenset)):
+        return [_MARKS.get(kind) or next(mark for cls, mark in _MARKS.items() if isinstance(value, cls)), *value]
     if isinstance(value, int) and value.bit_length() < MAX_BITS:
         return msgpack.ExtType(_INTEGER, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True))
     if kind is Kept:
@@ -103,71 +102,60 @@ def _head(dtype: "np.dtype[Any]", shape: tuple[int, ...]) -> bytes:
     return bytes((CODES[dtype], len(shape))) + _SHAPES[len(shape)].pack(*shape)
 
 
-def decode(data: bytes, from_grader: bool = False) -> Any:
-    """Decode `data`; raises WireError unless it is exactly one well-formed value.
+def decode(data: bytes) -> Any:
+    """Decode a message of the grader, which may contain kept objects and functions. Raises WireError."""
+    return _unpacked(data, _BY_STUDENT)
 
-    Only the grader sends kept objects and functions. The values in its messages are not counted.
+
+def received(data: bytes) -> tuple[Any, int]:
+    """Decode a message of a student's process; returns it and the number of its values, including containers.
+
+    Raises WireError unless it is exactly one well-formed value, within the limits, without anything that nobody sends.
     """
-    most = len(data) if from_grader else MAX_HASHED
+    value = _unpacked(data, _BY_GRADER)
+    return value, _counted(value, MAX_NESTING, MAX_VALUES)
+
+
+def _unpacked(data: bytes, hooks: Mapping[str, Any]) -> Any:
     try:
-        value = msgpack.unpackb(
-            data,
-            ext_hook=_read_by_student if from_grader else _read,
-            list_hook=partial(_listed, most=most),
-            strict_map_key=False,
-            unicode_errors="surrogatepass",
-            max_array_len=max(most, MAX_VALUES),
-            max_map_len=most,
-        )
-    except (ValueError, TypeError, struct.error, msgpack.UnpackException, RecursionError) as error:
+        return msgpack.unpackb(data, strict_map_key=False, unicode_errors="surrogatepass", **hooks)
+    except (ValueError, TypeError, LookupError, struct.error, msgpack.UnpackException, RecursionError) as error:
         raise WireError(f"not a message: {type(error).__name__}") from None
-    if not from_grader:
-        count(value)
-    return value
 
 
-def _listed(parts: list[Any], most: int) -> Any:
+def _listed(parts: list[Any]) -> Any:
     cls: Any = parts[0] if parts else None
     if type(cls) is not type:
         return parts
-    if cls is not tuple and len(parts) > most:
-        raise ValueError("too many elements")
     return Kept(parts[1], tuple(parts[2:])) if cls is Kept else cls(parts[1:])
 
 
-def _read(kind: int, data: bytes) -> Any:
-    """A value of an extension type; a class for a mark."""
-    if kind in (_ARRAY, _SCALAR, _BY_COLUMNS):
-        array = _array(data)
-        return array.T if kind == _BY_COLUMNS else array[()] if kind == _SCALAR else array
-    if kind == _INTEGER and len(data) <= MAX_BITS // 8:
-        return int.from_bytes(data, "little", signed=True)
-    if kind == _OPAQUE and len(data) == 1 and data[0] < len(OPAQUE_KINDS):
-        return Opaque(OPAQUE_KINDS[data[0]])
-    if kind == _MARK and len(data) == 1 and data[0] < len(_MARKED) - 1:
-        return _MARKED[data[0]]
-    raise ValueError("an unknown kind")
+def _listed_by_grader(parts: list[Any]) -> Any:
+    if len(parts) > MAX_HASHED and type(parts[0]) is type and parts[0] is not tuple:
+        raise ValueError("too many elements")
+    return _listed(parts)
 
 
-def _read_by_student(kind: int, data: bytes) -> Any:
-    if kind == _FUNCTION:
-        return unpacked(data)
-    return Kept if (kind, data) == _MARKS[Kept] else _read(kind, data)
+def _integer(data: bytes) -> int:
+    if len(data) > MAX_BITS // 8:
+        raise ValueError("an integer that nobody sends")
+    return int.from_bytes(data, "little", signed=True)
 
 
-def count(value: Any, depth: int = MAX_NESTING, left: int = MAX_VALUES) -> int:
-    """The number of values of a decoded message, including containers; raises WireError if there is one that nobody sends."""
-    if type(value) in _LEAVES and left:
-        return 1
-    if type(value) not in (list, tuple, dict, set, frozenset):
-        raise WireError("a value that nobody sends, or too many values")
-    if depth == 0 or len(value) >= left:
-        raise WireError("nested too deeply or too many values")
-    if type(value) not in (list, tuple) and not all(map(is_key, value)):
-        raise WireError("a key that nobody sends")
-    total = 1
-    for part in value.values() if type(value) is dict else value:
-        total += count(part, depth - 1, left - total)
+def _counted(value: Any, depth: int, left: int) -> int:
+    """The number of values, at most `left`; raises WireError if there is one that nobody sends."""
+    kind, total = type(value), 1
+    if kind not in _LEAVES:
+        if kind not in (list, tuple, dict, set, frozenset):
+            raise WireError("a value that nobody sends")
+        if depth == 0:
+            raise WireError("nested too deeply")
+        if kind not in (list, tuple) and not all(map(is_key, value)):
+            raise WireError("a key that nobody sends")
+        for part in value.values() if kind is dict else value:
+            total += 1 if type(part) in _LEAVES else _counted(part, depth - 1, left - total)
+    if total > left:
+        raise WireError("too many values")
     return total
 
 
@@ -246,6 +234,26 @@ def renamed(code: CodeType, **fields: Any) -> CodeType:
     """The code, also of inner functions, with these fields instead of its own."""
     inner = tuple(renamed(part, **fields) if isinstance(part, CodeType) else part for part in code.co_consts)
     return code.replace(co_consts=inner, **fields)
+
+
+# How each side decodes messages. The readers of extension types raise LookupError or ValueError for data that nobody sends.
+
+_READERS: dict[int, Callable[[bytes], Any]] = {
+    _ARRAY: _array,
+    _SCALAR: lambda data: _array(data)[()],
+    _BY_COLUMNS: lambda data: _array(data).T,
+    _INTEGER: _integer,
+    _OPAQUE: {bytes([number]): Opaque(kind) for number, kind in enumerate(OPAQUE_KINDS)}.__getitem__,
+    _MARK: {mark.data: cls for cls, mark in _MARKS.items() if cls is not Kept}.__getitem__,
+}
+_FROM_GRADER = _READERS | {_FUNCTION: unpacked, _MARK: {mark.data: cls for cls, mark in _MARKS.items()}.__getitem__}
+_BY_STUDENT: dict[str, Any] = {"ext_hook": lambda kind, data: _FROM_GRADER[kind](data), "list_hook": _listed}
+_BY_GRADER: dict[str, Any] = {
+    "ext_hook": lambda kind, data: _READERS[kind](data),
+    "list_hook": _listed_by_grader,
+    "max_array_len": MAX_VALUES,
+    "max_map_len": MAX_HASHED,
+}
 
 
 # Any value of a student as plain data

@@ -24,7 +24,8 @@ class Misfit(NamedTuple):
 def signatures(function: Callable[..., Any]) -> list[Signature]:
     """Return the signature of a function, and that of the function it wraps, if Python knows them."""
     try:
-        return [inspect.signature(function, follow_wrapped=False), inspect.signature(function)]
+        found = [inspect.signature(function, follow_wrapped=False)]
+        return [*found, inspect.signature(function)] if hasattr(function, "__wrapped__") else found
     except (TypeError, ValueError):
         return []
 

@@ -41,7 +41,6 @@ from autograder.sandbox.protocol import (
     Error,
     Request,
     Response,
-    Signatures,
 )
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.wire import MAX_FROM_STUDENT
@@ -113,7 +112,7 @@ class SandboxProcess:
     """
 
     def __init__(
-        self, process: StudentProcess, homework: Homework, refusals: "dict[Target, Refusal | None] | None" = None
+        self, process: StudentProcess, homework: Homework, refusals: "dict[str, dict[str, Refusal]] | None" = None
     ):
         self._process, self.close, self._homework = process, process.close, homework
         self._refusals = {} if refusals is None else refusals
@@ -124,26 +123,23 @@ class SandboxProcess:
 
     def load(self, imports: Imports, account: str = "") -> Response:
         helpers = self._homework.helpers(imports.modules[0], imports.helpers) if imports.helpers else None
-        loaded = self._process.load(imports.modules, self._homework.replacing(imports.references), helpers, account)
-        for module in imports.modules if loaded == Response() else ():
-            self._compare_signatures(module, account)
+        references = self._homework.replacing(imports.references)
+        new = [module for module in imports.modules if module not in self._refusals]
+        names = {module: [*self._homework.rubric.modules[module].functions] for module in new}
+        loaded = self._process.load(imports.modules, references, helpers, account, names)
+        for (module, name), signatures in (loaded.value or {}).items():
+            refusals = self._refusals.setdefault(module, {})
+            if refusal := Refusal.of(inspect.signature(self._homework.functions[name]), signatures):
+                refusals[name] = refusal
         return loaded
 
-    def _compare_signatures(self, module: str, account: str) -> None:
-        """Find the functions of a module that do not accept every call of the contract."""
-        functions = self._homework.rubric.modules[module].functions
-        if any(Target(module, name) in self._refusals for name in functions):
-            return
-        found = self._process.run([Signatures(module, list(functions))], account)[0].value or []
-        for name, signatures in zip(functions, found, strict=False):
-            contract = inspect.signature(self._homework.functions[name])
-            self._refusals[Target(module, name)] = Refusal.of(contract, signatures)
-
     def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
-        return self._process.run(list(map(self._request, test_calls)), account)
+        is_adapted = any(self._refusals.values())
+        calls = list(map(self._request, test_calls)) if is_adapted else [t.call for t in test_calls]
+        return self._process.run(calls, account)
 
     def _request(self, test_call: TestCall) -> Request:
-        refusal = self._refusals.get(test_call.target)
+        refusal = self._refusals.get(test_call.target.module, {}).get(test_call.target.function)
         return refusal.call(test_call) if refusal is not None and refusal.refuses(test_call) else test_call.call
 
 
@@ -183,7 +179,9 @@ class Runner:
         self.start, self.plan, self.submission = start, plan, submission
         self.rubric = plan.rubric
         self.edits = 0  # limit on the edits to try
-        self.refusals: dict[Target, Refusal | None] = {}  # of the functions of imported modules
+        self.refusals: dict[
+            str, dict[str, Refusal]
+        ] = {}  # of the functions of imported modules, by module and function
         self.spent: Callable[[], float] = float  # the share of its processor time used so far
         # Modules, and functions, whose graded calls are not all answered.
         self.outstanding = set[str | Target]()

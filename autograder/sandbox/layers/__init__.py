@@ -35,6 +35,7 @@ class Confinement:
     folder: str  # sandbox.py lists its contents
     view: str
     closed_places: Sequence[str]
+    preloaded: Sequence[str]
     uid: int
     group: int
 

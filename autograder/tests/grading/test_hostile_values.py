@@ -111,7 +111,7 @@ class DistortingProcess:
             return replace(right, changed=CHANGED) if test_call.kind == "changes" and chance < 0.12 else right
         value = distorted(right.value, self.rng) if chance < 0.6 and right.error is None else right.value
         try:
-            crossed = wire.decode(wire.encode(value))
+            crossed = wire.received(wire.encode(value))[0]
         except WireError:  # a function, which only the grader may send
             self.ended = Ended("protocol")
             return Response(ended=self.ended)

@@ -157,7 +157,7 @@ def test_argument_that_cannot_be_sent_is_rejected(recorder: Recorder, check: Any
 @pytest.mark.parametrize("value", [("F", 19), [("a", 1)], {"k": (1, {2})}, (X, None), "text", {("a", 1): b"x"}, 10**30])
 def test_arguments_are_sent_as_they_are(recorder: Recorder, check: Any, value: Any) -> None:
     check.apply(lambda x: x, value)
-    sent = wire.decode(recorder.test_calls[0].call.payload, from_grader=True)[3][1]
+    sent = wire.decode(recorder.test_calls[0].call.payload)[3][1]
     assert repr(sent) == repr(value) and sent is not value
 
 

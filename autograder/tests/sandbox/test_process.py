@@ -321,7 +321,7 @@ class Double(Request):
 
 
 class Repeat(Request):
-    kind, returns = "repeat", (object, tuple, bool)
+    kind, returns = "repeat", Call.returns
 
 
 def tool() -> Extend:

@@ -27,10 +27,11 @@ CHANGE = Change(0, ("w",), "entry written")
 @pytest.mark.parametrize(
     ("requests", "message", "response"),
     [
-        ([LOAD, WRITE], ["answered"], Response()),
-        ([CALL], ["answered", 3, (CHANGE,), True], Response(3, (CHANGE,), True)),
+        ([WRITE], ["answered"], Response()),
+        ([LOAD, CHANGES, LOOK], ["answered", []], Response()),
+        ([CALL], ["answered", 3, [CHANGE], True], Response(3, (CHANGE,), True)),
         ([LOOK], ["answered", 5], Response(5)),
-        ([CHANGES, LOOK], ["answered", (tuple(CHANGE),)], Response(changed=(CHANGE,))),
+        ([CHANGES, LOOK], ["answered", [tuple(CHANGE)]], Response(changed=(CHANGE,))),
     ],
 )
 def test_each_request_accepts_only_its_own_response(requests: list[Request], message: Any, response: Response) -> None:
@@ -54,7 +55,7 @@ def test_each_request_accepts_only_its_own_response(requests: list[Request], mes
     ],
 )
 def test_changes_are_reported_at_paths_that_were_sent(part: Any, told: Change) -> None:
-    assert CALL.response(["answered", None, (part,), False], LINES).changed == (told,)
+    assert CALL.response(["answered", None, [part], False], LINES).changed == (told,)
 
 
 CHANGED: list[Any] = [
@@ -71,9 +72,9 @@ RAISED: list[Any] = [
 @pytest.mark.parametrize(
     "message",
     [
-        [], None, 5, "answered", ["answered"], ["answered", 1, (), 0], ["answered", 1, 2, True], ["x"], [b"x"], ["ask", "f", ()],
+        [], None, 5, "answered", ["answered"], ["answered", 1, [], 0], ["answered", 1, (), True], ["x"], [b"x"], ["ask", "f", ()],
         1, [1], [np.ones(2), 1], {"answered": 1},
-        *(["answered", None, (part,), False] for part in CHANGED), ["answered", None, ((0, (), "replaced"),) * 33, False],
+        *(["answered", None, [part], False] for part in CHANGED), ["answered", None, [(0, (), "replaced")] * 33, False],
         *(["raised", parts] for parts in RAISED),
     ],
     ids=repr,

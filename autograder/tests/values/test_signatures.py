@@ -83,7 +83,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], str, tuple[tuple[Any, ...], dict[
 def test_signature_that_refuses_a_legal_call_is_described_and_adapted_to(name: str) -> None:
     function, said, due = FUNCTIONS[name]
     right = inspect.signature(contract)
-    own, _ = signatures(function)
+    own, *_ = signatures(function)
     assert " ".join(misfit(right, own) or ()) == said
     assert adapted(right, own, (1, 2, 3), {"eps": 4}) == due
 

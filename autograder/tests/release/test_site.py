@@ -214,12 +214,11 @@ def test_solutions_pass_every_check_and_train(bench: Workbench) -> None:
 
 @pytest.mark.slow
 def test_endless_loop_is_stopped_and_named(bench: Workbench) -> None:
-    bench.write(
-        "layernorm.py",
-        RIGHT["layernorm.py"].decode() + "\n\ndef rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass\n",
-    )
+    text = RIGHT["layernorm.py"].decode()
+    bench.write("layernorm.py", f"{text}\n\ndef rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass\n")
     bench.choose("rms_norm")
-    named = "layernorm.py, line 131: stopped after 10 seconds; look for an infinite loop while True:"
+    line = text.count("\n") + 4
+    named = f"layernorm.py, line {line}: stopped after 10 seconds; look for an infinite loop while True:"
     assert named in " ".join(bench.press("Check").split())
     # Nothing in Python can interrupt this call.
     bench.write(

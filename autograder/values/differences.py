@@ -184,8 +184,8 @@ def _related(desired: float, got: float, allowed: float) -> str:
         **{f"Your result is {n} times the expected one.": n * desired for n in FACTORS},
         **{f"Your result is the expected one divided by {n}.": desired / n for n in FACTORS},
     }
-    off = {text: abs(got - value) / max(1.0, abs(value)) for text, value in related.items()}
-    return next((text for text in related if off[text] <= allowed), "")
+    large = {text: value for text, value in related.items() if abs(value) >= SMALLEST}
+    return next((text for text, value in large.items() if abs(got - value) <= allowed * max(1.0, abs(value))), "")
 
 
 def _parts_sentence(parts: list[tuple[str, Any, Any]], allowed: float) -> str:

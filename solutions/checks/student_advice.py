@@ -11,18 +11,21 @@ the way; with --hint --hint how to fix it.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
+from types import CodeType
 
 from known_mistakes import Seen, explanation, known, other_arguments
-from student_calls import SEEN, Again, Caller, checks_in, labelled
+from student_calls import SEEN, Again, Caller, calls_in, checks_in, labelled
 from student_edits import searched
-from student_errors import CheckFailed, NotReady
-from student_modules import UNFINISHED, find, needs, silent_stubs
+from student_errors import MODULES, CheckFailed, NotReady
+from student_modules import UNFINISHED, find, silent_stubs
 
 Function = tuple[str, str]  # (module, name)
+TRACED_SECONDS = 1.0  # for one call, to see which functions it calls
 STEPS = {"read": 0, "right": 2}  # how often --hint must be given for a line; once for all others
 
 
@@ -112,10 +115,30 @@ def defaults(module: str, function: str) -> dict[str, object]:
     return {parameter.name: parameter.default for parameter in parameters}
 
 
+@cache
+def needs(function: Function) -> set[Function]:
+    """The functions of the homework that a student's function calls in the public checks, directly or not."""
+    module, name = function
+    loaded = [vars(sys.modules[m]).values() for m in MODULES if m in sys.modules]
+    found = {
+        (f.__module__, f.__name__): inspect.unwrap(f).__code__ for fs in loaded for f in fs if inspect.isfunction(f)
+    }
+    start, ran = getattr(sys.modules.get(module), name, None), set[CodeType]()
+    sys.setprofile(lambda frame, *_: ran.add(frame.f_code))
+    try:
+        for call in calls_in(module) if callable(start) else ():
+            if call.function == name:
+                with redirect_stdout(StringIO()):
+                    call.passes(start, TRACED_SECONDS)
+    finally:
+        sys.setprofile(None)
+    return {key for key, code in found.items() if code in ran and key[0] in MODULES} - {function}
+
+
 def causes_of(function: Function) -> tuple[Function, ...]:
     """The functions called by this one that fail their own checks and call no other failing function."""
-    wrong = {key for key in needs(*function) if key[1] in _failing(key[0])}
-    return tuple(sorted(key for key in wrong if not needs(*key) & wrong))
+    wrong = {key for key in needs(function) if key[1] in _failing(key[0])}
+    return tuple(sorted(key for key in wrong if not needs(key) & wrong))
 
 
 @cache

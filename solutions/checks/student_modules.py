@@ -9,7 +9,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from student_errors import (
@@ -173,28 +173,3 @@ def cut_off(module: str, function: str) -> None:
             for name, value in [*vars(loaded).items()]:
                 if value is unfinished:
                     setattr(loaded, name, stopped)
-
-
-def needs(module: str, function: str) -> set[tuple[str, str]]:
-    """The contract functions that a student's function calls, directly or not, as (module, name)."""
-    found: set[tuple[str, str]] = set()
-    start = getattr(sys.modules.get(module), function, None)
-    waiting = [start] if inspect.isfunction(start) else []
-    while waiting:
-        made = waiting.pop()
-        for value in _named_in(made.__code__, made.__globals__):
-            key = (value.__module__, value.__name__)
-            if key not in found and is_students(value.__code__.co_filename):
-                found.add(key)
-                waiting.append(value)
-    return {key for key in found if key[0] in MODULES} - {(module, function)}
-
-
-def _named_in(code: CodeType, names: dict[str, Any]) -> list[Any]:
-    """The functions that the names in a piece of code may refer to, including names such as layernorm.layer_norm."""
-    nested = [const for const in code.co_consts if isinstance(const, CodeType)]
-    direct = [names.get(name, sys.modules.get(name) if name in MODULES else None) for name in code.co_names]
-    modules = [value for value in direct if isinstance(value, ModuleType) and value.__name__ in MODULES]
-    through = [getattr(module, name, None) for module in modules for name in code.co_names]
-    found = [value for value in [*direct, *through] if inspect.isfunction(value)]
-    return found + [value for inner in nested for value in _named_in(inner, names)]

@@ -278,6 +278,10 @@ CASES = {
         "Does every path through the function return", absent="Probably ", arguments="--hint"),
     "other parameters": case(f"def rms_norm(x, gamma, epsilon=1e-6):\n{ROOT}",
         "Your function does not accept `eps` by name. Write `eps=1e-6`.", absent="other parameters"),
+    "a callee behind a class": case("class Attention:\n    def __call__(self, *args):\n        return softmax(*args)\n\n\n"
+        + function("softmax", "return 2 * scores") + "\n\n"
+        + function("scaled_dot_product_attention", "return v, Attention()(q @ k.swapaxes(-1, -2))"),
+        "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax", module="scaled_attention"),
     "a faint effect in the first failed check": case(re.sub(r"\(var \+ eps\)", "(var + 1e-9)",
         HOMEWORK.correct("layernorm", "layer_norm").source), "test_eps ", absent="no entry is off by more than"),
     "a changed argument that no known mistake explains": case(function("layer_norm", "beta += 1e-30",

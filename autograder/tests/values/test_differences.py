@@ -61,7 +61,7 @@ ALLOWED = 1e-8
     (1.5, -1.5, "The result has the wrong sign."),
     (-2.055725, -2.055725 / np.log(2), "Your result is the expected one times log2(e), as if by the logarithm to base 2."),
     (-2.055725, -2.055725 / np.log(10), "Your result is the expected one times log10(e), as if by the logarithm to base 10."),
-    (-2.055725, float(np.exp(-2.055725)), "Your result is exp of the expected one."),
+    (-2.055725, float(np.exp(-2.055725)), "Your result is exp of the expected one."), (-65.5, -1e-9, ""),
     (-2.055725, -6.167175, "Your result is 3 times the expected one."),
     (-2.055725, -0.41114499, "Your result is the expected one divided by 5."),
     (-2.055725, -2.35208, ""),

@@ -20,7 +20,7 @@ import os
 import sys
 import time
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -278,7 +278,8 @@ def from_command_line(arguments: Sequence[str] | None = None) -> Training:
             f"{options.resume} was trained on another alphabet; give the text it was trained on with --text"
         )
     corpus = corpus._replace(alphabet=alphabet or corpus.alphabet)
-    return Training(corpus, design, options.steps, options.batch_size, options.rate, seed=options.seed, start=start)
+    every = min(50, max(10, options.steps // 12))  # so that a short run has a curve
+    return Training(corpus, design, options.steps, options.batch_size, options.rate, every, options.seed, start)
 
 
 def show_progress(training: Training) -> None:
@@ -303,21 +304,24 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, and write the best weights and samples; the exit status is 1 if it cannot train."""
+def main(arguments: Sequence[str] | None = None, report: Callable[[Training], None] | None = None) -> int:
+    """Train, and write the best weights and samples; the exit status is 1 if it cannot train.
+
+    `report` is called after each step, in place of printing the progress.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal may lack characters of the text
     try:
         training = from_command_line(arguments)
         if found := problems():
             raise TextError(in_one_line(found))
-        return run(training)
+        return run(training, report)
     except (TextError, OSError) as error:
         print(f"train.py: {error}", file=sys.stderr)
         return 1
 
 
-def run(training: Training) -> int:
+def run(training: Training, report: Callable[[Training], None] | None) -> int:
     unfinished = MODEL.with_name(MODEL.name + ".part")
     unfinished.open("wb").close()  # raises OSError before the training if the folder is read-only
     unfinished.unlink()
@@ -328,6 +332,9 @@ def run(training: Training) -> int:
     try:
         while not training.finished:
             training.advance()
+            if report is not None:
+                report(training)
+                continue
             if training.step == 10:
                 left = duration(training.seconds_left)
                 print(f"{over_the_bar()}{training.steps:,} steps will take about {left}. Ctrl-C ends early.")
@@ -340,13 +347,14 @@ def run(training: Training) -> int:
     except KeyboardInterrupt:
         print(f"\nStopped after {training.step:,} steps.")
     if training.history:
-        save(training)
-        save_samples(training)
         print(f"The best weights are those of step {training.best_step:,}: held-out loss {training.best_loss:.2f}.")
         if training.corpus == census():
             print("For comparison, the models of the homework:")
             for rung in ladder.RUNGS:
                 print(f"  {rung.loss:.2f} after {rung.module}.py: {rung.model}")
+    if training.history and report is None:
+        save(training)
+        save_samples(training)
         print(f"Written: {MODEL} and {SAMPLES}, both from these weights.")
         if training.kept:
             print(f"Kept from an earlier run: {' and '.join(map(str, training.kept))}.")

@@ -12,6 +12,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 SECONDS_BETWEEN_REPORTS, SECONDS_BETWEEN_SAMPLES = 0.5, 5.0
 FOLDERS: list[Path] = []  # of the packages and of the homework
@@ -57,36 +58,20 @@ def train(arguments: list[str], report: Callable[[str], None]) -> int:
     except Exception as error:
         print(f"train.py: {type(error).__name__}: {error}")
         return 1
-    try:
-        training = program.from_command_line(arguments)
-        if found := program.problems():
-            raise program.TextError(program.in_one_line(found))
-    except (program.TextError, OSError) as error:
-        print(f"train.py: {error}")
-        return 1
-    training.every = min(training.every, max(10, training.steps // 12))  # so that a short run has a curve
-    print(training.corpus.report)
-    for name, loss in program.baselines(training.corpus).items():
-        print(f"{loss:.2f} nats per character: {name}")
     reported = sampled = float("-inf")
     names: list[str] = []
-    while not training.finished:
-        training.advance()
+
+    def progress(training: Any) -> None:
+        nonlocal reported, sampled, names
         if training.finished or time.monotonic() > reported + SECONDS_BETWEEN_REPORTS:
             if training.finished or time.monotonic() > sampled + SECONDS_BETWEEN_SAMPLES:
                 names, sampled = training.sample(), time.monotonic()
-            left = training.seconds_left
-            progress = {
-                "step": training.step,
-                "steps": training.steps,
-                "history": training.history,
-                "names": names,
-                "left": None if left != left else left,
-            }
-            report(json.dumps(progress))
+            left = training.seconds_left if training.step >= 10 else None
+            about = {"step": training.step, "steps": training.steps, "history": training.history}
+            report(json.dumps(about | {"names": names, "left": left}))
             reported = time.monotonic()
-    print(f"Held-out loss of the best weights: {training.best_loss:.2f}.")
-    return 0
+
+    return int(program.main(arguments, progress))
 
 
 def main(job: str, report: Callable[[str], None]) -> int:

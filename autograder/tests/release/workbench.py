@@ -201,7 +201,7 @@ class Workbench:
     def wait(self, pattern: str) -> str:
         """Wait for a sentence in the status line, and return it."""
         status = self.page.get_by_role("status")
-        status.filter(has_text=re.compile(pattern)).wait_for(timeout=120_000)
+        status.filter(has_text=re.compile(pattern)).wait_for(timeout=600_000)
         return str(status.inner_text())
 
     def outside(self) -> list[str]:

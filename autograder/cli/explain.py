@@ -51,7 +51,7 @@ def explanation(homework: Homework, result: Path, name: str) -> Iterator[str]:
     criteria = homework.rubric.criteria
     if name not in criteria:
         module = name.partition(".")[0]
-        near = [known for known in criteria if name in known or known.startswith(f"{module}.")]
+        near = [one for one in criteria if name in one or one.startswith(f"{module}.")]
         near = near or [f"{group}.<name>" for group in homework.rubric.groups]
         raise click.BadParameter(f"there is no criterion {name!r}; known: {', '.join(near)}")
     graded, criterion = _graded_again(homework, result), criteria[name]

@@ -74,9 +74,6 @@ class Batch:
     ) -> None:
         self.store, self.workers, self.homework = store, workers, homework
         self.fresh, self.accept_names = fresh, accept_names
-        limits = homework.rubric.limits
-        # Far more than any submission may take: a worker that needs longer is stuck.
-        self.patience = 2 * limits.submission_seconds * limits.wall_factor + 60
         self.console = Console(file=stream, quiet=stream is None, soft_wrap=True, highlight=False, markup=False)
         counts = TextColumn("{task.fields[status]}")
         columns = "Grading", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), counts
@@ -88,6 +85,12 @@ class Batch:
         self.starting, self.started = Lock(), False
         self.failure: CommandError | BrokenExecutor | None = None  # why no worker can grade anything
         self.crashes = self.failed_writes = 0  # in a row
+
+    @property
+    def patience(self) -> float:
+        """The seconds after which a worker counts as stuck, far more than any submission may take."""
+        limits = self.homework.rubric.limits
+        return 2 * limits.submission_seconds * limits.wall_factor + 60
 
     def run(self, entries: Sequence[Upload]) -> Run:
         """Grade everything. Raises KeyboardInterrupt, or CommandError or BrokenExecutor if no worker can start."""

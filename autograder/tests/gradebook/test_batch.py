@@ -269,7 +269,7 @@ def fake_grading(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_repeated_crashes_and_timeouts_are_grader_errors(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "patience", lambda limits: 10.0)
+    monkeypatch.setattr(Batch, "patience", 10.0)
     monkeypatch.setenv("MARK", str(tmp_path / "s04 has crashed a worker once"))
     outcome = run(small, tmp_path, pool.local(2))
     assert set(outcome.errors) == {"s01", "s02", "s05", "s07"}

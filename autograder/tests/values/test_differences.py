@@ -19,14 +19,10 @@ ALLOWED = 1e-8
 
 
 @pytest.mark.parametrize(("expected", "actual", "said"), [
-    (TABLE, TABLE.T, "is the expected one with its last two axes transposed"),
     (TABLE, TABLE.ravel(), "only the shape is wrong"),
     (TABLE, 2 * TABLE, "the same factor, 2"),
     (TABLE, TABLE * (1.5 + 1e-8), "the same factor, 1.5."),  # a small eps does not hide the factor
-    (TABLE, -TABLE, "the wrong sign"),
-    (TABLE, TABLE + 0.5, "the same amount, 0.5"),
-    (TABLE, TABLE - [[0.5], [1.0], [-2.0]], "In each row, every entry is off by the same amount."),
-    (TABLE, TABLE - [0.5, 1.0, -2.0], "In each column, every entry is off by the same amount."),
+    (TABLE, -TABLE, "the same factor, -1."),
     (TABLE, TABLE * [[0.5], [3.0], [-2.0]], "In each row, every entry is multiplied by the same factor."),
     (TABLE, TABLE * [0.5, 3.0, -2.0], "In each column, every entry is multiplied by the same factor."),
     (TABLE, np.full((3, 3), 0.25), "All entries are equal: 0.25"),
@@ -58,12 +54,8 @@ ALLOWED = 1e-8
     # The fourth decimal is 0, so the result may have been rounded to 3 or to 4 decimals.
     (-1.74502, -1.745, "Your result is the expected one, rounded to 3 to 4 decimals."),
     (0.0, float("nan"), "The result is nan; it should be a finite number."),
-    (1.5, -1.5, "The result has the wrong sign."),
     (-2.055725, -2.055725 / np.log(2), "Your result is the expected one times log2(e), as if by the logarithm to base 2."),
     (-2.055725, -2.055725 / np.log(10), "Your result is the expected one times log10(e), as if by the logarithm to base 10."),
-    (-2.055725, float(np.exp(-2.055725)), "Your result is exp of the expected one."), (-65.5, -1e-9, ""),
-    (-2.055725, -6.167175, "Your result is 3 times the expected one."),
-    (-2.055725, -0.41114499, "Your result is the expected one divided by 5."),
     (-2.055725, -2.35208, ""),
     (0.0, 0.0001, ""),
     (np.array([2, 1, 0, 3]), np.array([0, 3]), "The first 2 entries are missing; the rest is correct."),
@@ -203,20 +195,12 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
     def all_near(model: Any, share: float = 2e-3) -> bool:
         return bool((np.abs(got - model) <= share * np.abs(model - wanted) + slack).all())
 
-    if line := re.match(r"In each (row|column), every entry is (?:off|multiplied) by the same (amount|factor)", said):
+    if line := re.match(r"In each (row|column), every entry is multiplied by the same factor", said):
         axis = int(line[1] == "row")
-        model = (
-            expected + (actual - expected).mean(axis, keepdims=True)
-            if line[2] == "amount"
-            else expected * (actual * expected).sum(axis, keepdims=True) / (expected**2).sum(axis, keepdims=True)
-        )
+        model = expected * (actual * expected).sum(axis, keepdims=True) / (expected**2).sum(axis, keepdims=True)
         return bool((np.abs(actual - model) <= 2e-3 * np.abs(model - expected) + slack).all()) and bool(
             unequal.any(axis).all()
         )
-    if "wrong sign" in said:
-        return bool(finite.all()) and all_near(-wanted)
-    if "same amount" in said:
-        return all_near(wanted + number) and bool(unequal[finite].all())
     if "same factor" in said:
         return all_near(wanted * number)
     if "All entries are equal" in said:

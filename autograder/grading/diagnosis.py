@@ -167,7 +167,7 @@ class Candidate:
         return any(other is not None and known.differ(self.version, other, number) for other in others)
 
     def number_alike(self, call_result: CallResult) -> int:
-        """The number of single misconceptions that give the response of a call: few if it shows what is special about this one."""
+        """Return how many single misconceptions give the response of a call: few if it shows what is special about this one."""
         singles = ((misconception,) for misconception in self.search.misconceptions if not misconception.memory)
         return sum(candidate.fits(call_result) for candidate in self.search.candidates(self.known, singles))
 
@@ -250,7 +250,7 @@ class Analysis:
         return frozenset(call_result.test_call for call_result in self.call_results if call_result.failed)
 
     def helpers(self, function: str) -> tuple[str, ...]:
-        """The helpers that were replaced when the function ran."""
+        """Return the helpers that were replaced when the function ran."""
         return self.helped.get(function, ((), ()))[0]
 
 
@@ -262,7 +262,7 @@ class Diagnoser:
         self._kept: dict[tuple[str, str, Helpers], KnownResponses] = {}  # least recently used first
 
     def known_responses(self, module: str, function: str, helpers: Helpers = ()) -> KnownResponses:
-        """The responses of a function's known versions, with helpers that have these misconceptions."""
+        """Return the responses of a function's known versions, with helpers that have these misconceptions."""
         key = (module, function, helpers)
         known = self._kept.pop(key) if key in self._kept else None
         self._kept[key] = known or KnownResponses(
@@ -360,7 +360,7 @@ class Search:
         self._compared: dict[tuple[Any, ...], float] = {}
 
     def complete(self, largest: int) -> tuple[Candidate, ...]:
-        """The smallest sets that reproduce everything; the one that costs the fewest points comes first."""
+        """Return the smallest sets that reproduce everything; the one that costs the fewest points comes first."""
         for candidates in self._generations(largest):
             # Calls that would have shown a changed argument, and did not, rule a candidate out.
             if fitting := [c for c in candidates if c.is_complete and (c.fits_in_changes or not c.changes_unseen)]:
@@ -372,7 +372,7 @@ class Search:
         return ()
 
     def formal(self) -> tuple[Candidate, ...]:
-        """The single misconception, or the helpers' misconceptions, that reproduce side effects and dtypes."""
+        """Return the single misconception, or the helpers' misconceptions, that reproduce side effects and dtypes."""
         for candidates in self._generations(1):
             fitting = [candidate for candidate in candidates if candidate.is_formal]
             if fitting and all(candidate.ids == fitting[0].ids for candidate in fitting):
@@ -380,7 +380,7 @@ class Search:
         return ()
 
     def candidates(self, known: KnownResponses, sets: Iterable[tuple[Misconception, ...]]) -> Iterator[Candidate]:
-        """The versions with these sets of misconceptions, without those that cannot be combined."""
+        """Yield the versions with these sets of misconceptions, without those that cannot be combined."""
         versions = map(known.version, sets)
         return (Candidate(self, known, version) for version in versions if version is not None)
 
@@ -393,7 +393,7 @@ class Search:
         return self._compared[key]
 
     def _generations(self, largest: int) -> Iterator[list[Candidate]]:
-        """Sets of growing size: empty, each misconception alone, then the best sets so far with one more."""
+        """Yield sets of growing size: empty, each misconception alone, then the best sets so far with one more."""
         for known in self.tables:
             if known.misconceptions:
                 yield list(self.candidates(known, [()]))
@@ -429,7 +429,7 @@ class Search:
 
 
 def _corrected(call_result: CallResult, number: int | None) -> CallResult:
-    """The result with the expected value in place of one part, or of a whole value; errors that are due stay as they are."""
+    """Return the result with the expected value in place of one part, or of a whole value; errors that are due stay as they are."""
     test_call, value = call_result.test_call, call_result.response.value
     if not wrong_in_value(call_result) or test_call.kind != "call" or test_call.rules.error:
         return call_result
@@ -442,7 +442,7 @@ def _corrected(call_result: CallResult, number: int | None) -> CallResult:
 
 
 def shortest(failing: Iterable[CallResult]) -> list[CallResult]:
-    """A few of these calls: the shortest of each criterion, then the next shortest."""
+    """Return a few of these calls: the shortest of each criterion, then the next shortest."""
     by_criterion: dict[str, list[CallResult]] = {}
     for call_result in sorted(failing, key=lambda r: len(r.test_call.call.payload)):
         by_criterion.setdefault(call_result.test_call.criterion, []).append(call_result)
@@ -472,7 +472,7 @@ def computes_nothing(call_results: Iterable[CallResult]) -> bool:
 
 
 def _numbers(values: Iterable[Any]) -> set[float]:
-    """The smallest and the largest number of each array."""
+    """Return the smallest and the largest number of each array."""
     numbers = (leaf for leaf in leaves(list(values)) if isinstance(leaf, np.ndarray | np.generic | float | int))
     arrays = (array for array in map(np.asarray, numbers) if array.size and array.dtype.kind in "biuf")
     return {float(end) for array in arrays for end in (array.min(), array.max())}
@@ -488,7 +488,7 @@ def _same(given: Any, value: Any) -> bool:
 
 
 def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
-    """The wrong side effects and dtypes of one function, each once; `explained`: the diagnosis covers kept state."""
+    """Return the wrong side effects and dtypes of one function, each once; `explained`: the diagnosis covers kept state."""
     every = [(r.test_call.kind == "changes", m) for r in call_results if r.failed for m in seen(r, explained)]
     at_once = {m.changes for is_later, m in every if not is_later}
     first = {m.name: m for is_later, m in reversed(every) if not (is_later and m.changes in at_once)}
@@ -496,7 +496,7 @@ def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misco
 
 
 def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
-    """The wrong side effects and dtypes in one call result."""
+    """Yield the wrong side effects and dtypes in one call result."""
     test_call = call_result.test_call
     names, later = test_call.names, test_call.kind == "changes"
     has_numpy = any(value is np for value in test_call.reference.__globals__.values())
@@ -525,7 +525,7 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:
-    """The first returned dtype that is not expected, and the expected one, regardless of shape; "" if all are correct."""
+    """Return the first returned dtype that is not expected, and the expected one, regardless of shape; "" if all are correct."""
     response, test_call = call_result.response, call_result.test_call
     expected = [part.dtype for part in arrays(test_call.expected)]
     due = next((dtype for dtype in expected if dtype.kind == "f"), None)

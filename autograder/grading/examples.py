@@ -81,7 +81,7 @@ def _confirmed(runner: Runner, examples: Iterable[CallResult], diagnosis: Diagno
 
 
 def _ranked(examples: Iterable[CallResult], function: str) -> list[CallResult]:
-    """The failing examples of a function: the largest relative errors first, by order of magnitude."""
+    """Return the failing examples of a function: the largest relative errors first, by order of magnitude."""
     return sorted(
         (call_result for call_result in of_function(examples, function) if call_result.failed),
         key=_smallness,
@@ -89,7 +89,7 @@ def _ranked(examples: Iterable[CallResult], function: str) -> list[CallResult]:
 
 
 def _smallness(call_result: CallResult) -> int:
-    """The order of magnitude of a relative error: 2 for 0.01; 0 for one that is large or not a number."""
+    """Return the order of magnitude of a relative error: 2 for 0.01; 0 for one that is large or not a number."""
     return max(0, int(-np.log10(call_result.deviation))) if 0 < call_result.deviation < np.inf else 0
 
 
@@ -100,7 +100,7 @@ def with_example(
     at_home: Results,
     found: Mapping[str, Confirmed],
 ) -> CriterionScore:
-    """The score with the example to show; prefer one with the same outcome with the student's own files.
+    """Return the score with the example to show; prefer one with the same outcome with the student's own files.
 
     `public` are the results that count, beside correct modules; `at_home` those with the student's own files. `found`
     has no entry for functions whose examples were not tried alone.
@@ -160,7 +160,7 @@ def same_outcome(first: CallResult, second: CallResult) -> bool:
 
 @lru_cache(maxsize=1024)
 def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
-    """The probes of a public example, starting with repetitions of it; none if it takes functions or must raise."""
+    """Return the probes of a public example, starting with repetitions of it; none if it takes functions or must raise."""
     given = test_call.arguments
     if test_call.rules.error or any(map(callable, given.values())):
         return ()
@@ -179,7 +179,7 @@ def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
 
 
 def made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
-    """The call with other arguments; none if the reference rejects them."""
+    """Yield the call with other arguments; none if the reference rejects them."""
     expected = other_arguments.result(test_call.reference, given)
     if expected is not None:
         args, kwargs = as_tested(test_call.reference, (), given)
@@ -201,7 +201,7 @@ def _moves(given: Arguments) -> Iterator[tuple[str, int | None, Arguments]]:
 
 
 def _each_moved(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """A value with one of its float or boolean arrays, or floats, moved; `name` is its name."""
+    """Yield a value with one of its float or boolean arrays, or floats, moved; `name` is its name."""
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             for part_name, moved in _each_moved(f"{name}[{key!r}]", part):

@@ -147,7 +147,7 @@ class Explainer:
         return analysis if found is None else replace(analysis, diagnoses=analysis.diagnoses | {function: found})
 
     def _shared_lines(self, analysis: Analysis, function: str) -> dict[str, set[int]]:
-        """The lines of private code that a function shares with wrong functions before it, by these functions."""
+        """Return the lines of private code that a function shares with wrong functions before it, by these functions."""
         contract = self.rubric.modules[analysis.module].functions
         wrong = [name for name in analysis.diagnoses if name != function and self._lost(analysis, name)]
         if not wrong:
@@ -164,7 +164,7 @@ class Explainer:
         return {name: own for name, own in lines.items() if own}
 
     def _lost(self, analysis: Analysis, function: str) -> set[str]:
-        """The criteria, other than worked examples, of failing calls that are wrong in more than side effects and dtype."""
+        """Return the criteria, other than worked examples, of failing calls that are wrong in more than side effects and dtype."""
         wrong = [r for r in of_function(analysis.call_results, function) if r.failed]
         if all(call_result.is_absent for call_result in wrong):
             return set()
@@ -183,7 +183,7 @@ class Explainer:
         return Misconception(module, function, name, criteria_ids, does, "", read, twice=str(repair[:2]))
 
     def _home(self, analysis: Analysis, function: str) -> str:
-        """The criterion of a call that shows kept state, else the first failing one, on values if possible."""
+        """Return the criterion of a call that shows kept state, else the first failing one, on values if possible."""
         wrong = [r for r in of_function(analysis.call_results, function) if r.failed]
         kept_state = {call_result.test_call.criterion for call_result in wrong if call_result.kind == "unsteady"}
         in_value = {call_result.test_call.criterion for call_result in wrong if wrong_in_value(call_result)}
@@ -196,7 +196,7 @@ class Explainer:
     # A misconception next to an unknown mistake
 
     def _beside(self, analysis: Analysis, function: str) -> Diagnosis | None:
-        """The misconception that an edit leaves alone, or that several calls show and that excuses nothing."""
+        """Return the misconception that an edit leaves alone, or that several calls show and that excuses nothing."""
         own = of_function(analysis.call_results, function)
         evident = self.diagnoser.evident(analysis.module, function, own)
         left = [candidate for candidate in evident[:1] if self._leaves(candidate, analysis, function)]
@@ -235,7 +235,7 @@ class Explainer:
         return visible if found is None else replace(visible, diagnoses=visible.diagnoses | {function: found})
 
     def _separated(self, analysis: Analysis, function: str) -> Diagnosis | None:
-        """The property that separates all failing calls from all passing ones, also in new calls like the public ones."""
+        """Return the property that separates all failing calls from all passing ones, also in new calls like the public ones."""
         own = [r for r in of_function(analysis.call_results, function) if not r.failed or wrong_in_value(r)]
         plain = [r for r in own if r.test_call.kind == "call" and not r.test_call.rules.error]
         if any(r.failed and (r not in plain or r.response.ended or r.is_absent or r.kind == "unsteady") for r in own):
@@ -284,7 +284,7 @@ class Explainer:
     # The search for edits
 
     def search(self, analysis: Analysis, function: str, within: set[int] | None = None) -> Repair | None:
-        """The smallest edits, of some lines, that fix every call of a function; None if there are none."""
+        """Return the smallest edits, of some lines, that fix every call of a function; None if there are none."""
         alone = [  # the calls that can be made alone
             r
             for r in of_function(analysis.call_results, function)
@@ -339,7 +339,7 @@ class Explainer:
         return None
 
     def _passing(self, run: Run, rows: list[Row], calls: Sequence[TestCall]) -> Iterator[Row]:
-        """The edits that fix some calls."""
+        """Yield the edits that fix some calls."""
         for start in range(0, len(rows), TOGETHER):
             left = rows[start : start + TOGETHER]
             for test_call in calls:
@@ -360,7 +360,7 @@ class Explainer:
     def _lines_of(
         self, analysis: Analysis, function: str, edited: str, edit: int, is_slip: bool
     ) -> tuple[tuple[int, ...], frozenset[str]]:
-        """The lines of an edit that fixes every call of a function, in a process that has seen no other edit; else ().
+        """Return the lines of an edit that fixes every call of a function, in a process that has seen no other edit; else ().
 
         If it corrects a slip, also the criteria of the side effects and dtypes that calls then show.
         """
@@ -381,7 +381,7 @@ class Explainer:
         return (lines, criteria) if all(0 < line <= last for line in lines) else ((), frozenset())
 
     def _sentence(self, analysis: Analysis, function: str, edit: int) -> str:
-        """The slip that an edit corrects, read from the source, since the process may report anything."""
+        """Return the slip that an edit corrects, read from the source, since the process may report anything."""
         source = self.runner.submission.files[f"{analysis.module}.py"]
         try:
             edits = Text(source, function, self._others(analysis, function)).edits
@@ -390,17 +390,17 @@ class Explainer:
         return edits[edit].sentence if 0 <= edit < len(edits) else ""
 
     def _others(self, analysis: Analysis, function: str) -> list[str]:
-        """The contract functions that are not edited."""
+        """Return the contract functions that are not edited."""
         return [name for name in self.rubric.modules[analysis.module].functions if name != function]
 
 
 def _needed(analysis: Analysis, call_results: Iterable[CallResult]) -> list[TestCall]:
-    """The test calls of these results, and those of the module that they need."""
+    """Return the test calls of these results, and those of the module that they need."""
     return with_needed([r.test_call for r in analysis.call_results], [r.test_call for r in call_results])
 
 
 def _badness(call_results: Iterable[CallResult]) -> tuple[int, int]:
-    """The numbers of failing calls, and of calls that ended the process or reached unwritten code."""
+    """Return the numbers of failing calls, and of calls that ended the process or reached unwritten code."""
     own = list(call_results)
     unwritten = [r for r in own if r.error is not None and r.error.kind == "NotImplementedError"]
     return sum(r.failed for r in own), len(unwritten) + sum(r.response.ended is not None for r in own)
@@ -412,7 +412,7 @@ def _is_wrong(call_result: CallResult, is_slip: bool) -> bool:
 
 
 def _separating(call_results: Iterable[CallResult]) -> dict[Property, tuple[set[str], set[str]]]:
-    """The properties that all passing calls have in one way and all failing ones in another, at least two of each.
+    """Return the properties that all passing calls have in one way and all failing ones in another, at least two of each.
 
     A passing call proves nothing if its result is constant, has no floats, or if an axis has length 1.
     """
@@ -438,7 +438,7 @@ def _has_floats(call_result: CallResult) -> bool:
 
 
 def _with_objects(test_call: TestCall, by_number: Mapping[int, TestCall]) -> TestCall:
-    """The test call with the values of arguments that are objects of earlier calls, as the reference made them."""
+    """Return the test call with the values of arguments that are objects of earlier calls, as the reference made them."""
 
     def value(leaf: Any) -> Any:
         if not isinstance(leaf, Kept):

@@ -82,7 +82,7 @@ REMOVED = {
     "in1d": "isin",
 }
 REDUCTIONS = ("mean", "sum", "var", "std", "max", "min", "prod", "any", "all")
-NO_INDICES = "PyTorch's `max` also returns indices; NumPy's returns the maximum alone."
+NO_INDICES = "PyTorch's `{0}` also returns indices; NumPy's returns the {0}imum alone."
 LONGEST = 150  # sentence, in characters
 ARGUMENTS = ("axis", "keepdims", "dtype", "ddof", "where", "initial", "out")  # of NumPy, often misspelt
 
@@ -206,7 +206,7 @@ class _Replacing(ast.NodeTransformer):
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
         of: Any = node.value
         if key == 0 and getattr(of, "is_torch", False) and called(of) in ("max", "min"):
-            return self._replace(node, of, NO_INDICES)
+            return self._replace(node, of, NO_INDICES.format(called(of)))
         if isinstance(key, str) and self.names.keys and key not in self.names.keys:
             similar = _nearest(key, self.names.keys)
             if similar is not None:
@@ -217,8 +217,8 @@ class _Replacing(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         self.generic_visit(node)
         name, of, similar = node.attr, node.value, None
-        if name == "values" and getattr(of, "is_torch", False):
-            return self._replace(node, of, NO_INDICES)
+        if name == "values" and isinstance(of, ast.Call) and hasattr(of, "is_torch") and called(of) in ("max", "min"):
+            return self._replace(node, of, NO_INDICES.format(called(of)))
         if not (isinstance(of, ast.Name) and of.id == self.names.numpy):
             is_module = isinstance(of, ast.Name) and of.id in self.names.modules
             is_named = hasattr(np.ndarray, name) or any(name == method for method, _ in METHODS)

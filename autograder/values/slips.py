@@ -60,7 +60,6 @@ FUNCTIONS = {  # of PyTorch, with NumPy's name
     "permute": "transpose",
     "bmm": "matmul",
     "mm": "matmul",
-    "masked_fill": "where",
     "tensor": "array",
     "from_numpy": "asarray",
 }
@@ -165,12 +164,15 @@ class _Replacing(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute):
             name, of = node.func.attr, node.func.value
-            if not (isinstance(of, ast.Name) and of.id in self.names.modules):
-                form = METHODS.get((name, len(node.args))) or METHODS.get((name, None))
-                if form is not None:
-                    letters = ", ".join("ab"[: len(node.args)]) if (name, len(node.args)) in METHODS else "..."
-                    sentence = f"`x.{name}({letters})` is PyTorch; NumPy has `{_readable(form)}`."
-                    return self._replace(node, self._formed(form, of, node), sentence)
+            module = of.id if isinstance(of, ast.Name) and of.id in self.names.modules else ""
+            is_torch_function = module == self.names.numpy and not hasattr(np, name) and name not in FUNCTIONS
+            array, args = (node.args[0], node.args[1:]) if is_torch_function and node.args else (of, node.args)
+            form = METHODS.get((name, len(args))) or METHODS.get((name, None))
+            if form is not None and (not module or is_torch_function):
+                letters = list("ab"[: len(args)]) if (name, len(args)) in METHODS else ["..."]
+                call = f"x.{name}({', '.join(letters)})" if not module else f"{name}({', '.join(['x', *letters])})"
+                sentence = f"`{call}` is PyTorch; NumPy has `{_readable(form)}`."
+                return self._replace(node, self._formed(form, array, args, node.keywords), sentence)
         if called(node) in REDUCTIONS and len(node.args) > 1 and _is_bool(node.args[-1]):
             keyword = ast.keyword("keepdims", node.args[-1])
             new = ast.Call(node.func, node.args[:-1], [*node.keywords, keyword])
@@ -229,7 +231,8 @@ class _Replacing(ast.NodeTransformer):
         elif name in REMOVED and not hasattr(np, name):
             similar, sentence = REMOVED[name], f"NumPy 2 has no `np.{name}`; use `np.{REMOVED[name]}`."
         else:
-            similar = None if hasattr(np, name) else _nearest(name, _public(np))
+            is_form = any(name == method for method, _ in METHODS)  # visit_Call replaces it
+            similar = None if hasattr(np, name) or is_form else _nearest(name, _public(np))
             sentence = f"NumPy has no `{name}`; did you mean `np.{similar}`?"
         return node if similar is None else self._replace(node, ast.Attribute(of, similar, node.ctx), sentence)
 
@@ -241,10 +244,9 @@ class _Replacing(ast.NodeTransformer):
             node, ast.Name(similar, node.ctx), f"`{node.id}` is not defined; did you mean `{similar}`?"
         )
 
-    def _formed(self, form: str, array: ast.expr, call: ast.Call) -> ast.expr:
+    def _formed(self, form: str, array: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
         """Return the expression of a table entry, with its letters replaced."""
-        operands = {"x": array, **dict(zip("ab", call.args, strict=False))}
-        args = call.args
+        operands = {"x": array, **dict(zip("ab", args, strict=False))}
 
         class Filled(ast.NodeTransformer):
             def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -255,7 +257,7 @@ class _Replacing(ast.NodeTransformer):
 
         filled: ast.expr = Filled().visit(ast.parse(form, mode="eval").body)
         if isinstance(filled, ast.Call):
-            filled.keywords += call.keywords
+            filled.keywords += keywords
         for node in ast.walk(filled):
             if isinstance(node, ast.Name) and node.id == "np":
                 node.id = self.names.numpy

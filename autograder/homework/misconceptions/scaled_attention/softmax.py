@@ -71,8 +71,8 @@ softmax.wrong("powers_of_two", "softmax", {"np.exp(scores - shift)": "2.0 ** (sc
 softmax.wrong("negated", "softmax", {"np.exp(scores - shift)": "np.exp(shift - scores)"},
     does="Your code computes exp of the negated scores.", right="The largest score gets the largest weight.",
     read="the formula in the docstring of `softmax`")
-softmax.wrong("epsilon_in_the_sum", "softmax", {"np.where(total == 0, 1.0, total)": "total + 1e-6"},
-    {"np.where(total == 0, 1.0, total)": "total + 1e-5"},
+softmax.wrong("epsilon_in_the_sum", "softmax",
+    *({"np.where(total == 0, 1.0, total)": f"total + {small}"} for small in ("1e-6", "1e-5", "1e-4", "1e-3")),
     does="Your code adds a small number to the sum, so the weights do not sum to 1.", right="Handle only a sum of zero.",
     read="the docstring of `softmax`")
 softmax.wrong("transposed", "softmax", {"return weights": "return weights.T"},

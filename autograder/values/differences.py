@@ -344,7 +344,7 @@ def _common_to_all(expected: Array, actual: Array, allowed: float) -> str:
 
 
 def _common_to_lines(expected: Array, actual: Array, allowed: float) -> str:
-    """A sentence that is true of the entries of each row or column, if none of these is correct."""
+    """Return a sentence that is true of the entries of each row or column, if none of these is correct."""
     for name, axis in (("row", 1), ("column", 0)):
         if expected.shape[axis] < SEVERAL or min(np.ptp(expected, axis)) <= allowed * magnitude(expected):
             continue

@@ -96,7 +96,7 @@ SELECTED: list[str] = []
 
 @pytest.fixture
 def call(request: pytest.FixtureRequest) -> Caller:
-    """The functions of the module under test: layernorm in test_layernorm.py."""
+    """Return the functions of the module under test: layernorm in test_layernorm.py."""
     return Caller(request.path.stem.removeprefix("test_"))
 
 
@@ -116,7 +116,7 @@ def pytest_runtest_makereport(
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """A function that is not written yet is not shown as a failure."""
+    """Keep functions that are not written yet out of the failures."""
     unwritten = report.when == "call" and isinstance(FAILED.get(report.nodeid), NotWritten)
     return ("not written", "-", "NOT WRITTEN") if unwritten else None
 
@@ -140,7 +140,7 @@ ADVICE: list[Advice] = []
 
 
 def told(report: Report) -> bool:
-    """True if a check failed after it had made its call."""
+    """Return True if a check failed after it had made its call."""
     error = FAILED.get(report.nodeid)
     return isinstance(error, CheckFailed) and not isinstance(error, NotReady)
 
@@ -181,7 +181,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def about(module: str, failures: list[Report], modules: list[str]) -> list[str]:
-    """The texts about one of the modules of this run: unwritten functions in one line, then each different text once."""
+    """Return the texts about one of the modules of this run: unwritten functions in one line, then each different text once."""
     functions = [function for function in functions_in(module) if not ASKED or function in ASKED]
     missing = unwritten_functions(module, functions) if failures else []
     lines = [fill(f"Not written yet: {', '.join(missing)}", 86)] if missing else []
@@ -198,13 +198,13 @@ def about(module: str, failures: list[Report], modules: list[str]) -> list[str]:
 
 
 def with_count(text: str, count: int) -> str:
-    """A text that `count` checks share; longer texts are separated by a blank line."""
+    """Return a text that `count` checks share; longer texts are separated by a blank line."""
     more = f"(and in {count - 1} more check{'s' if count > 2 else ''})" if count > 1 else ""
     return f"\n{text}\n  {more}".rstrip() if "\n" in text else fill(f"{text} {more}", 86)
 
 
 def counts(modules: list[str], passed: set[str], failed: set[str]) -> Iterator[tuple[str, bool]]:
-    """A line for each module, with the functions that still fail checks; with --only, a line for each function."""
+    """Yield a line for each module, with the functions that still fail checks; with --only, a line for each function."""
     for module in modules:
         own = [name for name in SELECTED if module_of(name) == module]
         functions = [function for function in functions_in(module) if not ASKED or function in ASKED]
@@ -225,7 +225,7 @@ def counts(modules: list[str], passed: set[str], failed: set[str]) -> Iterator[t
 
 
 def accepted_though_unlike_the_stub(module: str, passed: set[str]) -> list[str]:
-    """The functions that pass their checks, and accept every call that the stub accepts, with other parameters."""
+    """Return the functions that pass their checks, and accept every call that the stub accepts, with other parameters."""
     checks = {
         function: {name for name in SELECTED if CALLED.get(name) == function} for function in functions_in(module)
     }
@@ -234,7 +234,7 @@ def accepted_though_unlike_the_stub(module: str, passed: set[str]) -> list[str]:
 
 
 def lack(module: str) -> str:
-    """What a module lacks before its checks can pass, without running them; "" if nothing is known."""
+    """Return what a module lacks before its checks can pass, without running them; "" if nothing is known."""
     with redirect_stdout(StringIO()):
         if isinstance(load(module), Broken):
             return "cannot be imported" if (FOLDER / f"{module}.py").is_file() else "missing"
@@ -255,7 +255,7 @@ def names_so_far(modules: list[str]) -> str:
 
 
 def next_step(failed: list[Report], passed: int, hints: int) -> str:
-    """What to do next: the function to fix first, else the next one to write, else the upload after a run of all checks."""
+    """Return what to do next: the function to fix first, else the next one to write, else the upload after a run of all checks."""
     wrong = [report for report in failed if not isinstance(FAILED.get(report.nodeid), NotWritten)]
     first = ADVICE[0].first() if ADVICE else None
     if wrong and not told(wrong[0]):
@@ -285,17 +285,17 @@ def next_step(failed: list[Report], passed: int, hints: int) -> str:
 
 
 def module_of(name: str) -> str:
-    """The module under test, from the id of a check."""
+    """Return the module under test, from the id of a check."""
     return Path(name.partition("::")[0]).stem.removeprefix("test_")
 
 
 def order(module: str) -> int:
-    """The position of a module in the list; other modules come last."""
+    """Return the position of a module in the list; other modules come last."""
     return MODULES.index(module) if module in MODULES else len(MODULES)
 
 
 def describe(report: Report) -> str:
-    """The text of one failed check: a single line, or a title with lines below it."""
+    """Return the text of one failed check: a single line, or a title with lines below it."""
     text = report.longreprtext.strip()
     if isinstance(report, pytest.CollectReport):  # the file with the checks is damaged
         return f"{report.nodeid} cannot be read: {text.splitlines()[-1].lstrip('E ')}"

@@ -55,7 +55,7 @@ class Seen:
 
 
 def as_entry(value: Any = None, raised: str = "", changed: Iterable[str] = ()) -> dict[str, Any]:
-    """The result of a call, in the form used in the table."""
+    """Return the result of a call, in the form used in the table."""
     entry = {"raised": raised} if raised else {"value": _plain(value)}
     return entry | ({"changed": sorted(changed)} if changed else {})
 
@@ -75,7 +75,7 @@ def _plain(value: Any) -> Any:
 
 
 def known(module: str, function: str) -> dict[str, Any]:
-    """The part of the table about one function."""
+    """Return the part of the table about one function."""
     entry: dict[str, Any] = _table().get(module, {}).get(function, {"calls": [], "mistakes": []})
     return entry
 
@@ -86,7 +86,7 @@ def functions() -> set[str]:
 
 
 def contract(module: str, function: str) -> Signature | None:
-    """The signature in the stub of a function; None without a table."""
+    """Return the signature in the stub of a function; None without a table."""
     parameters = known(module, function).get("parameters")
     kind = Parameter.POSITIONAL_OR_KEYWORD
     given = [
@@ -103,7 +103,7 @@ def _table() -> dict[str, Any]:
 def explanation(
     known: dict[str, Any], calls: list[Seen], defaults: Mapping[str, object] | None = None
 ) -> list[tuple[str, str]]:
-    """The sentences, with titles, of the mistakes that explain all calls of a function.
+    """Return the sentences, with titles, of the mistakes that explain all calls of a function.
 
     These describe one known mistake, or else two if each call has the result of one of them. If there are several
     explanations, only the sentences they share are returned. A wrong default value counts only if it is in `defaults`, the
@@ -147,7 +147,7 @@ def other_arguments(known: dict[str, Any], calls: list[Seen]) -> str:
 
 
 def _is_other(seen: Seen, right: list[Any], other: list[Any]) -> bool:
-    """True if a result is the other result as a whole, and not the correct one."""
+    """Return True if a result is the other result as a whole, and not the correct one."""
     parts = fingerprints(_value(seen.entry["value"]))
     same, correct = (
         [_alike(*pair, seen.tolerance) for pair in zip(parts, result, strict=False)] for result in (other, right)
@@ -170,19 +170,19 @@ def _fingerprint(part: Any) -> list[Any]:
 
 
 def _alike(one: list[Any], two: list[Any], tolerance: float) -> bool:
-    """True if two fingerprints belong to the same value."""
+    """Return True if two fingerprints belong to the same value."""
     return bool(one[0] == two[0] and abs(one[1] - two[1]) <= 4 * tolerance * max(1.0, abs(two[1])))
 
 
 def _of_two(one: Any, one_fits: bool, other: Any, other_fits: bool) -> bool:
-    """True if a call has the result of one of two mistakes; one, both or none of them affect it."""
+    """Return True if a call has the result of one of two mistakes; one, both or none of them affect it."""
     if one is None and other is None:
         return one_fits
     return (one is not None and one_fits) or (other is not None and other_fits)
 
 
 def _explains(entry: dict[str, Any] | None, seen: Seen) -> bool:
-    """True if a mistake with this entry (None: the correct result) agrees with the result of a call."""
+    """Return True if a mistake with this entry (None: the correct result) agrees with the result of a call."""
     if entry is None or seen.right:
         # A call can pass and have an entry: if only a part of the result is checked, or only the dtype is wrong.
         return seen.right and (entry is None or same(entry, seen.entry, seen.tolerance))
@@ -190,12 +190,12 @@ def _explains(entry: dict[str, Any] | None, seen: Seen) -> bool:
 
 
 def same(one: dict[str, Any], two: dict[str, Any], tolerance: float) -> bool:
-    """True if two entries are the same result up to rounding."""
+    """Return True if two entries are the same result up to rounding."""
     return _same(one, two, tolerance, dtype=True)
 
 
 def _same(one: dict[str, Any], two: dict[str, Any], tolerance: float, dtype: bool) -> bool:
-    """True if two entries are equal up to the tolerance; without `dtype`, float32 and float64 are the same."""
+    """Return True if two entries are equal up to the tolerance; without `dtype`, float32 and float64 are the same."""
     values = [_value(entry.get("value")) for entry in (one, two)]
     rest = [{key: part for key, part in entry.items() if key != "value"} for entry in (one, two)]
     return one.keys() == two.keys() and rest[0] == rest[1] and equal(*values, tolerance, dtype)

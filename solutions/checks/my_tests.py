@@ -25,7 +25,7 @@ Version = tuple[str, Callable[[Function], Function]]
 
 
 def changed(change: Callable[[Any], Any]) -> Callable[[Function], Function]:
-    """A version of a function whose result is changed, or each part of it."""
+    """Return a version of a function whose result is changed, or each part of it."""
 
     def version(function: Function) -> Function:
         def called(*args: Any, **kwargs: Any) -> Any:
@@ -38,7 +38,7 @@ def changed(change: Callable[[Any], Any]) -> Callable[[Function], Function]:
 
 
 def rounded(value: Any) -> Any:
-    """The same value with other rounding and another memory layout."""
+    """Return the same value with other rounding and another memory layout."""
     if isinstance(value, np.ndarray):
         return np.asfortranarray(value + value * value.dtype.type(1e-15) if value.dtype.kind == "f" else value)
     return value * (1 + 1e-15) if isinstance(value, float) else value
@@ -49,7 +49,7 @@ def opposite(value: Any) -> Any:
 
 
 def first_result(function: Function) -> Function:
-    """A version that always returns the result of its first call."""
+    """Return a version that always returns the result of its first call."""
     kept: list[Any] = []
 
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -85,7 +85,7 @@ WRONG: dict[str, tuple[Version, ...]] = {
 
 
 def report(modules: dict[str, list[str]]) -> tuple[list[str], bool]:
-    """The lines to print, and whether every test passes on correct code and every wrong version is detected.
+    """Return the lines to print, and whether every test passes on correct code and every wrong version is detected.
 
     `modules` are the functions of each module.
     """
@@ -108,7 +108,7 @@ def report(modules: dict[str, list[str]]) -> tuple[list[str], bool]:
 
 
 def _report(module: str, function: str, names: list[str]) -> tuple[list[str], bool]:
-    """The lines about the tests of one function."""
+    """Return the lines about the tests of one function."""
     loaded = load(module)
     if isinstance(loaded, Broken):
         return [f"{function}: {loaded.text}"], False
@@ -130,7 +130,7 @@ def _report(module: str, function: str, names: list[str]) -> tuple[list[str], bo
 
 
 def _failure(module: Any, function: str, version: Function, names: list[str]) -> str:
-    """The first of some tests that fails on a version of a function, with file and line; "" if all pass."""
+    """Return the first of some tests that fails on a version of a function, with file and line; "" if all pass."""
     before, shadowed = vars(module)[function], sys.modules.get("pytest")
     vars(module)[function], sys.modules["pytest"] = version, pytest_module()
     try:

@@ -72,7 +72,7 @@ class Advice:
             self.texts[number] = "\n".join([str(error), *lines])
 
     def lines(self) -> Iterator[str]:
-        """A line for each function with the same mistake as another one, and for each function that makes others fail."""
+        """Yield a line for each function with the same mistake as another one, and for each function that makes others fail."""
         for (module, name), (_, first) in self.same.items():
             yield f"{name} ({module}.py) has the same mistake as {first}."
         for causes, names in self.follow.items():
@@ -82,32 +82,32 @@ class Advice:
             yield f"{also} {fail} too: first fix {' and '.join(f'{name} ({module}.py)' for module, name in causes)}."
 
     def first(self) -> Function | None:
-        """The function to fix first."""
+        """Return the function to fix first."""
         known = {**self.causes, **self.same}
         elsewhere = [cause for causes in self.follow for cause in causes if cause not in known]
         return next(iter([*elsewhere, *self.causes]), None)
 
 
 def advice(error: CheckFailed) -> list[tuple[str, str]]:
-    """The lines below the first failed check of a function: about a known mistake, else about other arguments."""
+    """Return the lines below the first failed check of a function: about a known mistake, else about other arguments."""
     calls = all_calls(*error.function)
     other = other_arguments(known(*error.function), calls)
     return explained(error.function) or ([("note", other)] if other else [])
 
 
 def name_in(said: list[tuple[str, str]]) -> str:
-    """What the code does wrong, if a known mistake explains it."""
+    """Return what the code does wrong, if a known mistake explains it."""
     return next((text for title, text in said if title == "probably"), "")
 
 
 @cache
 def explained(function: Function) -> list[tuple[str, str]]:
-    """The lines about the known mistakes that explain the results of a function; [] if there are none."""
+    """Return the lines about the known mistakes that explain the results of a function; [] if there are none."""
     return explanation(known(*function), all_calls(*function), defaults(*function))
 
 
 def defaults(module: str, function: str) -> dict[str, object]:
-    """The default values in the signature of a student's function."""
+    """Return the default values in the signature of a student's function."""
     try:
         parameters = inspect.signature(find(module, function)).parameters.values()
     except (NotReady, ValueError):
@@ -117,7 +117,7 @@ def defaults(module: str, function: str) -> dict[str, object]:
 
 @cache
 def needs(function: Function) -> set[Function]:
-    """The functions of the homework that a student's function calls in the public checks, directly or not."""
+    """Return the functions of the homework that a student's function calls in the public checks, directly or not."""
     module, name = function
     loaded = [vars(sys.modules[m]).values() for m in MODULES if m in sys.modules]
     found = {
@@ -136,14 +136,14 @@ def needs(function: Function) -> set[Function]:
 
 
 def causes_of(function: Function) -> tuple[Function, ...]:
-    """The functions called by this one that fail their own checks and call no other failing function."""
+    """Return the functions called by this one that fail their own checks and call no other failing function."""
     wrong = {key for key in needs(function) if key[1] in _failing(key[0])}
     return tuple(sorted(key for key in wrong if not needs(key) & wrong))
 
 
 @cache
 def _failing(module: str) -> set[str]:
-    """The functions of a module that fail a public check; the checks run again because they may not be part of this run.
+    """Return the functions of a module that fail a public check; the checks run again because they may not be part of this run.
 
     This includes stubs that do not raise NotImplementedError.
     """
@@ -152,7 +152,7 @@ def _failing(module: str) -> set[str]:
 
 
 def all_calls(module: str, function: str) -> list[Seen]:
-    """The results of all public calls of a function; calls that were not made yet are made now."""
+    """Return the results of all public calls of a function; calls that were not made yet are made now."""
     made = [*SEEN[module, function]]
     _made_again(module, function)
     again = SEEN[module, function][len(made) :]

@@ -80,7 +80,7 @@ class Again:
 
 
 def _going_on(asked: Callable[..., None]) -> Callable[..., None]:
-    """A method of Call that does not raise CheckFailed if the call has `again`."""
+    """Return a method of Call that does not raise CheckFailed if the call has `again`."""
 
     @functools.wraps(asked)
     def made(call: Call, *args: Any, **kwargs: Any) -> None:
@@ -104,7 +104,7 @@ def calls_of(check: Callable[[Caller], None], module: str) -> list[Call]:
 
 
 def checks_in(module: str) -> list[Callable[[Caller], None]]:
-    """The public checks of a module."""
+    """Return the public checks of a module."""
     named = vars(importlib.import_module(f"test_{module}")).items()
     return [check for name, check in named if name.startswith("test_")]
 
@@ -115,7 +115,7 @@ def calls_in(module: str) -> list[Call]:
 
 
 def functions_in(module: str) -> list[str]:
-    """The functions that the public checks of a module call, in order."""
+    """Return the functions that the public checks of a module call, in order."""
     return list(dict.fromkeys(call.function for call in calls_in(module)))
 
 
@@ -144,15 +144,15 @@ class Call:
     error: type[Exception] | None = field(default=None, compare=False)
 
     def returning(self, *names: str) -> Call:
-        """The same call, with names for the parts of the returned tuple."""
+        """Return the same call, with names for the parts of the returned tuple."""
         return replace(self, names=names)
 
     def then(self, part: str, choose: Callable[[Any], Any]) -> Call:
-        """The same call, but only choose(result) is checked; `part` is a description of it."""
+        """Return the same call, but only choose(result) is checked; `part` is a description of it."""
         return replace(self, part=part, choose=choose)
 
     def as_new_array(self) -> Call:
-        """The same call, whose result must not share memory with an argument."""
+        """Return the same call, whose result must not share memory with an argument."""
         return replace(self, is_new=True)
 
     def without_check(self) -> None:
@@ -166,7 +166,7 @@ class Call:
                 pass
 
     def in_place(self) -> Call:
-        """The same call, which may modify its arguments."""
+        """Return the same call, which may modify its arguments."""
         return replace(self, may_modify=True)
 
     @_going_on
@@ -255,11 +255,11 @@ class Call:
         return self.error is None and not self._changes(given, before) and self.accepts(result)
 
     def due(self, reference: Callable[..., Any]) -> dict[str, Any]:
-        """The entry of known_mistakes for a correct result: the one in the check, else that of the reference."""
+        """Return the entry of known_mistakes for a correct result: the one in the check, else that of the reference."""
         return self.entry_of(reference) if self.expected is None else known_mistakes.as_entry(self.expected)
 
     def entry_of(self, function: Callable[..., Any]) -> dict[str, Any]:
-        """The entry of known_mistakes for this call of `function` instead of the student's."""
+        """Return the entry of known_mistakes for this call of `function` instead of the student's."""
         args, kwargs = copied(self.args), copied(self.kwargs)
         given = [*args, *kwargs.values()]
         before = copied(given)
@@ -270,7 +270,7 @@ class Call:
         return self._entry(function, result, self._changes(given, before))
 
     def _changes(self, given: list[Any], before: list[Any]) -> list[Change]:
-        """The changes to arguments that a check does not accept."""
+        """Return the changes to arguments that a check does not accept."""
         return [] if self.may_modify else differences(given, before)
 
     def _entry(self, function: Callable[..., Any], result: Any, changes: list[Change]) -> dict[str, Any]:
@@ -280,7 +280,7 @@ class Call:
         return known_mistakes.as_entry(result, changed={part(names, number, path) for number, path, _ in changes})
 
     def _names(self, function: Callable[..., Any]) -> list[str]:
-        """The names of the arguments in the stub, else in a function, in the order of the call."""
+        """Return the names of the arguments in the stub, else in a function, in the order of the call."""
         try:
             signature = known_mistakes.contract(self.module, self.function) or inspect.signature(function)
             names = list(signature.parameters)[: len(self.args)]
@@ -289,7 +289,7 @@ class Call:
         return [*names, *(f"number {i + 1}" for i in range(len(names), len(self.args))), *self.kwargs]
 
     def _result(self) -> tuple[Any, dict[str, Any], list[Change]]:
-        """The part of the result that is checked, the table's entry for it, and the changes to arguments."""
+        """Return the part of the result that is checked, the table's entry for it, and the changes to arguments."""
         result, error, changes = self._made()
         if error is not None:
             self._note(known_mistakes.as_entry(raised=type(error).__name__), False, TOLERANCE)
@@ -304,7 +304,7 @@ class Call:
             raise self._failed(hint, returned=self._shown(result, result)[1], why=f"It has no {self.part}.") from None
 
     def _modified(self, changes: list[Change]) -> str:
-        """A sentence about changed arguments, the first time for each function; "" if there are none."""
+        """Return a sentence about changed arguments, the first time for each function; "" if there are none."""
         if not changes or (self.again is None and (self.module, self.function) in MODIFIED):
             return ""
         if self.again is None:
@@ -347,7 +347,7 @@ class Call:
         return result, None, self._changes(given, before)
 
     def _others(self) -> set[str]:
-        """The other functions of the homework, which have checks of their own."""
+        """Return the other functions of the homework, which have checks of their own."""
         return known_mistakes.functions() - {self.function}
 
     def _does_not_bind(self) -> str:
@@ -361,7 +361,7 @@ class Call:
         return next((" ".join(why) for signature in own if (why := misfit(contract, signature))), "")
 
     def _unsteady(self, expected: Any, tolerance: float) -> str:
-        """A sentence about a result that depends on more than the arguments; "" if it does not."""
+        """Return a sentence about a result that depends on more than the arguments; "" if it does not."""
         try:
             with as_graded(), limit(), redirect_stdout(StringIO()) as printed:
                 results = [
@@ -427,12 +427,12 @@ def has_other_parameters(module: str, function: str) -> bool:
 
 
 def source(value: Any) -> str:
-    """A value as Python, on one line."""
+    """Return a value as Python, on one line."""
     return literal(value, 10**9)
 
 
 def labelled(title: str, text: str) -> str:
-    """The lines of a message, with their title in front; tables keep their lines."""
+    """Return the lines of a message, with their title in front; tables keep their lines."""
     laid_out = text if title in ("returned", "expected", "values") and "\n" in text else fill(text)
     return f"{title.capitalize():9} " + laid_out.replace("\n", "\n" + " " * 10)
 

@@ -35,7 +35,7 @@ LEFT = [SECONDS, WAITING]
 
 
 def searched(call: Call, are_several: bool) -> tuple[str, list[tuple[str, str]]]:
-    """The place to look at ("" if none), and the lines about a function whose first failing call this is.
+    """Return the place to look at ("" if none), and the lines about a function whose first failing call this is.
 
     `are_several`: several known mistakes match; otherwise none does.
     """
@@ -113,7 +113,7 @@ def _appends_to_itself(node: ast.AST) -> bool:
 
 
 def _values_on_the_way(call: Call) -> str:
-    """The local variables of the function when the call ends, or the values of the calls in its last expression."""
+    """Return the local variables of the function when the call ends, or the values of the calls in its last expression."""
     found: list[tuple[str, Any]] = []
     code = getattr(inspect.unwrap(find(call.module, call.function)), "__code__", None)
 
@@ -135,7 +135,7 @@ def _values_on_the_way(call: Call) -> str:
 
 
 def _assigned(frame: FrameType) -> Iterator[tuple[str, Any]]:
-    """The local variables that are numbers or arrays, without the arguments."""
+    """Yield the local variables that are numbers or arrays, without the arguments."""
     arguments = frame.f_code.co_varnames[: frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount]
     for name, value in frame.f_locals.items():
         if name not in arguments and isinstance(value, np.ndarray | np.generic | int | float | tuple):
@@ -143,7 +143,7 @@ def _assigned(frame: FrameType) -> Iterator[tuple[str, Any]]:
 
 
 def _computed(frame: FrameType, module: str) -> Iterator[tuple[str, Any]]:
-    """The values of the calls in the statement that returned."""
+    """Yield the values of the calls in the statement that returned."""
     for node in (node for nodes in definitions(module).values() for node in ast.walk(nodes[-1])):
         if isinstance(node, ast.Return) and node.value and node.lineno <= frame.f_lineno <= (node.end_lineno or 0):
             for inner in reversed([*ast.walk(node.value)]):
@@ -156,7 +156,7 @@ def _computed(frame: FrameType, module: str) -> Iterator[tuple[str, Any]]:
 
 
 def _shown(name: str, value: Any) -> str:
-    """A name with its value, on a few lines, or else with the kind of the value."""
+    """Return a name with its value, on a few lines, or else with the kind of the value."""
     start = f"{name} = "
     lines = display(value, width=max(WIDTH - len(start), 20)).splitlines()
     if len(lines) > MOST_LINES or max(map(len, lines)) + len(start) > WIDTH:

@@ -71,7 +71,7 @@ class Stopped(BaseException):
 
 @cache
 def is_students(file: str) -> bool:
-    """True if a file is the student's own: in the folder of the homework or below, but not a check.
+    """Return True if a file is the student's own: in the folder of the homework or below, but not a check.
 
     The hooks of student_limits call this, so it must not import or open anything.
     """
@@ -123,7 +123,7 @@ def where_it_was(error: BaseException, stopped: str) -> str:
 
 
 def unwritten(error: NotImplementedError) -> tuple[str, str, str]:
-    """The function that raised NotImplementedError, its file, and a sentence about it."""
+    """Return the function that raised NotImplementedError, its file, and a sentence about it."""
     frames = list(_own(error.__traceback__))
     if not frames:
         return "", "", str(error).partition("\n")[0] or "something is not written yet"
@@ -136,7 +136,7 @@ def unwritten(error: NotImplementedError) -> tuple[str, str, str]:
 
 
 def words(error: BaseException) -> str:
-    """The kind of an error, the first line of its text, and what to do about it, if known."""
+    """Return the kind of an error, the first line of its text, and what to do about it, if known."""
     if isinstance(error, ModuleNotFoundError) and error.name in MODULES:
         return f"{error.name}.py is missing: it belongs next to the folder {CHECKS.name}"
     name, said = type(error).__name__, "" if isinstance(error, SystemExit) else text_of(error, is_students)
@@ -149,14 +149,14 @@ def words(error: BaseException) -> str:
 
 
 def _own(trace: TracebackType | None, function: str = "") -> Iterator[tuple[Path, int, str]]:
-    """The lines of the student's code in a traceback, outermost first; with `function`, only those of that function."""
+    """Yield the lines of the student's code in a traceback, outermost first; with `function`, only those of that function."""
     for frame in traceback.extract_tb(trace):
         if is_students(frame.filename) and function in ("", frame.name):
             yield Path(frame.filename), frame.lineno or 0, frame.line or ""
 
 
 def _function_at(path: Path, line: int) -> ast.FunctionDef | None:
-    """The innermost function of a file that contains this line."""
+    """Return the innermost function of a file that contains this line."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     around = [node for node in found if node.lineno <= line <= (node.end_lineno or 0)]

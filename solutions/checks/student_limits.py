@@ -54,7 +54,7 @@ TEMPORARY = tempfile.mkdtemp(prefix="homework-")
 
 
 def _resolved(path: str) -> str:
-    """The path of a file or folder without links, in a form that can be compared."""
+    """Return the path of a file or folder without links, in a form that can be compared."""
     return os.path.normcase(os.path.realpath(path))
 
 
@@ -143,7 +143,7 @@ def _refuse() -> None:
 
 
 def _without_event(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function without an audit event, rejected while the student's code runs."""
+    """Return a function without an audit event, rejected while the student's code runs."""
     return lambda *args: _refuse() if RUNNING else function(*args)
 
 
@@ -155,7 +155,7 @@ def _require(module: str) -> None:
 
 
 def _is_within(file: Any, places: tuple[str, ...]) -> bool:
-    """True if a file or folder is in one of these places. This includes open files; None is the current folder."""
+    """Return True if a file or folder is in one of these places. This includes open files; None is the current folder."""
     path = _resolved(os.devnull if isinstance(file, int) else os.fsdecode(file or "."))
     return any(path == place or path.startswith(os.path.join(place, "")) for place in places)
 

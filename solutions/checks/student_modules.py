@@ -44,7 +44,7 @@ class Broken(NamedTuple):
 
 
 def find(module: str, function: str) -> Callable[..., Any]:
-    """The student's function; raises NotReady with the reason if it cannot be called."""
+    """Return the student's function; raises NotReady with the reason if it cannot be called."""
     if (module, function) in UNFINISHED:
         raise NotReady(f"{function} was not called again because it did not finish (see above)")
     loaded = load(module)
@@ -62,7 +62,7 @@ def find(module: str, function: str) -> Callable[..., Any]:
 
 @functools.cache
 def load(module: str) -> ModuleType | Broken:
-    """The student's module, or why it cannot be imported."""
+    """Return the student's module, or why it cannot be imported."""
     files = sorted(path.name for path in FOLDER.iterdir())
     name = f"{module}.py"
     if name not in files:
@@ -97,7 +97,7 @@ def load(module: str) -> ModuleType | Broken:
 
 
 def alone(module: str, function: str) -> Callable[..., Any]:
-    """The function, from a fresh import of the student's modules."""
+    """Return the function, from a fresh import of the student's modules."""
     loaded = [name for name, found in sys.modules.items() if is_students(getattr(found, "__file__", None) or "")]
     before = {name: sys.modules.pop(name) for name in loaded}
     try:
@@ -109,7 +109,7 @@ def alone(module: str, function: str) -> Callable[..., Any]:
 
 
 def ended_in(error: BaseException) -> str:
-    """The module in which an import failed, if the error names it."""
+    """Return the module in which an import failed, if the error names it."""
     if isinstance(error, SyntaxError) and error.filename:
         return Path(error.filename).stem
     if isinstance(error, ImportError) and error.name in MODULES:
@@ -118,7 +118,7 @@ def ended_in(error: BaseException) -> str:
 
 
 def not_written(module: str, function: str, error: NotImplementedError) -> NotReady:
-    """The error for a function that raises NotImplementedError, or calls one that does."""
+    """Return the error for a function that raises NotImplementedError, or calls one that does."""
     name, file, reason = unwritten(error)
     kind = NotWritten if reason.endswith("is not written yet") else NotReady
     if name in (function, ""):
@@ -129,13 +129,13 @@ def not_written(module: str, function: str, error: NotImplementedError) -> NotRe
 
 
 def unwritten_functions(module: str, functions: list[str]) -> list[str]:
-    """The functions in this list that are still stubs."""
+    """Return the functions in this list that are still stubs."""
     found = definitions(module)
     return [function for function in functions if function in found and is_stub(found[function][-1])]
 
 
 def silent_stubs(module: str) -> list[str]:
-    """The stubs that do not raise NotImplementedError, which their callers do not notice."""
+    """Return the stubs that do not raise NotImplementedError, which their callers do not notice."""
     found = definitions(module)
     return [
         name for name in unwritten_functions(module, [*found]) if "NotImplementedError" not in ast.dump(found[name][-1])
@@ -143,7 +143,7 @@ def silent_stubs(module: str) -> list[str]:
 
 
 def defined_twice(module: str, functions: list[str]) -> list[str]:
-    """A sentence about each function that is defined more than once."""
+    """Return a sentence about each function that is defined more than once."""
     return [said for function in functions if (said := twice(function, definitions(module).get(function, [])))]
 
 
@@ -155,7 +155,7 @@ def place(module: str, function: str) -> str:
 
 @functools.cache
 def definitions(module: str) -> dict[str, list[ast.FunctionDef]]:
-    """The functions of a file by name; none if it cannot be parsed."""
+    """Return the functions of a file by name; none if it cannot be parsed."""
     path = FOLDER / f"{module}.py"
     return functions_of(path.read_bytes()) if path.is_file() else {}
 

@@ -6,19 +6,63 @@ so grading is reproducible, but student code cannot predict it.
 """
 
 import ast
+import inspect
+import marshal
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from autograder.grading.runner.tests_process import PASSED, Outcome, TestsProcess, Version
 from autograder.grading.scoring import CriterionScore
+from autograder.homework import library
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS, TESTS_FILE
+from autograder.sandbox.process import SPENT
+from autograder.sandbox.protocol import Call, Reference, Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
+from autograder.values import running_tests
 from autograder.values.running_tests import tested
 from autograder.values.source import definitions
+
+MODULE = TESTS_FILE.removesuffix(".py")
+FINE = Response()
+
+
+@dataclass(frozen=True)
+class Version:
+    """The modules of the homework in a correct style (a folder, "" for the reference), perhaps with one function replaced."""
+
+    style: str = ""
+    function: library.Version | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The response to the first `test` that fails on a version of the code; without `test`, to the import of the file."""
+
+    response: Response = FINE
+    test: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.response == FINE
+
+    @property
+    def spent(self) -> bool:
+        return self.response == SPENT
+
+    @property
+    def failed(self) -> bool:
+        return not (self.passed or self.spent)
+
+    @property
+    def line(self) -> int:
+        return self.response.error.line if self.response.error else 0
+
+
+PASSED = Outcome()
 
 
 @dataclass(frozen=True)
@@ -49,11 +93,12 @@ class FunctionTests:
 def graded_tests(sandbox: Sandbox, homework: Homework, submission: Submission) -> tuple[CriterionScore, ...]:
     """The criteria of the students' tests: one per tested function, in the order of the file."""
     rubric, text = homework.rubric, submission.text(TESTS_FILE)
-    criteria, process = rubric.of(TESTS), TestsProcess(sandbox, homework, text)
+    criteria = rubric.of(TESTS)
+    sandbox.place({TESTS_FILE: text})
     order = random.Random(text + b"".join(homework.files.values()))
     tests = by_function(text, homework, len(criteria))
-    graded = [_graded(homework, process, order, name, own) for name, own in tests.items()]
-    process.close()
+    graded = [_graded(sandbox, homework, order, name, own) for name, own in tests.items()]
+    sandbox.place({})
     few = FunctionTests(problem="few" if text.strip() else "missing")
     graded += [few] * (len(criteria) - len(graded))
     return tuple(
@@ -74,7 +119,7 @@ def by_function(text: bytes, homework: Homework, most: int) -> dict[str, list[st
 
 
 def _graded(
-    homework: Homework, process: TestsProcess, order: random.Random, function: str, tests: Sequence[str]
+    sandbox: Sandbox, homework: Homework, order: random.Random, function: str, tests: Sequence[str]
 ) -> FunctionTests:
     """Run the tests of a function on every version, up to a correct one that they do not accept."""
     module = homework.rubric.module_of(function)
@@ -85,11 +130,13 @@ def _graded(
     order.shuffle(versions)
     outcomes = dict[Misconception, Outcome]()
     for version in versions:
-        outcome = process.outcome(version, tests)
+        outcome = outcome_of(sandbox, homework, version, tests)
         if version in wrong:
             outcomes[wrong[version]] = outcome
         elif not outcome.passed:
-            if (plain := process.outcome(Version(), tests)).failed:  # the clearest case, if they reject it too
+            if (
+                plain := outcome_of(sandbox, homework, Version(), tests)
+            ).failed:  # the clearest case, if they reject it too
                 version, outcome = Version(), plain
             problem = "time" if outcome.spent else "rejects" if outcome.test else "import"
             solution = homework.alternatives / version.style / f"{module}.py"  # none for the reference
@@ -103,3 +150,56 @@ def _graded(
         undetected=next((m for m in misconceptions if outcomes[m].passed), None),
         not_run=any(outcome.spent for outcome in outcomes.values()),
     )
+
+
+# Versions of the code
+
+
+def outcome_of(sandbox: Sandbox, homework: Homework, version: Version, tests: Sequence[str]) -> Outcome:
+    """Import the placed file beside a version of the code in a new process, and run some of its tests until one fails."""
+    process = sandbox.process
+    # Without fork, a start would take a quarter of a second, so the last process is used again if it is alive.
+    if process is None or process.ended is not None or "fork" in sandbox.layers:
+        process = sandbox.start()
+    loaded = process.load([MODULE], _references(homework, version), account=TESTS)
+    if loaded != FINE:
+        return Outcome(loaded)
+    for test in tests:  # one at a time, to identify a test that does not end
+        response = replace(process.run([Call(MODULE, test)], TESTS)[0], value=None)
+        if response != FINE:
+            return Outcome(response, test)
+    return PASSED
+
+
+def _references(homework: Homework, version: Version) -> list[Reference]:
+    """A version of every module that has misconceptions."""
+    folder, function = homework.alternatives / version.style, version.function
+    own = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
+    entries, given = homework.rubric.modules, homework.files
+    code = [Reference(name, _compiled(name, own[name])) for name in sorted(own.keys() - set(entries))]
+    for name, entry in entries.items():
+        if homework.of_module(name):
+            source = own.get(name) or given[f"{name}.py"].decode()
+            definition = function.source if function is not None and function.module == name else ""
+            code.append(Reference(name, _compiled(name, source, definition), tuple(entry.functions)))
+    code.append(Reference("pytest", _compiled("pytest", inspect.getsource(running_tests)), ("raises", "mark")))
+    # Remove the earlier import of the file.
+    code.append(Reference(MODULE, _compiled(MODULE, "")))
+    return code
+
+
+@lru_cache(500)
+def _compiled(module: str, text: str, definition: str = "") -> bytes:
+    """The compiled module, perhaps with another definition of one function, without a trace of what was replaced.
+
+    It has no docstrings, and everything is in line 1, so versions differ only in the code of that function.
+    """
+    tree = ast.parse(text)
+    for function in ast.parse(definition).body:
+        assert isinstance(function, ast.FunctionDef)
+        names = [getattr(node, "name", "") for node in tree.body]
+        tree.body[names.index(function.name)] = function
+    for node in ast.walk(tree):
+        if "lineno" in node._attributes:
+            vars(node).update(lineno=1, end_lineno=1, col_offset=0, end_col_offset=0)
+    return marshal.dumps(compile(tree, f"{module}.py", "exec", dont_inherit=True, optimize=2))

@@ -11,10 +11,9 @@ import pytest
 
 from autograder.feedback.results import Grade
 from autograder.feedback.sentences import paragraphs
+from autograder.grading import student_tests
 from autograder.grading.grader import Grader
-from autograder.grading.runner import tests_process
-from autograder.grading.runner.tests_process import PASSED, Outcome, Version
-from autograder.grading.student_tests import FunctionTests, by_function, graded_tests
+from autograder.grading.student_tests import PASSED, FunctionTests, Outcome, Version, by_function, graded_tests
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import TESTS_FILE
 from autograder.release.home_table import importable_checks
@@ -113,11 +112,11 @@ def test_the_order_of_the_versions_is_shuffled_and_depends_on_the_file(
     def order(text: str) -> list[Version]:
         versions = list[Version]()
 
-        def outcome(_: Any, version: Version, tests: list[str]) -> Outcome:
+        def outcome(_: Sandbox, homework: Homework, version: Version, tests: list[str]) -> Outcome:
             versions.append(version)
             return PASSED
 
-        monkeypatch.setattr(tests_process.TestsProcess, "outcome", outcome)
+        monkeypatch.setattr(student_tests, "outcome_of", outcome)
         graded(text)
         return versions
 

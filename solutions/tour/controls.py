@@ -356,7 +356,10 @@ def _control(name: str, setting: Any) -> Any:
     if isinstance(setting, str):
         return ipywidgets.Text(value=setting, continuous_update=False, **text)
     text["style"] = {"description_width": "initial", "button_width": "auto"}
-    return ipywidgets.ToggleButtons(options=setting, **text) if isinstance(setting, list) else None
+    if isinstance(setting, list):
+        numbers = all(isinstance(choice, int) for choice in setting)
+        return ipywidgets.ToggleButtons(options=sorted(setting) if numbers else setting, value=setting[0], **text)
+    return None
 
 
 def _film(slider: Any) -> Any:

@@ -146,7 +146,7 @@ class Guess:
             self.right: f"<b>{html.escape(self.right)}</b> &#10003;",
         }
         listed = " &nbsp;&middot;&nbsp; ".join(marks.get(choice) or html.escape(choice) for choice in self.choices)
-        words = "" if not self.choice else "You predicted right: " if self.choice == self.right else "Not quite: "
+        words = "" if not self.choice else "Right. " if self.choice == self.right else "Not quite. "
         return Said(f"<p>{words}{listed}</p>")
 
     def reason(self) -> str:

@@ -408,8 +408,8 @@ def asked(predictions: Any, waits: bool = True) -> Any:
 
 
 ANSWERS = [
-    ("this", "Not quite: this \u2717 \xa0\xb7\xa0 that \u2713"),
-    ("that", "You predicted right: this \xa0\xb7\xa0 that \u2713"),
+    ("this", "Not quite. this \u2717 \xa0\xb7\xa0 that \u2713"),
+    ("that", "Right. this \xa0\xb7\xa0 that \u2713"),
 ]
 
 

@@ -298,7 +298,7 @@ def each(
     The grader is an InProcess, for the kit's own code, or a Grader if `sandbox` is true.
     """
     with processes(jobs or os.cpu_count() or 1) as pool:
-        yield from pool.map(partial(_done, homework.place, work, sandbox), items, chunksize=4)
+        yield from pool.map(partial(_done, homework.own_folder, work, sandbox), items, chunksize=4)
 
 
 def _done(folder: Path | None, work: Callable[[Any, Item], Found], sandbox: bool, item: Item) -> Found:

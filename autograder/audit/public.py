@@ -48,7 +48,7 @@ def run(homework: Homework, only: Iterable[str] = (), jobs: int | None = None) -
     names = [name for name in only or homework.rubric.modules if homework.of_module(name)]
     # Fresh interpreters: the hidden suites have the same module names as the public checks.
     with processes(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
-        for detections in pool.map(partial(_of_module, homework.place), names):
+        for detections in pool.map(partial(_of_module, homework.own_folder), names):
             yield from detections
 
 

@@ -51,14 +51,14 @@ def explanation(homework: Homework, result: Path, name: str) -> Iterator[str]:
     criteria = homework.rubric.criteria
     if name not in criteria:
         module = name.partition(".")[0]
-        near = [one for one in criteria if name in one or one.startswith(f"{module}.")]
+        near = [criterion for criterion in criteria if name in criterion or criterion.startswith(f"{module}.")]
         near = near or [f"{group}.<name>" for group in homework.rubric.groups]
         raise click.BadParameter(f"there is no criterion {name!r}; known: {', '.join(near)}")
     graded, criterion = _graded_again(homework, result), criteria[name]
     score = next(score for score in graded.graded if score.criterion.id == name)
     call_results = next(module for module in graded.modules if module.module == criterion.module).call_results
 
-    where = homework.rubric.place(name).rpartition(": ")[0].removeprefix(f"{homework.folder}/")
+    where = homework.rubric.source_of(name).rpartition(": ")[0].removeprefix(f"{homework.folder}/")
     yield f"{name}: {score.points:g} of {criterion.most:g} points ({where})"
     yield f"  {criterion.about}{'; covers ' if criterion.grades else ''}{', '.join(criterion.grades)}"
     if criterion.counted:
@@ -94,7 +94,7 @@ def _graded_again(homework: Homework, result: Path) -> Result:
     same = [version for version in versions if pool.submission_digest(version) == before.get("submission")]
     if not same:
         click.echo("note: the submission has changed since it was graded", err=True)
-    if before.get("kit") != pool.kit_digest(homework.place):
+    if before.get("kit") != pool.kit_digest(homework.own_folder):
         click.echo("note: the kit has changed since then; this output is from the current kit", err=True)
     with open_grader(homework) as grader:
         return grader.grade((same or versions)[0])

@@ -155,9 +155,9 @@ def demo(context: click.Context, out: Path) -> None:
 @main.command()
 @click.argument("zipped", metavar="ZIP", type=click.Path(path_type=Path))
 @click.argument("upload", metavar="PATH", type=click.Path(path_type=Path))
-@click.option("--here", is_flag=True, help="use the installed Python packages; needs no network")
+@click.option("--here", "in_place", is_flag=True, help="use the installed Python packages; needs no network")
 @click.option("--brief", is_flag=True, help="print only the first message of each group")
-def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
+def rehearse(zipped: Path, upload: Path, in_place: bool, brief: bool) -> None:
     """Grade PATH with the Gradescope zip as Gradescope would, and print what students and instructors see.
 
     For instructors, before they upload the zip to Gradescope.
@@ -166,9 +166,9 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
     """
     from autograder.release import rehearsal
 
-    if not here:
+    if not in_place:
         click.echo("Running the zip's setup.sh, which installs Python and packages ...", err=True)
-    for line in rehearsal.report(rehearsal.rehearse(zipped, upload, here), brief):
+    for line in rehearsal.report(rehearsal.rehearse(zipped, upload, in_place), brief):
         click.echo(line)
 
 

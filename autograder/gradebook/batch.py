@@ -78,7 +78,7 @@ class Batch:
         counts = TextColumn("{task.fields[status]}")
         columns = "Grading", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), counts
         self.bar = Progress(*columns, console=self.console, disable=not self.console.is_terminal)
-        self.outcome = Run(pool.kit_digest(homework.place), tuple(layers.holding()))
+        self.outcome = Run(pool.kit_digest(homework.own_folder), tuple(layers.holding()))
         self.idle = SimpleQueue[int]()
         for number in range(workers.width):
             self.idle.put(number)
@@ -126,7 +126,9 @@ class Batch:
         failure: CommandError | BrokenExecutor = BrokenExecutor()
         for _ in range(TRIES):
             try:
-                self.outcome.layers = tuple(self.workers.submit(number, pool.prepare, self.homework.place).result())
+                self.outcome.layers = tuple(
+                    self.workers.submit(number, pool.prepare, self.homework.own_folder).result()
+                )
                 return
             except BrokenExecutor as error:  # the system may have killed the worker
                 failure = error
@@ -171,7 +173,7 @@ class Batch:
     def _graded(self, number: int, submission: Submission) -> Grade:
         for _ in range(TRIES):
             try:
-                future = self.workers.submit(number, pool.grade, submission, self.outcome.kit, self.homework.place)
+                future = self.workers.submit(number, pool.grade, submission, self.outcome.kit, self.homework.own_folder)
                 grade: Grade = future.result(self.patience)
                 return grade
             except (CancelledError, CommandError):

@@ -263,8 +263,8 @@ def cluster(address: str, homework: Homework) -> Pool:
             raise ArgumentsError(
                 f"--cluster {address}: worker {few(without, 3)} cannot import the kit; install the same version there"
             )
-        digests = client.run(kit_digest, homework.place, on_error="return")
-        different = [worker for worker, digest in digests.items() if digest != kit_digest(homework.place)]
+        digests = client.run(kit_digest, homework.own_folder, on_error="return")
+        different = [worker for worker, digest in digests.items() if digest != kit_digest(homework.own_folder)]
         if different:
             what = "a different kit (rubric, solutions, package, NumPy or Python) from this command"
             advice = "install the same version everywhere and restart the workers"

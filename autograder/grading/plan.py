@@ -80,11 +80,11 @@ def _mismatches(homework: Homework, test_calls: Iterable[TestCall]) -> Iterator[
         tested.setdefault(test_call.criterion, {})[test_call.target.function] = None
     for name, criterion in rubric.criteria.items():
         if criterion.module != TESTS and name not in tested:
-            yield f"{rubric.place(name)}: no test of this criterion calls check.f(...); add one in {homework.suites}"
+            yield f"{rubric.source_of(name)}: no test of this criterion calls check.f(...); add one in {homework.suites}"
         missing = [function for function in tested.get(name, ()) if function not in criterion.grades]
         if missing and criterion.module in rubric.modules:
             functions = ", ".join(missing)
-            yield f"{rubric.place(f'{name}.grades')}: add {functions}: the tests of this criterion call it"
+            yield f"{rubric.source_of(f'{name}.grades')}: add {functions}: the tests of this criterion call it"
     for module, entry in rubric.modules.items():
         shown = {
             function
@@ -97,7 +97,7 @@ def _mismatches(homework: Homework, test_calls: Iterable[TestCall]) -> Iterator[
                 homework.functions[function].__doc__ or ""
             ):
                 why = "its docstring has an example, which no criterion with `looks_at: examples` grades"
-                yield f"{rubric.place_of(f'modules.{module}.functions.{function}')}: {why}"
+                yield f"{rubric.source_of_key(f'modules.{module}.functions.{function}')}: {why}"
 
 
 def _examples(homework: Homework, module: str) -> list[TestCall]:

@@ -49,7 +49,7 @@ class Homework:
         # A student's process must not read these: they have the solutions, suites and misconceptions.
         self.secret = [PACKAGE, self.folder]
         # The folder for another process, which has its own packaged homework.
-        self.place = None if self.is_packaged else self.folder
+        self.own_folder = None if self.is_packaged else self.folder
 
     @classmethod
     def at(cls, folder: Path) -> "Homework":

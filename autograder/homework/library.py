@@ -142,7 +142,7 @@ class Written:
             raise RubricError(f"{self.function} is not a function in rubric.yaml")
         self.module = self._rubric.module_of(self.function)
         self._parameters = inspect.signature(function).parameters
-        self.place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+        self.source_line = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
         self.source = text_of(function)
         self.misconceptions: list[Misconception] = []
         self.examples: list[Call] = []  # from EXAMPLES in the file

@@ -194,12 +194,12 @@ class Rubric(BaseModel):
     def module_of(self, function: str) -> str:
         return next(name for name, module in self.modules.items() if function in module.functions)
 
-    def place(self, criterion: str) -> str:
+    def source_of(self, criterion: str) -> str:
         """Return the definition of a criterion: file, line and key, as in all messages about the rubric."""
         module, _, name = criterion.partition(".")
-        return self.place_of(f"{'modules.' if module in self.modules else ''}{module}.criteria.{name}")
+        return self.source_of_key(f"{'modules.' if module in self.modules else ''}{module}.criteria.{name}")
 
-    def place_of(self, where: str) -> str:
+    def source_of_key(self, where: str) -> str:
         """Return the file, line and name of a key of the rubric."""
         return f"{self._path}:{line_of(self._tree, where)}: {where}"
 
@@ -218,10 +218,10 @@ def load(path: Path) -> Rubric:
         raise RubricError(f"{path}: cannot be read: {reason}") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        location = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
         what = getattr(error, "problem", None) or str(error)
         advice = "Indent with spaces, two for each level" if "\\t" in what else "Look at this line and the one above"
-        raise RubricError(f"{place}: not YAML: {what}. {advice}.") from None
+        raise RubricError(f"{location}: not YAML: {what}. {advice}.") from None
     try:
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
@@ -254,52 +254,52 @@ def _inconsistencies(rubric: Rubric) -> Problems:
         yield "late.points_a_day", "give either points_a_day or percent_a_day"
     owners: dict[str, str] = {}
     for name, group in rubric.groups.items():
-        place, names = name, list[str]()
+        key_path, names = name, list[str]()
         if isinstance(group, Module):
-            place, names = f"modules.{name}", list(group.functions)
-            yield from _of_module(place, name, group, list(rubric.modules))
+            key_path, names = f"modules.{name}", list(group.functions)
+            yield from _of_module(key_path, name, group, list(rubric.modules))
         points = sum(entry.points for entry in group.criteria.values())
         if abs(points - group.points) > 1e-9:
-            yield f"{place}.points", f"is {group.points:g}, but the criteria add up to {points:g}"
+            yield f"{key_path}.points", f"is {group.points:g}, but the criteria add up to {points:g}"
         for function in names:
             if owners.setdefault(function, name) != name:
-                yield f"{place}.functions.{function}", f"the module {owners[function]} already has this function"
+                yield f"{key_path}.functions.{function}", f"the module {owners[function]} already has this function"
         for key, entry in group.criteria.items():
-            here = f"{place}.criteria.{key}"
+            criterion_path = f"{key_path}.criteria.{key}"
             if entry.counts and not entry.why:
-                yield f"{here}.counts", "add the key why: the reason is shown to students"
+                yield f"{criterion_path}.counts", "add the key why: the reason is shown to students"
             if foreign := [graded for graded in entry.grades if graded not in names][:1]:
                 why = {INTEGRATION: "the integration runs all functions", TESTS: "students choose what they test"}.get(
                     name
                 )
                 unknown = f"{foreign[0]!r} is not a function of this module: {', '.join(names)}"
-                yield f"{here}.grades", f"{why}; remove this key" if why else unknown
+                yield f"{criterion_path}.grades", f"{why}; remove this key" if why else unknown
             if names and not entry.grades:
-                yield here, f"grades: list the functions it tests; known: {', '.join(names)}"
+                yield criterion_path, f"grades: list the functions it tests; known: {', '.join(names)}"
             if name == TESTS and rubric.criteria[f"{TESTS}.{key}"].visible:
                 why = "the tests run on correct code, so their results are shown later, for example after_published"
-                yield f"{here}.visibility", why
+                yield f"{criterion_path}.visibility", why
 
 
-def _of_module(place: str, name: str, module: Module, modules: list[str]) -> Problems:
+def _of_module(key_path: str, name: str, module: Module, modules: list[str]) -> Problems:
     functions = list(module.functions)
     if not name.isidentifier() or name in (INTEGRATION, TESTS):
-        yield place, "a module's name must be a Python name other than integration and tests"
+        yield key_path, "a module's name must be a Python name other than integration and tests"
     for used in module.uses:
         if used not in modules:
-            yield f"{place}.uses", f"there is no module {used!r}; known: {', '.join(modules)}"
+            yield f"{key_path}.uses", f"there is no module {used!r}; known: {', '.join(modules)}"
         elif modules.index(used) >= modules.index(name):
-            yield f"{place}.uses", f"{used!r} must come before {name!r}: a module may only use modules above it"
+            yield f"{key_path}.uses", f"{used!r} must come before {name!r}: a module may only use modules above it"
     for function, helpers in module.functions.items():
         for helper in helpers:
             if helper not in functions:
                 text = f"{helper!r} is not a function of this module: {', '.join(functions)}"
-                yield f"{place}.functions.{function}", text
+                yield f"{key_path}.functions.{function}", text
             elif functions.index(helper) >= functions.index(function):
                 text = f"{helper!r} must come first: a function may only use functions above it"
-                yield f"{place}.functions.{function}", text
+                yield f"{key_path}.functions.{function}", text
         if not any(function in entry.grades for entry in module.criteria.values()):
-            yield f"{place}.functions.{function}", "no criterion grades this function"
+            yield f"{key_path}.functions.{function}", "no criterion grades this function"
 
 
 # Errors in rubric.yaml: the place, the problem and an example.
@@ -344,7 +344,7 @@ REASONS = {  # by the beginning of pydantic's name of the error
 
 def _explained(problem: Any) -> str:
     """Return the text of one of pydantic's errors."""
-    where, kind, given = [str(part) for part in problem["loc"]], problem["type"], problem["input"]
+    where, kind, value = [str(key) for key in problem["loc"]], problem["type"], problem["input"]
     if kind == "extra_forbidden":
         allowed = list(_form_of(where[:-1]).model_fields)
         near = [name for name in allowed if where[-1].startswith(name)]
@@ -352,14 +352,14 @@ def _explained(problem: Any) -> str:
         meant = f"did you mean {near[0]!r}? " if near else ""
         return f"unknown key; {meant}known here: {', '.join(allowed)}"
     if kind == "literal_error":
-        return f"{given!r} is not one of {problem['ctx']['expected']}"
-    key = next((part for part in reversed(where) if part in EXAMPLES), "")  # not a name that the rubric chooses
+        return f"{value!r} is not one of {problem['ctx']['expected']}"
+    key = next((key for key in reversed(where) if key in EXAMPLES), "")  # not a name that the rubric chooses
     example = f"; for example {key}: {EXAMPLES[key]}" if key else "; rubric.yaml has title, points, modules and so on"
     if kind == "missing":
         return "this key is missing" + example
-    value = repr(given) + " " if isinstance(given, str | int | float) else f"{given} " * isinstance(given, datetime)
-    reason = next((text for name, text in REASONS.items() if kind.startswith(name)), problem["msg"])
-    return value + reason.format(**problem.get("ctx", {})) + example
+    text = repr(value) + " " if isinstance(value, str | int | float) else f"{value} " * isinstance(value, datetime)
+    reason = next((words for name, words in REASONS.items() if kind.startswith(name)), problem["msg"])
+    return text + reason.format(**problem.get("ctx", {})) + example
 
 
 def _form_of(where: list[str]) -> type[BaseModel]:
@@ -368,7 +368,9 @@ def _form_of(where: list[str]) -> type[BaseModel]:
     above = iter(where)
     for key in above:
         annotation = form.model_fields[key].annotation
-        form = next(part for part in (annotation, *get_args(annotation)) if hasattr(part, "model_fields"))
+        form = next(
+            candidate for candidate in (annotation, *get_args(annotation)) if hasattr(candidate, "model_fields")
+        )
         if get_origin(annotation) is dict:
             next(above)  # a name of a module or a criterion
     return form

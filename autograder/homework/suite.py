@@ -49,15 +49,15 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
         for array, value in written:
             check.overwrite(array, value)
         retained(*changing)
-    made = arrays(result)
-    if made or isinstance(result, dict | list):
+    new_arrays = arrays(result)
+    if new_arrays or isinstance(result, dict | list):
         check.stays(result)
-    for array in made:
+    for array in new_arrays:
         check.overwrite(array, 0)
-    again = retained(*copied(first))
-    if made and not arrays(first):  # without arrays two results could be one array
-        check.overwrite(made[0], 1)
-        check.stays(again)
+    repeated = retained(*copied(first))
+    if new_arrays and not arrays(first):  # without arrays two results could be one array
+        check.overwrite(new_arrays[0], 1)
+        check.stays(repeated)
 
 
 def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[list[tuple[Array, Array]]]:
@@ -92,7 +92,7 @@ def turned(value: Any) -> Any:
     """Return the value with the keys of its dicts in reverse order."""
     if isinstance(value, dict):
         return {key: turned(value[key]) for key in reversed(value)}
-    return [turned(part) for part in value] if isinstance(value, list) else value
+    return [turned(item) for item in value] if isinstance(value, list) else value
 
 
 def single(value: Any) -> Any:

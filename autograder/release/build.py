@@ -84,10 +84,10 @@ def wrong_docstrings(homework: Homework) -> Iterator[str]:
                 except doctest.UnexpectedException as failure:
                     example, error = failure.example, failure.exc_info[1]
                     result = f"the solution raises {type(error).__name__}: {error}"
-                place = f"{test.filename}:{(test.lineno or 0) + example.lineno + 1}"
+                source_line = f"{test.filename}:{(test.lineno or 0) + example.lineno + 1}"
                 want = f"prints {example.want.strip()}" if example.want else "prints nothing"
                 yield " ".join(
-                    f"{place}: the docstring says that {example.source.strip()} {want}, but {result}".split()
+                    f"{source_line}: the docstring says that {example.source.strip()} {want}, but {result}".split()
                 )
 
 
@@ -100,7 +100,7 @@ def wrong_versions(plan: Plan) -> Iterator[str]:
     written = {name: entry for tables in homework.library.values() for name, entry in tables.items()}
     modules = {name: homework.rubric.module_of(name) for name in written}
     versions = {name: homework.correct(modules[name], name).fresh() for name in written}
-    wrong = dict[str, str]()
+    first_failures = dict[str, str]()
     for module in (*homework.rubric.modules, INTEGRATION):
         for test_calls in (plan.shown(module), plan.hidden[module]):
             with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
@@ -112,10 +112,10 @@ def wrong_versions(plan: Plan) -> Iterator[str]:
                         call.target
                     )
                     where = call.test or f"EXAMPLES[{call.target.function!r}][{number}]"
-                    wrong.setdefault(call.target.function, where)
-    for name, where in wrong.items():
+                    first_failures.setdefault(call.target.function, where)
+    for name, where in first_failures.items():
         solution = homework.solutions / f"{modules[name]}.py"
-        yield f"{written[name].place}: this version of {name} differs from the solution in {solution} for {where}"
+        yield f"{written[name].source_line}: this version of {name} differs from the solution in {solution} for {where}"
 
 
 def devcontainer(rubric: Rubric) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def write(homework: Homework, result: Path, out: Path, assignments: Path) -> lis
     workspace = {DEVCONTAINER: json.dumps(devcontainer(homework.rubric), indent=2).encode() + b"\n"}
     copies, values = packing.contents(homework.solutions), packing.contents(PACKAGE / "values")
     copies |= {f"{handout.VALUES}/{name}": data for name, data in values.items()}
-    made = {name: data for name, data in student.items() if copies.get(name) != data}
+    generated = {name: data for name, data in student.items() if copies.get(name) != data}
     with zipfile.ZipFile(_zip_in(result)) as archive:
         # Otter's environment.yml is for conda, with unpinned packages. setup.sh does not use it.
         grader = {name: archive.read(name) for name in archive.namelist() if name != "environment.yml"}
@@ -145,7 +145,7 @@ def write(homework: Homework, result: Path, out: Path, assignments: Path) -> lis
                 {f"{folder}/{name}": data for name, data in (student | workspace).items()}, out / "student.zip"
             ),
         ]
-        packing.refresh(made, assignments)
+        packing.refresh(generated, assignments)
     except OSError as error:
         raise of_system(error, out) from error
     return [*zips, assignments]
@@ -183,7 +183,7 @@ def _check(zipped: Path, solutions: Path) -> None:
     with packing.temporary_folder("autograder-solutions-") as upload:
         for path in solutions.glob("*.py"):
             shutil.copy(path, upload)
-        rehearsal.rehearse(zipped, upload, here=True)
+        rehearsal.rehearse(zipped, upload, in_place=True)
 
 
 def _failing_check(solutions: Path) -> str:
@@ -196,8 +196,8 @@ def _failing_check(solutions: Path) -> str:
             failure = case.find("failure")
             if failure is not None:
                 text = " ".join(failure.get("message", "").split())[: rehearsal.REASON_LENGTH]
-                place = f"{solutions / case.get('file', '')}:{int(case.get('line', '0')) + 1}"
-                return f"{place}: {case.get('name')}: this public check fails on the solution: {text}"
+                source_line = f"{solutions / case.get('file', '')}:{int(case.get('line', '0')) + 1}"
+                return f"{source_line}: {case.get('name')}: this public check fails on the solution: {text}"
     return ""
 
 

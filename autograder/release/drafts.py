@@ -67,7 +67,7 @@ def add(homework: Homework, name: str) -> list[Path]:
         raise CommandError(f"{path}: not a notebook: {error}") from error
     cells, draft = notebook["cells"], json.loads(template[NOTEBOOK])
     question = {BEGIN, f"name: {last}"}
-    at = next(place for place, cell in enumerate(cells) if question <= {*"".join(cell["source"]).splitlines()})
+    at = next(index for index, cell in enumerate(cells) if question <= {*"".join(cell["source"]).splitlines()})
     while is_after and "".join(cells[at - 1]["source"]) != END:
         at += 1
     sources = ["".join(cell["source"]) for cell in draft["cells"]]

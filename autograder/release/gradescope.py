@@ -19,18 +19,18 @@ from autograder.submissions.submission import read
 ERROR_LENGTH = 500  # characters
 
 
-def main(place: Path) -> None:
+def main(folder: Path) -> None:
     """Grade the upload in `place`, which has the folders source/, submission/ and results/, and write the result.
 
     Raises CommandError for every error, since only students' errors have a result.
     """
-    document = place / "results" / "results.json"
+    document = folder / "results" / "results.json"
     try:
         document.unlink(missing_ok=True)  # a grader error must not leave the result of an earlier run
         with contextlib.suppress(OSError):  # on a read-only disk the sandbox decides whether student code could read it
-            (place / "source").chmod(0o700)
+            (folder / "source").chmod(0o700)
         with open_grader(Homework()) as grader:
-            result = grader.grade(read(place / "submission", grader.rubric))
+            result = grader.grade(read(folder / "submission", grader.rubric))
         write_atomically(document, json.dumps(Grade.of(result).to_gradescope(), indent=1))
     except Exception as error:
         why = f"{type(error).__name__}: {str(error)[:ERROR_LENGTH]}"  # the text may list every file on a full disk

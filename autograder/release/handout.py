@@ -62,8 +62,8 @@ def write(folder: Path, homework: Homework, notebook: str) -> None:
     else:
         (folder / "checks" / "my_tests.py").unlink(missing_ok=True)
     shutil.copytree(PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
-    given = sorted({path.name for path in folder.glob("*.py")} - {*rubric.files, TESTS_FILE})
-    export = EXPORT.replace("NAME", f"{Path(notebook).stem}.zip").replace("GIVEN", json.dumps(given)[1:-1])
+    provided = sorted({path.name for path in folder.glob("*.py")} - {*rubric.files, TESTS_FILE})
+    export = EXPORT.replace("NAME", f"{Path(notebook).stem}.zip").replace("GIVEN", json.dumps(provided)[1:-1])
     _rewrite(folder / notebook, folder / notebook, without_otter, export)
     # Remove files of the instructor's runs from the folders that Otter copied.
     for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
@@ -114,7 +114,9 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
         )
         # `...` replaces a whole body, if at most a docstring precedes it.
         before = 1 if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None else 0
-        if isinstance(node, ast.FunctionDef) and [ast.unparse(part) for part in node.body[before:]] == ["..."]:
+        if isinstance(node, ast.FunctionDef) and [ast.unparse(statement) for statement in node.body[before:]] == [
+            "..."
+        ]:
             prompt = node.body[-1]
             raising = f'raise NotImplementedError("{node.name} is not written yet")'
             lines[prompt.lineno - 1] = " " * prompt.col_offset + raising
@@ -138,7 +140,7 @@ def readme(text: str, rubric: Rubric) -> str:
     """
     text = re.sub(
         r"^<!-- needs (\w+) -->\n(.*?)^<!-- end -->\n",
-        lambda part: part[2] if part[1] in rubric.groups else "",
+        lambda block: block[2] if block[1] in rubric.groups else "",
         text,
         flags=re.MULTILINE | re.DOTALL,
     )
@@ -171,12 +173,12 @@ def modules_table(rubric: Rubric) -> str:
 def ordered_checks(text: str, rubric: Rubric) -> str:
     """Return the public checks' conftest.py with the rubric's modules, in order, in its list MODULES."""
     body = ast.parse(text).body
-    found = [node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "MODULES"]
-    if len(found) != 1:
+    assignments = [node for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "MODULES"]
+    if len(assignments) != 1:
         raise CommandError(f"solutions/{CHECKS}: it must have exactly one list MODULES = [...]")
     lines = text.splitlines(keepends=True)
     names = [f'    "{module}",\n' for module in rubric.modules]
-    lines[found[0].lineno - 1 : found[0].end_lineno] = ["MODULES = [\n", *names, "]\n"]
+    lines[assignments[0].lineno - 1 : assignments[0].end_lineno] = ["MODULES = [\n", *names, "]\n"]
     return "".join(lines)
 
 

@@ -50,7 +50,7 @@ def _in_lines(value: Any, depth: int) -> str:
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     keys = [f"{json.dumps(key)}:" for key in value] if isinstance(value, dict) else [""] * len(value)
     parts = value.values() if isinstance(value, dict) else value
-    lines = [key + _in_lines(part, depth - 1) for key, part in zip(keys, parts, strict=True)]
+    lines = [key + _in_lines(item, depth - 1) for key, item in zip(keys, parts, strict=True)]
     return f"{opening}\n" + ",\n".join(lines) + f"\n{closing}"
 
 
@@ -71,37 +71,39 @@ def table_of(homework: Homework, module: str) -> dict[str, Any]:
 
 
 def _of_function(homework: Homework, module: str, function: str, calls: list[Any]) -> dict[str, Any]:
-    right = homework.functions[function]
-    expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
+    reference = homework.functions[function]
+    expected = [(call, call.due(reference)) for call in {call.key: call for call in calls}.values()]
     rows: list[list[Any]] = []
     # The results of code that ignores an argument, by whether its number is known.
-    known, unknown = list[Any](), list[Any]()
+    numbered, unnumbered = list[Any](), list[Any]()
     for misconception in homework.of_function(module, function):
         version = homework.alone(misconception)
-        default = _wrong_default(right, version.fresh())
+        default = _wrong_default(reference, version.fresh())
         words = [misconception.does, misconception.read, misconception.right]
-        found = [(words, _wrong_results(expected, version.fresh), default)]
+        variants = [(words, _wrong_results(expected, version.fresh), default)]
         if default:
-            found.append((*_ignored(function, right, expected, version.fresh, default), {}))
-        for words, wrong, needed in found:
-            row = [*words, {str(place): result for place, result in wrong.items()}, needed]
-            if wrong and row not in rows:  # two variants of a mistake may give the same results
+            variants.append((*_ignored(function, reference, expected, version.fresh, default), {}))
+        for words, results, needed in variants:
+            row = [*words, {str(number): result for number, result in results.items()}, needed]
+            if results and row not in rows:  # two variants of a mistake may give the same results
                 rows.append(row)
-                known += [row[3]] * (words is not found[0][0])
-                unknown += [row] * bool(misconception.ignores)
+                numbered += [row[3]] * (words is not variants[0][0])
+                unnumbered += [row] * bool(misconception.ignores)
     sentences: list[Any] = []
-    others = {
-        str(place): prints for place, (call, _) in enumerate(expected) if (prints := _others(right, call, sentences))
+    for_other_arguments = {
+        str(number): prints
+        for number, (call, _) in enumerate(expected)
+        if (prints := _for_other_arguments(reference, call, sentences))
     }
     return {
         "parameters": [
             [p.name, *([] if p.default is p.empty else [p.default])]
-            for p in inspect.signature(right).parameters.values()
+            for p in inspect.signature(reference).parameters.values()
         ],
         "calls": [call.key for call, _ in expected],
-        "mistakes": [row for row in rows if row not in unknown or row[3] not in known],
+        "mistakes": [row for row in rows if row not in unnumbered or row[3] not in numbered],
         "sentences": sentences,
-        "others": others,
+        "others": for_other_arguments,
     }
 
 
@@ -109,27 +111,29 @@ def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable
     """Return the wrong results of a function for these calls, by the number of the call."""
     home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
     single, double = fresh(), fresh()  # two, since a function may keep state between calls
-    wrong = {}
-    for place, (call, entry) in enumerate(expected):
+    results = {}
+    for number, (call, entry) in enumerate(expected):
         # The last digits of single precision depend on the machine (BLAS kernels), so they come from double precision.
         result = _steady(call.entry_of(single), _in_double(call).entry_of(double))
         if not home.same(result, entry, tolerance):
             no_error = "raised" in entry and "raised" not in result
-            wrong[place] = home.NO_ERROR if no_error else mapped(_short, result)
-    return wrong
+            results[number] = home.NO_ERROR if no_error else mapped(_short, result)
+    return results
 
 
-def _wrong_default(right: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
+def _wrong_default(reference: Callable[..., Any], variant: Callable[..., Any]) -> dict[str, Any]:
     """Return the parameter whose default value differs, as {"eps": 1e-6}; {} unless it is exactly one."""
-    mine, other = ({p.name: p.default for p in inspect.signature(f).parameters.values()} for f in (right, wrong))
-    changed = {name: other[name] for name in mine if name in other and other[name] != mine[name]}
-    simple = len(changed) == 1 and all(isinstance(value, bool | int | float | str) for value in changed.values())
-    return changed if simple else {}
+    defaults, changes = (
+        {p.name: p.default for p in inspect.signature(f).parameters.values()} for f in (reference, variant)
+    )
+    differing = {name: changes[name] for name in defaults if name in changes and changes[name] != defaults[name]}
+    simple = len(differing) == 1 and all(isinstance(value, bool | int | float | str) for value in differing.values())
+    return differing if simple else {}
 
 
 def _ignored(
     function: str,
-    right: Callable[..., Any],
+    reference: Callable[..., Any],
     expected: list[tuple[Any, Any]],
     fresh: Callable[[], Callable[..., Any]],
     default: dict[str, Any],
@@ -138,23 +142,23 @@ def _ignored(
 
     There are no results unless a public call that passes the argument detects this.
     """
-    signature, ((name, value),) = inspect.signature(right), default.items()
+    signature, ((name, value),) = inspect.signature(reference), default.items()
     forced, passed = [], set()
-    for place, (call, entry) in enumerate(expected):
+    for number, (call, entry) in enumerate(expected):
         bound = signature.bind(*call.args, **call.kwargs)
-        passed |= {place} if name in bound.arguments else set()
+        passed |= {number} if name in bound.arguments else set()
         bound.arguments.update(default)
         forced.append((replace(call, args=bound.args, kwargs=bound.kwargs), entry))
-    wrong = _wrong_results(forced, fresh)
-    does, fix = _ignoring(right, name, value)
-    return [does, f"the docstring of `{function}`", fix], wrong if passed & wrong.keys() else {}
+    results = _wrong_results(forced, fresh)
+    does, fix = _ignoring(reference, name, value)
+    return [does, f"the docstring of `{function}`", fix], results if passed & results.keys() else {}
 
 
-def _ignoring(right: Callable[..., Any], name: str, value: Any) -> tuple[str, str]:
+def _ignoring(reference: Callable[..., Any], name: str, value: Any) -> tuple[str, str]:
     """Return both sentences about code that ignores the argument `name` and uses `value`."""
     used, due = (
         re.sub(r"e-0", "e-", f"{one:g}") if isinstance(one, float) else repr(one)
-        for one in (value, inspect.signature(right).parameters[name].default)
+        for one in (value, inspect.signature(reference).parameters[name].default)
     )
     return f"{library.IGNORES.format(name, used)}.", f"{library.USE.format(name)}, whose default is {due}."
 
@@ -162,29 +166,29 @@ def _ignoring(right: Callable[..., Any], name: str, value: Any) -> tuple[str, st
 def sentences(homework: Homework, misconception: Misconception) -> Iterator[str]:
     """Yield all sentences in the table about a misconception, with each wrong default that code may use for a fixed number."""
     yield from (misconception.does, misconception.right)
-    right = homework.functions[misconception.function]
-    for other in homework.of_function(misconception.module, misconception.function) if misconception.ignores else ():
-        default = _wrong_default(right, homework.alone(other).fresh())
+    reference = homework.functions[misconception.function]
+    for variant in homework.of_function(misconception.module, misconception.function) if misconception.ignores else ():
+        default = _wrong_default(reference, homework.alone(variant).fresh())
         if misconception.ignores in default:
-            yield from _ignoring(right, misconception.ignores, default[misconception.ignores])
+            yield from _ignoring(reference, misconception.ignores, default[misconception.ignores])
 
 
-def _others(function: Callable[..., Any], call: Any, sentences: list[Any]) -> list[list[Any]]:
+def _for_other_arguments(function: Callable[..., Any], call: Any, sentences: list[Any]) -> list[list[Any]]:
     """Return fingerprints of the correct result and of results for other arguments, each with the number of its sentence."""
     home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
     try:
         call = _in_double(call)
-        right = function(*copied(call.args), **copied(call.kwargs))
+        result = function(*copied(call.args), **copied(call.kwargs))
     except ValueError:
         return []
-    values = call.args, call.kwargs, right, tolerance
+    values = call.args, call.kwargs, result, tolerance
     test_call = TestCall(0, Target(call.module, call.function), NOT_SENT, *values, reference=function)
-    given = []
+    fingerprints = []
     for sentence, value in others(test_call).items():
         if sentence not in sentences:
             sentences.append(sentence)
-        given.append([sentences.index(sentence), home.fingerprints(value)])
-    return mapped(_short, [[-1, home.fingerprints(right)], *given]) if given else []
+        fingerprints.append([sentences.index(sentence), home.fingerprints(value)])
+    return mapped(_short, [[-1, home.fingerprints(result)], *fingerprints]) if fingerprints else []
 
 
 def _in_double(call: Any) -> Any:
@@ -197,7 +201,7 @@ def _in_double(call: Any) -> Any:
 def _steady(single: Any, double: Any) -> Any:
     """Replace numbers by their double-precision versions where both agree up to single-precision rounding."""
     if isinstance(single, dict) and isinstance(double, dict):
-        return {key: _steady(part, double.get(key)) for key, part in single.items()}
+        return {key: _steady(value, double.get(key)) for key, value in single.items()}
     if isinstance(single, list | tuple) and isinstance(double, list | tuple) and len(single) == len(double):
         return [*map(_steady, single, double)]
     both = isinstance(single, float) and isinstance(double, float) and math.isfinite(double)

@@ -51,8 +51,8 @@ class Rehearsal:
     how: str
 
 
-def rehearse(zipped: Path, upload: Path, here: bool = False) -> Rehearsal:
-    """Grade one upload in a fresh environment or, if `here`, with the installed packages; nothing is left behind.
+def rehearse(zipped: Path, upload: Path, in_place: bool = False) -> Rehearsal:
+    """Grade one upload in a fresh environment or, if `in_place`, with the installed packages; nothing is left behind.
 
     Raises ArgumentsError for the arguments, and CommandError if the machine lacks something or if there is no result:
     Gradescope would then report that the autograder failed.
@@ -61,7 +61,7 @@ def rehearse(zipped: Path, upload: Path, here: bool = False) -> Rehearsal:
         root.chmod(0o711)  # the user of student code must be able to enter
         tree = root / "autograder"
         lay_out(tree, zipped, upload)
-        command, variables, how = installed(tree, root) if here else _image(tree, root)
+        command, variables, how = installed(tree, root) if in_place else _image(tree, root)
         start = time.monotonic()
         status, printed = _call(command, tree, variables)
         seconds = time.monotonic() - start

@@ -130,8 +130,8 @@ def _python(files: dict[str, bytes], cdn: bool) -> dict[str, Any]:
     """Return the files that Python needs in the browser, with their addresses, and Pyodide's list of packages."""
     pins, source = PINS["pyodide"], PINS["pyodide"]["cdn"] if cdn else "python/"
     parts = [{"name": name, "address": source + name, **pin} for name, pin in pins["files"].items()]
-    own = ("pytest.zip", "homework.zip", "in_browser.py")
-    parts += [{"name": name, "address": name, "bytes": len(files[name])} for name in own]
+    unpinned = ("pytest.zip", "homework.zip", "in_browser.py")
+    parts += [{"name": name, "address": name, "bytes": len(files[name])} for name in unpinned]
     return {"parts": parts, "lock": pins["lock"], "numpy": pins["numpy"]}
 
 

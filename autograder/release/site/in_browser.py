@@ -66,9 +66,9 @@ def train(arguments: list[str], report: Callable[[str], None]) -> int:
         if training.finished or time.monotonic() > reported + SECONDS_BETWEEN_REPORTS:
             if training.finished or time.monotonic() > sampled + SECONDS_BETWEEN_SAMPLES:
                 names, sampled = training.sample(), time.monotonic()
-            left = training.seconds_left if training.step >= 10 else None
+            seconds = training.seconds_left if training.step >= 10 else None
             about = {"step": training.step, "steps": training.steps, "history": training.history}
-            report(json.dumps(about | {"names": names, "left": left}))
+            report(json.dumps(about | {"names": names, "left": seconds}))
             reported = time.monotonic()
 
     return int(program.main(arguments, progress))

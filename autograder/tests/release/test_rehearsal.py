@@ -61,7 +61,7 @@ def test_zip_that_is_not_for_gradescope_is_rejected(tmp_path: Path, upload: Path
     whole = put(tmp_path / "damaged.zip", AUTOGRADER).read_bytes()
     (tmp_path / "damaged.zip").write_bytes(whole.replace(SCRIPT, SCRIPT[::-1]))
     with pytest.raises(ArgumentsError, match=f"^{re.escape(f'{tmp_path / name}: {said}')}"):
-        rehearsal.rehearse(tmp_path / name, upload, here=True)
+        rehearsal.rehearse(tmp_path / name, upload, in_place=True)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_run_gets_files_without_links_and_no_variables_and_leaves_nothing(
     (upload / "folder").symlink_to(upload)
     os.mkfifo(upload / "pipe.py")
     code = f"import json, os; print(json.dumps(dict(os.environ))); {writing({'score': 7})}"
-    done = rehearsal.rehearse(small(code), upload, here=True)
+    done = rehearsal.rehearse(small(code), upload, in_place=True)
     files, variables = done.printed.splitlines()
     assert done.document == {"score": 7} and done.seconds > 0
     assert files == "{} ['a.py', 'b/c.py']"
@@ -97,7 +97,7 @@ def test_run_gets_files_without_links_and_no_variables_and_leaves_nothing(
 
 def test_differing_package_versions_are_reported(small: Small, upload: Path) -> None:
     zipped = small(writing({}), "numpy==0.1", "no-such-package==2", setup="PYTHON=3.9\n")
-    how = rehearsal.rehearse(zipped, upload, here=True).how
+    how = rehearsal.rehearse(zipped, upload, in_place=True).how
     assert f"; versions that differ from the zip: Python {HERE} (zip: 3.9), numpy " in how
     assert how.endswith("(zip: 0.1), no-such-package not installed (zip: 2)")
 
@@ -146,7 +146,7 @@ def test_run_without_a_usable_result_is_an_error(
     small: Small, upload: Path, scratch: Path, code: str, said: str
 ) -> None:
     with pytest.raises(CommandError) as caught:
-        rehearsal.rehearse(small(code), upload, here=True)
+        rehearsal.rehearse(small(code), upload, in_place=True)
     assert said in str(caught.value) and "\n" not in str(caught.value)
     assert list(scratch.iterdir()) == []
 
@@ -158,7 +158,7 @@ def test_grader_that_exceeds_the_time_limit_is_killed(
     sleeper = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     start = f"subprocess.Popen([sys.executable, '-c', {'import os, time; ' + sleeper!r}])"
     with pytest.raises(CommandError, match="took more than 1 seconds, Gradescope's limit"):
-        rehearsal.rehearse(small(f"import subprocess, time; {start}; time.sleep(60)"), upload, here=True)
+        rehearsal.rehearse(small(f"import subprocess, time; {start}; time.sleep(60)"), upload, in_place=True)
     if sys.platform == "linux":
         state = Path("/proc", (tmp_path / "pid").read_text(), "status")
         for _ in range(100):  # the kernel may take a moment to remove a killed process

@@ -160,18 +160,22 @@ TRIVIAL = {
 }
 RETURNED = "_repeated(_result(_right_{function}, {names}), {name})"
 _TRIVIAL_SOURCE = """
+from copy import deepcopy
+
+import numpy as np
+
 {right}
 
 def _result(right, *args):
     try:
-        return right(*args)
+        return right(*deepcopy(args))
     except ValueError:
         return 0
 
 def _like(held, value):  # held and written so that no single edit makes the code correct
     right = held["right"]
-    if isinstance(right, tuple):
-        return tuple(_like({{"right": part}}, value) for part in right)
+    if isinstance(right, tuple | list):
+        return type(right)(_like({{"right": part}}, value) for part in right)
     if isinstance(right, np.ndarray):
         return np.full(right.shape, float(f"{{value}}"), right.dtype)
     return {{key: f"{{value}}" for key in right}} if isinstance(right, dict) else type(right)(float(f"{{value}}"))

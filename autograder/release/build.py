@@ -171,6 +171,8 @@ def assigned(homework: Homework, check: bool = True, stage: Stage = lambda name:
         if check:
             stage("Grading the solutions")
             _check(_zip_in(result), root / "solutions")
+            if failing := _failing_check(root / "solutions"):
+                raise CommandError(failing)
         yield result
 
 
@@ -191,7 +193,7 @@ def _failing_check(solutions: Path) -> str:
     with packing.temporary_folder("autograder-checks-") as folder:
         report = folder / "report.xml"
         command = [sys.executable, "-m", "pytest", f"--junit-xml={report}", "-o", "junit_family=xunit1", "checks"]
-        subprocess.run(command, cwd=solutions, capture_output=True)
+        subprocess.run(command, cwd=solutions, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True)
         for case in ElementTree.parse(report).iter("testcase") if report.is_file() else ():
             failure = case.find("failure")
             if failure is not None:

@@ -79,6 +79,13 @@ SLIPS = {
         "must be more than the rounding of these results",
     ),
     "a syntax error in the library": (LIBRARY, "@written", "@written(", "audit", python_says("@f(")),
+    "a check with a wrong result": (
+        CHECKS,
+        "gives(np.array([",
+        "gives(np.array([8",
+        "build",
+        "this public check fails",
+    ),
     "a check that fails": (CHECKS, "layer_norm(", "layer_norm(3, ", "build", "this public check fails"),
 }
 

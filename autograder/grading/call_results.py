@@ -111,7 +111,7 @@ class TestCall:
 
 
 def with_needed(every: Sequence[TestCall], wanted: Iterable[TestCall]) -> list[TestCall]:
-    """Some test calls, the calls whose objects they need, and the writes into these objects, in the original order."""
+    """Return some test calls, the calls whose objects they need, and the writes into these objects, in the original order."""
     numbers = {test_call.number for test_call in wanted}
     last = max(numbers, default=0)
     for test_call in reversed(every):  # an object comes from an earlier call
@@ -170,7 +170,7 @@ def of_function(call_results: Iterable[CallResult], function: str) -> list[CallR
 
 
 def outcome(call_result: CallResult) -> Iterator[str]:
-    """The expected and the returned value of a call, for an instructor, and how they differ."""
+    """Yield the expected and the returned value of a call, for an instructor, and how they differ."""
     test_call = call_result.test_call
     if test_call.kind == "call" and call_result.returned:
         value = test_call.counted(call_result.response.value)
@@ -180,7 +180,7 @@ def outcome(call_result: CallResult) -> Iterator[str]:
 
 
 def reason(response: Response) -> str:
-    """The error of a response, or the end of its process; "" if there is neither."""
+    """Return the error of a response, or the end of its process; "" if there is neither."""
     if response.error is not None:
         return f"{response.error.kind}: {printable(response.error.text)}"
     return response.ended.why if response.ended is not None else ""

@@ -71,7 +71,7 @@ class Result:
 
 @contextlib.contextmanager
 def open_grader(homework: Homework, without: tuple[str, ...] = (), limits: Limits | None = None) -> Iterator["Grader"]:
-    """A ready grader: test plan recorded, sandbox started, self-test passed. `without` names layers to leave out.
+    """Yield a ready grader: test plan recorded, sandbox started, self-test passed. `without` names layers to leave out.
 
     Raises RubricError, CommandError or SandboxError.
     """
@@ -228,7 +228,7 @@ def _together(
 def _replaceable(
     rubric: Rubric, test_calls: Iterable[TestCall], graded: Mapping[str, Sequence[CriterionScore]]
 ) -> tuple[str, ...]:
-    """The modules to replace in a failing criterion; () if one that stays could earn its points with these references."""
+    """Return the modules to replace in a failing criterion; () if one that stays could earn its points with these references."""
     partly = tuple(
         module
         for module, scores in graded.items()
@@ -242,7 +242,7 @@ def _replaceable(
 
 
 def _unexplained(rubric: Rubric, analysis: Analysis) -> Iterator[tuple[str, tuple[CallResult, ...]]]:
-    """The functions whose wrong values have no known cause, not even a wrong helper."""
+    """Yield the functions whose wrong values have no known cause, not even a wrong helper."""
     wrong = {test_call.target.function for test_call in analysis.wrong}
     for function, diagnosis in analysis.diagnoses.items():
         own = tuple(of_function(analysis.call_results, function))
@@ -256,7 +256,7 @@ def _unexplained(rubric: Rubric, analysis: Analysis) -> Iterator[tuple[str, tupl
 
 
 def _with_refusals(runner: Runner, analysis: Analysis, scores: Iterable[CriterionScore]) -> Iterator[CriterionScore]:
-    """The scores of a module with the cost of signatures that do not accept every call of the contract.
+    """Yield the scores of a module with the cost of signatures that do not accept every call of the contract.
 
     Such calls were adapted, so their results count. All of them together cost the worked examples and the first criterion on
     values that has such a call, besides the criteria that failed because a call could not be adapted.

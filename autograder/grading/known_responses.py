@@ -56,7 +56,7 @@ class KnownResponses:
         return self.homework.version(self.module, self.function, misconceptions)
 
     def response(self, version: Version, number: int) -> Response:
-        """The response of a version to a call."""
+        """Return the response of a version to a call."""
         responses = self.by_version.setdefault(version.misconceptions, {})
         if number not in responses:
             process = self._process[number]
@@ -130,7 +130,7 @@ def explained(test_call: TestCall, version: Response, response: Response) -> flo
 
 
 def _allowed(test_call: TestCall, value: Any) -> float:
-    """The tolerance between two wrong responses: larger than the call's if that is meant for a much smaller value."""
+    """Return the tolerance between two wrong responses: larger than the call's if that is meant for a much smaller value."""
     if not 0 < test_call.allowed < SAME:
         return test_call.allowed
     largest = max((float(np.abs(part[np.isfinite(part)]).max(initial=0.0)) for part in arrays(value)), default=0.0)
@@ -138,7 +138,7 @@ def _allowed(test_call: TestCall, value: Any) -> float:
 
 
 def _of_another_type(test_call: TestCall, response: Response) -> str:
-    """The type returned instead of an array, or of an array of booleans; "" if the type is correct."""
+    """Return the type returned instead of an array, or of an array of booleans; "" if the type is correct."""
     if not isinstance(test_call.expected, np.ndarray):
         return ""
     difference, _ = compare(test_call.expected, response.value, np.inf)
@@ -179,7 +179,7 @@ def alike_in_rounding(test_call: TestCall, exact: Response, inexact: Response, r
 
 
 def distance(exact: Any, value: Any) -> float:
-    """The largest deviation of a value or its parts; negative for another shape or type, infinite unless all are finite."""
+    """Return the largest deviation of a value or its parts; negative for another shape or type, infinite unless all are finite."""
     if exact is None or value is None:
         return 0.0 if exact is value else -1.0  # an error was raised
     failure, away = compare(exact, value, np.inf)

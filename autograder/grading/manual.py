@@ -80,7 +80,7 @@ def _failure(call_results: Sequence[CallResult], recorder: Recorder) -> Iterator
         yield f"now:      {display(response.value)}"
 
     def value(leaf: Any) -> Any:
-        """The student's result, or the argument with the caller's changes, that the test passes again."""
+        """Return the student's result, or the argument with the caller's changes, that the test passes again."""
         if not isinstance(leaf, Kept) or leaf in arguments:
             return arguments.get(leaf) if isinstance(leaf, Kept) else leaf
         earlier, (first, *rest) = by_number[leaf.call], leaf.path

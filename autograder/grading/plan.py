@@ -38,7 +38,7 @@ class Plan:
         return self.homework.rubric
 
     def shown(self, module: str) -> tuple[TestCall, ...]:
-        """The test calls whose responses a student may see: those of visible criteria, then the public examples."""
+        """Return the test calls whose responses a student may see: those of visible criteria, then the public examples."""
         return self.visible[module] + self.examples.get(module, ())
 
     def in_order(self, module: str) -> tuple[tuple[TestCall, ...], tuple[TestCall, ...]]:
@@ -47,7 +47,7 @@ class Plan:
         return self.shown(module), (*reversed(first.values()), *self.hidden[module])
 
     def together(self, criterion: str) -> tuple[TestCall, ...]:
-        """The test calls of a criterion of the integration."""
+        """Return the test calls of a criterion of the integration."""
         test_calls = self.visible[INTEGRATION] + self.hidden[INTEGRATION]
         return tuple(test_call for test_call in test_calls if test_call.criterion == criterion)
 

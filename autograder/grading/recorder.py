@@ -126,7 +126,7 @@ class Recorder:
         return self.first + len(self.test_calls)
 
     def _given(self, value: Any) -> Any:
-        """An argument, or a reference to the earlier object that it is, also within a list, tuple or dict."""
+        """Return an argument, or a reference to the earlier object that it is, also within a list, tuple or dict."""
         if id(value) in self.kept:
             return self.kept[id(value)][1]
         if isinstance(value, dict):
@@ -213,19 +213,19 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def _rounding(expected: Any) -> float:
-    """The effect of the order of summation on a result, as a share of max(1, largest expected magnitude)."""
+    """Return the effect of the order of summation on a result, as a share of max(1, largest expected magnitude)."""
     floats = [part[np.isfinite(part)] for part in arrays(expected) if part.dtype.kind == "f"]
     sizes = ((np.abs(part).max(initial=0.0), np.finfo(part.dtype).eps) for part in floats)
     return max((float(4 * eps * min(1.0, size)) for size, eps in sizes), default=0.0)
 
 
 def rng_for(name: str) -> np.random.Generator:
-    """A generator that is the same in every run of the test of this name."""
+    """Return a generator that is the same in every run of the test of this name."""
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
 def functions(homework: Homework) -> dict[Target, Callable[..., Any]]:
-    """The reference's functions."""
+    """Return the reference's functions."""
     return {Target(homework.rubric.module_of(name), name): function for name, function in homework.functions.items()}
 
 

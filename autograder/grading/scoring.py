@@ -63,7 +63,7 @@ class CriterionScore:
 def scored(
     rubric: Rubric, visible: Analysis, every: Analysis, at_home: Mapping[TestCall, CallResult]
 ) -> list[CriterionScore]:
-    """The score of every criterion of a module: visible ones from public calls, the others from all calls.
+    """Return the score of every criterion of a module: visible ones from public calls, the others from all calls.
 
     A visible criterion is also earned if its calls pass with the student's own files.
     """
@@ -97,7 +97,7 @@ class Scoring:
         }
 
     def scores(self) -> dict[str, CriterionScore]:
-        """The score of each criterion by its id."""
+        """Return the score of each criterion by its id."""
         scores: dict[str, CriterionScore] = {}
         for criterion in sorted(self.criteria, key=lambda criterion: criterion.looks_at == "form"):
             if not self.of[criterion.id]:
@@ -112,7 +112,7 @@ class Scoring:
         return scores
 
     def with_causes(self, score: CriterionScore, lost: Collection[str]) -> CriterionScore:
-        """The score with the causes that its message may name."""
+        """Return the score with the causes that its message may name."""
         if not self.diagnoses:
             return score
         function = score.call_result.target.function if score.call_result is not None else ""
@@ -146,7 +146,7 @@ class Scoring:
         )
 
     def _share(self, graded: CriterionScore) -> float:
-        """The share of passing hidden tests of a lost criterion with partial credit; none for code that computes nothing."""
+        """Return the share of passing hidden tests of a lost criterion with partial credit; none for code that computes nothing."""
         criterion = graded.criterion
         nothing = any(self.diagnoses[f].empty for f in criterion.grades if f in self.diagnoses)
         if criterion.credit == "all" or graded.passed or nothing:
@@ -156,7 +156,7 @@ class Scoring:
         return len(tests - failing) / max(1, len(tests))
 
     def _plain(self, criterion: Criterion) -> CriterionScore:
-        """The score of a criterion that any failing call loses."""
+        """Return the score of a criterion that any failing call loses."""
         wrong = next((call_result for call_result in self.of[criterion.id] if call_result.failed), None)
         if wrong is None:
             return CriterionScore(criterion)
@@ -179,7 +179,7 @@ class Scoring:
         return next((score for score in each if score.why == "elsewhere"), CriterionScore(criterion))
 
     def _of_function(self, criterion: Criterion, function: str) -> CriterionScore:
-        """The score of a criterion from the calls of one function."""
+        """Return the score of a criterion from the calls of one function."""
         wrong = [r for r in of_function(self.of[criterion.id], function) if r.failed]
         call_result, diagnosis = next(iter(wrong), None), self.diagnoses.get(function)
         if diagnosis is None:
@@ -233,7 +233,7 @@ class Scoring:
         return CriterionScore(criterion, "right" if enough else "too_few")
 
     def _grading_values(self, function: str) -> list[str]:
-        """The criteria on values that grade a function."""
+        """Return the criteria on values that grade a function."""
         return [c.id for c in self.criteria if c.looks_at == "values" and function in c.grades]
 
     def _is_charged_nowhere(self, call_result: CallResult) -> bool:

@@ -91,7 +91,7 @@ class FunctionTests:
 
 
 def graded_tests(sandbox: Sandbox, homework: Homework, submission: Submission) -> tuple[CriterionScore, ...]:
-    """The criteria of the students' tests: one per tested function, in the order of the file."""
+    """Return the criteria of the students' tests: one per tested function, in the order of the file."""
     rubric, text = homework.rubric, submission.text(TESTS_FILE)
     criteria = rubric.of(TESTS)
     sandbox.place({TESTS_FILE: text})
@@ -108,7 +108,7 @@ def graded_tests(sandbox: Sandbox, homework: Homework, submission: Submission) -
 
 
 def by_function(text: bytes, homework: Homework, most: int) -> dict[str, list[str]]:
-    """The names of the tests of each tested function, for the first `most` functions in the file."""
+    """Return the names of the tests of each tested function, for the first `most` functions in the file."""
     tables = (table for module in homework.library.values() for table in module.values())
     functions = [table.function for table in tables if table.misconceptions]
     tests = dict[str, list[str]]()
@@ -172,7 +172,7 @@ def outcome_of(sandbox: Sandbox, homework: Homework, version: Version, tests: Se
 
 
 def _references(homework: Homework, version: Version) -> list[Reference]:
-    """A version of every module that has misconceptions."""
+    """Return a version of every module that has misconceptions."""
     folder, function = homework.alternatives / version.style, version.function
     own = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
     entries, given = homework.rubric.modules, homework.files
@@ -190,7 +190,7 @@ def _references(homework: Homework, version: Version) -> list[Reference]:
 
 @lru_cache(500)
 def _compiled(module: str, text: str, definition: str = "") -> bytes:
-    """The compiled module, perhaps with another definition of one function, without a trace of what was replaced.
+    """Return the compiled module, perhaps with another definition of one function, without a trace of what was replaced.
 
     It has no docstrings, and everything is in line 1, so versions differ only in the code of that function.
     """

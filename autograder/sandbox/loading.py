@@ -53,7 +53,7 @@ def adopting(reference: Callable[..., Any], find: Callable[[], Any]) -> Callable
 
 
 def _parameters(path: str) -> dict[str, set[tuple[str, ...]]]:
-    """The names of the parameters of each function in a file, one tuple for each definition; {} without the file.
+    """Return the names of the parameters of each function in a file, one tuple for each definition; {} without the file.
 
     Unusual definitions are left out, and text may look like one: parsing the file would take a hundred times as long.
     """
@@ -121,11 +121,11 @@ class ReferenceModule(ModuleType):
         return self._file
 
     def _own(self, name: str) -> Any:
-        """The student's function of this name."""
+        """Return the student's function of this name."""
         return getattr(self._run(), name)
 
     def _exported(self) -> list[str]:
-        """The names for `import *`: the functions, and the file's other names if it can be run."""
+        """Return the names for `import *`: the functions, and the file's other names if it can be run."""
         others: list[str] = []
         with contextlib.suppress(Exception):
             file = self._run()
@@ -171,7 +171,7 @@ class StudentModules:
                 raise Raised(error) from error
 
     def defined(self, references: list[Any]) -> list[dict[str, Callable[..., Any]]]:
-        """The functions of each reference. A reference can import those before it."""
+        """Return the functions of each reference. A reference can import those before it."""
         defined = []
         for name, code, functions in references:
             module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, None))  # for relative imports
@@ -203,7 +203,7 @@ class StudentModules:
         sys.path_hooks.insert(0, self._finder)
 
     def _finder(self, path: str) -> importlib.machinery.FileFinder:
-        """Finds modules in the submission's folders."""
+        """Find modules in the submission's folders."""
         if not path.startswith(self.folder):
             raise ImportError
         return importlib.machinery.FileFinder(path, (partial(Loader, submission=self), [".py"]))  # type: ignore[arg-type]

@@ -100,14 +100,14 @@ class Budget:
         self.running = 0
 
     def left(self, account: str) -> float:
-        """The seconds left for the requests of an account; "" is the whole submission."""
+        """Return the seconds left for the requests of an account; "" is the whole submission."""
         if sum(self.waited.values()) > MOST_IDLE_SECONDS:
             return 0
         share = PREVIEW_SHARE if account == PREVIEW else MODULE_SHARE if account else 1
         return share * self.limits.submission_seconds - self.module_seconds[account]
 
     def check(self, wall_seconds: float = 0.0) -> float:
-        """The processor time so far; raises TimeoutError if it, or the wall-clock time, is used up."""
+        """Return the processor time so far; raises TimeoutError if it, or the wall-clock time, is used up."""
         used = self.processor_seconds
         if used > self.limits.submission_seconds:
             raise TimeoutError("processor time of the submission")
@@ -169,7 +169,7 @@ class Clock:
         self.began, self.processor = now, None
 
     def seconds(self) -> float:
-        """The time of all requests: processor time, or scaled wall-clock time if they mostly waited."""
+        """Return the seconds of all requests: processor time, or scaled wall-clock time if they mostly waited."""
         self._count_own()
         used = self.budget.processor_seconds - self.first
         return max(used, (time.monotonic() - self.opened) / self.budget.limits.wall_factor)
@@ -200,7 +200,7 @@ def waits(pid: int) -> bool:
 
 
 def container_memory() -> int:
-    """The memory of this machine or container in megabytes."""
+    """Return the memory of this machine or container in megabytes."""
     total = psutil.virtual_memory().total
     for place in CONTAINER_MEMORY:
         with contextlib.suppress(OSError, ValueError):
@@ -321,7 +321,7 @@ class StudentProcess:
         return name if is_silent and name and waits(self.pid) and self.connection.is_silent() else ""
 
     def _planned(self, call: Request) -> Planned:
-        """A call, its name, the response if its function has waited too long, and whether it has used up its processor time.
+        """Return a call, its name, the response if its function has waited too long, and whether it has used up its processor time.
 
         The name is that of its function, beside everything that has a reference in its place: without these references, the
         same function may have to wait.

@@ -118,7 +118,7 @@ class Request:
         return Response(*parts)
 
     def response(self, message: Any, lines: Mapping[str, int]) -> Response:
-        """The validated response; raises WireError if it is invalid or reports a fault.
+        """Return the validated response; raises WireError if it is invalid or reports a fault.
 
         `lines` is the number of lines of each submitted file.
         """
@@ -294,7 +294,7 @@ REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Define, Load, Ca
 
 
 def _signature(parts: Any) -> Signature:
-    """Raises ValueError for any other data."""
+    """Return the signature that a process reports; raises ValueError for any other data."""
     try:
         given = [(name, KINDS[kind], None if has_default else Parameter.empty) for name, kind, has_default in parts]
         return Signature([Parameter(name, kind, default=default) for name, kind, default in given])
@@ -316,7 +316,7 @@ def _changes(parts: list[Any], arguments: tuple[Any, ...]) -> tuple[Change, ...]
 
 
 def _known_path(argument: Any, path: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The path, as far as it leads through arguments that the grader sent.
+    """Return the path, as far as it leads through arguments that the grader sent.
 
     A student's process could report any path, and its keys would put text into a message. The grader does not know the
     contents of a kept object.
@@ -393,11 +393,11 @@ class Calls:
         return wire.sendable(value, self.limit), changed, shared
 
     def changes(self, number: int) -> list[Change]:
-        """The differences of the arguments of an earlier call from their values before it."""
+        """Return the differences of the arguments of an earlier call from their values before it."""
         return differences(*self._arguments[number]) if number in self._arguments else []
 
     def look(self, kept: Kept) -> Any:
-        """The present value of a kept object; raises Absent."""
+        """Return the present value of a kept object; raises Absent."""
         return wire.sendable(self._find(kept), self.limit)
 
     def write(self, kept: Kept, value: Any) -> None:
@@ -408,7 +408,7 @@ class Calls:
                 np.copyto(target, value)
 
     def _find(self, leaf: Any) -> Any:
-        """The object that a `Kept` refers to; any other leaf itself."""
+        """Return the object that a `Kept` refers to; any other leaf itself."""
         if type(leaf) is not Kept:
             return leaf
         value: Any = self._objects.get(leaf.call, {})
@@ -429,7 +429,7 @@ def described(
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> list[Any]:
-    """The fields of `Error`, of which the place is the last line in `folder` that the error passed through."""
+    """Return the fields of `Error`, of which the place is the last line in `folder` that the error passed through."""
 
     def own(name: str) -> bool:
         return name.startswith(folder)

@@ -338,7 +338,7 @@ class Folder:
 
 @cache
 def _kit() -> bytes:
-    """The code of modules that other processes may need, without the kit's path, and whether each is a package."""
+    """Return the code of modules that other processes may need, without the kit's path, and whether each is a package."""
     modules = {}
     top = PACKAGE / "__init__.py", PACKAGE / "exceptions.py"
     for path in (*top, *(PACKAGE / "sandbox").rglob("*.py"), *(PACKAGE / "values").glob("*.py")):
@@ -351,7 +351,7 @@ def _kit() -> bytes:
 
 
 def _place(own_users: bool) -> str:
-    """The folder for temporary folders: the usual one, or another that the students' users can reach.
+    """Return the folder for temporary folders: the usual one, or another that the students' users can reach.
 
     Raises OSError if there is none.
     """
@@ -362,7 +362,7 @@ def _place(own_users: bool) -> str:
 
 
 def closed_places(secret: Iterable[Path]) -> list[str]:
-    """The places inside readable folders that a student process must not read: the kit and other packages."""
+    """Return the places inside readable folders that a student process must not read: the kit and other packages."""
     packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
     schemes = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()]
     return sorted({str(path.resolve()) for path in (*map(Path, (*packages, *schemes)), PACKAGE, *secret)})
@@ -379,7 +379,7 @@ def readable_by_others(path: Path) -> bool:
 
 
 def _open_view(folder: Path) -> str:
-    """A readable copy of the interpreter's Python files, if another user cannot reach the real ones; else ""."""
+    """Make a readable copy of the interpreter's Python files, if another user cannot reach the real ones; else ""."""
     numpy_folder, stdlib = Path(np.__file__).parent, Path(os.__file__).parent
     if all(reachable(path.resolve()) for path in (numpy_folder, stdlib)):
         return ""

@@ -53,7 +53,7 @@ class Session:
                 self.hold(self.response(request), last=number == count)
 
     def response(self, request: bytes) -> bytes:
-        """The response to one request."""
+        """Return the response to one request."""
         try:
             try:
                 parts = ["answered", *self.answer(request)]
@@ -67,7 +67,7 @@ class Session:
         return response
 
     def answer(self, request: bytes) -> Sequence[Any]:
-        """The parts of the response; raises the exceptions of the student's code."""
+        """Return the parts of the response; raises the exceptions of the student's code."""
         kind, *parts = wire.decode(request)
         asked = self.requests[kind]
         try:
@@ -78,7 +78,7 @@ class Session:
             raise Raised(error) from error  # requests of extensions run code of the submission
 
     def function(self, module: str, name: str) -> Any:
-        """The function of a loaded module, None if there is none."""
+        """Return the function of a loaded module, None if there is none."""
         return getattr(sys.modules.get(module), name, None)
 
     def hold(self, response: bytes, last: bool) -> None:

@@ -71,7 +71,7 @@ def encode(value: Any) -> bytes:
 
 
 def _extended(value: Any) -> Any:
-    """A value that MessagePack does not have, in the form that it is sent."""
+    """Return a value that MessagePack does not have, in the form that it is sent."""
     kind = type(value)
     if kind is np.ndarray or isinstance(value, np.generic):
         if value.flags.fnc:
@@ -143,7 +143,7 @@ def _integer(data: bytes) -> int:
 
 
 def _counted(value: Any, depth: int, left: int) -> int:
-    """The number of values, at most `left`; raises WireError if there is one that nobody sends."""
+    """Return the number of values, at most `left`; raises WireError if there is one that nobody sends."""
     kind, total = type(value), 1
     if kind not in _LEAVES:
         if kind not in (list, tuple, dict, set, frozenset):
@@ -181,7 +181,7 @@ def extent(shape: tuple[int, ...]) -> int:
 
 @lru_cache(1024)
 def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
-    """The dtype, the shape and the number of bytes of an array with this header."""
+    """Return the dtype, the shape and the number of bytes of an array with this header."""
     code, ndim = head[:2] if head else (len(DTYPES), 0)
     if code >= len(DTYPES) or ndim > MAX_AXES:
         raise ValueError("an unknown dtype or too many axes")
@@ -201,7 +201,7 @@ ALLOWED = "a function argument may use only its own arguments, built-in names an
 
 
 def packed(function: Callable[..., Any]) -> bytes:
-    """The function's code. Raises TypeError if it uses anything but its arguments, built-in names and NumPy as `np`."""
+    """Return the function's code. Raises TypeError if it uses anything but its arguments, built-in names and NumPy as `np`."""
     if type(function) is not FunctionType:
         raise TypeError(f"{function!r} is not a Python function: write a lambda")
     code, space = function.__code__, function.__globals__
@@ -215,12 +215,12 @@ def packed(function: Callable[..., Any]) -> bytes:
 
 @cache
 def _dumped(code: CodeType) -> bytes:
-    """The code as bytes; equal code has equal bytes, although marshal's depend on the number of references to its parts."""
+    """Return the code as bytes; equal code has equal bytes, although marshal's depend on the number of references to its parts."""
     return marshal.dumps(code)
 
 
 def unpacked(code: bytes) -> Callable[..., Any]:
-    """The packed function, as a new object for each call, so that earlier calls cannot have changed it."""
+    """Return the packed function, as a new object for each call, so that earlier calls cannot have changed it."""
     return FunctionType(marshal.loads(code), {"np": np, "__builtins__": builtins})
 
 
@@ -231,7 +231,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def renamed(code: CodeType, **fields: Any) -> CodeType:
-    """The code, also of inner functions, with these fields instead of its own."""
+    """Return the code, also of inner functions, with these fields instead of its own."""
     inner = tuple(renamed(part, **fields) if isinstance(part, CodeType) else part for part in code.co_consts)
     return code.replace(co_consts=inner, **fields)
 
@@ -260,7 +260,7 @@ _BY_GRADER: dict[str, Any] = {
 
 
 def sendable(value: Any, limit: int) -> Any:
-    """The value as plain data of less than half of `limit` bytes, or an Opaque that describes it."""
+    """Return the value as plain data of less than half of `limit` bytes, or an Opaque that describes it."""
     sent = type(value) is np.ndarray and value.dtype in CODES and value.ndim <= MAX_AXES
     if sent and 0 < value.nbytes < limit // 2 - 64:
         return value  # nearly all values

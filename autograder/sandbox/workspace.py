@@ -48,7 +48,7 @@ def clear(folder: str) -> None:
 
 
 def usage(folder: str) -> float:
-    """The bytes in a folder; infinite if it has too many entries or unreadable ones."""
+    """Return the bytes in a folder; infinite if it has too many entries or unreadable ones."""
     total, seen, waiting = 0.0, 0, [folder]
     while waiting:
         try:
@@ -69,7 +69,7 @@ def usage(folder: str) -> float:
 
 
 def unlinked(pid: int) -> float:
-    """The bytes of unlinked files that a process holds open, as far as they are visible."""
+    """Return the bytes of unlinked files that a process holds open, as far as they are visible."""
     total = 0.0
     with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
         for entry in entries:
@@ -81,12 +81,12 @@ def unlinked(pid: int) -> float:
 
 
 def _bytes(status: os.stat_result) -> int:
-    """The size of a file, or of its blocks if larger, since blocks can exist beyond the end of a file."""
+    """Return the size of a file, or of its blocks if larger, since blocks can exist beyond the end of a file."""
     return max(status.st_size, 512 * getattr(status, "st_blocks", 0))
 
 
 def status(pid: int) -> tuple[int, int]:
-    """The bytes of a process's private memory, including page tables, and the number of its threads; 0 if unknown."""
+    """Return the bytes of a process's private memory, including page tables, and the number of its threads; 0 if unknown."""
     with contextlib.suppress(OSError, IndexError, ValueError):
         text = Path(f"/proc/{pid}/status").read_text()
         # Without file pages, which are shared.
@@ -138,7 +138,7 @@ def _step(here: int, name: str) -> int:
 
 
 def _folders(here: int) -> list[str]:
-    """The names of the subfolders; everything else in the folder is removed."""
+    """Return the names of the subfolders; everything else in the folder is removed."""
     names = []
     with os.scandir(here) as entries:
         for entry in entries:
@@ -229,7 +229,7 @@ def _killed(appeared: Callable[[Container[int]], Iterable[int]]) -> list[int]:
 
 
 def _descendants(known: Container[int]) -> Iterator[int]:
-    """The unknown descendants of this process. The children of a process are listed after it has been stopped."""
+    """Yield the unknown descendants of this process. The children of a process are listed after it has been stopped."""
     waiting = [os.getpid()]
     while waiting:
         for child in _children(waiting.pop()):
@@ -239,7 +239,7 @@ def _descendants(known: Container[int]) -> Iterator[int]:
 
 
 def _children(pid: int) -> set[int]:
-    """The children of all threads of a process."""
+    """Return the children of all threads of a process."""
     found = set[int]()
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -254,7 +254,7 @@ def _children(pid: int) -> set[int]:
 
 
 def _in_folder(temporary: str, others: set[int], known: Container[int]) -> Iterator[int]:
-    """The unknown processes with a temporary folder, except the `others`, which this updates."""
+    """Yield the unknown processes with a temporary folder, except the `others`, which this updates."""
     import psutil
 
     pids = psutil.pids()

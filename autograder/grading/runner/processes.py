@@ -75,7 +75,7 @@ class Process(Protocol):
     def load(self, imports: Imports, account: str = "") -> Response: ...
 
     def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
-        """The responses, up to the end of the process; the time counts for an account of the budget."""
+        """Return the responses, up to the end of the process; the time counts for an account of the budget."""
 
     def close(self) -> object: ...
 
@@ -92,14 +92,14 @@ class Refusal:
         return test_call.kind == "call" and not accepts(self.own, test_call.args, test_call.kwargs)
 
     def call(self, test_call: TestCall) -> Request:
-        """The request for a test call, in a form that the function accepts if there is one."""
+        """Return the request for a test call, in a form that the function accepts if there is one."""
         args, kwargs = adapted(self.contract, self.own, test_call.args, test_call.kwargs)
         target, rules = test_call.target, test_call.rules
         return Call(target.module, target.function, args, kwargs, rules.checks, test_call.number)
 
     @classmethod
     def of(cls, contract: Signature, signatures: Iterable[Signature]) -> "Refusal | None":
-        """The first of a function's signatures that is no fit; None if there is none."""
+        """Return the first of a function's signatures that is no fit; None if there is none."""
         found = ((own, misfit(contract, own)) for own in signatures)
         return next((cls(contract, own, problem) for own, problem in found if problem is not None), None)
 
@@ -158,7 +158,7 @@ class Direct:
         return self.functions.get(name)
 
     def respond(self, test_call: TestCall) -> Response:
-        """The response of a student's process with these functions."""
+        """Return the response of a student's process with these functions."""
         request = test_call.call
         try:
             # Copies, since a later call may write into an argument or a result; arrays keep their memory layout.
@@ -194,7 +194,7 @@ class Runner:
 
     @classmethod
     def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission) -> "Runner":
-        """A runner with processes of the sandbox, in which this submission is placed."""
+        """Return a runner with processes of the sandbox, in which this submission is placed."""
         sandbox.place(submission.files)
         runner = cls(lambda: SandboxProcess(sandbox.start(), plan.homework, runner.refusals), plan, submission)
         runner.edits = sandbox.limits.repairs
@@ -290,7 +290,7 @@ class Runner:
     def apart(
         self, module: str, helpers: tuple[str, ...], before: Sequence[TestCall] = (), first: Sequence[TestCall] = ()
     ) -> Iterator[Callable[[Sequence[TestCall]], list[Response]]]:
-        """A separate process for a module, with some of the module's functions replaced by the reference.
+        """Prepare a separate process for a module, with some of the module's functions replaced by the reference.
 
         The process starts with the first call. It makes the calls `before` it imports the module, and the `first` ones
         after it; their responses come first. If another process has replaced it in the meantime, a new one repeats them.
@@ -363,7 +363,7 @@ class Runner:
     def _run(
         self, imports: Imports, test_calls: Sequence[TestCall], account: str = "", shared: bool = False
     ) -> tuple[list[Response], Response | None]:
-        """The responses to test calls, and the import error, which is then also the response to each call.
+        """Return the responses to test calls, and the import error, which is then also the response to each call.
 
         If the process ends, its unanswered calls are made one by one in new processes. A function that ends one of
         these is not called again.
@@ -384,7 +384,7 @@ class Runner:
         return [responses[test_call] for test_call in test_calls], None
 
     def _one(self, imports: Imports, test_calls: Sequence[TestCall], account: str) -> Response:
-        """The response to the last of some test calls, in a new process if necessary; the others are its dependencies."""
+        """Return the response to the last of some test calls, in a new process if necessary; the others are its dependencies."""
         if self._process is None or self._process.ended is not None:
             self._restarts[account] += 1
             if self._restarts[account] > RESTARTS or self._load(imports, account) is not None:

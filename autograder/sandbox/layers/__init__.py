@@ -101,7 +101,7 @@ def _refusal(*layers: Callable[[], None]) -> str:
 
 
 def holding(without: tuple[str, ...] = ()) -> list[str]:
-    """The layers in use; Landlock and seccomp need no_new_privileges."""
+    """Return the layers in use; Landlock and seccomp need no_new_privileges."""
     names = [name for name, missing in available().items() if not missing and name not in without]
     needing = ("landlock", "seccomp") if "no_new_privileges" not in names else ()
     return [name for name in names if name not in needing]

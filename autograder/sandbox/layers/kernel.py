@@ -22,7 +22,7 @@ def libc() -> ctypes.CDLL:
 
 
 def checked(result: int) -> int:
-    """The result of a system call; raises OSError if it failed."""
+    """Return the result of a system call; raises OSError if it failed."""
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result

@@ -18,7 +18,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 
 def abi() -> int:
-    """The Landlock version of the running kernel, 0 without Landlock."""
+    """Return the Landlock version of the running kernel, 0 without Landlock."""
     return max(0, int(libc().syscall(_CREATE, None, 0, 1))) if LINUX else 0
 
 
@@ -69,7 +69,7 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
 
 
 def without(roots: Iterable[str], holes: list[Path]) -> Iterable[Path]:
-    """The roots without closed places: a root that contains one is replaced by its entries, as Landlock only allows."""
+    """Yield the roots without closed places: a root that contains one is replaced by its entries, as Landlock only allows."""
     for root in map(Path, roots):
         if any(root.is_relative_to(hole) for hole in holes):
             continue

@@ -76,7 +76,7 @@ def install() -> None:
 
 @cache  # the server builds it once for all its children
 def filter_program() -> bytes:
-    """The filter as classic BPF, with _OWN_PID in place of the child's process id."""
+    """Return the filter as classic BPF, with _OWN_PID in place of the child's process id."""
     machine, checks = platform.machine(), _checks()
     column = list(_ARCHITECTURES).index(machine)
     allowed = sorted((numbers[column], checks.get(name, b"")) for name, numbers in _ALLOWED.items())
@@ -87,7 +87,7 @@ def filter_program() -> bytes:
 
 
 def _search(calls: list[tuple[int, bytes]], verdict: int) -> bytes:
-    """A binary search for the system call number, because at installation the kernel runs the filter on every number."""
+    """Return a binary search for the system call number, because at installation the kernel runs the filter on every number."""
     if len(calls) <= 2:
         tests = [_op(_JEQ, number, 0, len(check) // 8 + 1) + check + _op(_RET, _ALLOW) for number, check in calls]
         return b"".join(tests) + _op(_RET, verdict)
@@ -97,7 +97,7 @@ def _search(calls: list[tuple[int, bytes]], verdict: int) -> bytes:
 
 
 def _checks() -> dict[str, bytes]:
-    """The checks of arguments, by system call; the other calls are allowed with any arguments."""
+    """Return the checks of arguments, by system call; the other calls are allowed with any arguments."""
     # Information about another process: 0 and the own process id are allowed.
     first = ("sched_getaffinity", "sched_getscheduler", "sched_getparam", "getpgid", "getsid")
     clocks = ("clock_gettime", "clock_getres", "clock_nanosleep")

@@ -298,7 +298,9 @@ class Diagnoser:
         # With an unexplained helper, the function runs again with a correct one; a match now would be coincidence.
         if not unanswered and all(helper.complete and not helper.repaired for helper in helpers.values()):
             search = Search(self, analysis.module, function, own, helpers)
-            found = search.complete(1 if empty else MOST_TOGETHER) if wrong else search.formal()
+            # A function with wrong helpers runs again with correct ones, so larger sets wait for that.
+            largest = 1 if empty else 2 if helpers else MOST_TOGETHER
+            found = search.complete(largest) if wrong else search.formal()
             if wrong and not found and not empty:
                 found = self._beside_unknown(search, own)
             diagnosis = Diagnosis.of(*found, empty=empty) if found else Diagnosis(complete=not wrong, empty=empty)

@@ -42,7 +42,7 @@ from autograder.homework.library import (
 )
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Kept
-from autograder.values.changes import in_words, part
+from autograder.values.changes import expression, in_words
 from autograder.values.tree import arrays, leaves
 
 MOST_HELD = 20_000  # cached versions with their responses: about 60 MB
@@ -504,7 +504,7 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
     has_numpy = any(value is np for value in test_call.reference.__globals__.values())
     copies = COPIES if has_numpy else COPIES_OF_LISTS
     for number in dict.fromkeys(change.argument for change in call_result.response.changed):
-        name = part(names, number, ()).replace(" ", "_")
+        name = expression(names, number, ()).replace(" ", "_")
         how = in_words(names, (change for change in call_result.response.changed if change.argument == number))
         does = f"{CHANGES.format(name)}: {how}{', which is visible only after the call' if later else ''}."
         mistake = _mistake(call_result, f"changes_{name}" + "_later" * later, does, NO_CHANGES, copies)

@@ -20,7 +20,16 @@ from autograder.exceptions import Absent, Missing, Raised, WireError
 from autograder.sandbox import wire
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import CHANGED, MAX_CHANGES, Change, differences
-from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT, builtin_kinds, is_circular, passed, place, text_of
+from autograder.values.errors import (
+    MAX_NAME,
+    MAX_PASSED,
+    MAX_TEXT,
+    builtin_kinds,
+    is_circular,
+    location,
+    passed,
+    text_of,
+)
 from autograder.values.signatures import accepts, signatures
 from autograder.values.tree import arrays, copied, mapped
 
@@ -107,10 +116,10 @@ class Request:
     answer: ClassVar[Callable[..., Sequence[Any]]]
 
     def __init__(self, *parts: Any, runs: str = ""):
-        """`runs` is the function, or the modules, that the request runs; by default, those of the inner one."""
+        """Encode the request. `runs` is the function, or the modules, that it runs; by default, those of the inner one."""
         self.parts = parts
-        self.runs: str = runs or "".join(part.runs for part in parts if isinstance(part, Request))
-        sent = [part.payload if isinstance(part, Request) else part for part in parts]
+        self.runs: str = runs or "".join(item.runs for item in parts if isinstance(item, Request))
+        sent = [item.payload if isinstance(item, Request) else item for item in parts]
         self.payload: bytes = wire.encode([self.kind, *sent])
 
     def check(self, *parts: Any) -> Response:
@@ -181,10 +190,8 @@ class Load(Request):
         every = []
         for module, name in names:
             try:
-                found = signatures(session.function(module, name))
-                every.append(
-                    [[[p.name, int(p.kind), p.default is not p.empty] for p in s.parameters.values()] for s in found]
-                )
+                parameters = [s.parameters.values() for s in signatures(session.function(module, name))]
+                every.append([[[p.name, int(p.kind), p.default is not p.empty] for p in each] for each in parameters])
             except Exception:  # the student's code may define any signature
                 every.append([])
         return [every]
@@ -193,7 +200,9 @@ class Load(Request):
         (every,) = parts
         if len(every) != len(self.names):
             raise ValueError("malformed signatures")
-        return Response({name: [*map(_signature, own)] for name, own in zip(self.names, every, strict=True)} or None)
+        return Response(
+            {name: [*map(_signature, listed)] for name, listed in zip(self.names, every, strict=True)} or None
+        )
 
 
 class Call(Request):
@@ -296,16 +305,16 @@ REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Define, Load, Ca
 def _signature(parts: Any) -> Signature:
     """Return the signature that a process reports; raises ValueError for any other data."""
     try:
-        given = [(name, KINDS[kind], None if has_default else Parameter.empty) for name, kind, has_default in parts]
-        return Signature([Parameter(name, kind, default=default) for name, kind, default in given])
+        fields = [(name, KINDS[kind], None if has_default else Parameter.empty) for name, kind, has_default in parts]
+        return Signature([Parameter(name, kind, default=default) for name, kind, default in fields])
     except (TypeError, LookupError) as error:
         raise ValueError(f"a malformed signature: {error}") from None
 
 
 def _changes(parts: list[Any], arguments: tuple[Any, ...]) -> tuple[Change, ...]:
     changes = list[Change]()
-    for part in parts[: MAX_CHANGES + 1]:
-        match part:
+    for entry in parts[: MAX_CHANGES + 1]:
+        match entry:
             case [argument, tuple() as path, str() as how] if type(argument) is int and how in CHANGED:
                 if len(changes) == MAX_CHANGES or not 0 <= argument < len(arguments):
                     raise ValueError("too many changes, or of an argument that was not sent")
@@ -323,13 +332,13 @@ def _known_path(argument: Any, path: tuple[Any, ...]) -> tuple[Any, ...]:
     """
     if isinstance(argument, Kept):
         return ()
-    here = argument
+    value = argument
     for depth, key in enumerate(path, 1):
-        is_number = isinstance(here, list | tuple) and type(key) is int and 0 <= key < len(here)
-        if not is_number and not (isinstance(here, dict) and wire.is_key(key) and key in here):
+        is_number = isinstance(value, list | tuple) and type(key) is int and 0 <= key < len(value)
+        if not is_number and not (isinstance(value, dict) and wire.is_key(key) and key in value):
             raise ValueError("a path that does not exist in the argument")
-        here = here[key]
-        if isinstance(here, Kept):
+        value = value[key]
+        if isinstance(value, Kept):
             return tuple(path[:depth])
     return path
 
@@ -342,10 +351,10 @@ def _error(parts: Any, lines: Mapping[str, int]) -> Error:
         ):
             names = tuple(kind for kind in kinds if isinstance(kind, str) and kind in _EXCEPTIONS)
             # A name that is not a file of the submission could be any text.
-            place = (file, line if 0 < line <= lines[file] + 1 else 0) if file in lines else ("", 0)
+            position = (file, line if 0 < line <= lines[file] + 1 else 0) if file in lines else ("", 0)
             through = tuple(name[:MAX_NAME] for name in passed if isinstance(name, str))
-            shown = text[:MAX_TEXT].encode(errors="replace").decode()  # without surrogates
-            return Error(names or ("Exception",), shown, *place, hint if hint in HINTS else "", through)
+            shortened = text[:MAX_TEXT].encode(errors="replace").decode()  # without surrogates
+            return Error(names or ("Exception",), shortened, *position, hint if hint in HINTS else "", through)
     raise ValueError("a malformed error")
 
 
@@ -431,10 +440,10 @@ def described(
 ) -> list[Any]:
     """Return the fields of `Error`, of which the place is the last line in `folder` that the error passed through."""
 
-    def own(name: str) -> bool:
+    def is_students(name: str) -> bool:
         return name.startswith(folder)
 
-    file, line = place(error.__traceback__, own)
+    file, line = location(error.__traceback__, is_students)
     hint = ""
     if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(folder):
         file, line = os.path.basename(error.filename), error.lineno or 0
@@ -444,7 +453,7 @@ def described(
         hint = type(error).__name__.lower()
     elif is_circular(error):
         hint = "circular"
-    return [builtin_kinds(error), text_of(error, own), file, min(line, 10**6), hint, passed(error, own)]
+    return [builtin_kinds(error), text_of(error, is_students), file, min(line, 10**6), hint, passed(error, is_students)]
 
 
 def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

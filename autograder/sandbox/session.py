@@ -18,7 +18,7 @@ from autograder.sandbox.loading import StudentModules
 from autograder.sandbox.protocol import REQUESTS, Calls, described
 from autograder.sandbox.wire import Connection
 from autograder.values.bindings import bound_names
-from autograder.values.errors import loop, place, text_of
+from autograder.values.errors import location, loop, text_of
 
 KIT = {name: sys.modules[name] for name in (bound_names.__module__, Calls.__module__, Raised.__module__)}
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # responses are sent together, at most this late or this large
@@ -61,7 +61,7 @@ class Session:
                 parts = ["raised", described(raised.error, self.folder, *self.calling)]
             response = wire.encode(parts)
         except BaseException as error:
-            file, line = place(error.__traceback__, lambda name: True)
+            file, line = location(error.__traceback__, lambda name: True)
             response = wire.encode(["fault", f"{type(error).__name__}: {text_of(error)} ({file}:{line})"])
         self.calling = ()
         return response
@@ -95,8 +95,8 @@ class Session:
 
     def interrupted(self, _: int, frame: FrameType | None) -> None:
         """Report the running loop; student code might catch an exception."""
-        place = loop(frame, lambda name: name.startswith(self.folder))
-        self.flush(wire.encode(["raised", [["KeyboardInterrupt"], "", *place, "", []]]))
+        file, line = loop(frame, lambda name: name.startswith(self.folder))
+        self.flush(wire.encode(["raised", [["KeyboardInterrupt"], "", file, line, "", []]]))
 
 
 def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[str]) -> None:

@@ -46,12 +46,12 @@ def in_words(names: Sequence[str], changes: Iterable[Change]) -> str:
     """Return the first change of each argument, in words; `names` are the arguments by number."""
     first: dict[int, str] = {}
     for number, path, how in changes:
-        name = f"`{part(names, number, path)}`"
+        name = f"`{expression(names, number, path)}`"
         first.setdefault(number, CHANGED.get(how, CHANGED["replaced"]).format(place=name))
     return ", ".join(first[number] for number in sorted(first))
 
 
-def part(names: Sequence[str], number: int, path: Path) -> str:
+def expression(names: Sequence[str], number: int, path: Path) -> str:
     """Return a part of an argument as Python: params['w_q']."""
     name = names[number] if number < len(names) else f"argument {number}"
     return name + "".join(f"[{key!r}]" for key in path)
@@ -68,9 +68,9 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
     elif isinstance(was, dict):
         if now.keys() - was.keys():
             yield path, "key added"
-        for key, part in was.items():
+        for key, entry in was.items():
             if key in now:
-                yield from _differences(now[key], part, (*path, key))
+                yield from _differences(now[key], entry, (*path, key))
             else:
                 yield (*path, key), "key removed"
     elif isinstance(was, list | tuple):

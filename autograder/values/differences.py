@@ -175,7 +175,7 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
 
 
 def _other_base(desired: float, got: float, allowed: float) -> str:
-    """A sentence on a number that is the expected one with another base of the logarithm; it must be large enough to tell."""
+    """Return a sentence on a number that is the expected one with another base of the logarithm, if it is large enough to tell."""
     for base in (2, 10) if abs(desired) >= SMALLEST else ():
         if equal(desired / math.log(base), got, allowed):
             return f"Your result is the expected one times log{base}(e), as if by the logarithm to base {base}."

@@ -45,11 +45,11 @@ def builtin_kinds(error: BaseException) -> list[str]:
     return kinds or ["Exception"]
 
 
-def text_of(error: BaseException, own: Callable[[str], bool] = lambda _: False) -> str:
-    """Return the shortened text of an error; "" if even that raises an error. `own` selects the student's files."""
+def text_of(error: BaseException, is_students: Callable[[str], bool] = lambda _: False) -> str:
+    """Return the shortened text of an error; "" if even that raises an error. `is_students` selects the student's files."""
     try:
         if _is_refused(error):
-            function = _called(error.__traceback__, own)
+            function = _called(error.__traceback__, is_students)
             return f"it uses {function}, {NOT_RUN}" if function else str(error)[:MAX_TEXT]
         return str(error.msg if isinstance(error, SyntaxError) else error)[:MAX_TEXT]
     except BaseException:
@@ -63,10 +63,10 @@ def _is_refused(error: BaseException | None) -> bool:
     return isinstance(error, OSError) and (of_system or of_network or _is_refused(error.__context__))
 
 
-def _called(trace: TracebackType | None, own: Callable[[str], bool]) -> str:
+def _called(trace: TracebackType | None, is_students: Callable[[str], bool]) -> str:
     """Return the standard library function called by the last of the student's frames; "" if none."""
     frames = [frame for frame, _ in walk_tb(trace)]
-    after = [number + 1 for number, frame in enumerate(frames) if own(frame.f_code.co_filename)][-1:]
+    after = [number + 1 for number, frame in enumerate(frames) if is_students(frame.f_code.co_filename)][-1:]
     for frame in (frames[number] for number in after if number < len(frames)):
         module = str(frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] in sys.stdlib_module_names:
@@ -74,14 +74,14 @@ def _called(trace: TracebackType | None, own: Callable[[str], bool]) -> str:
     return ""
 
 
-def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str, int]:
-    """File and line of the last of the student's frames; during an import, of the last one outside functions."""
-    place, importing = ("", 0), False
+def location(trace: TracebackType | None, is_students: Callable[[str], bool]) -> tuple[str, int]:
+    """Return the file and line of the last of the student's frames; during an import, of the last one outside functions."""
+    last, importing = ("", 0), False
     for frame, line in walk_tb(trace):
         outside = frame.f_code.co_name == "<module>"
-        if own(frame.f_code.co_filename) and (outside or not importing):
-            place, importing = (os.path.basename(frame.f_code.co_filename), line), outside
-    return place
+        if is_students(frame.f_code.co_filename) and (outside or not importing):
+            last, importing = (os.path.basename(frame.f_code.co_filename), line), outside
+    return last
 
 
 def is_circular(error: BaseException) -> bool:
@@ -96,19 +96,19 @@ def is_circular(error: BaseException) -> bool:
         return False
 
 
-def passed(error: BaseException, own: Callable[[str], bool]) -> list[str]:
+def passed(error: BaseException, is_students: Callable[[str], bool]) -> list[str]:
     """Return the names of the student's functions that an error passed through, innermost first.
 
     The name that a NameError did not find comes first.
     """
     codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
-    names = [code.co_name for code in reversed(codes) if own(code.co_filename)]
+    names = [code.co_name for code in reversed(codes) if is_students(code.co_filename)]
     missing = [error.name] if isinstance(error, NameError) and isinstance(error.name, str) else []
     return [name[:MAX_NAME] for name in (*missing, *names)][:MAX_PASSED]
 
 
-def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]:
-    """File and line of the loop that the student's code is running; ("", 0) if none.
+def loop(frame: FrameType | None, is_students: Callable[[str], bool]) -> tuple[str, int]:
+    """Return the file and line of the loop that the student's code is running; ("", 0) if none.
 
     A `while` is preferred to a `for`, and an outer loop to an inner one, because the line of the interruption is arbitrary.
     """
@@ -116,7 +116,7 @@ def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]
     loops = [
         (isinstance(node, ast.While), depth, -node.lineno, os.path.basename(file))
         for depth, (file, line) in enumerate(frames)
-        for node in (_loops(file) if own(file) else ())
+        for node in (_loops(file) if is_students(file) else ())
         if node.lineno <= line <= (node.end_lineno or 0)
     ]
     _, _, line, file = max(loops, default=(False, 0, 0, ""))
@@ -133,7 +133,7 @@ def _loops(file: str) -> list[ast.While | ast.For]:
 
 
 def advice(kind: str, text: str, circular: bool = False) -> str:
-    """Advice on an error, by its kind or text; "" if there is none."""
+    """Return advice on an error, by its kind or text; "" if there is none."""
     if circular:
         return CIRCULAR
     if (kind, text) == ("EOFError", NO_LINE):

@@ -24,8 +24,8 @@ class Misfit(NamedTuple):
 def signatures(function: Callable[..., Any]) -> list[Signature]:
     """Return the signature of a function, and that of the function it wraps, if Python knows them."""
     try:
-        found = [inspect.signature(function, follow_wrapped=False)]
-        return [*found, inspect.signature(function)] if hasattr(function, "__wrapped__") else found
+        direct = [inspect.signature(function, follow_wrapped=False)]
+        return [*direct, inspect.signature(function)] if hasattr(function, "__wrapped__") else direct
     except (TypeError, ValueError):
         return []
 

@@ -46,8 +46,8 @@ def describe(value: Any) -> str:
 def leaves(value: Any) -> Iterator[Any]:
     """Yield every leaf, in the order of the value."""
     if isinstance(value, Mapping | list | tuple | set | frozenset):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from leaves(part)
+        for element in value.values() if isinstance(value, Mapping) else value:
+            yield from leaves(element)
     else:
         yield value
 
@@ -62,8 +62,8 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
     if not isinstance(value, _BRANCHES):
         return change(value)
     if isinstance(value, dict):
-        return {key: mapped(change, part) for key, part in value.items()}
-    parts = [mapped(change, part) for part in value]
+        return {key: mapped(change, element) for key, element in value.items()}
+    parts = [mapped(change, element) for element in value]
     return parts if isinstance(value, list) else tuple(parts)
 
 
@@ -79,7 +79,7 @@ def _copied(leaf: Any) -> Any:
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:
-    """Elements of a set in an order that does not depend on how they are stored."""
+    """Return the elements of a set in an order that does not depend on how they are stored."""
     return sorted(values, key=_rank)
 
 

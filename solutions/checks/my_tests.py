@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from student_errors import FOLDER, TooLong, where
 from student_modules import Broken, functions_of, load, place, unwritten_functions
-from student_values.errors import place as place_of
+from student_values.errors import location
 from student_values.running_tests import pytest_module, tested
 from time_limit import limit
 
@@ -140,7 +140,7 @@ def _failure(module: Any, function: str, version: Function, names: list[str]) ->
             for name in names:
                 tests[name]()
     except (Exception, SystemExit, TooLong) as error:
-        line = place_of(error.__traceback__, lambda file: file == str(FILE))[1]
+        line = location(error.__traceback__, lambda file: file == str(FILE))[1]
         return f"{FILE.name}, line {line}" if line and isinstance(error, AssertionError) else where(error)
     finally:
         vars(module)[function] = before

@@ -32,7 +32,7 @@ from known_mistakes import Seen
 from student_errors import CheckFailed, Interrupted, NotReady, Stopped, TooLong, where, where_it_was
 from student_limits import as_graded
 from student_modules import alone, cut_off, find, not_written
-from student_values.changes import WORK_ON_COPIES, Change, differences, part
+from student_values.changes import WORK_ON_COPIES, Change, differences, expression
 from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
 from student_values.differences import NO_RETURN, REMEMBERED, difference, form, unsteady, what_returns
@@ -277,7 +277,7 @@ class Call:
         names = self._names(function) if changes else []
         with contextlib.suppress(Exception):
             result = self.choose(result)
-        return known_mistakes.as_entry(result, changed={part(names, number, path) for number, path, _ in changes})
+        return known_mistakes.as_entry(result, changed={expression(names, number, path) for number, path, _ in changes})
 
     def _names(self, function: Callable[..., Any]) -> list[str]:
         """Return the names of the arguments in the stub, else in a function, in the order of the call."""

@@ -26,8 +26,7 @@ from student_errors import (
     where_it_was,
 )
 from student_limits import as_graded
-from student_values.errors import CIRCULAR, missing
-from student_values.errors import place as place_of
+from student_values.errors import CIRCULAR, location, missing
 from student_values.source import definitions as functions_of
 from student_values.source import is_stub, no_python, rename_advice, resembles, twice
 from time_limit import SECONDS, limit
@@ -114,7 +113,7 @@ def ended_in(error: BaseException) -> str:
         return Path(error.filename).stem
     if isinstance(error, ImportError) and error.name in MODULES:
         return error.name
-    return Path(place_of(error.__traceback__, is_students)[0]).stem
+    return Path(location(error.__traceback__, is_students)[0]).stem
 
 
 def not_written(module: str, function: str, error: NotImplementedError) -> NotReady:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.tests.files import put
-from autograder.values.errors import MATMUL, advice, is_circular, place
+from autograder.values.errors import MATMUL, advice, is_circular, location
 
 
 def test_limits_of_a_browser_are_named_only_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,4 +62,4 @@ def test_error_at_import_has_the_module_level_line(tmp_path: Path, call: str, li
 
     with pytest.raises(ZeroDivisionError) as caught:
         run()
-    assert place(caught.tb, lambda name: name == str(path)) == ("m.py", line)
+    assert location(caught.tb, lambda name: name == str(path)) == ("m.py", line)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from autograder.sandbox.protocol import Error, Request, Response
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.wire import Handle
 from autograder.submissions.text import printable
 from autograder.values.compare import Compared, Failure, compare, values_agree
 from autograder.values.differences import difference
@@ -65,7 +65,7 @@ class TestCall:
     """One request to a student's process. `criterion` is "" for a public example; `expected` comes from the reference.
 
     `number` is unique within the test plan of a module. `about` is the number of the call that "changes", "write" and "look" refer
-    to. Arguments are copies that nothing modifies; an argument that is an object of an earlier call is a `Kept`. `names` are
+    to. Arguments are copies that nothing modifies; an argument that is an object of an earlier call is a `Handle`. `names` are
     the contract's names of the arguments, in the order of the call. `parts` are the names of the parts of the returned tuple, ()
     if the function returns none. `reference` is the reference function.
     """
@@ -107,7 +107,7 @@ class TestCall:
     def needs(self) -> set[int]:
         """The numbers of the calls that this one refers to, or whose objects it takes."""
         given = leaves((self.args, self.kwargs))
-        return {leaf.call for leaf in given if isinstance(leaf, Kept)} | ({self.about} if self.about else set())
+        return {leaf.call for leaf in given if isinstance(leaf, Handle)} | ({self.about} if self.about else set())
 
 
 def with_needed(every: Sequence[TestCall], wanted: Iterable[TestCall]) -> list[TestCall]:

@@ -41,7 +41,7 @@ from autograder.homework.library import (
     of_dtype,
 )
 from autograder.sandbox.protocol import Response
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.wire import Handle
 from autograder.values.changes import expression, in_words
 from autograder.values.tree import arrays, leaves
 
@@ -467,7 +467,7 @@ def computes_nothing(call_results: Iterable[CallResult]) -> bool:
     given = [(call_result.test_call.arguments, call_result.response.value) for call_result in calls]
     for name in given[0][0] if given else ():
         # An argument that is an object of an earlier call is not available here.
-        known = [(args.get(name), value) for args, value in given if not isinstance(args.get(name), Kept)]
+        known = [(args.get(name), value) for args, value in given if not isinstance(args.get(name), Handle)]
         if known and all(_same(argument, value) for argument, value in known):
             return True
     return not given

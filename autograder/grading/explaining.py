@@ -31,7 +31,7 @@ from autograder.homework.library import Misconception
 from autograder.homework.other_arguments import FROM_THE_END, Property, is_telling, properties
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.protocol import Response
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.wire import Handle
 from autograder.submissions.text import listed
 from autograder.values.compare import Failure
 from autograder.values.edits import Text, line_names, units
@@ -441,7 +441,7 @@ def _with_objects(test_call: TestCall, by_number: Mapping[int, TestCall]) -> Tes
     """Return the test call with the values of arguments that are objects of earlier calls, as the reference made them."""
 
     def value(leaf: Any) -> Any:
-        if not isinstance(leaf, Kept):
+        if not isinstance(leaf, Handle):
             return leaf
         earlier, (place, *path) = by_number[leaf.call], leaf.path
         made_of = {"result": earlier.expected} | dict(enumerate((*earlier.args, *earlier.kwargs.values())))

@@ -16,7 +16,7 @@ from autograder.grading.recorder import HOMEWORK, Recorder
 from autograder.grading.runner.processes import Imports, SandboxProcess
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.wire import Handle
 from autograder.submissions.submission import read
 from autograder.values.display import display
 from autograder.values.tree import mapped
@@ -81,8 +81,8 @@ def _failure(call_results: Sequence[CallResult], recorder: Recorder) -> Iterator
 
     def value(leaf: Any) -> Any:
         """Return the student's result, or the argument with the caller's changes, that the test passes again."""
-        if not isinstance(leaf, Kept) or leaf in arguments:
-            return arguments.get(leaf) if isinstance(leaf, Kept) else leaf
+        if not isinstance(leaf, Handle) or leaf in arguments:
+            return arguments.get(leaf) if isinstance(leaf, Handle) else leaf
         earlier, (first, *rest) = by_number[leaf.call], leaf.path
         argument = (*earlier.test_call.args, *earlier.test_call.kwargs.values())
         found = earlier.response.value if first == "result" else mapped(value, argument[int(first)])

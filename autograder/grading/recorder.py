@@ -22,7 +22,7 @@ from autograder.homework.homework import Homework
 from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Call, Changes, Look, Request, Write
-from autograder.sandbox.wire import Kept, sendable
+from autograder.sandbox.wire import Handle, sendable
 from autograder.values.compare import tolerance
 from autograder.values.signatures import as_tested, required
 from autograder.values.tree import Opaque, arrays, copied, leaves
@@ -47,7 +47,7 @@ class Recorder:
     on_step: Callable[[TestCall], object] = lambda test_call: None
     test_calls: list[TestCall] = field(default_factory=list)
     # By id; holding the object keeps its id unique.
-    kept: dict[int, tuple[Any, Kept]] = field(default_factory=dict)
+    kept: dict[int, tuple[Any, Handle]] = field(default_factory=dict)
 
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
         """Record a call, followed for a pure one by a check of its arguments and a repetition; returns the reference's value.
@@ -79,7 +79,7 @@ class Recorder:
         if rules.keep:
             objects: list[tuple[str | int, Any]] = [("result", value), *enumerate((*args, *kwargs.values()))]
             for place, kept in objects:
-                self._keep(kept, Kept(number, (place,)))
+                self._keep(kept, Handle(number, (place,)))
         return value
 
     def call_later(self, request: Callable[..., Request], value: Any, *more: Any) -> None:
@@ -133,14 +133,14 @@ class Recorder:
             return {key: self._given(part) for key, part in value.items()}
         return type(value)(map(self._given, value)) if type(value) in (list, tuple) else value
 
-    def _keep(self, value: Any, kept: Kept) -> None:
+    def _keep(self, value: Any, kept: Handle) -> None:
         """Remember an object, and the arrays inside it."""
         if isinstance(value, np.ndarray | dict | list | tuple):
             self.kept[id(value)] = (value, kept)
         listed = value if isinstance(value, list | tuple) else ()
         parts = value.items() if isinstance(value, dict) else enumerate(listed)
         for key, part in parts:
-            self._keep(part, Kept(kept.call, (*kept.path, key)))
+            self._keep(part, Handle(kept.call, (*kept.path, key)))
 
 
 @dataclass(frozen=True, repr=False)

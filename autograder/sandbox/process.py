@@ -26,7 +26,7 @@ SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("someth
 INTERRUPTED_SECONDS = 0.3  # time to report the running loop at the deadline
 # Limits on the stored responses of one process: a small array takes a few bytes on the wire and a hundred here. The references need
 # at most 0.1 MB, and 13,000 values as nested lists.
-MAX_KEPT_BYTES, MAX_KEPT_VALUES = 4 * 2**20, 40_000
+MAX_STORED_BYTES, MAX_STORED_VALUES = 4 * 2**20, 40_000
 REPLY_SHARE = 0.25  # share of the remaining limit that one response may use
 Planned = tuple[Request, str, Response | None, bool]  # a call, and the rest as in `StudentProcess._planned`
 
@@ -233,7 +233,7 @@ class StudentProcess:
         self._modules = set[str]()  # imported modules of the submission
         self._unanswered: deque[Planned] = deque()  # the sent calls without a response
         self._beside, self._name = " beside", ""  # the end of the names of calls, and the last name
-        self._bytes_left, self._values_left = MAX_KEPT_BYTES, MAX_KEPT_VALUES
+        self._bytes_left, self._values_left = MAX_STORED_BYTES, MAX_STORED_VALUES
 
     def load(
         self,

@@ -18,7 +18,7 @@ import numpy as np
 
 from autograder.exceptions import Absent, Missing, Raised, WireError
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.wire import Handle
 from autograder.values.changes import CHANGED, MAX_CHANGES, Change, differences
 from autograder.values.errors import (
     MAX_NAME,
@@ -209,7 +209,7 @@ class Call(Request):
     """Call `module.function`; `checks` may contain "pure" and "new".
 
     A number above 0 keeps the arguments and the result alive in the student's process. Arguments are plain data,
-    functions (see wire.py) and `Kept` objects of earlier calls.
+    functions (see wire.py) and handles of objects of earlier calls.
     """
 
     kind, returns = "call", (object, list, bool)
@@ -261,23 +261,23 @@ class Changes(Request):
 
 
 class Look(Request):
-    """Return the present value of a `Kept` object."""
+    """Return the present value of an object of an earlier call."""
 
     kind, returns = "look", (object,)
 
     @staticmethod
-    def answer(session: "Session", kept: Kept) -> Sequence[Any]:
-        return [session.calls.look(kept)]
+    def answer(session: "Session", handle: Handle) -> Sequence[Any]:
+        return [session.calls.look(handle)]
 
 
 class Write(Request):
-    """Overwrite a `Kept` array in place with a value; no effect unless it is a writable array of that shape."""
+    """Overwrite an array of an earlier call in place; no effect unless it is a writable array of that shape."""
 
     kind = "write"
 
     @staticmethod
-    def answer(session: "Session", kept: Kept, value: Any) -> Sequence[Any]:
-        session.calls.write(kept, value)
+    def answer(session: "Session", handle: Handle, value: Any) -> Sequence[Any]:
+        session.calls.write(handle, value)
         return []
 
 
@@ -328,9 +328,9 @@ def _known_path(argument: Any, path: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the path, as far as it leads through arguments that the grader sent.
 
     A student's process could report any path, and its keys would put text into a message. The grader does not know the
-    contents of a kept object.
+    contents of an object behind a handle.
     """
-    if isinstance(argument, Kept):
+    if isinstance(argument, Handle):
         return ()
     value = argument
     for depth, key in enumerate(path, 1):
@@ -338,7 +338,7 @@ def _known_path(argument: Any, path: tuple[Any, ...]) -> tuple[Any, ...]:
         if not is_number and not (isinstance(value, dict) and wire.is_key(key) and key in value):
             raise ValueError("a path that does not exist in the argument")
         value = value[key]
-        if isinstance(value, Kept):
+        if isinstance(value, Handle):
             return tuple(path[:depth])
     return path
 
@@ -367,7 +367,7 @@ class Calls:
     def __init__(self, limit: int):
         """Values of half of `limit` bytes or more are reported as too large."""
         self.limit = limit
-        # By the number of the call: its objects by the first step of a `Kept`, and its arguments with copies made before it.
+        # By the number of the call: its objects by the first step of a `Handle`, and its arguments with copies made before it.
         self._objects: dict[int, dict[str | int, Any]] = {}
         self._arguments: dict[int, tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
 
@@ -381,7 +381,7 @@ class Calls:
     ) -> tuple[Any, list[Change], bool]:
         """Call a function with the observations in `checks`; returns the value and what was observed.
 
-        Each `Kept` is replaced by the kept object. "pure": the arguments that changed; "new": whether the result shares
+        Each `Handle` is replaced by its object. "pure": the arguments that changed; "new": whether the result shares
         memory with an argument. A `number` keeps the objects for later. Raises Raised for any exception of the
         function, and Absent.
         """
@@ -405,20 +405,20 @@ class Calls:
         """Return the differences of the arguments of an earlier call from their values before it."""
         return differences(*self._arguments[number]) if number in self._arguments else []
 
-    def look(self, kept: Kept) -> Any:
-        """Return the present value of a kept object; raises Absent."""
-        return wire.sendable(self._find(kept), self.limit)
+    def look(self, handle: Handle) -> Any:
+        """Return the present value of the object of a handle; raises Absent."""
+        return wire.sendable(self._find(handle), self.limit)
 
-    def write(self, kept: Kept, value: Any) -> None:
-        """Overwrite a kept array in place; no effect unless it is a writable array of that shape."""
+    def write(self, handle: Handle, value: Any) -> None:
+        """Overwrite the array of a handle in place; no effect unless it is a writable array of that shape."""
         with suppress(Absent, TypeError, ValueError):
-            target = self._find(kept)
+            target = self._find(handle)
             if isinstance(target, np.ndarray) and target.flags.writeable and target.shape == np.shape(value):
                 np.copyto(target, value)
 
     def _find(self, leaf: Any) -> Any:
-        """Return the object that a `Kept` refers to; any other leaf itself."""
-        if type(leaf) is not Kept:
+        """Return the object of a `Handle`; any other leaf itself."""
+        if type(leaf) is not Handle:
             return leaf
         value: Any = self._objects.get(leaf.call, {})
         try:

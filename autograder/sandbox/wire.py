@@ -43,8 +43,8 @@ _SHAPES = [struct.Struct(f"<{axes}q") for axes in range(MAX_AXES + 1)]
 
 
 @dataclass(frozen=True)
-class Kept:
-    """An object alive in the student's process: the result or an argument of call `call`, or a part of it.
+class Handle:
+    """Refers to an object alive in the student's process: the result or an argument of call `call`, or a part of it.
 
     path[0] is "result", or the position or the keyword of an argument; further items lead into tuples, lists and dicts.
     """
@@ -55,13 +55,13 @@ class Kept:
 
 # MessagePack's extension types. A list that begins with a mark arrives as a value of that class.
 _ARRAY, _SCALAR, _BY_COLUMNS, _INTEGER, _OPAQUE, _FUNCTION, _MARK = range(7)
-_MARKS = {cls: msgpack.ExtType(_MARK, bytes([number])) for number, cls in enumerate((tuple, set, frozenset, Kept))}
+_MARKS = {cls: msgpack.ExtType(_MARK, bytes([number])) for number, cls in enumerate((tuple, set, frozenset, Handle))}
 
 
 def encode(value: Any) -> bytes:
     """Encode plain data; raises WireError for anything else.
 
-    The grader also sends functions, as code, and `Kept` objects. Column-major arrays stay column-major.
+    The grader also sends functions, as code, and handles. Column-major arrays stay column-major.
     """
     try:
         data: bytes = msgpack.packb(value, default=_extended, strict_types=True, unicode_errors="surrogatepass")
@@ -82,8 +82,8 @@ def _extended(value: Any) -> Any:
         return [_MARKS.get(kind) or next(mark for cls, mark in _MARKS.items() if isinstance(value, cls)), *value]
     if isinstance(value, int) and value.bit_length() < MAX_BITS:
         return msgpack.ExtType(_INTEGER, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True))
-    if kind is Kept:
-        return [_MARKS[Kept], value.call, *value.path]
+    if kind is Handle:
+        return [_MARKS[Handle], value.call, *value.path]
     if kind is Opaque:
         return msgpack.ExtType(_OPAQUE, bytes([OPAQUE_KINDS.index(value.kind)]))
     if callable(value):
@@ -103,7 +103,7 @@ def _head(dtype: "np.dtype[Any]", shape: tuple[int, ...]) -> bytes:
 
 
 def decode(data: bytes) -> Any:
-    """Decode a message of the grader, which may contain kept objects and functions. Raises WireError."""
+    """Decode a message of the grader, which may contain handles and functions. Raises WireError."""
     return _unpacked(data, _BY_STUDENT)
 
 
@@ -127,7 +127,7 @@ def _listed(parts: list[Any]) -> Any:
     cls: Any = parts[0] if parts else None
     if type(cls) is not type:
         return parts
-    return Kept(parts[1], tuple(parts[2:])) if cls is Kept else cls(parts[1:])
+    return Handle(parts[1], tuple(parts[2:])) if cls is Handle else cls(parts[1:])
 
 
 def _listed_by_grader(parts: list[Any]) -> Any:
@@ -142,8 +142,8 @@ def _integer(data: bytes) -> int:
     return int.from_bytes(data, "little", signed=True)
 
 
-def _counted(value: Any, depth: int, left: int) -> int:
-    """Return the number of values, at most `left`; raises WireError if there is one that nobody sends."""
+def _counted(value: Any, depth: int, limit: int) -> int:
+    """Return the number of values, at most `limit`; raises WireError if there is one that nobody sends."""
     kind, total = type(value), 1
     if kind not in _LEAVES:
         if kind not in (list, tuple, dict, set, frozenset):
@@ -152,9 +152,9 @@ def _counted(value: Any, depth: int, left: int) -> int:
             raise WireError("nested too deeply")
         if kind not in (list, tuple) and not all(map(is_key, value)):
             raise WireError("a key that nobody sends")
-        for part in value.values() if kind is dict else value:
-            total += 1 if type(part) in _LEAVES else _counted(part, depth - 1, left - total)
-    if total > left:
+        for element in value.values() if kind is dict else value:
+            total += 1 if type(element) in _LEAVES else _counted(element, depth - 1, limit - total)
+    if total > limit:
         raise WireError("too many values")
     return total
 
@@ -175,7 +175,7 @@ def _array(data: bytes) -> "np.ndarray[Any, Any]":
 
 
 def extent(shape: tuple[int, ...]) -> int:
-    """The number of entries, with axes of length zero counted as one: NumPy rejects widening an empty array of 2**62 rows."""
+    """Return the number of entries, axes of length zero counted as one: NumPy rejects widening an empty array of 2**62 rows."""
     return math.prod(filter(None, shape))
 
 
@@ -225,14 +225,16 @@ def unpacked(code: bytes) -> Callable[..., Any]:
 
 
 def _names(code: CodeType) -> set[str]:
-    """All names that the code looks up as globals or attributes, including inner functions."""
-    inner = [part for part in code.co_consts if isinstance(part, CodeType)]
+    """Return all names that the code looks up as globals or attributes, including inner functions."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return set(code.co_names).union(*map(_names, inner))
 
 
 def renamed(code: CodeType, **fields: Any) -> CodeType:
     """Return the code, also of inner functions, with these fields instead of its own."""
-    inner = tuple(renamed(part, **fields) if isinstance(part, CodeType) else part for part in code.co_consts)
+    inner = tuple(
+        renamed(constant, **fields) if isinstance(constant, CodeType) else constant for constant in code.co_consts
+    )
     return code.replace(co_consts=inner, **fields)
 
 
@@ -244,7 +246,7 @@ _READERS: dict[int, Callable[[bytes], Any]] = {
     _BY_COLUMNS: lambda data: _array(data).T,
     _INTEGER: _integer,
     _OPAQUE: {bytes([number]): Opaque(kind) for number, kind in enumerate(OPAQUE_KINDS)}.__getitem__,
-    _MARK: {mark.data: cls for cls, mark in _MARKS.items() if cls is not Kept}.__getitem__,
+    _MARK: {mark.data: cls for cls, mark in _MARKS.items() if cls is not Handle}.__getitem__,
 }
 _FROM_GRADER = _READERS | {_FUNCTION: unpacked, _MARK: {mark.data: cls for cls, mark in _MARKS.items()}.__getitem__}
 _BY_STUDENT: dict[str, Any] = {"ext_hook": lambda kind, data: _FROM_GRADER[kind](data), "list_hook": _listed}
@@ -296,13 +298,13 @@ def _plain(value: Any, depth: int) -> Any:
     if isinstance(value, tuple | list | dict | set | frozenset):
         if len(value) > MAX_VALUES // 4:
             return Opaque("something too large to send")
-        parts = [_plain(part, depth - 1) for part in value]
+        parts = [_plain(element, depth - 1) for element in value]
         if isinstance(value, tuple | list):
             return tuple(parts) if isinstance(value, tuple) else parts
         if not all(map(is_key, parts)):
             return Opaque(describe(value))
         if isinstance(value, dict):
-            return dict(zip(parts, [_plain(part, depth - 1) for part in value.values()], strict=True))
+            return dict(zip(parts, [_plain(element, depth - 1) for element in value.values()], strict=True))
         return set(parts) if isinstance(value, set) else frozenset(parts)
     name = describe(value)
     return Opaque(name if name in OPAQUE_KINDS else "an object of another type")
@@ -319,9 +321,9 @@ def _size(value: Any) -> int:
     if isinstance(value, np.ndarray):
         return extent(value.shape) * value.itemsize + 64
     if isinstance(value, dict):
-        return 16 + sum(_size(key) + _size(part) + 32 for key, part in value.items())
+        return 16 + sum(_size(key) + _size(element) + 32 for key, element in value.items())
     if isinstance(value, tuple | list | set | frozenset):
-        return 16 + sum(_size(part) for part in value)
+        return 16 + sum(_size(element) for element in value)
     if isinstance(value, int):
         return 16 + value.bit_length() // 8
     return 4 * len(value) + 16 if isinstance(value, str | bytes) else 16
@@ -346,7 +348,7 @@ class Connection:
 
     def send(self, *payloads: bytes, check: Check | None = None) -> None:
         """Send messages. Raises Disconnected if the other side is gone, WireError if it sends instead of receiving."""
-        data = memoryview(b"".join([part for payload in payloads for part in (_SIZE.pack(len(payload)), payload)]))
+        data = memoryview(b"".join([piece for payload in payloads for piece in (_SIZE.pack(len(payload)), payload)]))
         while data:
             data = data[self._tried(self.socket.send, data, check) or 0 :]
             if check is not None and data and not self.is_silent():

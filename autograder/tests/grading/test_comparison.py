@@ -9,12 +9,12 @@ import pytest
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
 from autograder.grading.known_responses import alike
 from autograder.sandbox.protocol import Call, Changes, Ended, Error, Look, Response, Write
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.wire import Handle
 from autograder.values.changes import Change
 
 X = np.array([1.0, 2.0])
 TARGET = Target("m", "f")
-CALL, KEPT = Call("m", "f"), Kept(1, ("result",))
+CALL, KEPT = Call("m", "f"), Handle(1, ("result",))
 
 
 def call(number: int = 1, expected: Any = X, allowed: float = 1e-8, **rules: Any) -> TestCall:

@@ -54,7 +54,7 @@ def test_values_of_earlier_calls_are_shown_as_values(tmp_path: Path, effect: str
     (tmp_path / "layernorm.py").write_text(HOMEWORK.files["layernorm.py"].decode() + KEEPS.format(effect))
     shown = run_suite("--submission", str(tmp_path), "-k", "leave_no_trace").stdout
     assert re.search(EFFECTS[effect], shown), shown
-    assert "Kept(" not in shown and "Recorder(" not in shown
+    assert "Handle(" not in shown and "Recorder(" not in shown
 
 
 @pytest.mark.slow

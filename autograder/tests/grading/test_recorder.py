@@ -9,7 +9,7 @@ from autograder.exceptions import RubricError
 from autograder.grading.call_results import Target, TestCall
 from autograder.grading.recorder import Check, Recorder, rng_for
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.wire import Handle
 
 X = np.array([[1.0, 2.0], [3.0, 5.0]])
 
@@ -134,7 +134,11 @@ def test_kept_objects_are_not_sent_as_copies(recorder: Recorder, check: Any) -> 
     check.double(y)
     check.apply(lambda x: x[0], [x, x])
     one, other, both = recorder.test_calls[1:]
-    assert [one.args[0], other.args[0], both.args[1]] == [Kept(1, (0,)), Kept(1, ("result",)), [Kept(1, (0,))] * 2]
+    assert [one.args[0], other.args[0], both.args[1]] == [
+        Handle(1, (0,)),
+        Handle(1, ("result",)),
+        [Handle(1, (0,))] * 2,
+    ]
     assert np.array_equal(other.expected, 4 * X) and both.needs == {1}
     with pytest.raises(ValueError, match="does not come from an earlier"):
         check.overwrite(X, 1.0)

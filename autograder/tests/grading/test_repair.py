@@ -54,7 +54,7 @@ def test_one_edit_fixes_several_functions(
 def test_grader_does_not_fail_if_few_responses_can_be_kept(
     grader: Grader, alter: Alter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "MAX_KEPT_BYTES", 8_000)
+    monkeypatch.setattr(process, "MAX_STORED_BYTES", 8_000)
     assert "statistics" in lost(graded(grader, alter("layernorm", SQUEEZED), "layernorm"))
 
 

@@ -11,7 +11,7 @@ import pytest
 from autograder.exceptions import Absent, Raised
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Calls, described
-from autograder.sandbox.wire import Kept, sendable
+from autograder.sandbox.wire import Handle, sendable
 from autograder.tests.files import python_says
 from autograder.values.changes import Change
 from autograder.values.errors import MAX_TEXT, builtin_kinds, text_of
@@ -60,9 +60,9 @@ def test_write_ignores_wrong_shapes_read_only_arrays_and_other_objects(calls: Ca
     fixed.flags.writeable = False
     calls.call(keep, [(x, fixed, 5)], {}, (), 1)
     for value in (np.ones(3), np.ones((2, 1)), "text", None, np.array(["a", "b"])):
-        calls.write(Kept(1, ("result", 0)), value)
+        calls.write(Handle(1, ("result", 0)), value)
     for place in ((0, 1), (0, 2), (0, 7), (4,)):
-        calls.write(Kept(1, place), np.ones(2))
+        calls.write(Handle(1, place), np.ones(2))
     assert [x.tolist(), fixed.tolist()] == [[0, 0], [0, 0]]
 
 
@@ -71,14 +71,14 @@ def test_arguments_of_a_failed_call_are_kept(calls: Calls) -> None:
         calls.call(fail, [{"w": np.ones(1)}], {}, ["pure"], 1)
     assert type(raised.value.error) is ValueError
     assert calls.changes(1) == [Change(0, ("w",), WRITTEN)]
-    assert calls.look(Kept(1, (0, "w"))).tolist() == [3]
+    assert calls.look(Handle(1, (0, "w"))).tolist() == [3]
     for path in (("result",), ("result", 0), (1,), ("y",), (0, "w", "v"), (0, 0)):
         with pytest.raises(Absent):
-            calls.look(Kept(1, path))
+            calls.look(Handle(1, path))
         with pytest.raises(Absent):
-            calls.call(keep, [Kept(1, path)], {})
+            calls.call(keep, [Handle(1, path)], {})
     with pytest.raises(Absent):
-        calls.look(Kept(2, (0,)))
+        calls.look(Handle(2, (0,)))
 
 
 LIMIT = 2**20

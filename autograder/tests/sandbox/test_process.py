@@ -21,7 +21,7 @@ from autograder.sandbox.protocol import (
     Response,
     Write,
 )
-from autograder.sandbox.wire import Check, Kept
+from autograder.sandbox.wire import Check, Handle
 from autograder.tests.running import DEPENDENCY, TIGHT, linux, opened, replied, responses
 from autograder.values.changes import Change
 from autograder.values.tree import Opaque
@@ -87,11 +87,11 @@ def test_kept_objects_persist_between_batches_and_end_with_the_process() -> None
         process.run([first, Call("m", "spoil")])
         same, changes, argument, written, result = process.run(
             [
-                Call("m", "same", [Kept(1, ("result",))]),
+                Call("m", "same", [Handle(1, ("result",))]),
                 Changes(1, first),
-                Look(Kept(1, (0,))),
-                Write(Kept(1, (0,)), np.array([5.0, 6.0])),
-                Look(Kept(1, ("result",))),
+                Look(Handle(1, (0,))),
+                Write(Handle(1, (0,)), np.array([5.0, 6.0])),
+                Look(Handle(1, ("result",))),
             ]
         )
         assert same.value is True and written == Response()
@@ -99,7 +99,7 @@ def test_kept_objects_persist_between_batches_and_end_with_the_process() -> None
         assert [argument.value.tolist(), result.value.tolist()] == [[9, 0], [5, 6]]
         other = sandbox.start()
         other.load(["m"])
-        (response,) = other.run([Call("m", "f", [Kept(1, (0,))])])
+        (response,) = other.run([Call("m", "f", [Handle(1, (0,))])])
         assert response.error is not None and response.error.hint == "absent"
 
 

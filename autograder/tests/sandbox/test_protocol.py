@@ -7,19 +7,19 @@ import pytest
 
 from autograder.exceptions import WireError
 from autograder.sandbox.protocol import Call, Changes, Error, Load, Look, Request, Response, Write
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.wire import Handle
 from autograder.values.changes import Change
 
 LINES = {"m.py": 3}
 CALL = Call(
     "m",
     "f",
-    [{"w": np.ones(2), "blocks": [{"g": 1.0}], (1, "F"): [3]}, Kept(1, ("result",)), [Kept(2, (0,))]],
+    [{"w": np.ones(2), "blocks": [{"g": 1.0}], (1, "F"): [3]}, Handle(1, ("result",)), [Handle(2, (0,))]],
     {"mask": None},
 )
 LOAD = Load(["m"])
-LOOK = Look(Kept(1, (0,)))
-WRITE = Write(Kept(1, (0,)), np.ones(1))
+LOOK = Look(Handle(1, (0,)))
+WRITE = Write(Handle(1, (0,)), np.ones(1))
 CHANGES = Changes(1, CALL)
 CHANGE = Change(0, ("w",), "entry written")
 

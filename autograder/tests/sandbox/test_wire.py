@@ -14,7 +14,7 @@ import pytest
 
 from autograder.exceptions import WireError
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Connection, Kept
+from autograder.sandbox.wire import Connection, Handle
 from autograder.tests.making import few
 from autograder.values.tree import Opaque
 
@@ -144,7 +144,7 @@ def test_impossible_arrays_are_rejected(code: int, ndim: int, shape: list[int], 
 
 @pytest.mark.parametrize(
     "value",
-    [Kept(1, ("result",)), Kept(2**40, (0, "blocks", 3, "w_q")), lambda x: x],
+    [Handle(1, ("result",)), Handle(2**40, (0, "blocks", 3, "w_q")), lambda x: x],
     ids=lambda value: type(value).__name__,
 )
 def test_kept_objects_and_functions_come_from_the_grader_only(value: Any) -> None:

@@ -50,7 +50,7 @@ CALL = Call("m", "f", (np.zeros((2, 3)), {"a": [1, np.ones(2)]}), {"eps": 1.0}, 
 CALLS = (
     CALL,
     Load(["m"]),
-    Look(wire.Kept(1, ("result",))),
+    Look(wire.Handle(1, ("result",))),
     Changes(1, CALL),
 )
 

@@ -9,6 +9,8 @@ import contextlib
 import doctest
 import json
 import os
+import posixpath
+import re
 import shutil
 import subprocess
 import sys
@@ -47,8 +49,8 @@ def build(
 
     With `with_site`, also write OUT/site, with the files of Pyodide in the folder `pyodide` if there is one.
 
-    assignments/ has the files of the student folder that the build makes; all others are copies from solutions/ and
-    from the package.
+    assignments/ has the files of the student folder that the build makes, and those that its pages link to, so that the
+    pages can be read there. All others are copies from solutions/ and from the package.
 
     `stage` is called with the name of each stage. If `check` is true, the zip must grade the solutions.
     Raises RubricError, CommandError, SandboxError, or ArgumentsError for an unusable OUT.
@@ -134,7 +136,13 @@ def write(homework: Homework, result: Path, out: Path, assignments: Path) -> lis
     workspace = {DEVCONTAINER: json.dumps(devcontainer(homework.rubric), indent=2).encode() + b"\n"}
     copies, values = packing.contents(homework.solutions), packing.contents(PACKAGE / "values")
     copies |= {f"{handout.VALUES}/{name}": data for name, data in values.items()}
-    generated = {name: data for name, data in student.items() if copies.get(name) != data}
+    linked = {
+        posixpath.normpath(posixpath.join(posixpath.dirname(page), link.decode()))
+        for page, data in student.items()
+        if page.endswith(".md")
+        for link in re.findall(rb"\]\(([^)\s#]+)", data)
+    }
+    generated = {name: data for name, data in student.items() if name in linked or copies.get(name) != data}
     with zipfile.ZipFile(_zip_in(result)) as archive:
         # Otter's environment.yml is for conda, with unpinned packages. setup.sh does not use it.
         grader = {name: archive.read(name) for name in archive.namelist() if name != "environment.yml"}

@@ -27,6 +27,16 @@ def test_committed_assignments_are_up_to_date_and_complete_the_student_folder(bu
     assert packing.contents(tmp_path / "home") == packing.contents(built.student)
 
 
+def test_links_of_pages_work_in_the_student_folder_and_in_assignments(built: Built) -> None:
+    for folder in (built.student, HOMEWORK.folder / "assignments"):
+        links = [
+            (page, link) for page in folder.rglob("*.md") for link in re.findall(r"\]\(([^)\s#]+)", page.read_text())
+        ]
+        assert {page.name for page, _ in links} >= {"README.md"}
+        dead = [(page, link) for page, link in links if "://" not in link and not (page.parent / link).is_file()]
+        assert dead == []
+
+
 @pytest.mark.parametrize("folder", ["assignments", "solutions/checks"])
 def test_folders_of_the_homework_are_not_overwritten(folder: str) -> None:
     with pytest.raises(ArgumentsError, match="the zips do not belong in "):

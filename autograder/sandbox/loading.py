@@ -57,12 +57,12 @@ def _parameters(path: str) -> dict[str, set[tuple[str, ...]]]:
 
     Unusual definitions are left out, and text may look like one: parsing the file would take a hundred times as long.
     """
-    found = dict[str, set[tuple[str, ...]]]()
+    by_function = dict[str, set[tuple[str, ...]]]()
     with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
         for name, parameters in _DEFINITION.findall(file.read()):
-            names = (part.partition(":")[0].partition("=")[0].strip() for part in parameters.split(","))
-            found.setdefault(name, set()).add(tuple(names))
-    return found
+            names = (parameter.partition(":")[0].partition("=")[0].strip() for parameter in parameters.split(","))
+            by_function.setdefault(name, set()).add(tuple(names))
+    return by_function
 
 
 class Loader(importlib.machinery.SourceFileLoader):
@@ -92,11 +92,11 @@ class ReferenceModule(ModuleType):
     def __init__(self, name: str, path: str, functions: Functions, submission: "StudentModules"):
         super().__init__(name)
         vars(self).update(functions)
-        own = _parameters(path)
+        parameters = _parameters(path)
         for function, reference in functions.items() if os.path.isfile(path) else ():
             code = getattr(reference, "__code__", None)
-            if code is None or own.get(function) != {code.co_varnames[: code.co_argcount]}:
-                setattr(self, function, adopting(reference, partial(self._own, function)))
+            if code is None or parameters.get(function) != {code.co_varnames[: code.co_argcount]}:
+                setattr(self, function, adopting(reference, partial(self._find, function)))
         self.__file__ = path
         self.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=path)
         self._functions, self._loader = tuple(functions), Loader(name, path, submission)
@@ -120,18 +120,18 @@ class ReferenceModule(ModuleType):
             self._loader.exec_module(self._file)
         return self._file
 
-    def _own(self, name: str) -> Any:
+    def _find(self, name: str) -> Any:
         """Return the student's function of this name."""
         return getattr(self._run(), name)
 
     def _exported(self) -> list[str]:
         """Return the names for `import *`: the functions, and the file's other names if it can be run."""
-        others: list[str] = []
+        names: list[str] = []
         with contextlib.suppress(Exception):
             file = self._run()
             declared = getattr(file, "__all__", [name for name in vars(file) if not name.startswith("_")])
-            others = [name for name in declared if hasattr(file, name) and name not in self._functions]
-        return [*self._functions, *others]
+            names = [name for name in declared if hasattr(file, name) and name not in self._functions]
+        return [*self._functions, *names]
 
 
 class StudentModules:
@@ -183,21 +183,21 @@ class StudentModules:
         return defined
 
     def _files_of(self, module: str, names: Iterable[str]) -> set[str]:
-        """A module's file and those from which it imports functions of these names. The module is imported once to find them."""
+        """Import a module once; return its file and those from which it imports functions of these names."""
         with contextlib.suppress(BaseException):  # it may need these functions
             importlib.import_module(module)
-        own = vars(sys.modules.get(module, ModuleType(module)))
-        codes = [getattr(own.get(name), "__code__", None) for name in names]
-        for name, found in list(sys.modules.items()):
-            if not isinstance(found, ReferenceModule) and self._owns(found):
+        namespace = vars(sys.modules.get(module, ModuleType(module)))
+        codes = [getattr(namespace.get(name), "__code__", None) for name in names]
+        for name, loaded in list(sys.modules.items()):
+            if not isinstance(loaded, ReferenceModule) and self._owns(loaded):
                 del sys.modules[name]
         return {self._path(module), *(code.co_filename for code in codes if isinstance(code, CodeType))}
 
     def _begin(self) -> None:
         """Let imports search the submission first, as on the student's machine."""
         self._begun = True
-        own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
-        for name in own - self.essential:
+        names = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
+        for name in names - self.essential:
             sys.modules.pop(name, None)
         sys.path.insert(0, self.folder)
         sys.path_hooks.insert(0, self._finder)
@@ -209,7 +209,7 @@ class StudentModules:
         return importlib.machinery.FileFinder(path, (partial(Loader, submission=self), [".py"]))  # type: ignore[arg-type]
 
     def _owns(self, module: ModuleType) -> bool:
-        """Whether a module comes from the submission."""
+        """Return whether a module comes from the submission."""
         try:
             return str(module.__dict__.get("__file__")).startswith(self.folder)
         except Exception:  # not a module
@@ -251,11 +251,11 @@ class Rebinding(ast.NodeTransformer):
 
 
 def hidden_names(names: Functions) -> dict[str, Callable[..., Any]]:
-    """What rebinds each function, under names that are not identifiers, so no program can use them."""
+    """Return, for each function, one that rebinds it, under names that are not identifiers, so no program can use them."""
     return {f"<{name}>": partial(_rebound, function) for name, function in names.items()}
 
 
-def _rebound(reference: Callable[..., Any], own: Any) -> Callable[..., Any]:
-    """Return the reference in place of the student's `own` function, which several statements may bind."""
-    is_rebound = isinstance(own, FunctionType) and vars(own).get("__wrapped__") is reference
-    return own if is_rebound else adopting(reference, lambda: own)
+def _rebound(reference: Callable[..., Any], function: Any) -> Callable[..., Any]:
+    """Return the reference in place of the student's function, which several statements may bind."""
+    is_rebound = isinstance(function, FunctionType) and vars(function).get("__wrapped__") is reference
+    return function if is_rebound else adopting(reference, lambda: function)

@@ -49,13 +49,13 @@ def clear(folder: str) -> None:
 
 def usage(folder: str) -> float:
     """Return the bytes in a folder; infinite if it has too many entries or unreadable ones."""
-    total, seen, waiting = 0.0, 0, [folder]
+    total, count, waiting = 0.0, 0, [folder]
     while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
-                    seen += 1
-                    if seen > MAX_ENTRIES:
+                    count += 1
+                    if count > MAX_ENTRIES:
                         return math.inf
                     with contextlib.suppress(FileNotFoundError):
                         total += _bytes(entry.stat(follow_symlinks=False))
@@ -109,51 +109,51 @@ def empty(folder: str) -> bool:
     return True
 
 
-def _empty(here: int) -> None:
+def _empty(folder: int) -> None:
     """Descend to a folder without subfolders, ascend and remove it, so that no path is longer than one name.
 
     Each folder is listed once: restarting after each of thousands of folders would take seconds.
     """
     names: list[str] = []
     try:
-        left = [_folders(here)]  # the remaining subfolders of this folder and of those above it
-        while left[-1] or names:
-            if left[-1]:
-                names.append(left[-1].pop())
-                os.chmod(names[-1], 0o700, dir_fd=here)
-                here = _step(here, names[-1])
-                left.append(_folders(here))
+        remaining = [_folders(folder)]  # the remaining subfolders of this folder and of those above it
+        while remaining[-1] or names:
+            if remaining[-1]:
+                names.append(remaining[-1].pop())
+                os.chmod(names[-1], 0o700, dir_fd=folder)
+                folder = _step(folder, names[-1])
+                remaining.append(_folders(folder))
             else:
-                left.pop()
-                here = _step(here, "..")
-                os.rmdir(names.pop(), dir_fd=here)
+                remaining.pop()
+                folder = _step(folder, "..")
+                os.rmdir(names.pop(), dir_fd=folder)
     finally:
-        os.close(here)
+        os.close(folder)
 
 
-def _step(here: int, name: str) -> int:
-    there = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=here)
-    os.close(here)
-    return there
+def _step(folder: int, name: str) -> int:
+    target = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
+    os.close(folder)
+    return target
 
 
-def _folders(here: int) -> list[str]:
+def _folders(folder: int) -> list[str]:
     """Return the names of the subfolders; everything else in the folder is removed."""
     names = []
-    with os.scandir(here) as entries:
+    with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 names.append(entry.name)
             else:
-                os.unlink(entry.name, dir_fd=here)
+                os.unlink(entry.name, dir_fd=folder)
     return names
 
 
 def open_folders() -> list[str]:
-    """World-writable folders."""
+    """Return world-writable folders."""
     paths = []
-    for place in ("/", "/dev", "/run", "/var", "/var/lib", "/var/spool", "/mnt", "/srv", "/opt"):
-        with contextlib.suppress(OSError), os.scandir(place) as entries:
+    for parent in ("/", "/dev", "/run", "/var", "/var/lib", "/var/spool", "/mnt", "/srv", "/opt"):
+        with contextlib.suppress(OSError), os.scandir(parent) as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):
                     if entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mode & stat.S_IWOTH:
@@ -228,44 +228,44 @@ def _killed(appeared: Callable[[Container[int]], Iterable[int]]) -> list[int]:
     return list(family)
 
 
-def _descendants(known: Container[int]) -> Iterator[int]:
+def _descendants(family: Container[int]) -> Iterator[int]:
     """Yield the unknown descendants of this process. The children of a process are listed after it has been stopped."""
     waiting = [os.getpid()]
     while waiting:
         for child in _children(waiting.pop()):
-            if child not in known:
+            if child not in family:
                 yield child
             waiting.append(child)
 
 
 def _children(pid: int) -> set[int]:
     """Return the children of all threads of a process."""
-    found = set[int]()
+    children = set[int]()
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
-            found.update(map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split()))
+            children.update(map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split()))
     except FileNotFoundError:  # the process has ended, or this kernel has no such file
         for entry in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError, IndexError):
                 fields = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()
                 if int(fields[1]) == pid:
-                    found.add(int(entry))
-    return found
+                    children.add(int(entry))
+    return children
 
 
-def _in_folder(temporary: str, others: set[int], known: Container[int]) -> Iterator[int]:
-    """Yield the unknown processes with a temporary folder, except the `others`, which this updates."""
+def _in_folder(temporary: str, unrelated: set[int], family: Container[int]) -> Iterator[int]:
+    """Yield the unknown processes with a temporary folder, except the `unrelated` ones, which this updates."""
     import psutil
 
     pids = psutil.pids()
-    others.intersection_update(pids)  # pids are reused
+    unrelated.intersection_update(pids)  # pids are reused
     for pid in sorted(pids, reverse=True):  # youngest first, because it is the one that still forks
-        if pid in others or pid in known:
+        if pid in unrelated or pid in family:
             continue
         if _environment(pid).get("TMPDIR") == temporary:
             yield pid
         else:
-            others.add(pid)
+            unrelated.add(pid)
 
 
 def _environment(pid: int) -> dict[str, str]:

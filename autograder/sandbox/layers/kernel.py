@@ -95,7 +95,7 @@ def become_user(uid: int, group: int = 0) -> None:
 
 
 def claimed_users() -> tuple[int, socket.socket]:
-    """The first of BLOCK ids that no user of this machine and no other sandbox has, and a socket that marks them until it closes.
+    """Return the first of BLOCK ids that no user and no other sandbox has, and a socket that marks them until it closes.
 
     Two sandboxes with one user could signal each other's processes, and ending one would end the other's. An abstract
     socket marks the ids as used: it needs no file, and the kernel removes it with the process.

@@ -154,5 +154,5 @@ def _refuse_if(comparison: int, value: int) -> bytes:
 
 def _only(*values: int) -> bytes:
     """Block all values except these."""
-    tests = (_op(_JEQ, value, len(values) - place) for place, value in enumerate(values))
+    tests = (_op(_JEQ, value, len(values) - position) for position, value in enumerate(values))
     return b"".join(tests) + _op(_RET, _EPERM)

@@ -61,7 +61,7 @@ def _unchanged(*args: Any) -> Any:
 RULES: Mapping[str, Any] = {
     "grading.explaining:Explainer.with_correct_helpers": _unchanged,
     "grading.explaining:Explainer.with_kept_state": _unchanged,
-    "grading.explaining:Explainer._beside": _constant(None),
+    "grading.explaining:Explainer._partial": _constant(None),
     "grading.examples:probes_of": _constant(()),
     "grading.diagnosis:Diagnosis.undecided": property(_constant(())),
     "grading.explaining:Explainer.search": _constant(None),

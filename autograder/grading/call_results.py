@@ -87,12 +87,12 @@ class TestCall:
     reference: Callable[..., Any] = field(default=lambda: None, repr=False)
 
     def counted(self, value: Any) -> Any:
-        """The result, with expected values for the parts that do not count; unchanged if the tuples have different lengths."""
+        """Return the result with expected values for parts that do not count; unchanged if the tuples have different lengths."""
         tuples = all(isinstance(both, tuple | list) and len(both) == len(self.parts) for both in (value, self.expected))
         if not self.rules.parts or not tuples:
             return value
         named = zip(self.parts, value, self.expected, strict=True)
-        return tuple(part if name in self.rules.parts else expected for name, part, expected in named)
+        return tuple(returned if name in self.rules.parts else expected for name, returned, expected in named)
 
     @property
     def kind(self) -> str:
@@ -106,13 +106,13 @@ class TestCall:
     @cached_property
     def needs(self) -> set[int]:
         """The numbers of the calls that this one refers to, or whose objects it takes."""
-        given = leaves((self.args, self.kwargs))
-        return {leaf.call for leaf in given if isinstance(leaf, Handle)} | ({self.about} if self.about else set())
+        arguments = leaves((self.args, self.kwargs))
+        return {leaf.call for leaf in arguments if isinstance(leaf, Handle)} | ({self.about} if self.about else set())
 
 
-def with_needed(every: Sequence[TestCall], wanted: Iterable[TestCall]) -> list[TestCall]:
+def with_needed(every: Sequence[TestCall], selected: Iterable[TestCall]) -> list[TestCall]:
     """Return some test calls, the calls whose objects they need, and the writes into these objects, in the original order."""
-    numbers = {test_call.number for test_call in wanted}
+    numbers = {test_call.number for test_call in selected}
     last = max(numbers, default=0)
     for test_call in reversed(every):  # an object comes from an earlier call
         if test_call.number in numbers or (
@@ -206,14 +206,14 @@ def _compared(test_call: TestCall, response: Response, earlier: Mapping[int, Res
         kind = "changed_later" if response.changed else "overwritten" if is_overwritten else ""
         return Failure(kind) if kind else None, 0.0
     if error is not None:
-        right = rules.error in error.kinds and error.hint not in ("missing", "signature")
-        return (None if right else Failure("raised", error.kind)), 0.0
+        passes = rules.error in error.kinds and error.hint not in ("missing", "signature")
+        return (None if passes else Failure("raised", error.kind)), 0.0
     if rules.error:
         return Failure("no_error"), 0.0
     if rules.question:
         answer = response.value.get(rules.question) if isinstance(response.value, dict) else None
-        right = isinstance(answer, str) and answer.strip().lower() == str(test_call.expected).lower()
-        return (None if right else Failure("value")), 0.0
+        passes = isinstance(answer, str) and answer.strip().lower() == str(test_call.expected).lower()
+        return (None if passes else Failure("value")), 0.0
     if not repeats(response, earlier.get(rules.repeats)):
         return Failure("unsteady"), 0.0
     failure, deviation = compare(test_call.expected, test_call.counted(response.value), test_call.allowed, rules.dtype)

@@ -54,7 +54,7 @@ class Candidate:
     """A version of a function, with certain helpers, compared with the responses of a submission."""
 
     search: "Search" = field(repr=False, compare=False)
-    known: KnownResponses = field(repr=False)
+    table: KnownResponses = field(repr=False)
     version: Version
 
     @property
@@ -68,7 +68,7 @@ class Candidate:
     @property
     def memory(self) -> bool:
         """Whether it keeps state between calls."""
-        return self.version.memory or self.known.keeps
+        return self.version.memory or self.table.keeps
 
     @cached_property
     def exact(self) -> "Candidate":
@@ -76,17 +76,17 @@ class Candidate:
         exact = tuple(misconception for misconception in self.misconceptions if not misconception.inexact)
         if exact == self.misconceptions:
             return self
-        return next(self.search.candidates(self.known, [exact]), self)
+        return next(self.search.candidates(self.table, [exact]), self)
 
     def response(self, call_result: CallResult) -> Response:
-        return self.known.response(self.version, call_result.test_call.number)
+        return self.table.response(self.version, call_result.test_call.number)
 
     def fits(self, call_result: CallResult) -> bool:
         """Whether it gives the same response as the submission in value; rounding errors are compared by size."""
         if self.exact is self:
             return bool(self.search.compared(alike, self, call_result))
-        known = self.exact.response(call_result), self.response(call_result)
-        return alike_in_rounding(call_result.test_call, *known, call_result.response)
+        responses = self.exact.response(call_result), self.response(call_result)
+        return alike_in_rounding(call_result.test_call, *responses, call_result.response)
 
     def fits_in_form(self, call_result: CallResult) -> bool:
         return alike_in_form(call_result.test_call, self.response(call_result), call_result.response)
@@ -101,9 +101,9 @@ class Candidate:
         """Whether most values changed by its exact misconceptions are wrong in the same way in the submission."""
         if self.exact is self or not self.exact.misconceptions:
             return True
-        right = next(self.search.candidates(self.known, [()]))
+        correct = next(self.search.candidates(self.table, [()]))
         verdicts = [
-            wrong_alike(right.response(r).value, self.exact.response(r).value, r.response.value, r.test_call.allowed)
+            wrong_alike(correct.response(r).value, self.exact.response(r).value, r.response.value, r.test_call.allowed)
             for r in self.search.call_results
         ]
         return verdicts.count(True) > verdicts.count(False)
@@ -126,14 +126,14 @@ class Candidate:
     @property
     def is_guess(self) -> bool:
         """Whether all failing calls raise errors, and a wrong helper raises them too or their reasons differ."""
-        wrong = self.search.wrong
-        if not wrong or any(r.error is None or r.test_call.rules.error for r in wrong):
+        failing = self.search.failing
+        if not failing or any(r.error is None or r.test_call.rules.error for r in failing):
             return False
-        if self.known.misconceptions and self.misconceptions:
+        if self.table.misconceptions and self.misconceptions:
             return True
-        if len(wrong) >= LEAST_EVIDENCE and not all(call_result.failed for call_result in self.search.call_results):
+        if len(failing) >= LEAST_EVIDENCE and not all(call_result.failed for call_result in self.search.call_results):
             return False
-        return not all(for_one_reason(self.response(call_result), call_result.response) for call_result in wrong)
+        return not all(for_one_reason(self.response(call_result), call_result.response) for call_result in failing)
 
     @property
     def fits_in_changes(self) -> bool:
@@ -153,23 +153,23 @@ class Candidate:
 
         Equal booleans are weak evidence. The mistake that causes an error may also cause the other failures.
         """
-        wrong = [r for r in self.search.wrong if r.returned]
-        floats = (r for r in wrong if any(np.asarray(leaf).dtype.kind == "f" for leaf in leaves(r.test_call.expected)))
-        others = (r for r in self.search.call_results if not r.failed or not r.returned)
-        return sum(map(self.fits, floats)) >= LEAST_EVIDENCE and all(map(self.fits, others))
+        calls = [r for r in self.search.failing if r.returned]
+        floats = (r for r in calls if any(np.asarray(leaf).dtype.kind == "f" for leaf in leaves(r.test_call.expected)))
+        rest = (r for r in self.search.call_results if not r.failed or not r.returned)
+        return sum(map(self.fits, floats)) >= LEAST_EVIDENCE and all(map(self.fits, rest))
 
     def shows(self, misconceptions: Iterable[Misconception], call_result: CallResult) -> bool:
         """Whether the response to a call would be different without one of these misconceptions."""
-        known, number = self.known, call_result.test_call.number
-        if number not in known.test_calls:
+        table, number = self.table, call_result.test_call.number
+        if number not in table.test_calls:
             return False
-        others = (known.version(tuple(m for m in self.misconceptions if m.id != one.id)) for one in misconceptions)
-        return any(other is not None and known.differ(self.version, other, number) for other in others)
+        versions = (table.version(tuple(m for m in self.misconceptions if m.id != one.id)) for one in misconceptions)
+        return any(version is not None and table.differ(self.version, version, number) for version in versions)
 
     def number_alike(self, call_result: CallResult) -> int:
         """Return how many single misconceptions give the response of a call: few if it shows what is special about this one."""
         singles = ((misconception,) for misconception in self.search.misconceptions if not misconception.memory)
-        return sum(candidate.fits(call_result) for candidate in self.search.candidates(self.known, singles))
+        return sum(candidate.fits(call_result) for candidate in self.search.candidates(self.table, singles))
 
 
 def for_one_reason(first: Response, second: Response) -> bool:
@@ -209,7 +209,7 @@ class Diagnosis:
         return cls(
             chosen.misconceptions,
             sure=() if chosen.is_guess or chosen.changes_unseen else chosen.misconceptions,
-            helpers=chosen.known.misconceptions,
+            helpers=chosen.table.misconceptions,
             complete=chosen.is_complete,
             formal=chosen.is_formal,
             criteria=chosen.criteria,
@@ -228,8 +228,8 @@ class Diagnosis:
     def undecided(self) -> tuple[Misconception, ...]:
         """Misconceptions that have the same results on every call, so that none of them is named."""
         ids = {misconception.id for misconception in self.misconceptions}
-        others = [rival.misconceptions for rival in self.rivals if not ids <= rival.ids]
-        by_id = {m.id: m for chosen in (self.misconceptions, *others) for m in chosen} if others else {}
+        rival_sets = [rival.misconceptions for rival in self.rivals if not ids <= rival.ids]
+        by_id = {m.id: m for chosen in (self.misconceptions, *rival_sets) for m in chosen} if rival_sets else {}
         return tuple(m for m in by_id.values() if not has(self.named, m))
 
 
@@ -246,7 +246,7 @@ class Analysis:
     helped: dict[str, tuple[tuple[str, ...], tuple[CallResult, ...]]] = field(default_factory=dict)
 
     @cached_property
-    def wrong(self) -> frozenset[TestCall]:
+    def failing_calls(self) -> frozenset[TestCall]:
         return frozenset(call_result.test_call for call_result in self.call_results if call_result.failed)
 
     def helpers(self, function: str) -> tuple[str, ...]:
@@ -259,22 +259,22 @@ class Diagnoser:
 
     def __init__(self, plan: Plan):
         self.plan, self.homework, self.rubric = plan, plan.homework, plan.rubric
-        self._kept: dict[tuple[str, str, Helpers], KnownResponses] = {}  # least recently used first
+        self._tables: dict[tuple[str, str, Helpers], KnownResponses] = {}  # least recently used first
 
     def known_responses(self, module: str, function: str, helpers: Helpers = ()) -> KnownResponses:
         """Return the responses of a function's known versions, with helpers that have these misconceptions."""
         key = (module, function, helpers)
-        known = self._kept.pop(key) if key in self._kept else None
-        self._kept[key] = known or KnownResponses(
+        table = self._tables.pop(key) if key in self._tables else None
+        self._tables[key] = table or KnownResponses(
             self.homework, module, function, self.plan.in_order(module), dict(helpers)
         )
-        return self._kept[key]
+        return self._tables[key]
 
     def forget(self) -> None:
         """Drop the least recently used responses, so that memory does not grow with the class."""
-        held = sum(len(known.by_version) for known in self._kept.values())
+        held = sum(len(table.by_version) for table in self._tables.values())
         while held > MOST_HELD:
-            held -= len(self._kept.pop(next(iter(self._kept))).by_version)
+            held -= len(self._tables.pop(next(iter(self._tables))).by_version)
 
     def explain(self, module: str, call_results: Iterable[CallResult]) -> dict[str, Diagnosis]:
         """Explain every function of a module that has a failing call, in the order of the rubric, from these results only."""
@@ -286,42 +286,42 @@ class Diagnoser:
     def diagnosed(self, analysis: Analysis, function: str) -> Analysis:
         """Diagnose a function if it has a failing call, with its helpers as they were diagnosed unless they were replaced."""
         diagnoses = {name: diagnosis for name, diagnosis in analysis.diagnoses.items() if name != function}
-        if not any(test_call.target.function == function for test_call in analysis.wrong):
+        if not any(test_call.target.function == function for test_call in analysis.failing_calls):
             return analysis if diagnoses == analysis.diagnoses else replace(analysis, diagnoses=diagnoses)
-        own, above = of_function(analysis.call_results, function), analysis.diagnoses
-        wrong = [call_result for call_result in own if wrong_in_value(call_result)]
-        empty = bool(wrong) and computes_nothing(own)
+        results, above = of_function(analysis.call_results, function), analysis.diagnoses
+        failing = [call_result for call_result in results if wrong_in_value(call_result)]
+        empty = bool(failing) and computes_nothing(results)
         diagnosis = Diagnosis(empty=empty)
         below = self.rubric.helpers(analysis.module, (function,)) if function not in analysis.helped else ()
         helpers = {name: above[name] for name in below if name in above}
-        unanswered = bool(wrong) and all(r.response.ended is not None or r.is_absent for r in wrong)
+        unanswered = bool(failing) and all(r.response.ended is not None or r.is_absent for r in failing)
         # With an unexplained helper, the function runs again with a correct one; a match now would be coincidence.
         if not unanswered and all(helper.complete and not helper.repaired for helper in helpers.values()):
-            search = Search(self, analysis.module, function, own, helpers)
+            search = Search(self, analysis.module, function, results, helpers)
             # A function with wrong helpers runs again with correct ones, so larger sets wait for that.
             largest = 1 if empty else 2 if helpers else MOST_TOGETHER
-            found = search.complete(largest) if wrong else search.formal()
-            if wrong and not found and not empty:
-                found = self._beside_unknown(search, own)
-            diagnosis = Diagnosis.of(*found, empty=empty) if found else Diagnosis(complete=not wrong, empty=empty)
+            best = search.complete(largest) if failing else search.formal()
+            if failing and not best and not empty:
+                best = self._beside_unknown(search, results)
+            diagnosis = Diagnosis.of(*best, empty=empty) if best else Diagnosis(complete=not failing, empty=empty)
         fitting = diagnosis.chosen if diagnosis.complete else None
-        strange = [call_result for call_result in own if fitting is None or not fitting.fits_in_form(call_result)]
+        strange = [call_result for call_result in results if fitting is None or not fitting.fits_in_form(call_result)]
         unnamed = tuple(m for m in observed(strange, diagnosis.memory) if not has(diagnosis.named, m))
         return replace(analysis, diagnoses=diagnoses | {function: replace(diagnosis, observed=unnamed)})
 
-    def _beside_unknown(self, search: "Search", own: Sequence[CallResult]) -> tuple[Candidate, ...]:
+    def _beside_unknown(self, search: "Search", results: Sequence[CallResult]) -> tuple[Candidate, ...]:
         """Misconceptions that reproduce everything if one part of each result is correct, or each whole result where one is due.
 
         They are proven by the other parts, and by the calls that must raise an error.
         """
-        for number in (*range(max(len(r.test_call.parts) for r in own)), None):
-            corrected = [_corrected(call_result, number) for call_result in own]
-            left = [call_result for call_result in corrected if wrong_in_value(call_result)]
-            if len(left) < LEAST_EVIDENCE and not any(r.test_call.rules.error for r in left):
+        for number in (*range(max(len(r.test_call.parts) for r in results)), None):
+            corrected = [_corrected(call_result, number) for call_result in results]
+            failing = [call_result for call_result in corrected if wrong_in_value(call_result)]
+            if len(failing) < LEAST_EVIDENCE and not any(r.test_call.rules.error for r in failing):
                 continue
-            if found := search.of(corrected).complete(MOST_TOGETHER):
-                candidates = tuple(next(search.candidates(search.tables[0], [c.misconceptions])) for c in found)
-                lost = {r.test_call.criterion for r in own if r.failed}
+            if matches := search.of(corrected).complete(MOST_TOGETHER):
+                candidates = tuple(next(search.candidates(search.tables[0], [c.misconceptions])) for c in matches)
+                lost = {r.test_call.criterion for r in results if r.failed}
                 costs = {name for candidate in candidates for m in candidate.misconceptions for name in m.criteria}
                 return candidates if not any(c.criteria & lost - costs for c in candidates) else ()
         return ()
@@ -330,10 +330,10 @@ class Diagnoser:
         """Single misconceptions that reproduce some failing calls and every passing one, best first."""
         search = Search(self, module, function, call_results, {})
         exact = [(m,) for m in search.misconceptions if not m.inexact and not m.memory]
-        right = [call_result for call_result in call_results if not call_result.failed]
-        wrong = [r for r in call_results if wrong_in_value(r) and r.error is None]
-        candidates = (c for c in search.candidates(search.tables[0], exact) if all(map(c.fits, right)))
-        ranked = [(sum(map(c.fits, wrong)), c) for c in candidates]
+        passing = [call_result for call_result in call_results if not call_result.failed]
+        failing = [r for r in call_results if wrong_in_value(r) and r.error is None]
+        candidates = (c for c in search.candidates(search.tables[0], exact) if all(map(c.fits, passing)))
+        ranked = [(sum(map(c.fits, failing)), c) for c in candidates]
         return [c for calls, c in sorted(ranked, key=lambda pair: -pair[0]) if calls >= LEAST_EVIDENCE]
 
 
@@ -353,12 +353,14 @@ class Search:
         self.on_values = {c.id for c in self.rubric.of(module) if c.looks_at == "values"}
         # Failing calls distinguish versions; passing ones seldom do.
         self.call_results = sorted(call_results, key=lambda call_result: not call_result.failed)
-        self.wrong = [r for r in self.call_results if wrong_in_value(r)]
+        self.failing = [r for r in self.call_results if wrong_in_value(r)]
         # The responses with correct helpers, with the submission's, and with their rivals, which may differ in these calls.
-        wrong = {name: diagnosis.sure for name, diagnosis in helpers.items() if diagnosis.sure}
-        rivals = [wrong | {n: r.misconceptions} for n in wrong for r in helpers[n].rivals if r.misconceptions]
-        sets = [{}, wrong, *rivals] if wrong else [{}]
-        self.tables = [diagnoser.known_responses(module, function, tuple(own.items())) for own in sets]
+        diagnosed = {name: diagnosis.sure for name, diagnosis in helpers.items() if diagnosis.sure}
+        rivals = [diagnosed | {n: r.misconceptions} for n in diagnosed for r in helpers[n].rivals if r.misconceptions]
+        sets = [{}, diagnosed, *rivals] if diagnosed else [{}]
+        self.tables = [
+            diagnoser.known_responses(module, function, tuple(misconceptions.items())) for misconceptions in sets
+        ]
         self._compared: dict[tuple[Any, ...], float] = {}
 
     def complete(self, largest: int) -> tuple[Candidate, ...]:
@@ -381,10 +383,10 @@ class Search:
                 return (fitting[0],)
         return ()
 
-    def candidates(self, known: KnownResponses, sets: Iterable[tuple[Misconception, ...]]) -> Iterator[Candidate]:
+    def candidates(self, table: KnownResponses, sets: Iterable[tuple[Misconception, ...]]) -> Iterator[Candidate]:
         """Yield the versions with these sets of misconceptions, without those that cannot be combined."""
-        versions = map(known.version, sets)
-        return (Candidate(self, known, version) for version in versions if version is not None)
+        versions = map(table.version, sets)
+        return (Candidate(self, table, version) for version in versions if version is not None)
 
     def compared(self, how: Callable[..., float], candidate: Candidate, call_result: CallResult) -> float:
         """Compare a candidate's response with the submission's by `how`, once for equal responses of many versions."""
@@ -396,32 +398,32 @@ class Search:
 
     def _generations(self, largest: int) -> Iterator[list[Candidate]]:
         """Yield sets of growing size: empty, each misconception alone, then the best sets so far with one more."""
-        for known in self.tables:
-            if known.misconceptions:
-                yield list(self.candidates(known, [()]))
+        for table in self.tables:
+            if table.misconceptions:
+                yield list(self.candidates(table, [()]))
         grown: dict[KnownResponses, list[Candidate]] = {}
-        for known in self.tables[:2]:
-            grown[known] = list(self.candidates(known, ((misconception,) for misconception in self.misconceptions)))
-            yield grown[known]
+        for table in self.tables[:2]:
+            grown[table] = list(self.candidates(table, ((misconception,) for misconception in self.misconceptions)))
+            yield grown[table]
         order = {misconception: number for number, misconception in enumerate(self.misconceptions)}
-        left = MOST_COMBINATIONS
+        budget = MOST_COMBINATIONS
         for size in range(2, largest + 1):
-            for known in grown:
+            for table in grown:
                 # A version that keeps state between calls runs on all calls of the module, which takes long.
-                best = [] if known.keeps else self._best(grown[known])[: BEST // (size - 1)]
+                best = [] if table.keeps else self._best(grown[table])[: BEST // (size - 1)]
                 sets = dict.fromkeys(
                     tuple(sorted((*candidate.misconceptions, misconception), key=order.__getitem__))
                     for candidate in best
                     for misconception in self.misconceptions
                     if misconception.id not in candidate.ids
                 )
-                grown[known] = list(islice(self.candidates(known, sets), left))
-                left -= len(grown[known])
-                yield grown[known]
+                grown[table] = list(islice(self.candidates(table, sets), budget))
+                budget -= len(grown[table])
+                yield grown[table]
 
     def _best(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """One of the variants of each set, the sets that explain the most first; only the first may keep state."""
-        calls = shortest(self.wrong)
+        calls = shortest(self.failing)
         ranked = sorted(candidates, key=lambda c: -sum(self.compared(explained, c, r) for r in calls))
         best: dict[frozenset[str], Candidate] = {}
         for candidate in ranked:
@@ -464,13 +466,13 @@ def computes_nothing(call_results: Iterable[CallResult]) -> bool:
         return not any(call_result.returned for call_result in calls)
     if len(_numbers(r.response.value for r in calls)) < 2 <= len(_numbers(r.test_call.expected for r in calls)):
         return True
-    given = [(call_result.test_call.arguments, call_result.response.value) for call_result in calls]
-    for name in given[0][0] if given else ():
+    pairs = [(call_result.test_call.arguments, call_result.response.value) for call_result in calls]
+    for name in pairs[0][0] if pairs else ():
         # An argument that is an object of an earlier call is not available here.
-        known = [(args.get(name), value) for args, value in given if not isinstance(args.get(name), Handle)]
-        if known and all(_same(argument, value) for argument, value in known):
+        comparable = [(args.get(name), value) for args, value in pairs if not isinstance(args.get(name), Handle)]
+        if comparable and all(_same(argument, value) for argument, value in comparable):
             return True
-    return not given
+    return not pairs
 
 
 def _numbers(values: Iterable[Any]) -> set[float]:
@@ -480,9 +482,11 @@ def _numbers(values: Iterable[Any]) -> set[float]:
     return {float(end) for array in arrays for end in (array.min(), array.max())}
 
 
-def _same(given: Any, value: Any) -> bool:
+def _same(argument: Any, value: Any) -> bool:
     parts = value if isinstance(value, tuple | list) else (value,)
-    return isinstance(given, np.ndarray) and all(isinstance(p, np.ndarray) and np.array_equal(p, given) for p in parts)
+    return isinstance(argument, np.ndarray) and all(
+        isinstance(p, np.ndarray) and np.array_equal(p, argument) for p in parts
+    )
 
 
 # Side effects and wrong dtypes are named by observation: `<function>.changes_<argument>`, `.float64_result`,
@@ -491,13 +495,13 @@ def _same(given: Any, value: Any) -> bool:
 
 def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
     """Return the wrong side effects and dtypes of one function, each once; `explained`: the diagnosis covers kept state."""
-    every = [(r.test_call.kind == "changes", m) for r in call_results if r.failed for m in seen(r, explained)]
+    every = [(r.test_call.kind == "changes", m) for r in call_results if r.failed for m in observations(r, explained)]
     at_once = {m.changes for is_later, m in every if not is_later}
     first = {m.name: m for is_later, m in reversed(every) if not (is_later and m.changes in at_once)}
     return tuple(first[name] for name in dict.fromkeys(m.name for _, m in every) if name in first)
 
 
-def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
+def observations(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
     """Yield the wrong side effects and dtypes in one call result."""
     test_call = call_result.test_call
     names, later = test_call.names, test_call.kind == "changes"
@@ -511,33 +515,33 @@ def seen(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
         yield replace(mistake, changes=name)
     name, floats = _dtypes(call_result)
     if name:
-        _, right, read = of_dtype("float64_result", call_result.target.function)
+        _, fix, read = of_dtype("float64_result", call_result.target.function)
         does = f"Your result is {name} for {floats} arguments."
-        yield _mistake(call_result, f"{name}_result", does, right if name == "float64" else f"{KEEP_DTYPE}.", read)
+        yield _mistake(call_result, f"{name}_result", does, fix if name == "float64" else f"{KEEP_DTYPE}.", read)
     if call_result.response.shared:
-        does, right = "Your result shares memory with an argument.", "Return a new array, or a copy."
-        yield _mistake(call_result, "shares_memory", does, right, COPIES)
+        does, fix = "Your result shares memory with an argument.", "Return a new array, or a copy."
+        yield _mistake(call_result, "shares_memory", does, fix, COPIES)
     if call_result.kind == "overwritten":
         does = "A result that you returned changed in a later call, or when another result was overwritten."
         yield _mistake(call_result, "overwrites_result", does, "Return a new one in every call.", copies)
     if call_result.kind == "unsteady" and not explained:
         does = "The same call returned a different result the second time."
-        right = "Keep nothing from one call to the next, and use no random numbers."
-        yield _mistake(call_result, "remembers", does, right, KEPT)
+        fix = "Keep nothing from one call to the next, and use no random numbers."
+        yield _mistake(call_result, "remembers", does, fix, KEPT)
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:
     """Return the first returned dtype that is not expected, and the expected one, regardless of shape; "" if all are correct."""
     response, test_call = call_result.response, call_result.test_call
-    expected = [part.dtype for part in arrays(test_call.expected)]
+    expected = [array.dtype for array in arrays(test_call.expected)]
     due = next((dtype for dtype in expected if dtype.kind == "f"), None)
     if due is None or not test_call.rules.dtype or response.error is not None or response.ended is not None:
         return "", ""
-    returned = [part.dtype for part in leaves(response.value) if isinstance(part, np.ndarray | np.generic)]
-    wrong = next((dtype for dtype in returned if dtype.kind in "fiu" and dtype not in expected), None)
-    return (str(wrong), str(due)) if wrong is not None else ("", "")
+    returned = [leaf.dtype for leaf in leaves(response.value) if isinstance(leaf, np.ndarray | np.generic)]
+    unexpected = next((dtype for dtype in returned if dtype.kind in "fiu" and dtype not in expected), None)
+    return (str(unexpected), str(due)) if unexpected is not None else ("", "")
 
 
-def _mistake(call_result: CallResult, name: str, does: str, right: str, read: str) -> Misconception:
+def _mistake(call_result: CallResult, name: str, does: str, fix: str, read: str) -> Misconception:
     criteria = (call_result.test_call.criterion,) if call_result.test_call.criterion else ()
-    return Misconception(call_result.target.module, call_result.target.function, name, criteria, does, right, read)
+    return Misconception(call_result.target.module, call_result.target.function, name, criteria, does, fix, read)

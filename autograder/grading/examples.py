@@ -109,12 +109,12 @@ def with_example(
     if failure is None or not analysis.diagnoses:
         return score
     function = failure.target.function
-    failing = [r for r in _ranked(public.values(), function) if r.test_call in analysis.wrong]
+    failing = [r for r in _ranked(public.values(), function) if r.test_call in analysis.failing_calls]
     examples = [call_result for call_result in failing if not call_result.test_call.criterion]
     examples.sort(key=lambda r: not same_outcome(r, at_home[r.test_call]))
     tried = found.get(function)
     alone = tried.example if tried is not None else next(iter(examples), None)
-    if alone is not None and alone.test_call not in analysis.wrong:
+    if alone is not None and alone.test_call not in analysis.failing_calls:
         alone = None
     if tried is not None and alone is None and examples and not any(r.response.ended for r in examples):
         score = replace(score, depends=True)

@@ -76,8 +76,8 @@ class Explainer:
 
         The new results count if fewer calls fail, or if as many fail and fewer end the process.
         """
-        wrong = {test_call.target.function for test_call in analysis.wrong}
-        helpers = tuple(name for name in self.rubric.helpers(analysis.module, (function,)) if name in wrong)
+        failing = {test_call.target.function for test_call in analysis.failing_calls}
+        helpers = tuple(name for name in self.rubric.helpers(analysis.module, (function,)) if name in failing)
         diagnosis, lost = analysis.diagnoses.get(function), self._lost(analysis, function)
         if not helpers or diagnosis is None or not lost:
             return analysis
@@ -90,12 +90,12 @@ class Explainer:
         # An end of the process counts for calls that failed before.
         answered = of_function(compared(responses, responses.values()), function)
         passing = {call_result.test_call for call_result in earlier if not call_result.failed}
-        again = {r.test_call: r for r in answered if r.response.ended is None or r.test_call not in passing}
-        if _badness(again.values()) > _badness(r for r in earlier if r.test_call in again):
+        repeated = {r.test_call: r for r in answered if r.response.ended is None or r.test_call not in passing}
+        if _badness(repeated.values()) > _badness(r for r in earlier if r.test_call in repeated):
             return analysis
         before = tuple(call_result for call_result in earlier if call_result.failed)
-        is_changed = any(not alike(r.test_call, r.response, again[r.test_call].response) for r in before)
-        call_results = tuple(again.get(call_result.test_call, call_result) for call_result in analysis.call_results)
+        is_changed = any(not alike(r.test_call, r.response, repeated[r.test_call].response) for r in before)
+        call_results = tuple(repeated.get(call_result.test_call, call_result) for call_result in analysis.call_results)
         helped = analysis.helped | {function: (helpers, before if is_changed else ())}
         return self.diagnoser.diagnosed(replace(analysis, call_results=call_results, helped=helped), function)
 
@@ -108,9 +108,9 @@ class Explainer:
         # The diagnosis compares no values of a wrong type, which may depend on earlier calls.
         if diagnosis.complete and all(call_result.kind != "type" for call_result in pure):
             return analysis
-        again = self.runner.with_helpers(analysis.module, analysis.helpers(function), _needed(analysis, pure))
+        repeated = self.runner.with_helpers(analysis.module, analysis.helpers(function), _needed(analysis, pure))
         call_results = tuple(
-            r if repeats(r.response, again.get(r.test_call)) else replace(r, failure=Failure("unsteady"))
+            r if repeats(r.response, repeated.get(r.test_call)) else replace(r, failure=Failure("unsteady"))
             for r in analysis.call_results
         )
         return replace(analysis, call_results=call_results)
@@ -130,7 +130,7 @@ class Explainer:
         shared = self._shared_lines(analysis, function)
         if is_named and not shared:
             return analysis
-        found: Diagnosis | None = None
+        cause: Diagnosis | None = None
         if repair := self.search(analysis, function, set().union(*shared.values()) if is_named else None):
             every = frozenset(criterion.id for criterion in self.rubric.of(analysis.module))
             fixes = (
@@ -138,38 +138,38 @@ class Explainer:
             )
             earlier = next(fixes, None)
             if earlier is not None and not analysis.diagnoses[earlier].repaired:
-                found = Diagnosis(helpers=analysis.diagnoses[earlier].named, complete=True, formal=True, criteria=every)
+                cause = Diagnosis(helpers=analysis.diagnoses[earlier].named, complete=True, formal=True, criteria=every)
             elif earlier is not None or not is_named:
-                own = (self._misconception(repair, analysis, function),)
-                found = Diagnosis(own, own, complete=True, formal=True, criteria=every, memory=True, repaired=True)
+                sure = (self._misconception(repair, analysis, function),)
+                cause = Diagnosis(sure, sure, complete=True, formal=True, criteria=every, memory=True, repaired=True)
         elif not is_settled and not diagnosis.empty:
-            found = self._beside(analysis, function) or self._separated(analysis, function)
-        return analysis if found is None else replace(analysis, diagnoses=analysis.diagnoses | {function: found})
+            cause = self._partial(analysis, function) or self._separated(analysis, function)
+        return analysis if cause is None else replace(analysis, diagnoses=analysis.diagnoses | {function: cause})
 
     def _shared_lines(self, analysis: Analysis, function: str) -> dict[str, set[int]]:
         """Return the lines of private code that a function shares with wrong functions before it, by these functions."""
         contract = self.rubric.modules[analysis.module].functions
-        wrong = [name for name in analysis.diagnoses if name != function and self._lost(analysis, name)]
-        if not wrong:
+        failing = [name for name in analysis.diagnoses if name != function and self._lost(analysis, name)]
+        if not failing:
             return {}
         try:
             tree = ast.parse(self.runner.submission.files[f"{analysis.module}.py"])
-            code = {name: {*units(tree, name, {*contract} - {name})} for name in (function, *wrong)}
+            code = {name: {*units(tree, name, {*contract} - {name})} for name in (function, *failing)}
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return {}
         private = {
             u for u in code[function] if isinstance(u, ast.FunctionDef | ast.ClassDef) and u.name not in contract
         }
-        lines = {n: {i for u in private & code[n] for i in range(u.lineno, (u.end_lineno or 0) + 1)} for n in wrong}
-        return {name: own for name, own in lines.items() if own}
+        lines = {n: {i for u in private & code[n] for i in range(u.lineno, (u.end_lineno or 0) + 1)} for n in failing}
+        return {name: numbers for name, numbers in lines.items() if numbers}
 
     def _lost(self, analysis: Analysis, function: str) -> set[str]:
         """Return the criteria, other than worked examples, of failing calls that are wrong in more than side effects and dtype."""
-        wrong = [r for r in of_function(analysis.call_results, function) if r.failed]
-        if all(call_result.is_absent for call_result in wrong):
+        results = [r for r in of_function(analysis.call_results, function) if r.failed]
+        if all(call_result.is_absent for call_result in results):
             return set()
-        in_form = {call_result.test_call.criterion for call_result in wrong if not wrong_in_value(call_result)}
-        failing = {call_result.test_call.criterion for call_result in wrong} - in_form - {""}
+        in_form = {call_result.test_call.criterion for call_result in results if not wrong_in_value(call_result)}
+        failing = {call_result.test_call.criterion for call_result in results} - in_form - {""}
         return {name for name in failing if self.rubric.criteria[name].looks_at != "examples"}
 
     def _misconception(self, repair: Repair, analysis: Analysis, function: str) -> Misconception:
@@ -184,10 +184,10 @@ class Explainer:
 
     def _home(self, analysis: Analysis, function: str) -> str:
         """Return the criterion of a call that shows kept state, else the first failing one, on values if possible."""
-        wrong = [r for r in of_function(analysis.call_results, function) if r.failed]
-        kept_state = {call_result.test_call.criterion for call_result in wrong if call_result.kind == "unsteady"}
-        in_value = {call_result.test_call.criterion for call_result in wrong if wrong_in_value(call_result)}
-        failing = {call_result.test_call.criterion for call_result in wrong}
+        results = [r for r in of_function(analysis.call_results, function) if r.failed]
+        kept_state = {call_result.test_call.criterion for call_result in results if call_result.kind == "unsteady"}
+        in_value = {call_result.test_call.criterion for call_result in results if wrong_in_value(call_result)}
+        failing = {call_result.test_call.criterion for call_result in results}
         criteria = [c for c in self.rubric.of(analysis.module) if c.id in failing and c.looks_at != "examples"]
         on_values = [c for c in criteria if c.id in in_value and c.looks_at == "values"]
         first = [c.id for c in (*(c for c in criteria if c.id in kept_state), *on_values, *criteria)]
@@ -195,17 +195,17 @@ class Explainer:
 
     # A misconception next to an unknown mistake
 
-    def _beside(self, analysis: Analysis, function: str) -> Diagnosis | None:
+    def _partial(self, analysis: Analysis, function: str) -> Diagnosis | None:
         """Return the misconception that an edit leaves alone, or that several calls show and that excuses nothing."""
-        own = of_function(analysis.call_results, function)
-        evident = self.diagnoser.evident(analysis.module, function, own)
-        left = [candidate for candidate in evident[:1] if self._leaves(candidate, analysis, function)]
-        reported = left or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
+        results = of_function(analysis.call_results, function)
+        evident = self.diagnoser.evident(analysis.module, function, results)
+        confirmed = [candidate for candidate in evident[:1] if self._leaves(candidate, analysis, function)]
+        reported = confirmed or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
         if len({candidate.ids for candidate in reported}) != 1:
             return None
-        lost = {r.test_call.criterion for r in own if r.failed}
+        lost = {r.test_call.criterion for r in results if r.failed}
         costs = {name for misconception in reported[0].misconceptions for name in misconception.criteria}
-        excused = set() if left else reported[0].criteria & lost - costs
+        excused = set() if confirmed else reported[0].criteria & lost - costs
         return Diagnosis.of(reported[0]) if costs <= lost and not excused else None
 
     def _leaves(self, candidate: Candidate, analysis: Analysis, function: str) -> bool:
@@ -214,11 +214,11 @@ class Explainer:
         for call_result in analysis.call_results:
             test_call = call_result.test_call
             if test_call.target.function == function and test_call.kind == "call":
-                known = candidate.response(call_result)
-                error = known.error.kind if known.error is not None else ""
-                if test_call.parts and not error and not isinstance(known.value, tuple):
+                prediction = candidate.response(call_result)
+                error = prediction.error.kind if prediction.error is not None else ""
+                if test_call.parts and not error and not isinstance(prediction.value, tuple):
                     return False
-                test_call = replace(test_call, expected=known.value, rules=replace(test_call.rules, error=error))
+                test_call = replace(test_call, expected=prediction.value, rules=replace(test_call.rules, error=error))
             altered.append(test_call)
         call_results = compared(altered, [call_result.response for call_result in analysis.call_results])
         return self.search(replace(analysis, call_results=tuple(call_results)), function) is not None
@@ -227,26 +227,26 @@ class Explainer:
 
     def seen_in_public(self, visible: Analysis, every: Analysis, function: str) -> Analysis:
         """Explain a function from its public calls alone by a property, if one separates all calls."""
-        diagnosis, shown = every.diagnoses.get(function), visible.diagnoses.get(function)
+        diagnosis, in_public = every.diagnoses.get(function), visible.diagnoses.get(function)
         is_separated = diagnosis is not None and any(m.name == PARTLY for m in diagnosis.misconceptions)
-        if not is_separated or shown is None or shown.complete:
+        if not is_separated or in_public is None or in_public.complete:
             return visible
-        found = self._separated(visible, function)
-        return visible if found is None else replace(visible, diagnoses=visible.diagnoses | {function: found})
+        cause = self._separated(visible, function)
+        return visible if cause is None else replace(visible, diagnoses=visible.diagnoses | {function: cause})
 
     def _separated(self, analysis: Analysis, function: str) -> Diagnosis | None:
         """Return the property that separates all failing calls from all passing ones, also in new calls like the public ones."""
-        own = [r for r in of_function(analysis.call_results, function) if not r.failed or wrong_in_value(r)]
-        plain = [r for r in own if r.test_call.kind == "call" and not r.test_call.rules.error]
-        if any(r.failed and (r not in plain or r.response.ended or r.is_absent or r.kind == "unsteady") for r in own):
+        calls = [r for r in of_function(analysis.call_results, function) if not r.failed or wrong_in_value(r)]
+        plain = [r for r in calls if r.test_call.kind == "call" and not r.test_call.rules.error]
+        if any(r.failed and (r not in plain or r.response.ended or r.is_absent or r.kind == "unsteady") for r in calls):
             return None
         by_number = {r.test_call.number: r.test_call for r in analysis.call_results}
         plain = [replace(r, test_call=_with_objects(r.test_call, by_number)) if r.test_call.needs else r for r in plain]
         if not _separating(plain) or any(map(callable, plain[0].test_call.arguments.values())):
             return None
-        given = [r.test_call.arguments for r in plain]
-        names = dict.fromkeys(name for arguments in given for name in arguments)
-        dims = {name: [getattr(arguments.get(name), "ndim", 0) for arguments in given] for name in names}
+        argument_sets = [r.test_call.arguments for r in plain]
+        names = dict.fromkeys(name for arguments in argument_sets for name in arguments)
+        dims = {name: [getattr(arguments.get(name), "ndim", 0) for arguments in argument_sets] for name in names}
         together = [name for name, counts in dims.items() if counts == next(iter(dims.values()))]
         public = [r.test_call for r in plain if r.test_call in self.runner.plan.shown(analysis.module)]
         new = {
@@ -264,16 +264,16 @@ class Explainer:
             self.tried[Target(analysis.module, function)] = tried
         separating = _separating(tried)
         causes = []
-        for shared, (right, _) in _separating([*plain, *tried]).items():
+        for shared, (passing, _) in _separating([*plain, *tried]).items():
             if shared in separating:
-                wrong = separating[shared][1]
+                failing = separating[shared][1]
                 does = "Your code gives the correct values in every call tried with {}, but not with {}.".format(
-                    *(shared.text.format(listed(sorted(words), "or")) for words in (right, wrong))
+                    *(shared.text.format(listed(sorted(words), "or")) for words in (passing, failing))
                 )
                 read = f"the docstring of `{function}` in `{analysis.module}.py`"
                 fields = analysis.module, function, PARTLY, (self._home(analysis, function),)
-                twice = "" if shared.advice == FROM_THE_END else f"{function}: {does}"
-                causes.append(Misconception(*fields, does, shared.advice, read, twice=twice))
+                identity = "" if shared.advice == FROM_THE_END else f"{function}: {does}"
+                causes.append(Misconception(*fields, does, shared.advice, read, twice=identity))
         named = {m.same for d in analysis.diagnoses.values() for m in d.misconceptions}
         cause = next((cause for cause in causes if cause.same in named), next(iter(causes), None))
         every = frozenset(criterion.id for criterion in self.rubric.of(analysis.module))
@@ -292,8 +292,8 @@ class Explainer:
         ]
         first = [r.test_call for r in shortest(r for r in alone if r.failed)]
         rest = [r.test_call for r in alone if r.test_call not in first]
-        left = self.runner.edits
-        if not first or not left:
+        budget = self.runner.edits
+        if not first or not budget:
             return None
         self.endless = 0
         earlier = self.repairs[analysis.module]
@@ -302,20 +302,22 @@ class Explainer:
             if lines:
                 return repair._replace(criteria=criteria)
 
-        known = {line for repair in earlier for lines in repair.places for line in lines}  # tried first
+        earlier_lines = {line for repair in earlier for lines in repair.places for line in lines}  # tried first
         before = replace(first[0], call=extension())
-        request = Edits(analysis.module, function, self._others(analysis, function), sorted(known), first[0].call)
+        request = Edits(
+            analysis.module, function, self._unedited(analysis, function), sorted(earlier_lines), first[0].call
+        )
         after = replace(first[0], call=request)
         with self.runner.apart(analysis.module, analysis.helpers(function), [before], [after]) as run:
-            found = (run([]) or [SPENT])[-1].value or []
+            edits = (run([]) or [SPENT])[-1].value or []
             ordered = sorted(
-                ((line not in known, size), edit, line)
-                for edit, size, line in found
+                ((line not in earlier_lines, size), edit, line)
+                for edit, size, line in edits
                 if within is None or line in within
             )
             for _, same in groupby(ordered, key=itemgetter(0)):
-                rows = list(same)[:left]
-                left -= len(rows)
+                rows = list(same)[:budget]
+                budget -= len(rows)
                 passed = list(self._passing(run, rows, first))
                 is_few = len(passed) <= MOST_SURVIVORS
                 # By the reported line: the edit, its lines, and the criteria of side effects and dtypes.
@@ -341,21 +343,21 @@ class Explainer:
     def _passing(self, run: Run, rows: list[Row], calls: Sequence[TestCall]) -> Iterator[Row]:
         """Yield the edits that fix some calls."""
         for start in range(0, len(rows), TOGETHER):
-            left = rows[start : start + TOGETHER]
+            remaining = rows[start : start + TOGETHER]
             for test_call in calls:
-                if not left:
+                if not remaining:
                     break
-                edited = [replace(test_call, call=Edited(number, test_call.call)) for _, number, _ in left]
+                edited = [replace(test_call, call=Edited(number, test_call.call)) for _, number, _ in remaining]
                 ends = self.endless >= MOST_ENDLESS or self.runner.spent() >= MOST_SPENT
                 responses = [] if ends else run(edited)
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in responses)
-                answered = zip(left, responses, strict=False)
-                left = [
+                answered = zip(remaining, responses, strict=False)
+                remaining = [
                     row
                     for row, response in answered
                     if not _is_wrong(compared([test_call], [response])[0], not row[0][1])
                 ]
-            yield from left
+            yield from remaining
 
     def _lines_of(
         self, analysis: Analysis, function: str, edited: str, edit: int, is_slip: bool
@@ -365,7 +367,7 @@ class Explainer:
         If it corrects a slip, also the criteria of the side effects and dtypes that calls then show.
         """
         module, test_calls = analysis.module, _needed(analysis, of_function(analysis.call_results, function))
-        before = [extension(), Edit(module, edited, self._others(analysis, edited), edit)]
+        before = [extension(), Edit(module, edited, self._unedited(analysis, edited), edit)]
         requests = [replace(test_calls[0], call=call) for call in before]
         with self.runner.apart(module, analysis.helpers(function), requests) as run:
             report, *responses = run(test_calls)[1:] or [SPENT]
@@ -384,12 +386,12 @@ class Explainer:
         """Return the slip that an edit corrects, read from the source, since the process may report anything."""
         source = self.runner.submission.files[f"{analysis.module}.py"]
         try:
-            edits = Text(source, function, self._others(analysis, function)).edits
+            edits = Text(source, function, self._unedited(analysis, function)).edits
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ""
         return edits[edit].sentence if 0 <= edit < len(edits) else ""
 
-    def _others(self, analysis: Analysis, function: str) -> list[str]:
+    def _unedited(self, analysis: Analysis, function: str) -> list[str]:
         """Return the contract functions that are not edited."""
         return [name for name in self.rubric.modules[analysis.module].functions if name != function]
 
@@ -401,9 +403,9 @@ def _needed(analysis: Analysis, call_results: Iterable[CallResult]) -> list[Test
 
 def _badness(call_results: Iterable[CallResult]) -> tuple[int, int]:
     """Return the numbers of failing calls, and of calls that ended the process or reached unwritten code."""
-    own = list(call_results)
-    unwritten = [r for r in own if r.error is not None and r.error.kind == "NotImplementedError"]
-    return sum(r.failed for r in own), len(unwritten) + sum(r.response.ended is not None for r in own)
+    results = list(call_results)
+    unwritten = [r for r in results if r.error is not None and r.error.kind == "NotImplementedError"]
+    return sum(r.failed for r in results), len(unwritten) + sum(r.response.ended is not None for r in results)
 
 
 def _is_wrong(call_result: CallResult, is_slip: bool) -> bool:
@@ -425,11 +427,11 @@ def _separating(call_results: Iterable[CallResult]) -> dict[Property, tuple[set[
             failing.append(call_result)
         elif _has_floats(call_result) and is_telling(expected) and min(lengths, default=0) > 1:
             passing.append(call_result)
-    if min(len({r.test_call.call.payload for r in own}) for own in (passing, failing)) < 2:
+    if min(len({r.test_call.call.payload for r in group}) for group in (passing, failing)) < 2:
         return {}
-    each = [[properties(r.test_call.reference, r.test_call.arguments) for r in own] for own in (passing, failing)]
-    in_all = [key for key in each[0][0] if all(key in found for own in each for found in own)]
-    words = {key: ({found[key] for found in each[0]}, {found[key] for found in each[1]}) for key in in_all}
+    each = [[properties(r.test_call.reference, r.test_call.arguments) for r in group] for group in (passing, failing)]
+    in_all = [key for key in each[0][0] if all(key in facts for group in each for facts in group)]
+    words = {key: ({facts[key] for facts in each[0]}, {facts[key] for facts in each[1]}) for key in in_all}
     return {key: both for key, both in words.items() if both[0].isdisjoint(both[1])}
 
 
@@ -443,12 +445,12 @@ def _with_objects(test_call: TestCall, by_number: Mapping[int, TestCall]) -> Tes
     def value(leaf: Any) -> Any:
         if not isinstance(leaf, Handle):
             return leaf
-        earlier, (place, *path) = by_number[leaf.call], leaf.path
+        earlier, (root, *path) = by_number[leaf.call], leaf.path
         made_of = {"result": earlier.expected} | dict(enumerate((*earlier.args, *earlier.kwargs.values())))
-        found = made_of[place]
+        item = made_of[root]
         for key in path:
-            found = found[key]
-        return mapped(value, found)
+            item = item[key]
+        return mapped(value, item)
 
     args, kwargs = mapped(value, (test_call.args, dict(test_call.kwargs)))
     return replace(test_call, args=args, kwargs=kwargs)

@@ -147,10 +147,10 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
     missing = {name for name in rubric.modules if f"{name}.py" not in runner.submission.files}
 
     # 1c: the examples to show, where the cause can only be in the module itself.
-    found: dict[str, Confirmed] = {}
+    examples: dict[str, Confirmed] = {}
     for module in failing:
         if runner.broken(module) is None and not rubric.below(module) & {*failing, *missing}:
-            found |= confirmed(runner, diagnoser, module, at_home)
+            examples |= confirmed(runner, diagnoser, module, at_home)
 
     # 1d: all modules together. Calls of visible criteria are public, so they come first.
     criteria = sorted(
@@ -164,14 +164,14 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
         # 2a: the public calls again, beside correct modules.
         public = {test_call: at_home[test_call] for test_call in plan.shown(module)}
         if module in failing and rubric.modules[module].uses:
-            beside = runner.public(module)
-            public = {t: r if same_outcome(r, beside[t]) else beside[t] for t, r in public.items()}
+            with_references = runner.public(module)
+            public = {t: r if same_outcome(r, with_references[t]) else with_references[t] for t, r in public.items()}
 
         # 2b: the hidden calls. Criteria that students see immediately are scored from the public calls alone.
         broken, functions = runner.broken(module), rubric.modules[module].functions
-        known = {name: Diagnosis(empty=True) for name in functions} if broken is not None else {}
-        visible = Analysis(module, tuple(public.values()), known)
-        every = Analysis(module, (*public.values(), *runner.hidden(module).values()), known)
+        diagnoses = {name: Diagnosis(empty=True) for name in functions} if broken is not None else {}
+        visible = Analysis(module, tuple(public.values()), diagnoses)
+        every = Analysis(module, (*public.values(), *runner.hidden(module).values()), diagnoses)
         for function in functions if broken is None else ():
             visible = diagnoser.diagnosed(visible, function)
             every = diagnoser.diagnosed(every, function)
@@ -190,17 +190,17 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
         scores = list[CriterionScore]()
         for score in _with_refusals(runner, every, scored(rubric, visible, every, at_home)):
             analysis = visible if score.criterion.visible else every
-            scores.append(with_example(score, analysis, public, at_home, found))
+            scores.append(with_example(score, analysis, public, at_home, examples))
             if scores[-1].differs:
                 below = rubric.below(module) & runner.submission.imports(module) - missing
                 imported = tuple(name for name in rubric.modules if name in below)
                 fix_first = tuple(name for name in imported if name in failing)
                 scores[-1] = replace(scores[-1], imported=imported, fix_first=fix_first)
         graded[module] = tuple(scores)
-        probes = {c.example.test_call: c.probes for f in functions if (c := found.get(f)) and c.example is not None}
-        seen = tuple(at_home[test_call] for test_call in plan.shown(module))
+        probes = {c.example.test_call: c.probes for f in functions if (c := examples.get(f)) and c.example is not None}
+        preview = tuple(at_home[test_call] for test_call in plan.shown(module))
         unexplained = dict(_unexplained(rubric, every))
-        yield ModuleResult(module, graded[module], broken, every.call_results, seen, unexplained, probes)
+        yield ModuleResult(module, graded[module], broken, every.call_results, preview, unexplained, probes)
 
     # Step 5: the integration again, with references in place of modules that lost only a part of their points.
     for criterion, (score, _) in together.items():
@@ -220,9 +220,9 @@ def _together(
     """Grade a criterion of the integration, with references in place of `correct` modules."""
     responses, imported = runner.integration(criterion.id, correct)
     call_results = compared(responses, responses.values())
-    wrong = next((call_result for call_result in call_results if call_result.failed), None)
-    why: Why = "right" if wrong is None else "unexplained" if imported else "not_imported"
-    return CriterionScore(criterion, why, call_result=wrong, blamed=correct), call_results
+    failing = next((call_result for call_result in call_results if call_result.failed), None)
+    why: Why = "right" if failing is None else "unexplained" if imported else "not_imported"
+    return CriterionScore(criterion, why, call_result=failing, blamed=correct), call_results
 
 
 def _replaceable(
@@ -243,16 +243,16 @@ def _replaceable(
 
 def _unexplained(rubric: Rubric, analysis: Analysis) -> Iterator[tuple[str, tuple[CallResult, ...]]]:
     """Yield the functions whose wrong values have no known cause, not even a wrong helper."""
-    wrong = {test_call.target.function for test_call in analysis.wrong}
+    failing = {test_call.target.function for test_call in analysis.failing_calls}
     for function, diagnosis in analysis.diagnoses.items():
-        own = tuple(of_function(analysis.call_results, function))
+        results = tuple(of_function(analysis.call_results, function))
         helpers = set() if function in analysis.helped else rubric.helpers(analysis.module, (function,))
         explained = diagnosis.empty or diagnosis.complete or diagnosis.sure or diagnosis.undecided
-        if (explained and not diagnosis.repaired) or not wrong.isdisjoint(helpers):
+        if (explained and not diagnosis.repaired) or not failing.isdisjoint(helpers):
             continue
-        answers = any(r.is_absent or r.response.ended or r.test_call.rules.question for r in own)
-        if any(map(wrong_in_value, own)) and not answers:
-            yield function, own
+        answers = any(r.is_absent or r.response.ended or r.test_call.rules.question for r in results)
+        if any(map(wrong_in_value, results)) and not answers:
+            yield function, results
 
 
 def _with_refusals(runner: Runner, analysis: Analysis, scores: Iterable[CriterionScore]) -> Iterator[CriterionScore]:
@@ -278,7 +278,7 @@ def _with_refusals(runner: Runner, analysis: Analysis, scores: Iterable[Criterio
         ):
             yield score
             continue
-        functions = {name: call for own in refused.values() for name, call in own.items()} if is_home else calls
+        functions = {name: call for group in refused.values() for name, call in group.items()} if is_home else calls
         named = [_refused(runner, call, criterion) for call in functions.values()]
         first = CriterionScore(criterion, call_result=next(iter(calls.values()))) if score.passed else score
         yield replace(first, why="mistake", misconceptions=(*score.misconceptions, *named))
@@ -286,6 +286,6 @@ def _with_refusals(runner: Runner, analysis: Analysis, scores: Iterable[Criterio
 
 def _refused(runner: Runner, call_result: CallResult, criterion: Criterion) -> Misconception:
     module, function = astuple(call_result.target)
-    does, right = runner.refusals[module][function].misfit
+    does, fix = runner.refusals[module][function].misfit
     read = f"the docstring of `{function}`"
-    return Misconception(module, function, "signature", (criterion.id,), does, right, read, twice=f"{function}: {does}")
+    return Misconception(module, function, "signature", (criterion.id,), does, fix, read, twice=f"{function}: {does}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from autograder.grading.call_results import CallResult, TestCall, of_function
-from autograder.grading.diagnosis import Analysis, seen
+from autograder.grading.diagnosis import Analysis, observations
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.thresholds import LEAST_OF_FORM
 from autograder.homework.library import Misconception
@@ -68,12 +68,12 @@ def scored(
     A visible criterion is also earned if its calls pass with the student's own files.
     """
     scoring = {True: Scoring(rubric, visible), False: Scoring(rubric, every)}
-    found = {is_visible: rules.scores() for is_visible, rules in scoring.items()}
+    by_visibility = {is_visible: rules.scores() for is_visible, rules in scoring.items()}
     scores = []
     for criterion in rubric.of(every.module):
-        own = [r for t, r in at_home.items() if t.criterion == criterion.id] if criterion.visible else []
-        is_earned = bool(own) and not any(call_result.failed for call_result in own)
-        scores.append(CriterionScore(criterion) if is_earned else found[criterion.visible][criterion.id])
+        results = [r for t, r in at_home.items() if t.criterion == criterion.id] if criterion.visible else []
+        is_earned = bool(results) and not any(call_result.failed for call_result in results)
+        scores.append(CriterionScore(criterion) if is_earned else by_visibility[criterion.visible][criterion.id])
     lost = {score.criterion.id for score in scores if not score.passed}
     return [scoring[score.criterion.visible].with_causes(score, lost) for score in scores]
 
@@ -117,14 +117,14 @@ class Scoring:
             return score
         function = score.call_result.target.function if score.call_result is not None else ""
         concerned = {function, *(misconception.function for misconception in score.misconceptions)}
-        undecided = {m.id: m for name, own in self.diagnoses.items() if name in concerned for m in own.undecided}
+        undecided = {m.id: m for name, d in self.diagnoses.items() if name in concerned for m in d.undecided}
         is_sure = (
             score.misconceptions and score.criterion.looks_at != "examples"
         )  # which list only named misconceptions
         if is_sure and not any(misconception.id in undecided for misconception in score.misconceptions):
             undecided = {}
-        unsure = {m.id for own in self.diagnoses.values() if not own.sure for m in own.misconceptions}
-        partly = {name for name, own in self.diagnoses.items() if own.chosen is not None and not own.complete}
+        unsure = {m.id for d in self.diagnoses.values() if not d.sure for m in d.misconceptions}
+        partly = {name for name, d in self.diagnoses.items() if d.chosen is not None and not d.complete}
         # The wrong helpers, each with a call that it made fail. Without a failing call, no helper is to blame.
         blamed = {
             helper: call_result
@@ -139,7 +139,7 @@ class Scoring:
             score,
             call_result=score.call_result or next(iter(blamed.values()), None),
             misconceptions=tuple(m for m in score.misconceptions if m.id not in undecided.keys() | unsure),
-            charged=tuple(other for other in score.charged if other != score.criterion.id and other in lost),
+            charged=tuple(name for name in score.charged if name != score.criterion.id and name in lost),
             undecided=tuple(undecided.values()),
             blamed=tuple(blamed),
             at_least=any(misconception.function in partly for misconception in score.misconceptions),
@@ -157,16 +157,16 @@ class Scoring:
 
     def _plain(self, criterion: Criterion) -> CriterionScore:
         """Return the score of a criterion that any failing call loses."""
-        wrong = next((call_result for call_result in self.of[criterion.id] if call_result.failed), None)
-        if wrong is None:
+        failing_call = next((call_result for call_result in self.of[criterion.id] if call_result.failed), None)
+        if failing_call is None:
             return CriterionScore(criterion)
         named: tuple[Misconception, ...] = ()
-        if diagnosis := self.diagnoses.get(wrong.target.function):
+        if diagnosis := self.diagnoses.get(failing_call.target.function):
             helpers = diagnosis.helpers if diagnosis.complete else ()
             # An observed side effect explains no wrong value.
-            if diagnosis.sure or helpers or not wrong_in_value(wrong):
+            if diagnosis.sure or helpers or not wrong_in_value(failing_call):
                 named = (*diagnosis.named, *helpers)
-        return CriterionScore(criterion, "mistake" if named else "unexplained", named, call_result=wrong)
+        return CriterionScore(criterion, "mistake" if named else "unexplained", named, call_result=failing_call)
 
     # Criteria on values
 
@@ -180,20 +180,20 @@ class Scoring:
 
     def _of_function(self, criterion: Criterion, function: str) -> CriterionScore:
         """Return the score of a criterion from the calls of one function."""
-        wrong = [r for r in of_function(self.of[criterion.id], function) if r.failed]
-        call_result, diagnosis = next(iter(wrong), None), self.diagnoses.get(function)
+        failing = [r for r in of_function(self.of[criterion.id], function) if r.failed]
+        call_result, diagnosis = next(iter(failing), None), self.diagnoses.get(function)
         if diagnosis is None:
             return CriterionScore(criterion)
-        if own := tuple(m for m in self.charged[function] if criterion.id in m.criteria):
-            showing = (r for r in wrong if diagnosis.chosen is not None and diagnosis.chosen.shows(own, r))
-            return CriterionScore(criterion, "mistake", own, call_result=next(showing, call_result))
+        if mistakes := tuple(m for m in self.charged[function] if criterion.id in m.criteria):
+            showing = (r for r in failing if diagnosis.chosen is not None and diagnosis.chosen.shows(mistakes, r))
+            return CriterionScore(criterion, "mistake", mistakes, call_result=next(showing, call_result))
         if diagnosis.empty:
             return CriterionScore(criterion, "unexplained", call_result=call_result)
         if call_result is None:
             return CriterionScore(criterion)
-        form = next((r for r in wrong if not wrong_in_value(r)), None)
+        form = next((r for r in failing if not wrong_in_value(r)), None)
         if form is not None and not diagnosis.formal:
-            breach = tuple(seen(form, diagnosis.memory))
+            breach = tuple(observations(form, diagnosis.memory))
             helpers = [h for h in self.rubric.helpers(criterion.module, (function,)) if h in self.diagnoses]
             theirs = {m.name for helper in helpers for m in self.diagnoses[helper].observed}
             if not breach or not {misconception.name for misconception in breach} <= theirs:
@@ -203,26 +203,26 @@ class Scoring:
         misconceptions = (*diagnosis.misconceptions, *diagnosis.helpers)
         # The criteria that these mistakes, or the same ones in other functions, cost.
         same = {misconception.same for misconception in misconceptions}
-        under = dict.fromkeys(c for own in self.charged.values() for m in own if m.same in same for c in m.criteria)
+        under = dict.fromkeys(c for group in self.charged.values() for m in group if m.same in same for c in m.criteria)
         return CriterionScore(criterion, "elsewhere", misconceptions, tuple(under), call_result=call_result)
 
     # Criteria on side effects and dtypes
 
     def _of_form(self, criterion: Criterion, values: Mapping[str, CriterionScore]) -> CriterionScore:
-        wrong = [call_result for call_result in self.of[criterion.id] if call_result.failed]
-        for call_result in wrong:
+        failing = [call_result for call_result in self.of[criterion.id] if call_result.failed]
+        for call_result in failing:
             diagnosis = self.diagnoses[call_result.target.function]
             is_explained = diagnosis.formal and (diagnosis.memory or call_result.kind != "unsteady")
             if is_explained and not any(criterion.id in m.criteria for m in diagnosis.misconceptions):
                 continue  # a mistake scored elsewhere, or a helper, causes it
-            if breach := tuple(seen(call_result, diagnosis.memory)):
+            if breach := tuple(observations(call_result, diagnosis.memory)):
                 return CriterionScore(criterion, "form", breach, call_result=call_result)
-        if only_here := next(filter(self._is_charged_nowhere, wrong), None):
+        if only_here := next(filter(self._is_charged_nowhere, failing), None):
             return CriterionScore(criterion, "unexplained", call_result=only_here)
-        if own := tuple(m for charged in self.charged.values() for m in charged if criterion.id in m.criteria):
+        if mistakes := tuple(m for charged in self.charged.values() for m in charged if criterion.id in m.criteria):
             # A repair without a line says nothing by itself.
-            example = None if any(m.does for m in own) else next(iter(wrong), None)
-            return CriterionScore(criterion, "mistake", own, call_result=example)
+            example = None if any(m.does for m in mistakes) else next(iter(failing), None)
+            return CriterionScore(criterion, "mistake", mistakes, call_result=example)
         # A function counts if it is explained, earns a criterion on values or, if none grades it, has no failing call.
         earning = 0
         for function in criterion.grades:
@@ -239,5 +239,5 @@ class Scoring:
     def _is_charged_nowhere(self, call_result: CallResult) -> bool:
         """Whether a call is the only failure of an undiagnosed function, such as one that depends on earlier calls."""
         function = call_result.target.function
-        own = [r for name in self._grading_values(function) for r in of_function(self.of[name], function)]
-        return not self.diagnoses[function].complete and not any(call_result.failed for call_result in own)
+        results = [r for name in self._grading_values(function) for r in of_function(self.of[name], function)]
+        return not self.diagnoses[function].complete and not any(call_result.failed for call_result in results)

@@ -141,7 +141,7 @@ def _diagnosis(homework: Homework, score: CriterionScore, call_results: Iterable
     if score.charged:
         yield f"costs {', '.join(score.charged)}"
     if tests := score.tests:
-        yield tests.problem or f"the tests of {tests.function} detect {tests.detected} of {tests.known}"
+        yield tests.problem or f"the tests of {tests.function} detect {tests.detected} of {tests.total}"
     elif not (score.misconceptions or score.undecided):
         unexplained = "no misconception and no single edit explains the calls"
         yield f"none: {NOTHING_FAILS if score.call_result is None else unexplained}"

@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """A sandbox with the submission."""
+    """Start a sandbox with the submission."""
     path, homework = request.config.getoption("--submission"), request.config.stash[HOMEWORK]
     if path is None:
         pytest.exit("no submission to grade; run: pytest SUITES --submission FOLDER", returncode=2)
@@ -46,7 +46,7 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 @pytest.fixture(autouse=True)
 def process(request: pytest.FixtureRequest, sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
-    """The process of a test, in which each new call runs; raises AssertionError if one fails."""
+    """Start the process of a test and run each new call in it; raises AssertionError if one fails."""
     homework = request.config.stash[HOMEWORK]
     modules, responses = homework.rubric.modules, list[Response]()
     entry = modules.get(recorder.module)
@@ -68,7 +68,7 @@ def process(request: pytest.FixtureRequest, sandbox: Sandbox, recorder: Recorder
 
 def _failure(call_results: Sequence[CallResult], recorder: Recorder) -> Iterator[str]:
     """Describe the last call, which fails, for an instructor: the kind of failure, the values, the arguments."""
-    arguments = {kept: value for value, kept in recorder.kept.values() if kept.path[0] != "result"}
+    arguments = {origin: value for value, origin in recorder.objects.values() if origin.path[0] != "result"}
     by_number = {call_result.test_call.number: call_result for call_result in call_results}
     call_result = call_results[-1]
     test_call, response = call_result.test_call, call_result.response
@@ -85,10 +85,10 @@ def _failure(call_results: Sequence[CallResult], recorder: Recorder) -> Iterator
             return arguments.get(leaf) if isinstance(leaf, Handle) else leaf
         earlier, (first, *rest) = by_number[leaf.call], leaf.path
         argument = (*earlier.test_call.args, *earlier.test_call.kwargs.values())
-        found = earlier.response.value if first == "result" else mapped(value, argument[int(first)])
+        item = earlier.response.value if first == "result" else mapped(value, argument[int(first)])
         for key in rest:
-            found = found[key]
-        return found
+            item = item[key]
+        return item
 
     call = by_number[test_call.about or test_call.number].test_call
     yield f"called with {mapped(value, call.args)} {mapped(value, call.kwargs)}"

@@ -47,7 +47,7 @@ class Recorder:
     on_step: Callable[[TestCall], object] = lambda test_call: None
     test_calls: list[TestCall] = field(default_factory=list)
     # By id; holding the object keeps its id unique.
-    kept: dict[int, tuple[Any, Handle]] = field(default_factory=dict)
+    objects: dict[int, tuple[Any, Handle]] = field(default_factory=dict)
 
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
         """Record a call, followed for a pure one by a check of its arguments and a repetition; returns the reference's value.
@@ -61,7 +61,7 @@ class Recorder:
         parts = references.parts(self.functions[target])
         for name in set(rules.parts) - set(parts):
             raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(parts)}")
-        given = tuple(map(self._given, args)), {name: self._given(value) for name, value in kwargs.items()}
+        arguments = tuple(map(self._argument, args)), {name: self._argument(value) for name, value in kwargs.items()}
         for leaf in leaves(sendable(expected, wire.MAX_FROM_STUDENT)):
             if isinstance(leaf, Opaque):
                 raise RubricError(
@@ -70,23 +70,23 @@ class Recorder:
         # The response to a raising call lists no changes.
         has_check, number = rules.pure or bool(rules.untouched and rules.error), self._next
         names = (*required(self.functions[target])[: len(args)], *kwargs)
-        call = self._call(target, given, names, expected, rules, number if rules.keep or has_check else 0)
+        call = self._call(target, arguments, names, expected, rules, number if rules.keep or has_check else 0)
         if has_check:
             self._add(target, Changes(number, call), about=number, names=names, rules=rules)
         if rules.pure:
-            self._call(target, given, names, expected, replace(rules, repeats=number))
+            self._call(target, arguments, names, expected, replace(rules, repeats=number))
         value = copied(expected)
         if rules.keep:
             objects: list[tuple[str | int, Any]] = [("result", value), *enumerate((*args, *kwargs.values()))]
-            for place, kept in objects:
-                self._keep(kept, Handle(number, (place,)))
+            for position, item in objects:
+                self._keep(item, Handle(number, (position,)))
         return value
 
     def call_later(self, request: Callable[..., Request], value: Any, *more: Any) -> None:
         """Record a request about an object of an earlier call."""
-        if id(value) not in self.kept:
+        if id(value) not in self.objects:
             raise ValueError("this object does not come from an earlier check.keep call in this test")
-        args = (self.kept[id(value)][1], *more)
+        args = (self.objects[id(value)][1], *more)
         about = args[0].call
         self._add(self.test_calls[about - self.first].target, request(*args), args=args, about=about)
 
@@ -102,14 +102,14 @@ class Recorder:
         return value[rules.question] if rules.question else value
 
     def _call(
-        self, target: Target, given: Any, names: tuple[str, ...], expected: Any, rules: Rules, number: int = 0
+        self, target: Target, arguments: Any, names: tuple[str, ...], expected: Any, rules: Rules, number: int = 0
     ) -> Call:
-        args, kwargs = copied(given)
+        args, kwargs = copied(arguments)
         try:
             call = Call(target.module, target.function, args, kwargs, rules.checks, number)
         except WireError as error:
             raise RubricError(f"an argument of {target.function} cannot be sent to students' code: {error}") from None
-        allowed = rules.within or tolerance(given)
+        allowed = rules.within or tolerance(arguments)
         self._add(target, call, args=args, kwargs=kwargs, names=names, expected=expected, allowed=allowed, rules=rules)
         return call
 
@@ -125,22 +125,22 @@ class Recorder:
     def _next(self) -> int:
         return self.first + len(self.test_calls)
 
-    def _given(self, value: Any) -> Any:
+    def _argument(self, value: Any) -> Any:
         """Return an argument, or a reference to the earlier object that it is, also within a list, tuple or dict."""
-        if id(value) in self.kept:
-            return self.kept[id(value)][1]
+        if id(value) in self.objects:
+            return self.objects[id(value)][1]
         if isinstance(value, dict):
-            return {key: self._given(part) for key, part in value.items()}
-        return type(value)(map(self._given, value)) if type(value) in (list, tuple) else value
+            return {key: self._argument(item) for key, item in value.items()}
+        return type(value)(map(self._argument, value)) if type(value) in (list, tuple) else value
 
-    def _keep(self, value: Any, kept: Handle) -> None:
+    def _keep(self, value: Any, origin: Handle) -> None:
         """Remember an object, and the arrays inside it."""
         if isinstance(value, np.ndarray | dict | list | tuple):
-            self.kept[id(value)] = (value, kept)
+            self.objects[id(value)] = (value, origin)
         listed = value if isinstance(value, list | tuple) else ()
         parts = value.items() if isinstance(value, dict) else enumerate(listed)
-        for key, part in parts:
-            self._keep(part, Handle(kept.call, (*kept.path, key)))
+        for key, item in parts:
+            self._keep(item, Handle(origin.call, (*origin.path, key)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,8 +197,8 @@ class Check:
         if not self._module:
             hint = _meant(name, {target.module for target in functions})
             raise RubricError(f"rubric.yaml has no module {name!r}{hint}; delete this test or add the module")
-        known = [target.function for target in functions if target.module == self._module]
-        raise RubricError(f"rubric.yaml has no function {name!r} in {self._module}{_meant(name, known)}")
+        names = [target.function for target in functions if target.module == self._module]
+        raise RubricError(f"rubric.yaml has no function {name!r} in {self._module}{_meant(name, names)}")
 
     def __repr__(self) -> str:  # pytest prints it with every failure
         return "check"
@@ -207,15 +207,15 @@ class Check:
         return replace(self, _rules=replace(self._rules, **changes))
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, known, 1)
+def _meant(name: str, candidates: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, candidates, 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _rounding(expected: Any) -> float:
     """Return the effect of the order of summation on a result, as a share of max(1, largest expected magnitude)."""
-    floats = [part[np.isfinite(part)] for part in arrays(expected) if part.dtype.kind == "f"]
-    sizes = ((np.abs(part).max(initial=0.0), np.finfo(part.dtype).eps) for part in floats)
+    floats = [array[np.isfinite(array)] for array in arrays(expected) if array.dtype.kind == "f"]
+    sizes = ((np.abs(array).max(initial=0.0), np.finfo(array.dtype).eps) for array in floats)
     return max((float(4 * eps * min(1.0, size)) for size, eps in sizes), default=0.0)
 
 
@@ -248,7 +248,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def recorder(request: pytest.FixtureRequest) -> Recorder:
-    """Records the calls of a test."""
+    """Record the calls of a test."""
     homework = request.config.stash[HOMEWORK]
     marker, criteria = request.node.get_closest_marker("criterion"), homework.rubric.criteria
     if marker is None or not marker.args:

@@ -67,7 +67,7 @@ PASSED = Outcome()
 
 @dataclass(frozen=True)
 class FunctionTests:
-    """The tests of one function: how many of the `known` misconceptions they detect, or the `problem` that costs all
+    """The tests of one function: how many of the `total` misconceptions they detect, or the `problem` that costs all
     points.
 
     "missing": there is no file. "few": the file tests too few functions. "import": it cannot be imported with correct
@@ -79,7 +79,7 @@ class FunctionTests:
     function: str = ""
     problem: str = ""
     detected: int = 0
-    known: int = 0
+    total: int = 0
     undetected: Misconception | None = None
     not_run: bool = False
     style: str = ""
@@ -87,7 +87,7 @@ class FunctionTests:
 
     @property
     def share(self) -> float:
-        return self.detected / self.known if self.known else 0.0
+        return self.detected / self.total if self.total else 0.0
 
 
 def graded_tests(sandbox: Sandbox, homework: Homework, submission: Submission) -> tuple[CriterionScore, ...]:
@@ -97,13 +97,13 @@ def graded_tests(sandbox: Sandbox, homework: Homework, submission: Submission) -
     sandbox.place({TESTS_FILE: text})
     order = random.Random(text + b"".join(homework.files.values()))
     tests = by_function(text, homework, len(criteria))
-    graded = [_graded(sandbox, homework, order, name, own) for name, own in tests.items()]
+    graded = [_graded(sandbox, homework, order, name, names) for name, names in tests.items()]
     sandbox.place({})
     few = FunctionTests(problem="few" if text.strip() else "missing")
     graded += [few] * (len(criteria) - len(graded))
     return tuple(
-        CriterionScore(criterion, "right" if own.share == 1 else "tests", share=own.share, tests=own)
-        for criterion, own in zip(criteria, graded, strict=True)
+        CriterionScore(criterion, "right" if results.share == 1 else "tests", share=results.share, tests=results)
+        for criterion, results in zip(criteria, graded, strict=True)
     )
 
 
@@ -125,14 +125,14 @@ def _graded(
     module = homework.rubric.module_of(function)
     misconceptions = [m for m in homework.of_function(module, function) if m.way == 0]  # the first variant of each
     styles = ["", *sorted(path.name for path in homework.alternatives.glob("[!_.]*/"))]
-    wrong = {Version(function=homework.alone(misconception)): misconception for misconception in misconceptions}
-    versions = [Version(function=homework.correct(module, function)), *map(Version, styles), *wrong]
+    by_version = {Version(function=homework.alone(misconception)): misconception for misconception in misconceptions}
+    versions = [Version(function=homework.correct(module, function)), *map(Version, styles), *by_version]
     order.shuffle(versions)
     outcomes = dict[Misconception, Outcome]()
     for version in versions:
         outcome = outcome_of(sandbox, homework, version, tests)
-        if version in wrong:
-            outcomes[wrong[version]] = outcome
+        if version in by_version:
+            outcomes[by_version[version]] = outcome
         elif not outcome.passed:
             if (
                 plain := outcome_of(sandbox, homework, Version(), tests)
@@ -146,7 +146,7 @@ def _graded(
     return FunctionTests(
         function,
         detected=sum(outcome.failed for outcome in outcomes.values()),
-        known=len(outcomes),
+        total=len(outcomes),
         undetected=next((m for m in misconceptions if outcomes[m].passed), None),
         not_run=any(outcome.spent for outcome in outcomes.values()),
     )
@@ -174,12 +174,12 @@ def outcome_of(sandbox: Sandbox, homework: Homework, version: Version, tests: Se
 def _references(homework: Homework, version: Version) -> list[Reference]:
     """Return a version of every module that has misconceptions."""
     folder, function = homework.alternatives / version.style, version.function
-    own = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
-    entries, given = homework.rubric.modules, homework.files
-    code = [Reference(name, _compiled(name, own[name])) for name in sorted(own.keys() - set(entries))]
+    files = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
+    entries, reference_files = homework.rubric.modules, homework.files
+    code = [Reference(name, _compiled(name, files[name])) for name in sorted(files.keys() - set(entries))]
     for name, entry in entries.items():
         if homework.of_module(name):
-            source = own.get(name) or given[f"{name}.py"].decode()
+            source = files.get(name) or reference_files[f"{name}.py"].decode()
             definition = function.source if function is not None and function.module == name else ""
             code.append(Reference(name, _compiled(name, source, definition), tuple(entry.functions)))
     code.append(Reference("pytest", _compiled("pytest", inspect.getsource(running_tests)), ("raises", "mark")))

@@ -30,7 +30,7 @@ EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call, a
 
 
 class Edits(Request):
-    """Return the edits of a function that may change the response to a call; they edit none of the functions `others`.
+    """Return the edits of a function that may change the response to a call; they edit none of the functions `unedited`.
 
     Each row of the array has the number, the size and the line of an edit; those of `lines` come first, small ones before
     large ones.
@@ -40,9 +40,9 @@ class Edits(Request):
 
     @staticmethod
     def answer(
-        session: "Session", module: str, function: str, others: list[str], lines: list[int], call: bytes
+        session: "Session", module: str, function: str, unedited: list[str], lines: list[int], call: bytes
     ) -> Sequence[Any]:
-        editor = session.editor = Editor(session.submission, module, function, others)
+        editor = session.editor = Editor(session.submission, module, function, unedited)
         with contextlib.suppress(BaseException), executed(editor.path) as run, editor.defined(editor.text.units):
             session.answer(call)
         rows = [(number, edit.size, edit.lines[0]) for number, edit in editor.text.reached(run)]
@@ -79,8 +79,8 @@ class Edit(Request):
     kind, returns, is_stored = "edit", (tuple,), False
 
     @staticmethod
-    def answer(session: "Session", module: str, function: str, others: list[str], number: int) -> Sequence[Any]:
-        editor = Editor(session.submission, module, function, others)
+    def answer(session: "Session", module: str, function: str, unedited: list[str], number: int) -> Sequence[Any]:
+        editor = Editor(session.submission, module, function, unedited)
         edit = editor.text.edits[number]
         edit.put()
         session.submission.edited = {editor.path: editor.text.tree}
@@ -99,10 +99,10 @@ REQUESTS = (Edits, Edited, Edit)  # added to a session by `extension`
 class Editor:
     """The edits of one function, in the student's process."""
 
-    def __init__(self, submission: "StudentModules", module: str, function: str, others: list[str]):
+    def __init__(self, submission: "StudentModules", module: str, function: str, unedited: list[str]):
         self.module, self.path = module, os.path.join(submission.folder, f"{module}.py")
         with open(self.path, "rb") as file:
-            self.text = Text(file.read(MOST_BYTES + 1), function, others)
+            self.text = Text(file.read(MOST_BYTES + 1), function, unedited)
 
     @contextlib.contextmanager
     def defined(self, units: Iterable[ast.stmt]) -> Iterator[None]:

@@ -85,23 +85,23 @@ class Refusal:
     """A student's function whose signature does not accept some calls of the contract, because of a `misfit`."""
 
     contract: Signature
-    own: Signature
+    signature: Signature
     misfit: Misfit
 
     def refuses(self, test_call: TestCall) -> bool:
-        return test_call.kind == "call" and not accepts(self.own, test_call.args, test_call.kwargs)
+        return test_call.kind == "call" and not accepts(self.signature, test_call.args, test_call.kwargs)
 
     def call(self, test_call: TestCall) -> Request:
         """Return the request for a test call, in a form that the function accepts if there is one."""
-        args, kwargs = adapted(self.contract, self.own, test_call.args, test_call.kwargs)
+        args, kwargs = adapted(self.contract, self.signature, test_call.args, test_call.kwargs)
         target, rules = test_call.target, test_call.rules
         return Call(target.module, target.function, args, kwargs, rules.checks, test_call.number)
 
     @classmethod
     def of(cls, contract: Signature, signatures: Iterable[Signature]) -> "Refusal | None":
         """Return the first of a function's signatures that is no fit; None if there is none."""
-        found = ((own, misfit(contract, own)) for own in signatures)
-        return next((cls(contract, own, problem) for own, problem in found if problem is not None), None)
+        misfits = ((signature, misfit(contract, signature)) for signature in signatures)
+        return next((cls(contract, signature, problem) for signature, problem in misfits if problem is not None), None)
 
 
 class SandboxProcess:
@@ -237,11 +237,11 @@ class Runner:
 
         Students see this immediately, so the text comes from the preview.
         """
-        broken, shown = self._alone.get(module), self._together.get(module)
+        broken, preview = self._alone.get(module), self._together.get(module)
         if broken is None or broken.error is None or not self.rubric.modules[module].uses:
             return broken
-        if shown is not None and shown.error is not None:
-            return shown
+        if preview is not None and preview.error is not None:
+            return preview
         return Response(error=Error(broken.error.kinds, "", broken.error.file, broken.error.line, broken.error.hint))
 
     def alone(self, test_call: TestCall, probes: Sequence[TestCall]) -> list[Response]:
@@ -305,11 +305,11 @@ class Runner:
                 self.close()
                 is_first, process = process is None, self.start()
                 self._process = process
-                made = process.run(before, module)
+                prepared = process.run(before, module)
                 loaded = process.load(self._checked(self._beside_references(module, helpers)), module)
                 is_loaded = loaded.error is None and loaded.ended is None
-                made += process.run(first, module) if is_loaded else []
-                responses = made if is_first else []
+                prepared += process.run(first, module) if is_loaded else []
+                responses = prepared if is_first else []
             return [*responses, *process.run(test_calls, module)] if is_loaded else []
 
         try:

@@ -96,7 +96,7 @@ def test_tests_that_always_pass_earn_nothing(graded: Callable[[str], Outcomes]) 
     text = "def test_layer_norm_true():\n    layer_norm(np.ones(3), np.ones(3), np.ones(3))\n    assert True\n"
     outcome = graded("def test_causal_mask_true():\n    assert True\n" + text)[0]
     assert (outcome.function, outcome.detected, outcome.share) == ("causal_mask", 0, 0)
-    assert message(outcome).startswith(f"Your tests of `causal_mask` detect 0 of {outcome.known} known misconcep")
+    assert message(outcome).startswith(f"Your tests of `causal_mask` detect 0 of {outcome.total} known misconcep")
 
 
 def test_a_version_shows_no_sign_of_what_was_edited(sandbox: Sandbox, graded: Callable[[str], Outcomes]) -> None:
@@ -128,7 +128,7 @@ def test_the_order_of_the_versions_is_shuffled_and_depends_on_the_file(
 
 def test_feedback_describes_one_undetected_misconception(graded: Callable[[str], Outcomes]) -> None:
     outcome = graded(SMALL)[0]
-    assert 0 < outcome.detected < outcome.known
+    assert 0 < outcome.detected < outcome.total
     said = message(outcome)
     assert outcome.undetected is not None and said.endswith(f"for example: *{outcome.undetected.does}*")
     assert outcome.undetected.right not in said and "array" not in said
